@@ -1,0 +1,108 @@
+"""Checks of what users hand in; every message says what was expected and what was given."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+IndexArray = NDArray[np.intp]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+def as_count(value: Any, name: str) -> int:
+    """Return ``value`` as a non-negative integer, or say why it is none."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a non-negative integer, got {value!r}")
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a non-negative integer, got {value!r}") from None
+    if count < 0:
+        raise ValueError(f"{name} must be a non-negative integer, got {count}")
+    return count
+
+
+def as_elements(elements: Iterable[int], n: int, name: str = "the set") -> IndexArray:
+    """Return distinct elements of ``0 .. n-1`` as a sorted integer array."""
+    given = np.asarray(elements if isinstance(elements, np.ndarray) else list(elements))
+    if given.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
+        raise TypeError(
+            f"{name} must be a flat collection of integers from 0 to {n - 1}, "
+            f"got values of type {given.dtype} and shape {given.shape}"
+        )
+    outside = given[(given < 0) | (given >= n)]
+    if outside.size:
+        raise ValueError(f"{name} must hold integers from 0 to {n - 1} (n = {n}), got {outside[0]}")
+    unique = np.unique(given)
+    if unique.size != given.size:
+        raise ValueError(f"{name} must hold every element once, but some are repeated")
+    return unique.astype(np.intp)
+
+
+def as_vector(values: ArrayLike, length: int | None, name: str, *, non_negative: bool = False) -> FloatArray:
+    """Return a finite one-dimensional float array of the wanted length."""
+    vector = _as_float(values, name)
+    if vector.ndim != 1:
+        hint = f"; try {name}.ravel()" if vector.ndim == 2 and 1 in vector.shape else ""
+        raise ValueError(f"{name} must be one-dimensional, got shape {vector.shape}{hint}")
+    if length is not None and vector.size != length:
+        raise ValueError(f"{name} must have length {length}, got length {vector.size}")
+    _require_finite(vector, name)
+    if non_negative and (vector < 0).any():
+        where = int(np.argmax(vector < 0))
+        raise ValueError(f"{name} must be non-negative, got {vector[where]} at position {where}")
+    return vector
+
+
+def as_matrix(values: ArrayLike, name: str) -> FloatArray:
+    """Return a finite two-dimensional float array."""
+    if hasattr(values, "tocsr"):
+        raise TypeError(f"{name} must be a dense matrix, got a sparse one; try {name}.toarray()")
+    matrix = _as_float(values, name)
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"{name} must be two-dimensional (rows are samples, columns are features), "
+            f"got shape {matrix.shape}"
+        )
+    _require_finite(matrix, name)
+    return matrix
+
+
+def as_real(value: Any, name: str, *, positive: bool = False) -> float:
+    """Return a finite number that is not negative (or, if asked, positive)."""
+    wanted = "a positive number" if positive else "a non-negative number"
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {wanted}, got {value!r}") from None
+    if not np.isfinite(number) or number < 0 or (positive and number == 0):
+        raise ValueError(f"{name} must be {wanted}, got {value!r}")
+    return number
+
+
+def _as_float(values: ArrayLike, name: str) -> FloatArray:
+    try:
+        given = np.asarray(values)
+        if np.iscomplexobj(given):
+            raise TypeError("complex values")
+        return given.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must hold real numbers, but could not be read as such: {error}") from None
+
+
+def _require_finite(array: FloatArray, name: str) -> None:
+    # The sum is finite only if every entry is (or if huge entries overflow): one fast pass decides.
+    if np.isfinite(array.sum()):
+        return
+    bad = ~np.isfinite(array)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        place = where[0] if len(where) == 1 else where
+        raise ValueError(f"{name} must be finite, got {array[where]} at position {place}")

@@ -1,0 +1,192 @@
+"""Limits on how many elements nested or disjoint sets may give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elements
+from swapwise.constraints.matroid import Matroid, require_single_swaps
+from swapwise.moves import NOTHING, MoveList
+
+
+class Laminar(Matroid):
+    """Upper limits on nested or disjoint sets: at most 2 per site, at most 5 per region, 9 in all.
+
+    ``limits`` is a list of pairs ``(elements, capacity)``. Any two of the sets must be disjoint, or
+    one must hold the other. Elements in none of them are free.
+
+    Parameters
+    ----------
+    n : int
+        Size of the ground set.
+    limits : iterable of (iterable of int, int)
+        The sets and how many elements of each may be chosen.
+
+    Examples
+    --------
+    Two sites with at most one sensor each, in a region with at most three:
+
+    >>> from swapwise import Laminar
+    >>> sensors = Laminar(5, [([0, 1], 1), ([2, 3], 1), ([0, 1, 2, 3, 4], 2)])
+    >>> sensors.is_independent([0, 2]), sensors.is_independent([0, 1]), sensors.is_independent([0, 2, 4])
+    (True, False, False)
+    >>> sensors.rank()
+    2
+    >>> sensors.max_weight([5, 4, 3, 2, 1]).support
+    array([0, 2])
+    """
+
+    # The sets form a tree whose root, node 0, is the whole ground set. Nodes are numbered in
+    # preorder, so that the subtree of node t is the range t .. _end[t] - 1, and an element is in the
+    # set t if and only if its smallest set, _leaf, lies in that range.
+    _leaf: IndexArray
+    _end: IndexArray
+    _parent: IndexArray
+    _capacity: IndexArray
+    _levels: list[IndexArray]
+
+    def __init__(self, n: int, limits: Iterable[tuple[Iterable[int], int]]) -> None:
+        self.n = as_count(n, "n")
+        sets, capacities = _read_limits(self.n, limits)
+        largest_first = sorted(range(len(sets)), key=lambda s: -len(sets[s]))
+        owner = np.full(self.n, -1, dtype=np.intp)
+        parents = dict.fromkeys(range(len(sets)), -1)
+        for s in largest_first:
+            owners = np.unique(owner[sets[s]])
+            if len(owners) > 1:
+                other = int(owners.max())
+                raise ValueError(
+                    f"the sets of a laminar family must be nested or disjoint, but sets number {other} "
+                    f"and {s} overlap without one holding the other"
+                )
+            parents[s] = int(owners[0]) if len(owners) else -1
+            owner[sets[s]] = s
+        self._build_tree(owner, parents, capacities)
+
+    def _build_tree(self, owner: IndexArray, parents: dict[int, int], capacities: list[int]) -> None:
+        children: dict[int, list[int]] = {-1: []}
+        for s, parent in parents.items():
+            children.setdefault(parent, []).append(s)
+        number: dict[int, int] = {}
+        end = np.empty(len(parents) + 1, dtype=np.intp)
+        path: list[tuple[int, bool]] = [(-1, False)]
+        while path:
+            node, done = path.pop()
+            if done:
+                end[number[node]] = len(number)
+                continue
+            number[node] = len(number)
+            path.append((node, True))
+            path.extend((child, False) for child in reversed(children.get(node, [])))
+        by_number = sorted(number, key=number.__getitem__)
+        self._set_tree(
+            leaf=np.array([number[int(s)] for s in owner], dtype=np.intp),
+            end=end,
+            parent=np.array([number[parents[s]] if s >= 0 else 0 for s in by_number], dtype=np.intp),
+            capacity=np.array([capacities[s] if s >= 0 else self.n for s in by_number], dtype=np.intp),
+        )
+
+    def _set_tree(self, leaf: IndexArray, end: IndexArray, parent: IndexArray, capacity: IndexArray) -> None:
+        self._leaf, self._end, self._parent, self._capacity = leaf, end, parent, capacity
+        depth = np.zeros(len(parent), dtype=np.intp)
+        for node in range(1, len(parent)):
+            depth[node] = depth[parent[node]] + 1
+        self._levels = [np.flatnonzero(depth == d) for d in range(depth.max() + 1)]
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return f"{type(self).__name__}(n={self.n}, {len(self._capacity) - 1} sets)"
+
+    def _is_independent(self, support: IndexArray) -> bool:
+        return bool((self._counts(support) <= self._capacity).all())
+
+    def _counts(self, support: IndexArray) -> IndexArray:
+        """Return how many elements of the support each set holds."""
+        own = np.bincount(self._leaf[support], minlength=len(self._end))
+        below = np.concatenate([[0], np.cumsum(own)])
+        return below[self._end] - below[:-1]
+
+    def _blockers(self, support: IndexArray) -> IndexArray:
+        """Return for every node the smallest full set around it, or -1: what a newcomer must free."""
+        full = self._counts(support) >= self._capacity
+        blocker = np.full(len(full), -1, dtype=np.intp)
+        blocker[0] = 0 if full[0] else -1
+        for nodes in self._levels[1:]:
+            blocker[nodes] = np.where(full[nodes], nodes, blocker[self._parent[nodes]])
+        return blocker
+
+    def _inside(self, nodes: IndexArray, support: IndexArray) -> BoolArray:
+        """Return which elements of the support are in which of the sets, as (nodes, support)."""
+        leaf = self._leaf[support]
+        return (leaf >= nodes[:, None]) & (leaf < self._end[nodes][:, None])
+
+    def _exchanges(self, support: IndexArray) -> BoolArray:
+        blocker = self._blockers(support)[self._leaf]
+        feasible = np.empty((self.n, len(support) + 1), dtype=bool)
+        feasible[:, :-1] = self._inside(np.maximum(blocker, 0), support)
+        feasible[:, -1] = blocker < 0
+        return feasible
+
+    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
+        """Return the cheapest drop for every candidate: one look at each full set, not each pair."""
+        require_single_swaps(q)
+        blocker = self._blockers(support)
+        nodes = np.unique(blocker[blocker >= 0])
+        price = np.where(self._inside(nodes, support), cost[support], np.inf)
+        cheapest = np.full(len(blocker) + 1, NOTHING, dtype=np.intp)
+        open_nodes = nodes[np.isfinite(price.min(axis=1, initial=np.inf))]
+        if len(open_nodes):
+            cheapest[open_nodes] = support[price[np.isin(nodes, open_nodes)].argmin(axis=1)]
+        allowed = np.append(np.isin(np.arange(len(blocker)), open_nodes), True)
+        of_element = blocker[self._leaf]
+        candidate = allowed[of_element]
+        candidate[support] = False
+        added = np.flatnonzero(candidate)
+        return MoveList(added[:, None], cheapest[of_element[added]][:, None])
+
+    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        """Add elements in the given order while the limits allow, all at once.
+
+        From the leaves up, every set keeps the first of what its parts kept: the first base in an
+        order of a truncation is the beginning of the first base of what is truncated.
+        """
+        rest = np.fromiter(order, dtype=np.intp)
+        known = np.zeros(self.n, dtype=bool)
+        known[support] = True
+        kept = np.concatenate([np.asarray(support, dtype=np.intp), rest[~known[rest]]])
+        node = self._leaf[kept]
+        for nodes in reversed(self._levels):
+            here = np.isin(node, nodes)
+            keep = np.ones(len(kept), dtype=bool)
+            keep[here] = _place_in_group(node[here]) < self._capacity[node[here]]
+            node[here] = self._parent[node[here]]
+            kept, node = kept[keep], node[keep]
+        return np.sort(kept)
+
+    def loops(self) -> IndexArray:
+        """Return the elements in a set of capacity 0."""
+        blocker = self._blockers(np.empty(0, dtype=np.intp))
+        return np.flatnonzero(blocker[self._leaf] >= 0)
+
+
+def _read_limits(n: int, limits: Iterable[tuple[Iterable[int], int]]) -> tuple[list[IndexArray], list[int]]:
+    sets, capacities = [], []
+    for s, limit in enumerate(limits):
+        if not isinstance(limit, Sequence) or len(limit) != 2:
+            raise TypeError(f"limits must be pairs (elements, capacity), got {limit!r} as number {s}")
+        sets.append(as_elements(limit[0], n, f"set number {s}"))
+        capacities.append(as_count(limit[1], f"the capacity of set number {s}"))
+    return sets, capacities
+
+
+def _place_in_group(group: IndexArray) -> IndexArray:
+    """Return for each entry how many equal ones stand before it."""
+    order = np.argsort(group, kind="stable")
+    grouped = group[order]
+    begins = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]]) if len(group) else order
+    lengths = np.diff(np.append(begins, len(group)))
+    place = np.empty(len(group), dtype=np.intp)
+    place[order] = np.arange(len(group)) - np.repeat(begins, lengths)
+    return place

@@ -1,0 +1,185 @@
+"""Batches of moves: the words in which objectives, constraints and search talk to each other.
+
+A move adds a few elements and drops a few. Moves travel in batches of plain arrays, never one
+object at a time: a :class:`SwapGrid` holds all one-for-one moves under a matroid with a mask of
+the feasible ones, a :class:`MoveList` spells moves out. In both, moves are ordered by what they
+add and then by what they drop, so "the first" and "the smallest index" mean the same thing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+
+NOTHING = -1  # pads the rows of a MoveList: no element here
+
+# Scores closer than this to the best, relative to the values at play, are ties: beyond it the order
+# of two scores is an accident of rounding, and the smallest index is to win.
+TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Move:
+    """One move: the elements it adds and those it drops.
+
+    >>> Move(added=(4,), dropped=(1,))
+    Move(added=(4,), dropped=(1,))
+    """
+
+    added: tuple[int, ...] = ()
+    dropped: tuple[int, ...] = ()
+
+    def result(self, support: IndexArray) -> IndexArray:
+        """Return the sorted set that the move makes of ``support``."""
+        kept = support[~np.isin(support, self.dropped)] if self.dropped else support
+        return np.sort(np.concatenate([kept, np.asarray(self.added, dtype=np.intp)]))
+
+
+class MoveBatch(ABC):
+    """Many moves from one set, scored together in an array of shape ``shape``."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The shape of an array of scores."""
+
+    @abstractmethod
+    def move(self, index: int) -> Move:
+        """Return the move at a flat index of the scores."""
+
+    @abstractmethod
+    def to_list(self) -> MoveList:
+        """Spell out the moves worth scoring, in order."""
+
+    @abstractmethod
+    def spread(self, scores: FloatArray) -> FloatArray:
+        """Lay the scores of ``to_list()`` out in an array of shape ``shape``."""
+
+    def best(self, scores: FloatArray, scale: float = 0.0) -> tuple[int, float]:
+        """Return flat index and score of the best move; ties go to the smallest index.
+
+        The index is -1 when there is no move at all. ``scale`` is the size of the values whose
+        differences the scores are: it sets what counts as a tie.
+        """
+        top = float(scores.max(initial=-np.inf))
+        if top == -np.inf:
+            return -1, top
+        index = int(np.argmax(scores >= top - TIE * (abs(top) + abs(scale))))
+        return index, float(scores.flat[index])
+
+
+@dataclass(frozen=True)
+class MoveList(MoveBatch):
+    """Moves spelled out: row ``k`` adds ``added[k]`` and drops ``dropped[k]``, padded with -1.
+
+    >>> moves = MoveList(added=np.array([[4], [5]]), dropped=np.array([[1], [-1]]))
+    >>> moves.move(1)
+    Move(added=(5,), dropped=())
+    """
+
+    added: IndexArray
+    dropped: IndexArray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One score a row."""
+        return (len(self.added),)
+
+    def __len__(self) -> int:
+        """Return the number of moves."""
+        return len(self.added)
+
+    def move(self, index: int) -> Move:
+        """Return row ``index`` as a move."""
+        added, dropped = self.added[index], self.dropped[index]
+        return Move(tuple(added[added >= 0].tolist()), tuple(dropped[dropped >= 0].tolist()))
+
+    def moves(self) -> Iterator[Move]:
+        """Go through the moves in order."""
+        return (self.move(index) for index in range(len(self)))
+
+    def to_list(self) -> MoveList:
+        """Return itself: every move is spelled out already."""
+        return self
+
+    def spread(self, scores: FloatArray) -> FloatArray:
+        """Return the scores as they are."""
+        return scores
+
+    def chunks(self, size: int) -> Iterator[MoveList]:
+        """Cut the list into pieces of at most ``size`` moves."""
+        for begin in range(0, len(self), size):
+            yield MoveList(self.added[begin : begin + size], self.dropped[begin : begin + size])
+
+    def are_swaps(self) -> bool:
+        """Tell whether every move adds at most one element and drops at most one."""
+        return self.added.shape[1] <= 1 and self.dropped.shape[1] <= 1
+
+
+@dataclass(frozen=True)
+class SwapGrid(MoveBatch):
+    """All moves that add one element and drop at most one.
+
+    ``feasible[j, i]`` says whether adding element ``j`` and dropping ``drops[i]`` is allowed, and
+    the last column, ``feasible[j, -1]``, whether ``j`` can be added with nothing dropped. Rows of
+    elements that are already in the set are False.
+
+    >>> grid = SwapGrid(drops=np.array([0]), feasible=np.array([[0, 0], [1, 0], [1, 1]], dtype=bool))
+    >>> list(grid.to_list().moves())
+    [Move(added=(1,), dropped=(0,)), Move(added=(2,), dropped=())]
+    """
+
+    drops: IndexArray
+    feasible: BoolArray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Candidates by drops, and one more column for no drop."""
+        return self.feasible.shape
+
+    @property
+    def free(self) -> BoolArray:
+        """Which elements can be added with nothing dropped."""
+        return self.feasible[:, -1]
+
+    @property
+    def useful(self) -> BoolArray:
+        """The feasible moves that no other beats: f is monotone, so a needless drop never pays."""
+        useful = self.feasible & ~self.free[:, None]
+        useful[:, -1] = self.free
+        return useful
+
+    def additions(self) -> SwapGrid:
+        """Return the same grid with nothing but additions in it."""
+        return SwapGrid(self.drops[:0], self.feasible[:, -1:])
+
+    def move(self, index: int) -> Move:
+        """Return the move at a flat index."""
+        added, column = divmod(index, self.shape[1])
+        dropped = () if column == len(self.drops) else (int(self.drops[column]),)
+        return Move((added,), dropped)
+
+    def to_list(self) -> MoveList:
+        """Spell out the useful moves."""
+        added, column = np.nonzero(self.useful)
+        dropped = np.append(self.drops, NOTHING)[column]
+        return MoveList(added[:, None], dropped[:, None])
+
+    def spread(self, scores: FloatArray) -> FloatArray:
+        """Lay scores of the useful moves out on the grid; all others are minus infinity."""
+        spread = np.full(self.shape, -np.inf)
+        spread[self.useful] = scores
+        return spread
+
+    def cheapest(self, cost: FloatArray) -> MoveList:
+        """Return one move for each element that can be added: the one with the cheapest drop."""
+        price = np.where(self.feasible, np.append(cost[self.drops], -1.0), np.inf)
+        column = price.argmin(axis=1)
+        added = np.flatnonzero(np.isfinite(price[np.arange(len(price)), column]))
+        dropped = np.append(self.drops, NOTHING)[column[added]]
+        return MoveList(added[:, None], dropped[:, None])

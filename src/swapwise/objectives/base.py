@@ -1,0 +1,161 @@
+"""The contracts of objectives, with slow and obviously correct defaults.
+
+To add a plain set function, write :meth:`SetFunction._value`; to add a sparse objective, write
+``_fit``, ``value_at`` and ``gradient_at``. Everything else has a default that refits; override
+``start`` with a state of your own where that pays.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray, as_elements
+from swapwise.moves import Move, MoveBatch
+
+
+class SetFunction(ABC):
+    """A monotone set function ``f`` on ``0 .. n-1`` with ``f(∅) = 0``, to be maximised.
+
+    >>> class Size(SetFunction):
+    ...     n = 3
+    ...     def _value(self, support):
+    ...         return float(len(support))
+    >>> f = Size()
+    >>> f([0, 2])
+    2.0
+    >>> state = f.start([0])
+    >>> state.apply(Move(added=(1,)))
+    >>> state.support, state.value
+    (array([0, 1]), 2.0)
+    """
+
+    n: int
+    #: Whether gains of moves cost next to nothing; then ``method="auto"`` scores all of them.
+    closed_form_gains: bool = False
+
+    @abstractmethod
+    def _value(self, support: IndexArray) -> float:
+        """Return ``f`` of a sorted integer array."""
+
+    def __call__(self, support: Iterable[int]) -> float:
+        """Return ``f(support)``."""
+        return float(self._value(as_elements(support, self.n, "the set")))
+
+    def start(self, support: Iterable[int] = ()) -> State:
+        """Return a state at ``support``, from which moves can be scored and taken."""
+        return State(self, as_elements(support, self.n, "the start"))
+
+
+class State:
+    """A set on its way: its value, the gains of moves from it, and the taking of a move."""
+
+    support: IndexArray
+    value: float
+    #: How many values of f were computed so far, in closed form or by refitting.
+    n_evaluations: int
+
+    def __init__(self, objective: SetFunction, support: IndexArray) -> None:
+        self.objective = objective
+        self.n_evaluations = 0
+        self._settle(support)
+
+    def gains(self, moves: MoveBatch) -> FloatArray:
+        """Return f after minus f before for every move; minus infinity where a grid has none."""
+        listed = moves.to_list()
+        self.n_evaluations += len(listed)
+        values = [self.objective._value(move.result(self.support)) for move in listed.moves()]
+        return moves.spread(np.array(values, dtype=np.float64) - self.value)
+
+    def best(self, moves: MoveBatch) -> tuple[int, float]:
+        """Return flat index and gain of the best move of a batch (-1 if it holds none)."""
+        return moves.best(self.gains(moves), self.value)
+
+    def apply(self, move: Move) -> None:
+        """Take a move."""
+        self._settle(move.result(self.support))
+
+    def _settle(self, support: IndexArray) -> None:
+        self.support = support
+        self.value = float(self.objective._value(support))
+        self.n_evaluations += 1
+
+
+class SparseObjective(SetFunction):
+    """``f(X) = max { u(w) : supp(w) ⊆ X } − u(0)`` for a concave differentiable ``u``.
+
+    ``value_at`` is ``u(w) − u(0)``, so that the value of a set is that of its best coefficients.
+    """
+
+    @abstractmethod
+    def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
+        """Return f(support) and the maximising coefficients, one for each element of it."""
+
+    @abstractmethod
+    def value_at(self, coef: FloatArray) -> float:
+        """Return ``u(w) − u(0)`` for a vector of length n."""
+
+    @abstractmethod
+    def gradient_at(self, coef: FloatArray) -> FloatArray:
+        """Return the gradient of ``u`` at a vector of length n."""
+
+    def _value(self, support: IndexArray) -> float:
+        return self._fit(support)[0]
+
+    def coef(self, support: Iterable[int]) -> FloatArray:
+        """Return the best coefficients on ``support``, as a vector of length n."""
+        elements = as_elements(support, self.n, "the support")
+        return self._embed(elements, self._fit(elements)[1])
+
+    def _embed(self, support: IndexArray, values: FloatArray) -> FloatArray:
+        coef = np.zeros(self.n)
+        coef[support] = values
+        return coef
+
+    def start(self, support: Iterable[int] = ()) -> SparseState:
+        """Return a state at ``support``, with coefficients and gradient."""
+        return SparseState(self, as_elements(support, self.n, "the start"))
+
+    def smoothness(self, t: int) -> float:
+        """Return a valid M: ``u`` curves by at most M along directions with t non-zeros."""
+        raise NotImplementedError(f"{type(self).__name__} does not know how smooth it is")
+
+    def strong_concavity(self, t: int) -> float:
+        """Return a valid m ≥ 0: ``u`` curves by at least m along directions with t non-zeros."""
+        return 0.0
+
+    def hessian_diagonal_bound(self) -> FloatArray:
+        """Return a diagonal D ≥ 0 such that ``u(w) + wᵀDw/2`` is still concave."""
+        return np.full(self.n, self.strong_concavity(self.n))
+
+
+class SparseState(State):
+    """A state that also has the coefficients and the gradient of ``u`` at them, both of length n."""
+
+    objective: SparseObjective
+    _coef: FloatArray
+
+    @property
+    def coef(self) -> FloatArray:
+        """The best coefficients on the support."""
+        return self._coef
+
+    @property
+    def gradient(self) -> FloatArray:
+        """The gradient of ``u`` at the coefficients; zero on the support."""
+        return self.objective.gradient_at(self._coef)
+
+    def move_smoothness(self, moves: MoveBatch) -> FloatArray:
+        """Return, for every move, a valid M in the directions that it touches."""
+        listed = moves.to_list()
+        sizes = (listed.added >= 0).sum(axis=1) + (listed.dropped >= 0).sum(axis=1)
+        table = {int(t): self.objective.smoothness(int(t)) for t in np.unique(sizes)}
+        return moves.spread(np.array([table[int(t)] for t in sizes], dtype=np.float64))
+
+    def _settle(self, support: IndexArray) -> None:
+        self.support = support
+        self.value, values = self.objective._fit(support)
+        self._coef = self.objective._embed(support, values)
+        self.n_evaluations += 1
