@@ -1,7 +1,53 @@
 """Choose variables under structure, fast, with a proof of how good the choice is."""
 
+from swapwise.constraints.base import IndependenceSystem, MaxWeight
+from swapwise.constraints.graphic import Graphic
 from swapwise.constraints.laminar import Laminar
+from swapwise.constraints.linear import LinearMatroid
+from swapwise.constraints.matroid import Matroid
+from swapwise.constraints.oracle import OracleMatroid
 from swapwise.constraints.partition import Partition
+from swapwise.constraints.transversal import Transversal
 from swapwise.constraints.uniform import Uniform
+from swapwise.maximize import maximize
+from swapwise.moves import Move, MoveList, SwapGrid
+from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
+from swapwise.objectives.coverage import Coverage
+from swapwise.objectives.custom import CustomSetFunction
+from swapwise.objectives.facility_location import FacilityLocation
+from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.linear import Linear
+from swapwise.search.pivots import NonOblivious, Oblivious, SemiOblivious
+from swapwise.search.result import Event, SearchResult, Status
 
-__all__ = ["Laminar", "Partition", "Uniform"]
+__all__ = [
+    "Coverage",
+    "CustomSetFunction",
+    "Event",
+    "FacilityLocation",
+    "Graphic",
+    "IndependenceSystem",
+    "Laminar",
+    "LeastSquares",
+    "Linear",
+    "LinearMatroid",
+    "Matroid",
+    "MaxWeight",
+    "Move",
+    "MoveList",
+    "NonOblivious",
+    "Oblivious",
+    "OracleMatroid",
+    "Partition",
+    "SearchResult",
+    "SemiOblivious",
+    "SetFunction",
+    "SparseObjective",
+    "SparseState",
+    "State",
+    "Status",
+    "SwapGrid",
+    "Transversal",
+    "Uniform",
+    "maximize",
+]

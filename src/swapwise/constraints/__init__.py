@@ -1,0 +1,1 @@
+"""Where the answer lies: one family of constraints a file."""

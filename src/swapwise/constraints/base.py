@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_elements, as_vector
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_vector
 from swapwise.moves import MoveBatch, MoveList
 
 
@@ -19,6 +20,11 @@ class MaxWeight:
 
     ``weight`` is at least ``factor`` times the largest weight of any allowed set; a factor of 1
     means that the set is a heaviest one.
+
+    >>> from swapwise import Uniform
+    >>> heaviest = Uniform(3, 2).max_weight([1.0, -1.0, 5.0])
+    >>> heaviest.support, heaviest.weight, heaviest.exact
+    (array([0, 2]), 6.0, True)
     """
 
     support: IndexArray
@@ -37,7 +43,15 @@ class MaxWeight:
 
 
 class IndependenceSystem(ABC):
-    """A family of allowed sets that holds ∅ and every subset of each of its sets."""
+    """A family of allowed sets that holds ∅ and every subset of each of its sets.
+
+    >>> from swapwise import Partition
+    >>> constraint = Partition(["a", "a", "b"], 1)
+    >>> isinstance(constraint, IndependenceSystem)
+    True
+    >>> constraint.is_independent([0, 2]), constraint.is_independent([0, 1])
+    (True, False)
+    """
 
     n: int
     #: The p of "p-matroid intersection" or "p-exchange system"; a matroid has p = 1.
@@ -64,6 +78,17 @@ class IndependenceSystem(ABC):
         ``cost`` has length n and is not negative. Ties go to the smallest index.
         """
 
+    def exchange_size(self, q: int = 1) -> int:
+        """Return t: how many elements a move adds and drops in all, at the most."""
+        return (self.p + 1) * q
+
+    def addable(self, support: IndexArray) -> BoolArray:
+        """Return which elements can be added to an allowed set with nothing dropped."""
+        addable = np.zeros(self.n, dtype=bool)
+        for element in np.setdiff1d(np.arange(self.n), support):
+            addable[element] = self._is_independent(np.sort(np.append(support, element)))
+        return addable
+
     def max_weight(self, weights: ArrayLike) -> MaxWeight:
         """Return an allowed set of largest (or nearly largest) total weight."""
         return self._max_weight(as_vector(weights, self.n, "weights"))
@@ -84,5 +109,13 @@ class IndependenceSystem(ABC):
 
     def loops(self) -> IndexArray:
         """Return the elements that are in no allowed set."""
-        singles = (np.array([element]) for element in range(self.n))
-        return np.flatnonzero([not self._is_independent(single) for single in singles])
+        return np.flatnonzero(~self.addable(np.empty(0, dtype=np.intp)))
+
+    def max_size(self) -> int:
+        """Return a bound on the size of allowed sets; for a matroid it is the rank."""
+        return self.n
+
+    def count_bound(self) -> int:
+        """Return a bound on the number of maximal allowed sets."""
+        candidates, size = self.n - len(self.loops()), self.max_size()
+        return comb(candidates, min(size, (candidates + 1) // 2))

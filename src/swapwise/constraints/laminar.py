@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import comb
 
 import numpy as np
 
@@ -56,7 +57,8 @@ class Laminar(Matroid):
         for s in largest_first:
             owners = np.unique(owner[sets[s]])
             if len(owners) > 1:
-                other = int(owners.max())
+                # The smallest of the sets around cannot hold s: one around it has elements of s as well.
+                other = min((int(o) for o in owners if o >= 0), key=lambda o: len(sets[o]))
                 raise ValueError(
                     f"the sets of a laminar family must be nested or disjoint, but sets number {other} "
                     f"and {s} overlap without one holding the other"
@@ -105,7 +107,8 @@ class Laminar(Matroid):
     def _counts(self, support: IndexArray) -> IndexArray:
         """Return how many elements of the support each set holds."""
         own = np.bincount(self._leaf[support], minlength=len(self._end))
-        below = np.concatenate([[0], np.cumsum(own)])
+        below = np.zeros(len(own) + 1, dtype=np.intp)
+        np.cumsum(own, out=below[1:])
         return below[self._end] - below[:-1]
 
     def _blockers(self, support: IndexArray) -> IndexArray:
@@ -165,10 +168,22 @@ class Laminar(Matroid):
             kept, node = kept[keep], node[keep]
         return np.sort(kept)
 
-    def loops(self) -> IndexArray:
-        """Return the elements in a set of capacity 0."""
-        blocker = self._blockers(np.empty(0, dtype=np.intp))
-        return np.flatnonzero(blocker[self._leaf] >= 0)
+    def addable(self, support: IndexArray) -> BoolArray:
+        """Return which elements are in no full set."""
+        addable = self._blockers(support)[self._leaf] < 0
+        addable[support] = False
+        return addable
+
+    def count_bound(self) -> int:
+        """Return the exact number of bases: sets of each size are counted from the leaves up."""
+        own = np.bincount(self._leaf, minlength=len(self._end))
+        counts = [[comb(int(m), size) for size in range(m + 1)] for m in own]
+        for node in range(len(counts) - 1, -1, -1):
+            counts[node] = counts[node][: self._capacity[node] + 1]
+            if node:
+                parent = self._parent[node]
+                counts[parent] = _multiply(counts[parent], counts[node])
+        return counts[0][-1]
 
 
 def _read_limits(n: int, limits: Iterable[tuple[Iterable[int], int]]) -> tuple[list[IndexArray], list[int]]:
@@ -190,3 +205,12 @@ def _place_in_group(group: IndexArray) -> IndexArray:
     place = np.empty(len(group), dtype=np.intp)
     place[order] = np.arange(len(group)) - np.repeat(begins, lengths)
     return place
+
+
+def _multiply(left: list[int], right: list[int]) -> list[int]:
+    """Multiply two polynomials with whole coefficients of any size."""
+    product = [0] * (len(left) + len(right) - 1)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
+            product[i + j] += a * b
+    return product

@@ -17,6 +17,16 @@ class Matroid(IndependenceSystem):
     A new family only has to write ``_is_independent``. Swaps are then found by asking it;
     override ``_exchanges`` where they can be had for all pairs at once, and ``extend`` where a
     base can be grown faster than by one question an element.
+
+    >>> class NotAllThree(Matroid):
+    ...     n = 3
+    ...     def _is_independent(self, support):
+    ...         return len(support) < 3
+    >>> matroid = NotAllThree()
+    >>> matroid.rank(), matroid.max_weight([3, 1, 2]).support
+    (2, array([0, 2]))
+    >>> matroid.swap_grid([0, 2]).feasible[1]  # drop 0, drop 2, drop nothing
+    array([ True,  True, False])
     """
 
     def moves(self, support: IndexArray, q: int = 1) -> Iterator[SwapGrid]:
@@ -59,6 +69,10 @@ class Matroid(IndependenceSystem):
         """Return the size of a largest independent subset of ``elements`` (default: of all)."""
         order = np.arange(self.n) if elements is None else as_elements(elements, self.n, "the set")
         return len(self.extend(np.empty(0, dtype=np.intp), order))
+
+    def max_size(self) -> int:
+        """Return the rank: every maximal set has this size."""
+        return self.rank()
 
     def truncate(self, size: int) -> Matroid:
         """Return the matroid of the independent sets with at most ``size`` elements.

@@ -66,15 +66,14 @@ def _encode(labels: Iterable[Hashable]) -> tuple[IndexArray, list[Hashable]]:
     return np.array(codes, dtype=np.intp), list(number)
 
 
-def _read_capacity(
-    capacity: int | Mapping[Hashable, int], names: list[Hashable]
-) -> dict[Hashable, int]:
+def _read_capacity(capacity: int | Mapping[Hashable, int], names: list[Hashable]) -> dict[Hashable, int]:
     if not isinstance(capacity, Mapping):
         return dict.fromkeys(names, as_count(capacity, "capacity"))
     missing = [name for name in names if name not in capacity]
     if missing:
         raise ValueError(f"capacity must name every label, but has none for {missing[0]!r}")
-    unused = [name for name in capacity if name not in set(names)]
+    used = set(names)
+    unused = [name for name in capacity if name not in used]
     if unused:
         warnings.warn(f"no element has the label {unused[0]!r} that capacity names", stacklevel=3)
     return {name: as_count(capacity[name], f"the capacity of {name!r}") for name in names}

@@ -1,0 +1,1 @@
+"""Access to a design matrix."""

@@ -1,0 +1,1 @@
+"""What is maximised: one objective a file."""

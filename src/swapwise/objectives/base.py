@@ -35,6 +35,8 @@ class SetFunction(ABC):
     n: int
     #: Whether gains of moves cost next to nothing; then ``method="auto"`` scores all of them.
     closed_form_gains: bool = False
+    #: Size of the values where it is known beforehand: far smaller differences are rounding.
+    scale: float = 0.0
 
     @abstractmethod
     def _value(self, support: IndexArray) -> float:
@@ -50,7 +52,20 @@ class SetFunction(ABC):
 
 
 class State:
-    """A set on its way: its value, the gains of moves from it, and the taking of a move."""
+    """A set on its way: its value, the gains of moves from it, and the taking of a move.
+
+    >>> from swapwise import Linear, Uniform
+    >>> state = Linear([1, 3, 2]).start([0])
+    >>> (grid,) = Uniform(3, 1).moves(state.support)
+    >>> state.gains(grid)  # rows: what is added; columns: 0 is dropped, nothing is
+    array([[-inf, -inf],
+           [  2., -inf],
+           [  1., -inf]])
+    >>> index, gain = state.best(grid)
+    >>> state.apply(grid.move(index))
+    >>> state.support, state.value
+    (array([1]), 3.0)
+    """
 
     support: IndexArray
     value: float
@@ -71,7 +86,7 @@ class State:
 
     def best(self, moves: MoveBatch) -> tuple[int, float]:
         """Return flat index and gain of the best move of a batch (-1 if it holds none)."""
-        return moves.best(self.gains(moves), self.value)
+        return moves.best(self.gains(moves), max(abs(self.value), self.objective.scale))
 
     def apply(self, move: Move) -> None:
         """Take a move."""
@@ -87,6 +102,24 @@ class SparseObjective(SetFunction):
     """``f(X) = max { u(w) : supp(w) ⊆ X } − u(0)`` for a concave differentiable ``u``.
 
     ``value_at`` is ``u(w) − u(0)``, so that the value of a set is that of its best coefficients.
+
+    The nearest point to a target, with few non-zeros, from three short methods:
+
+    >>> from swapwise import Uniform, maximize
+    >>> class Nearest(SparseObjective):
+    ...     def __init__(self, target):
+    ...         self.target, self.n = target, len(target)
+    ...     def _fit(self, support):
+    ...         return float(self.target[support] @ self.target[support]) / 2, self.target[support]
+    ...     def value_at(self, coef):
+    ...         return float(self.target @ coef - coef @ coef / 2)
+    ...     def gradient_at(self, coef):
+    ...         return self.target - coef
+    ...     def smoothness(self, t):
+    ...         return 1.0
+    >>> result = maximize(Nearest(np.array([1.0, -3.0, 2.0])), Uniform(3, 2), "non-oblivious")
+    >>> result.support, result.coef
+    (array([1, 2]), array([ 0., -3.,  2.]))
     """
 
     @abstractmethod
@@ -132,7 +165,13 @@ class SparseObjective(SetFunction):
 
 
 class SparseState(State):
-    """A state that also has the coefficients and the gradient of ``u`` at them, both of length n."""
+    """A state that also has the coefficients and the gradient of ``u`` at them, both of length n.
+
+    >>> from swapwise import LeastSquares
+    >>> state = LeastSquares(np.eye(2), [1.0, 1.0]).start([0])
+    >>> state.coef, state.gradient
+    (array([1., 0.]), array([0., 1.]))
+    """
 
     objective: SparseObjective
     _coef: FloatArray

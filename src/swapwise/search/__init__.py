@@ -1,0 +1,1 @@
+"""How it is searched: pivot rules, acceptance, starts, the loop, and the other methods."""

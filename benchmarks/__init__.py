@@ -1,0 +1,1 @@
+"""The paper's algorithms written plainly, and the measurements of the library against them."""

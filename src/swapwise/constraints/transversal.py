@@ -1,0 +1,128 @@
+"""Elements that can all be given a slot of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from swapwise.checks import BoolArray, IndexArray, as_count, as_elements
+from swapwise.constraints.matroid import Matroid
+
+UNMATCHED = -1  # no slot for this element, or no element in this slot
+
+
+class Transversal(Matroid):
+    """Slots that one of their members each can fill; a set is allowed if all of it finds slots.
+
+    Parameters
+    ----------
+    n : int
+        Size of the ground set.
+    sets : iterable of (iterable of int)
+        For each slot the elements that can fill it. Elements in no set can never be chosen.
+
+    Examples
+    --------
+    Three people and two posts; only person 0 can fill both:
+
+    >>> from swapwise import Transversal
+    >>> posts = Transversal(3, [[0, 1], [0, 2]])
+    >>> posts.is_independent([1, 2]), posts.is_independent([0, 1]), posts.is_independent([0, 1, 2])
+    (True, True, False)
+    >>> posts.max_weight([3, 2, 1]).support
+    array([0, 1])
+    """
+
+    def __init__(self, n: int, sets: Iterable[Iterable[int]]) -> None:
+        self.n = as_count(n, "n")
+        slots = [as_elements(members, self.n, f"set number {s}") for s, members in enumerate(sets)]
+        self._fits = np.zeros((self.n, len(slots)), dtype=bool)
+        for s, members in enumerate(slots):
+            self._fits[members, s] = True
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return f"Transversal(n={self.n}, {self._fits.shape[1]} slots)"
+
+    def _is_independent(self, support: IndexArray) -> bool:
+        return bool((self._match(support) != UNMATCHED).all())
+
+    def _match(self, support: IndexArray) -> IndexArray:
+        """Return a slot for each element of the support, in a matching as large as can be."""
+        return maximum_bipartite_matching(csr_array(self._fits[support]), perm_type="column").astype(np.intp)
+
+    def _exchanges(self, support: IndexArray) -> BoolArray:
+        # A newcomer takes a slot; who had it moves to another, and so on, until somebody finds an
+        # empty slot (then nobody need go) or goes. So the newcomer can replace whomever it reaches.
+        slot = self._match(support)
+        pushes = _closure(self._fits[np.ix_(support, slot)])
+        reaches = _product(self._fits[:, slot], pushes)
+        empty = np.ones(self._fits.shape[1], dtype=bool)
+        empty[slot] = False
+        finds_empty = self._fits[:, empty].sum(axis=1) > 0
+        free = finds_empty | (reaches & finds_empty[support]).any(axis=1)
+        feasible = np.empty((self.n, len(support) + 1), dtype=bool)
+        feasible[:, :-1] = reaches
+        feasible[:, -1] = False
+        feasible[free] = True
+        return feasible
+
+    def addable(self, support: IndexArray) -> BoolArray:
+        """Return which elements find a slot."""
+        return self.swap_grid(support).free
+
+    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        """Add elements in the given order that find a slot, moving those that have one already."""
+        owner = np.full(self._fits.shape[1], UNMATCHED, dtype=np.intp)
+        owner[self._match(np.asarray(support, dtype=np.intp))] = support
+        chosen = set(np.asarray(support).tolist())
+        # The matching changes only when somebody finds a slot, so slots from which no empty one can
+        # be reached need not be tried again until then.
+        dead_ends: set[int] = set()
+        for element in order:
+            if element not in chosen and self._place(int(element), owner, dead_ends):
+                chosen.add(int(element))
+        return np.array(sorted(chosen), dtype=np.intp)
+
+    def _place(self, element: int, owner: IndexArray, dead_ends: set[int]) -> bool:
+        """Give the element a slot along an augmenting path, if there is one."""
+        came_from: dict[int, int] = {}
+        waiting = [(element, UNMATCHED)]
+        for mover, left in waiting:
+            for slot in np.flatnonzero(self._fits[mover]).tolist():
+                if slot in came_from or slot in dead_ends:
+                    continue
+                came_from[slot] = left
+                if owner[slot] == UNMATCHED:
+                    _shift(element, slot, owner, came_from)
+                    dead_ends.clear()
+                    return True
+                waiting.append((int(owner[slot]), slot))
+        dead_ends.update(came_from)
+        return False
+
+
+def _shift(element: int, slot: int, owner: IndexArray, came_from: dict[int, int]) -> None:
+    """Move everybody on the path that ends in ``slot`` one slot on, and ``element`` to its beginning."""
+    while came_from[slot] != UNMATCHED:
+        owner[slot] = owner[came_from[slot]]
+        slot = came_from[slot]
+    owner[slot] = element
+
+
+def _closure(steps: BoolArray) -> BoolArray:
+    """Return what can be reached in any number of steps, by squaring; all steps to oneself are there."""
+    reached = steps
+    while True:
+        further = _product(reached, reached)
+        if (further == reached).all():
+            return reached
+        reached = further
+
+
+def _product(left: BoolArray, right: BoolArray) -> BoolArray:
+    # Sums of non-negative floats are positive if one term is, and BLAS has no boolean product.
+    return left.astype(np.float32) @ right.astype(np.float32) > 0

@@ -1,0 +1,194 @@
+"""Closed-form gains of swaps in least squares, and the rank-one updates that keep them at hand.
+
+With X the chosen columns, ``C = (A_Xᵀ A_X + λI)⁻¹``, ``w = C A_Xᵀ y``, ``B = C A_Xᵀ A``, the residual
+correlations ``c = Aᵀ(y − A_X w)`` and ``σ_j`` the squared length of column j that X does not
+explain, dropping i and adding j lowers the residual sum of squares by exactly
+
+    (c_j + B_ij w_i / C_ii)² / (σ_j + B_ij² / C_ii)  −  w_i² / C_ii .
+
+``coupling`` below is B transposed, so that all that concerns a candidate lies side by side.
+Chosen columns sit in slots ``0 .. size-1`` of the small arrays. A slot of -1 stands for a chosen
+column whose loss costs nothing, because the others span it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, inline="always")
+def _add_gain(corr, sigma, floor):
+    """Gain of adding a column: nothing if the chosen ones already explain it."""
+    return corr * corr / sigma if sigma > floor else 0.0
+
+
+@njit(cache=True, inline="always")
+def _swap_gain(coupling, weight, spread, corr, sigma, floor):
+    """Gain of a swap; ``weight`` is w_i, ``spread`` is 1 / C_ii."""
+    height = corr + coupling * weight * spread
+    width = sigma + coupling * coupling * spread
+    gained = height * height / width if width > floor else 0.0
+    return gained - weight * weight * spread
+
+
+@njit(cache=True)
+def gain_of(added, slot, coupling, coef, spread, corr, sigma, floor):
+    """Gain of adding column ``added`` in exchange for slot ``slot`` (-1: nothing is lost)."""
+    if slot < 0:
+        return _add_gain(corr[added], sigma[added], floor[added])
+    return _swap_gain(
+        coupling[added, slot], coef[slot], spread[slot], corr[added], sigma[added], floor[added]
+    )
+
+
+@njit(cache=True)
+def grid_gains(useful, slots, coupling, coef, spread, corr, sigma, floor):
+    """Gains of all useful moves of a grid; minus infinity elsewhere."""
+    gains = np.full(useful.shape, -np.inf)
+    last = useful.shape[1] - 1
+    for j in range(useful.shape[0]):
+        for i in range(last):
+            if useful[j, i]:
+                gains[j, i] = gain_of(j, slots[i], coupling, coef, spread, corr, sigma, floor)
+        if useful[j, last]:
+            gains[j, last] = _add_gain(corr[j], sigma[j], floor[j])
+    return gains
+
+
+@njit(cache=True)
+def pair_gains(added, slots, coupling, coef, spread, corr, sigma, floor):
+    """Gains of listed moves that add ``added[k]`` in exchange for ``slots[k]``."""
+    gains = np.empty(len(added))
+    for k in range(len(added)):
+        gains[k] = gain_of(added[k], slots[k], coupling, coef, spread, corr, sigma, floor)
+    return gains
+
+
+@njit(cache=True)
+def _best_of_row(j, target, feasible, slots, coupling, coef, spread, corr, sigma, floor):
+    """First column of row j with a gain of at least ``target``, else the best one, and its gain."""
+    best, where = -np.inf, -1
+    for i in range(len(slots)):
+        if feasible[j, i]:
+            gain = gain_of(j, slots[i], coupling, coef, spread, corr, sigma, floor)
+            if gain > best:
+                best, where = gain, i
+                if best >= target:
+                    break
+    return best, where
+
+
+@njit(cache=True)
+def best_of_grid(feasible, slots, coupling, coef, spread, corr, sigma, floor, tie, scale):
+    """Flat index and gain of the best move of a grid, and how many gains were computed.
+
+    Exact, yet lazy: no swap that adds j gains more than adding j without any drop, so that bound
+    is computed for all and the swaps only for those candidates whose bound beats the best found.
+    """
+    n, last = feasible.shape[0], feasible.shape[1] - 1
+    bound = np.empty(n)
+    best, leader, evaluated = -np.inf, -1, 0
+    for j in range(n):
+        bound[j] = _add_gain(corr[j], sigma[j], floor[j])
+        if feasible[j, last]:
+            evaluated += 1
+            best = max(best, bound[j])
+        elif leader < 0 or bound[j] > bound[leader]:
+            leader = j
+    if leader >= 0:
+        gain, _ = _best_of_row(leader, np.inf, feasible, slots, coupling, coef, spread, corr, sigma, floor)
+        best = max(best, gain)
+        evaluated += last
+
+    hopeful = np.flatnonzero(bound > best)
+    for place in np.argsort(-bound[hopeful]):
+        j = hopeful[place]
+        if bound[j] <= best:
+            break
+        if not feasible[j, last] and j != leader:
+            gain, _ = _best_of_row(j, np.inf, feasible, slots, coupling, coef, spread, corr, sigma, floor)
+            best = max(best, gain)
+            evaluated += last
+    if best == -np.inf:
+        return -1, best, evaluated
+
+    # The smallest index among all that are equal up to rounding.
+    target = best - tie * (abs(best) + abs(scale))
+    for j in range(n):
+        if feasible[j, last]:
+            if bound[j] >= target:
+                return j * (last + 1) + last, bound[j], evaluated
+        elif bound[j] >= target:
+            gain, i = _best_of_row(j, target, feasible, slots, coupling, coef, spread, corr, sigma, floor)
+            if gain >= target:
+                return j * (last + 1) + i, gain, evaluated
+    return -1, -np.inf, evaluated
+
+
+@njit(cache=True)
+def pair_curvatures(squares, drops, slots, products):
+    """Largest eigenvalue of the Gram block of every pair (added, dropped); last column: added alone.
+
+    A drop without a slot has coefficient 0: such a move changes nothing but the column added.
+    """
+    n, last = len(squares), len(drops)
+    largest = np.empty((n, last + 1))
+    for j in range(n):
+        for i in range(last):
+            if slots[i] < 0:
+                largest[j, i] = squares[j]
+                continue
+            mean = (squares[j] + squares[drops[i]]) / 2
+            half = squares[j] - mean
+            across = products[j, slots[i]]
+            largest[j, i] = mean + np.sqrt(half * half + across * across)
+        largest[j, last] = squares[j]
+    return largest
+
+
+@njit(cache=True)
+def remove_slot(slot, size, coupling, inverse, coef, corr, sigma):
+    """Take a chosen column out: a sweep of the factors. The last slot moves into its place."""
+    spread = 1.0 / inverse[slot, slot]
+    ratio = inverse[:size, slot] * spread
+    weight = coef[slot]
+    last = size - 1
+    for j in range(coupling.shape[0]):
+        share = coupling[j, slot]
+        corr[j] += share * weight * spread
+        sigma[j] += share * share * spread
+        for i in range(size):
+            coupling[j, i] -= ratio[i] * share
+        coupling[j, slot] = coupling[j, last]
+    row = inverse[slot, :size].copy()
+    for i in range(size):
+        coef[i] -= ratio[i] * weight
+        for k in range(size):
+            inverse[i, k] -= ratio[i] * row[k]
+    coef[slot] = coef[last]
+    inverse[slot, :last] = inverse[last, :last]
+    inverse[:last, slot] = inverse[:last, last]
+    inverse[slot, slot] = inverse[last, last]
+
+
+@njit(cache=True)
+def insert_slot(size, explained, unexplained, step, row, coupling, inverse, coef, sigma):
+    """Put a column into slot ``size``: the inverse sweep.
+
+    ``explained`` are its coefficients on the chosen columns, ``unexplained`` its σ, ``step`` its
+    own new coefficient, and ``row`` the new row of B.
+    """
+    for j in range(coupling.shape[0]):
+        share = row[j]
+        sigma[j] -= unexplained * share * share
+        for i in range(size):
+            coupling[j, i] -= explained[i] * share
+        coupling[j, size] = share
+    for i in range(size):
+        coef[i] -= explained[i] * step
+        for k in range(size):
+            inverse[i, k] += explained[i] * explained[k] / unexplained
+        inverse[i, size] = inverse[size, i] = -explained[i] / unexplained
+    inverse[size, size] = 1.0 / unexplained
+    coef[size] = step

@@ -1,0 +1,185 @@
+"""The one entry point: checks that everything fits, picks the method, runs it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import as_count, as_real
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.objectives.base import SetFunction, SparseObjective, State
+from swapwise.search.clock import Clock, OutOfTime
+from swapwise.search.loop import Observer, Trace, climb
+from swapwise.search.methods import make_steps, resolve
+from swapwise.search.pivots import Pivot
+from swapwise.search.progress import progress_bar
+from swapwise.search.result import Event, SearchResult, Status
+from swapwise.search.starts import begin, check_start
+
+
+def maximize(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    method: str | Pivot = "auto",
+    *,
+    q: int = 1,
+    start: str | Iterable[int] = "empty",
+    max_iter: int | None = None,
+    epsilon: float | None = None,
+    tol: float = 1e-10,
+    time_limit: float | None = None,
+    random_state: Any = None,
+    callback: Callable[[Event], object] | None = None,
+    progress: bool = False,
+) -> SearchResult:
+    """Find a set of large value among those that the constraint allows.
+
+    Parameters
+    ----------
+    objective : SetFunction
+        What is maximised, for instance ``LeastSquares(X, y)``.
+    constraint : IndependenceSystem
+        Where the answer lies, for instance ``Partition(labels, 3)``.
+    method : str or pivot rule
+        ``"oblivious"``, ``"semi-oblivious"``, ``"non-oblivious"`` (local search; also as rule objects
+        such as ``NonOblivious(smoothness="global")``), ``"greedy"``, ``"random-residual-greedy"``,
+        ``"modular"``, ``"random"``, ``"exhaustive"``. ``"auto"`` is oblivious where gains are in
+        closed form or nothing else works, and semi-oblivious otherwise.
+    q : int
+        How many elements a move may exchange; 1 under a single matroid.
+    start : str or independent set
+        ``"empty"``, ``"arbitrary"`` (a maximal set in index order), ``"greedy"``, ``"modular"``,
+        ``"best-singleton"`` (completed to a maximal set), or any independent set. For local search.
+    max_iter : int, optional
+        Largest number of moves, the paper's T.
+    epsilon : float, optional
+        Switches local search to the geometric rule (Algorithm 5): take the first move that gains
+        ``epsilon / rank · f(X)``. The rule says nothing at f = 0, so ``start="empty"`` then means
+        ``"best-singleton"``, as in the paper.
+    tol : float
+        A move improves if it gains more than ``tol`` times the value (for R², ``tol`` itself).
+    time_limit : float, optional
+        Seconds after which the best set so far is returned.
+    random_state : int or numpy Generator, optional
+        For the methods that draw at random. None is 0: the same call gives the same answer.
+    callback : callable, optional
+        Called with an :class:`Event` after every move; the search stops when it returns True or raises
+        StopIteration.
+    progress : bool
+        Show a bar on the terminal.
+
+    Returns
+    -------
+    SearchResult
+        After a keyboard interrupt too, with the best set so far and status INTERRUPTED.
+
+    Examples
+    --------
+    At most one feature of each kind:
+
+    >>> import numpy as np
+    >>> import swapwise as sw
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 6))
+    >>> y = X[:, 1] + 2 * X[:, 4]
+    >>> result = sw.maximize(sw.LeastSquares(X, y), sw.Partition(list("aabbcc"), 1))
+    >>> result.support[np.abs(result.coef[result.support]) > 1e-6]
+    array([1, 4])
+    >>> round(result.value, 6), result.status
+    (1.0, <Status.LOCAL_OPTIMUM: 'LOCAL_OPTIMUM'>)
+    """
+    _check_problem(objective, constraint)
+    name, pivot = resolve(method, objective)
+    tol = as_real(tol, "tol")
+    max_iter = None if max_iter is None else as_count(max_iter, "max_iter")
+    time_limit = None if time_limit is None else as_real(time_limit, "time_limit")
+    epsilon = None if epsilon is None else as_real(epsilon, "epsilon", positive=True)
+    if as_count(q, "q") == 0:
+        raise ValueError("q must be at least 1, got 0")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable, got {callback!r}")
+    if pivot is None:
+        _refuse_options_of_local_search(name, start, epsilon)
+    begins_at = check_start(start, constraint)
+    if epsilon is not None and isinstance(begins_at, str) and begins_at == "empty":
+        begins_at = "best-singleton"
+
+    clock = Clock(time_limit)
+    steps = make_steps(name, pivot, constraint, q, epsilon, tol, _generator(random_state), clock)
+    with ExitStack() as stack:
+        observers: list[Observer] = [callback] if callback is not None else []
+        if progress:
+            observers.append(stack.enter_context(progress_bar(name, max_iter)))
+        trace = Trace(constraint.forced, observers)
+        state: State | None = None
+        try:
+            state = begin(begins_at, objective, constraint, trace, tol, clock)
+            trace.support, trace.recording = state.support, True
+            status = climb(state, steps, trace, clock, max_iter)
+        except OutOfTime:
+            status = Status.TIME_LIMIT
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+    if constraint.n and not len(trace.support) and len(constraint.loops()) == constraint.n:
+        warnings.warn(f"{constraint!r} allows only the empty set: every element is a loop", stacklevel=2)
+    return _result(objective, trace, status, 0 if state is None else state.n_evaluations, clock, name)
+
+
+def _result(
+    objective: SetFunction, trace: Trace, status: Status, n_evaluations: int, clock: Clock, method: str
+) -> SearchResult:
+    coef = None
+    if isinstance(objective, SparseObjective):
+        value, values = objective._fit(trace.support)
+        coef = objective._embed(trace.support, values)
+    else:
+        value = objective._value(trace.support)
+    return SearchResult(
+        support=trace.support,
+        value=float(value),
+        coef=coef,
+        status=status,
+        n_iter=len(trace.history),
+        n_evaluations=n_evaluations,
+        seconds=clock.seconds(),
+        history=trace.history,
+        method=method,
+    )
+
+
+def _check_problem(objective: SetFunction, constraint: IndependenceSystem) -> None:
+    if not isinstance(objective, SetFunction):
+        hint = "; wrap a function in sw.CustomSetFunction(function, n)" if callable(objective) else ""
+        raise TypeError(f"objective must be a SetFunction such as sw.LeastSquares, got {objective!r}{hint}")
+    if not isinstance(constraint, IndependenceSystem):
+        hint = (
+            f"; did you mean sw.Uniform({objective.n}, {constraint})?" if isinstance(constraint, int) else ""
+        )
+        raise TypeError(
+            f"constraint must be one such as sw.Uniform or sw.Partition, got {constraint!r}{hint}"
+        )
+    if objective.n != constraint.n:
+        raise ValueError(
+            f"objective and constraint must have the same ground set, but the objective has "
+            f"n = {objective.n} elements and the constraint n = {constraint.n}"
+        )
+
+
+def _refuse_options_of_local_search(name: str, start: object, epsilon: float | None) -> None:
+    if epsilon is not None:
+        raise ValueError(f"epsilon is an option of local search; {name} does not use it")
+    if not (isinstance(start, str) and start == "empty"):
+        raise ValueError(f"start is an option of local search; {name} begins where it must")
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(0 if random_state is None else random_state)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"random_state must be an integer or a numpy Generator, got {random_state!r}"
+        ) from error

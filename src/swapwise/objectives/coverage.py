@@ -1,0 +1,140 @@
+"""Weighted coverage: choose sets whose union weighs the most."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_real
+from swapwise.moves import Move
+from swapwise.objectives.base import SetFunction
+from swapwise.objectives.swap_state import SwapState
+
+
+class Coverage(SetFunction):
+    """The weight of what is covered: ``f(S) = Σ { weights[item] : item ∈ ∪_{j∈S} sets[j] }``.
+
+    Element ``j`` covers the items of ``sets[j]``, which may be any hashable objects. ``weights``
+    maps every item to a weight that is not negative; without it, each item weighs 1.
+
+    >>> from swapwise.moves import MoveList
+    >>> f = Coverage([{"a", "b"}, {"b", "c"}, {"d"}], weights={"a": 1, "b": 2, "c": 3, "d": 4})
+    >>> f([0, 1])
+    6.0
+    >>> f.start([0, 1]).gains(MoveList(added=np.array([[2]]), dropped=np.array([[0]])))
+    array([3.])
+    """
+
+    closed_form_gains = True
+
+    def __init__(
+        self, sets: Iterable[Iterable[Hashable]], weights: Mapping[Any, float] | None = None
+    ) -> None:
+        columns: dict[Hashable, int] = {}
+        rows = [_columns_of(covered, j, columns) for j, covered in enumerate(_each(sets, "sets"))]
+        self.n = len(rows)
+        self.items = list(columns)
+        self.item_weights = _weights_of(self.items, weights)
+        indptr = np.cumsum([0, *map(len, rows)])
+        indices = np.concatenate([np.empty(0, dtype=np.intp), *rows])
+        #: Row j holds a one for every item that element j covers.
+        self.incidence = csr_array((np.ones(len(indices)), indices, indptr), shape=(self.n, len(self.items)))
+
+    def _value(self, support: IndexArray) -> float:
+        covered = np.zeros(len(self.items), dtype=bool)
+        covered[self._covered_by(support)] = True
+        return self._weight(covered)
+
+    def _covered_by(self, elements: IndexArray) -> IndexArray:
+        """Return the items that the elements cover, one after the other, with repetitions."""
+        covered: IndexArray = self.incidence[elements].indices
+        return covered
+
+    def _weight(self, covered: np.ndarray) -> float:
+        return float(self.item_weights[covered].sum())
+
+    def start(self, support: Iterable[int] = ()) -> CoverageState:
+        """Return a state at ``support``, with the gains of swaps in closed form."""
+        return CoverageState(self, as_elements(support, self.n, "the start"))
+
+
+class CoverageState(SwapState):
+    """A state of :class:`Coverage` that counts how often every item is covered.
+
+    An element's loss is the weight of the items that it alone covers, and another makes up for those
+    of them that it covers too: one sparse product for all pairs.
+
+    >>> from swapwise.moves import MoveList
+    >>> state = Coverage([{"a", "b"}, {"b", "c"}, {"b"}]).start([0])
+    >>> state.gains(MoveList(added=np.array([[1], [2]]), dropped=np.array([[0], [0]])))
+    array([ 0., -1.])
+    """
+
+    objective: Coverage
+
+    def __init__(self, objective: Coverage, support: IndexArray) -> None:
+        self._counts = np.zeros(len(objective.items), dtype=np.intp)
+        np.add.at(self._counts, objective._covered_by(support), 1)
+        super().__init__(objective, support)
+
+    def apply(self, move: Move) -> None:
+        """Take a move: only the counts of the items that it touches change."""
+        for elements, step in ((move.added, 1), (move.dropped, -1)):
+            touched = self.objective._covered_by(np.asarray(elements, dtype=np.intp))
+            np.add.at(self._counts, touched, step)
+        super().apply(move)
+
+    def _settle(self, support: IndexArray) -> None:
+        self.support = support
+        self.value = self.objective._weight(self._counts > 0)
+        self.n_evaluations += 1
+
+    def _additions(self, added: IndexArray) -> FloatArray:
+        return self._weight_in(added, self._counts == 0)
+
+    def _losses(self, drops: IndexArray) -> FloatArray:
+        return self._weight_in(drops, self._counts == 1)
+
+    def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
+        unique = self.objective.incidence[drops]
+        unique.data = np.where(self._counts == 1, self.objective.item_weights, 0.0)[unique.indices]
+        unique.eliminate_zeros()
+        overlaps: FloatArray = (self.objective.incidence[added] @ unique.T).toarray()
+        return overlaps
+
+    def _weight_in(self, elements: IndexArray, counted: np.ndarray) -> FloatArray:
+        weights: FloatArray = self.objective.incidence[elements] @ (self.objective.item_weights * counted)
+        return weights
+
+
+def _each(values: Any, name: str) -> Iterable[Any]:
+    try:
+        return iter(values)
+    except TypeError:
+        raise TypeError(f"{name} must be a collection of items to cover, got {values!r}") from None
+
+
+def _columns_of(covered: Iterable[Hashable], j: int, columns: dict[Hashable, int]) -> IndexArray:
+    """Return the columns of the items of ``sets[j]``; items not seen before get the next ones."""
+    found = set()
+    for item in _each(covered, f"sets[{j}]"):
+        try:
+            found.add(columns.setdefault(item, len(columns)))
+        except TypeError:
+            raise TypeError(f"sets[{j}] must hold hashable items, got {item!r}") from None
+    return np.array(sorted(found), dtype=np.intp)
+
+
+def _weights_of(items: list[Hashable], weights: Mapping[Any, float] | None) -> FloatArray:
+    if weights is None:
+        return np.ones(len(items))
+    if not isinstance(weights, Mapping):
+        raise TypeError(f"weights must be a mapping from item to weight, or None, got {weights!r}")
+    for item in items:
+        if item not in weights:
+            raise ValueError(f"weights must hold every item of the sets, but item {item!r} is missing")
+    values = [as_real(weights[item], f"the weight of item {item!r}") for item in items]
+    return np.array(values, dtype=np.float64)

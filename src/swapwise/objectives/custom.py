@@ -1,0 +1,111 @@
+"""A set function of the user's own, from any Python callable."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray, as_count, as_elements
+from swapwise.moves import Move, MoveBatch
+from swapwise.objectives.base import SetFunction, State
+
+# A value may fall by this much, relative to the values at play, before f counts as not monotone: users'
+# functions are often themselves the result of a computation that rounds.
+ROUNDING = 1e-9
+
+
+class CustomSetFunction(SetFunction):
+    """Any callable as a set function: ``f(S) = function(S) − function(∅)``.
+
+    ``function`` takes a sorted integer array of elements of ``0 .. n-1`` and returns a finite number.
+    It should be monotone: a warning is given, once, when adding an element is seen to lower it.
+
+    >>> f = CustomSetFunction(lambda chosen: 1.0 + len(chosen) ** 0.5, n=5)
+    >>> f([0, 1, 2, 3])
+    2.0
+    """
+
+    def __init__(self, function: Callable[[IndexArray], float], n: int) -> None:
+        if not callable(function):
+            raise TypeError(
+                f"function must be a callable that takes an integer array and returns a number, "
+                f"got {function!r}"
+            )
+        self.function = function
+        self.n = as_count(n, "n")
+        self._warned = False
+        self._at_empty = self._raw_value(np.empty(0, dtype=np.intp))
+        # Differences of f are differences of raw values, which round by the size of the offset.
+        self.scale = abs(self._at_empty)
+
+    def _value(self, support: IndexArray) -> float:
+        return self._raw_value(support) - self._at_empty
+
+    def _raw_value(self, support: IndexArray) -> float:
+        # The function gets an array of its own: it may change it without harm.
+        value = self.function(support.copy())
+        if not _is_number(value):
+            raise TypeError(f"function must return a number, got {value!r} for the set {support.tolist()}")
+        number = float(value)
+        if not np.isfinite(number):
+            raise ValueError(f"function must be finite, got {number} for the set {support.tolist()}")
+        return number
+
+    def start(self, support: Iterable[int] = ()) -> CustomState:
+        """Return a state at ``support``, which calls the function once for every move."""
+        return CustomState(self, as_elements(support, self.n, "the start"))
+
+    def _warn_if_lower(self, before: IndexArray, value: float, added: tuple[int, ...], gain: float) -> None:
+        """Warn, the first time, if adding elements to a set of the given value lowers f."""
+        scale = abs(value) + abs(value + gain) + self.scale
+        if self._warned or gain >= -ROUNDING * scale:
+            return
+        self._warned = True
+        elements = f"element {added[0]}" if len(added) == 1 else f"elements {list(added)}"
+        warnings.warn(
+            f"the function is not monotone: adding {elements} to the set {before.tolist()} changes it by "
+            f"{gain:.6g}; the search still runs, but no guarantee holds",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+class CustomState(State):
+    """A state of :class:`CustomSetFunction` that watches whether additions ever lower the value.
+
+    >>> state = CustomSetFunction(len, n=3).start([1])
+    >>> state.apply(Move(added=(0,)))
+    >>> state.value
+    2.0
+    """
+
+    objective: CustomSetFunction
+
+    def gains(self, moves: MoveBatch) -> FloatArray:
+        """Return f after minus f before for every move; minus infinity where a grid has none."""
+        listed = moves.to_list()
+        gains = super().gains(listed)
+        only_adds = (listed.dropped < 0).all(axis=1) & (gains < 0)
+        for index in np.flatnonzero(only_adds):
+            added, gain = listed.move(int(index)).added, float(gains[index])
+            self.objective._warn_if_lower(self.support, self.value, added, gain)
+        return moves.spread(gains)
+
+    def apply(self, move: Move) -> None:
+        """Take a move."""
+        before, value = self.support, self.value
+        super().apply(move)
+        if not move.dropped:
+            self.objective._warn_if_lower(before, value, move.added, self.value - value)
+
+
+def _is_number(value: Any) -> bool:
+    """Tell numbers, and arrays of no dimension that hold one, from everything else."""
+    if isinstance(value, numbers.Real):
+        return True
+    is_scalar_array = getattr(value, "shape", None) == ()
+    return is_scalar_array and np.asarray(value).dtype.kind in "biuf"

@@ -1,0 +1,146 @@
+"""Facility location: every client is served by the most similar element that was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix
+from swapwise.moves import NOTHING, Move
+from swapwise.objectives.base import SetFunction
+from swapwise.objectives.swap_state import SwapState
+
+# Similarities are gone through in blocks of about this many entries, which stay in the cache and keep
+# temporary arrays small however large the matrix is.
+BLOCK = 1 << 18
+
+
+class FacilityLocation(SetFunction):
+    """How well the chosen elements serve the clients: ``f(S) = Σ_c max_{j∈S} similarity[c, j]``.
+
+    Rows of ``similarity`` are clients (samples), columns are the elements that can be chosen; no entry
+    is negative, and a client with nobody to serve it counts 0.
+
+    >>> from swapwise.moves import MoveList
+    >>> f = FacilityLocation([[3.0, 1.0, 0.0], [0.0, 2.0, 4.0]])
+    >>> f([0, 1])
+    5.0
+    >>> f.start([0, 1]).gains(MoveList(added=np.array([[2]]), dropped=np.array([[1]])))
+    array([2.])
+    """
+
+    closed_form_gains = True
+
+    def __init__(self, similarity: ArrayLike) -> None:
+        matrix = as_matrix(similarity, "similarity")
+        if (matrix < 0).any():
+            client, element = (int(i) for i in np.argwhere(matrix < 0)[0])
+            raise ValueError(
+                "similarity must be non-negative, for f must be monotone; "
+                f"got {matrix[client, element]} at position ({client}, {element})"
+            )
+        self.n_clients, self.n = matrix.shape
+        # One row an element: all that is ever read is what some elements are to the clients.
+        self._by_element = np.array(matrix.T, order="C")
+
+    @property
+    def similarity(self) -> FloatArray:
+        """The similarities, one row for each client."""
+        return self._by_element.T
+
+    def _value(self, support: IndexArray) -> float:
+        return float(self._by_element[support].max(axis=0, initial=0.0).sum())
+
+    def start(self, support: Iterable[int] = ()) -> FacilityLocationState:
+        """Return a state at ``support``, with the gains of swaps in closed form."""
+        return FacilityLocationState(self, as_elements(support, self.n, "the start"))
+
+
+class FacilityLocationState(SwapState):
+    """A state of :class:`FacilityLocation` that knows who serves each client best and second best.
+
+    When its best element leaves, a client falls to its second best, unless the newcomer catches it on
+    the way down. Clients are split among their best elements, so that the gains of all swaps cost one
+    pass over the similarities.
+
+    >>> state = FacilityLocation([[3.0, 1.0, 0.0], [0.0, 2.0, 4.0]]).start([0])
+    >>> state.apply(Move(added=(2,), dropped=(0,)))
+    >>> state.support, state.value
+    (array([2]), 4.0)
+    """
+
+    objective: FacilityLocation
+
+    def __init__(self, objective: FacilityLocation, support: IndexArray) -> None:
+        clients = objective.n_clients
+        self._best, self._second = np.zeros(clients), np.zeros(clients)
+        self._server = np.full(clients, NOTHING, dtype=np.intp)
+        self._deputy = np.full(clients, NOTHING, dtype=np.intp)
+        self._similarity = objective._by_element
+        self._offer(support, np.arange(clients))
+        super().__init__(objective, support)
+
+    def apply(self, move: Move) -> None:
+        """Take a move: only clients who lose their best or second best look at all elements again."""
+        if move.dropped:
+            left = np.isin(self._server, move.dropped) | np.isin(self._deputy, move.dropped)
+            clients = np.flatnonzero(left)
+            self._best[clients] = self._second[clients] = 0.0
+            self._server[clients] = self._deputy[clients] = NOTHING
+            self._offer(np.setdiff1d(self.support, move.dropped), clients)
+        self._offer(np.asarray(move.added, dtype=np.intp), np.arange(self.objective.n_clients))
+        super().apply(move)
+
+    def _settle(self, support: IndexArray) -> None:
+        self.support = support
+        self.value = float(self._best.sum())
+        self.n_evaluations += 1
+
+    def _offer(self, elements: IndexArray, clients: IndexArray) -> None:
+        """Let some clients compare the two who serve them with each of the elements."""
+        best, second = self._best[clients], self._second[clients]
+        server, deputy = self._server[clients], self._deputy[clients]
+        for element in elements:
+            offered = self._similarity[element, clients]
+            wins, places = offered > best, offered > second
+            deputy = np.where(wins, server, np.where(places, element, deputy))
+            second = np.where(wins, best, np.maximum(second, offered))
+            server = np.where(wins, element, server)
+            best = np.maximum(best, offered)
+        self._best[clients], self._second[clients] = best, second
+        self._server[clients], self._deputy[clients] = server, deputy
+
+    def _additions(self, added: IndexArray) -> FloatArray:
+        additions = np.empty(len(added))
+        for block in self._blocks(len(added)):
+            better = self._similarity[added[block]] - self._best
+            additions[block] = np.maximum(better, 0.0, out=better).sum(axis=1)
+        return additions
+
+    def _losses(self, drops: IndexArray) -> FloatArray:
+        return (self._best - self._second) @ self._served_by(drops)
+
+    def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
+        served = self._served_by(drops)
+        overlaps = np.empty((len(added), len(drops)))
+        for block in self._blocks(len(added)):
+            caught = np.clip(self._similarity[added[block]], self._second, self._best)
+            caught -= self._second
+            overlaps[block] = caught @ served
+        return overlaps
+
+    def _served_by(self, drops: IndexArray) -> csr_array:
+        """Return a matrix with a one for every client and the element of ``drops`` that serves it."""
+        column = np.full(self.objective.n + 1, NOTHING)  # the last is for clients whom nobody serves
+        column[drops] = np.arange(len(drops))
+        position = column[self._server]
+        clients = np.flatnonzero(position != NOTHING)
+        shape = (self.objective.n_clients, len(drops))
+        return csr_array((np.ones(len(clients)), (clients, position[clients])), shape=shape)
+
+    def _blocks(self, count: int) -> Iterator[slice]:
+        size = max(1, BLOCK // max(1, self.objective.n_clients))
+        return (slice(begin, begin + size) for begin in range(0, count, size))

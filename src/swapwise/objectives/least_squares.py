@@ -1,0 +1,168 @@
+"""Least squares: R² of the best linear fit on the chosen columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import qr, solve_triangular
+
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_real
+from swapwise.data.dense import DenseDesign
+from swapwise.objectives.base import SparseObjective
+
+if TYPE_CHECKING:
+    from swapwise.objectives.least_squares_state import LeastSquaresState
+
+# A column adds to a set of others only if they leave more than this share of its squared length
+# unexplained; below it, rounding decides what the column would be worth.
+RANK_TOLERANCE = 1e-10
+
+# Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
+EIGENVALUES_UP_TO = 1000
+
+
+class Factor(NamedTuple):
+    """A triangular factor of the columns of a set that are independent, in pivot order."""
+
+    basis: IndexArray  # positions within the set
+    columns: FloatArray  # one basis column a row
+    Q: FloatArray  # (samples, rank)
+    R: FloatArray  # (rank, rank), upper triangular: columns = Q R, the ridge aside
+
+    def inverse_R(self) -> FloatArray:
+        """Return the inverse of the triangular factor."""
+        return solve_triangular(self.R, np.eye(len(self.R)), check_finite=False) if len(self.R) else self.R
+
+    def solve(self, y: FloatArray) -> FloatArray:
+        """Return the least-squares coefficients of ``y`` on the basis."""
+        return solve_triangular(self.R, self.Q.T @ y, check_finite=False) if len(self.R) else self.Q.T @ y
+
+
+class LeastSquares(SparseObjective):
+    """R² of the least-squares fit of ``y`` on the chosen columns of ``X``.
+
+    ``u(w) = 1 − (‖y − Xw‖² + ridge·‖w‖²) / ‖y‖²``, so ``f(X) = max u`` is 0 for no column and at
+    most 1. R² is relative to ``y`` as given: centre ``y`` and the columns first if the fit is to have
+    an intercept. Gains of all swaps, additions and drops are exact and in closed form.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    ridge : float
+        Weight of the penalty ``‖w‖²``.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the squared errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import LeastSquares, Uniform, maximize
+    >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
+    >>> f = LeastSquares(X, y=[2.0, 1.0, 0.0])
+    >>> f([0])
+    0.8
+    >>> maximize(f, Uniform(3, 2)).support
+    array([0, 1])
+    """
+
+    closed_form_gains = True
+    scale = 1.0
+
+    def __init__(
+        self, X: ArrayLike, y: ArrayLike, ridge: float = 0.0, sample_weight: ArrayLike | None = None
+    ) -> None:
+        self.design = DenseDesign(X, sample_weight)
+        self.n = self.design.n_features
+        self.y = self.design.rows(y, "y")
+        self.ridge = as_real(ridge, "ridge")
+        squares = self.design.squared_norms()
+        self._squared_y = float(self.y @ self.y)
+        if not np.isfinite(squares.sum() + self._squared_y):
+            raise ValueError("the squares of X or y are too large for floating point; rescale the data")
+        if self._squared_y == 0:
+            warnings.warn("y is zero throughout: every set has the value 0", stacklevel=2)
+        #: ‖y‖², or 1 where that is 0 and nothing can be explained
+        self.total = self._squared_y or 1.0
+        #: squared length of every column, plus the ridge
+        self.squares = squares + self.ridge
+        self._warned_of_rank = False
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return f"LeastSquares({self.design.n_samples} samples, {self.n} features, ridge={self.ridge:g})"
+
+    def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
+        """Return a state with closed-form gains at ``support``."""
+        # The state compiles kernels: nobody who only evaluates f should wait for that.
+        from swapwise.objectives.least_squares_state import LeastSquaresState
+
+        return LeastSquaresState(self, as_elements(support, self.n, "the start"))
+
+    def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
+        coef = np.zeros(len(support))
+        factor = self.factor(support)
+        coef[factor.basis] = factor.solve(self.y)
+        return self.value_of(self.y - coef[factor.basis] @ factor.columns, coef), coef
+
+    def value_of(self, residual: FloatArray, coef: FloatArray) -> float:
+        """Return R² from residuals and coefficients."""
+        lost = residual @ residual + self.ridge * (coef @ coef)
+        return float((self._squared_y - lost) / self.total)
+
+    def value_at(self, coef: FloatArray) -> float:
+        """Return R² of the fit ``Xw``, less the penalty."""
+        return self.value_of(self.y - self.design.combine(coef), coef)
+
+    def gradient_at(self, coef: FloatArray) -> FloatArray:
+        """Return the gradient of R² at ``w``."""
+        corr = self.design.correlate(self.y - self.design.combine(coef))
+        return (2.0 / self.total) * (corr - self.ridge * coef)
+
+    def factor(self, support: IndexArray) -> Factor:
+        """Factor the columns of a set; those that the others span are left out of the basis."""
+        columns = self.design.columns(support)
+        if not len(support):
+            return Factor(support, columns, columns.T, np.empty((0, 0)))
+        lengths = np.sqrt(self.squares[support])
+        lengths[lengths == 0] = 1.0
+        scaled = np.vstack([(columns / lengths[:, None]).T, np.diag(np.sqrt(self.ridge) / lengths)])
+        Q, R, order = qr(scaled, mode="economic", pivoting=True, check_finite=False)
+        rank = int((np.diag(R) ** 2 > RANK_TOLERANCE).sum())
+        if rank < len(support):
+            self.warn_of_rank(f"of {len(support)} chosen columns only {rank} are linearly independent")
+        basis = order[:rank].astype(np.intp)
+        return Factor(basis, columns[basis], Q[: len(self.y), :rank], R[:rank, :rank] * lengths[basis])
+
+    def warn_of_rank(self, what: str) -> None:
+        """Say once, for this objective, that the columns are collinear."""
+        if not self._warned_of_rank:
+            self._warned_of_rank = True
+            warnings.warn(f"{what}; the others add nothing to the fit", stacklevel=3)
+
+    @cached_property
+    def _eigenvalues(self) -> tuple[float, float]:
+        if min(self.design.n_samples, self.n) > EIGENVALUES_UP_TO:
+            return 0.0, np.inf
+        return self.design.extreme_eigenvalues()
+
+    def smoothness(self, t: int) -> float:
+        """Return a valid M_{s,t}: the t longest columns or the largest eigenvalue bound it.
+
+        >>> import numpy as np
+        >>> LeastSquares(np.eye(3), [1.0, 0.0, 0.0]).smoothness(2)
+        2.0...
+        """
+        longest = np.sort(self.squares)[::-1][: max(t, 1)] - self.ridge
+        return (2.0 / self.total) * (min(float(longest.sum()), self._eigenvalues[1]) + self.ridge)
+
+    def strong_concavity(self, t: int) -> float:
+        """Return a valid m_t: the smallest eigenvalue of the Gram matrix, and the ridge, bound it."""
+        if t <= 1:
+            return (2.0 / self.total) * float(self.squares.min())
+        return (2.0 / self.total) * (self._eigenvalues[0] + self.ridge)

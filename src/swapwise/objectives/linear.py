@@ -1,0 +1,73 @@
+"""The simplest set function: every element has a weight of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_vector
+from swapwise.moves import MoveBatch, MoveList
+from swapwise.objectives.base import SetFunction
+from swapwise.objectives.swap_state import SwapState
+
+
+class Linear(SetFunction):
+    """The total weight of a set: ``f(S) = Σ_{j∈S} weights[j]``, with weights that are not negative.
+
+    >>> f = Linear([3.0, 1.0, 2.0])
+    >>> f([0, 2])
+    5.0
+    >>> f.start([1]).gains(MoveList(added=np.array([[0, 2]]), dropped=np.array([[1]])))
+    array([4.])
+    """
+
+    closed_form_gains = True
+
+    def __init__(self, weights: ArrayLike) -> None:
+        self.weights = as_vector(weights, None, "weights").copy()
+        negative = self.weights < 0
+        if negative.any():
+            where = int(np.argmax(negative))
+            raise ValueError(
+                "weights must be non-negative, for f must be monotone; "
+                f"got {self.weights[where]} at position {where}"
+            )
+        self.n = self.weights.size
+
+    def _value(self, support: IndexArray) -> float:
+        return float(self.weights[support].sum())
+
+    def start(self, support: Iterable[int] = ()) -> LinearState:
+        """Return a state at ``support``, with the gains of all moves in closed form."""
+        return LinearState(self, as_elements(support, self.n, "the start"))
+
+
+class LinearState(SwapState):
+    """A state of :class:`Linear`: moves of any size gain what comes in less what goes out.
+
+    >>> state = Linear([3.0, 1.0, 2.0]).start([1])
+    >>> state.gains(MoveList(added=np.array([[0], [2]]), dropped=np.array([[1], [-1]])))
+    array([2., 2.])
+    """
+
+    objective: Linear
+
+    def gains(self, moves: MoveBatch) -> FloatArray:
+        """Return f after minus f before for every move; minus infinity where a grid has none."""
+        if not isinstance(moves, MoveList):
+            return super().gains(moves)
+        self.n_evaluations += len(moves)
+        # The padding of a list is -1: it finds the weight 0 that is put last.
+        weights = np.append(self.objective.weights, 0.0)
+        return weights[moves.added].sum(axis=1) - weights[moves.dropped].sum(axis=1)
+
+    def _additions(self, added: IndexArray) -> FloatArray:
+        return self.objective.weights[added]
+
+    def _losses(self, drops: IndexArray) -> FloatArray:
+        return self.objective.weights[drops]
+
+    def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
+        return np.zeros((len(added), len(drops)))  # no element makes up for another

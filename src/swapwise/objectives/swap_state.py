@@ -1,0 +1,85 @@
+"""A state that scores all swaps from three parts: what comes in, what goes out, what makes up for it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.moves import NOTHING, MoveBatch, MoveList, SwapGrid
+from swapwise.objectives.base import State
+
+
+class SwapState(State):
+    """A state whose gains of swaps are sums of three parts, each cheap to compute for all moves at once.
+
+    ``f(S − i + j) − f(S) = addition(j) − loss(i) + overlap(j, i)``, where ``addition(j)`` is
+    ``f(S + j) − f(S)``, ``loss(i)`` is ``f(S) − f(S − i)`` and ``overlap(j, i)`` is the part of that
+    loss for which ``j`` makes up. Write the three; grids and lists of swaps follow. Larger moves are
+    refitted.
+
+    >>> from swapwise.objectives.coverage import Coverage
+    >>> state = Coverage(["abc", "bcd", "e"]).start([0])
+    >>> isinstance(state, SwapState)
+    True
+    >>> state.gains(MoveList(added=np.array([[1], [2]]), dropped=np.array([[0], [-1]])))
+    array([0., 1.])
+    """
+
+    @abstractmethod
+    def _additions(self, added: IndexArray) -> FloatArray:
+        """Return ``f(S + j) − f(S)`` for every ``j`` of ``added``."""
+
+    @abstractmethod
+    def _losses(self, drops: IndexArray) -> FloatArray:
+        """Return ``f(S) − f(S − i)`` for every ``i`` of ``drops``."""
+
+    @abstractmethod
+    def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
+        """Return how much of the loss of ``i`` each ``j`` makes up for: one row for each ``j``."""
+
+    def gains(self, moves: MoveBatch) -> FloatArray:
+        """Return f after minus f before for every move; minus infinity where a grid has none."""
+        if isinstance(moves, SwapGrid):
+            return self._grid_gains(moves)
+        if isinstance(moves, MoveList) and moves.are_swaps():
+            return self._list_gains(moves)
+        return super().gains(moves)
+
+    def _grid_gains(self, grid: SwapGrid) -> FloatArray:
+        useful = grid.useful
+        self.n_evaluations += int(np.count_nonzero(useful))
+        gains = np.full(grid.shape, -np.inf)
+        free = np.flatnonzero(grid.free)
+        gains[free, -1] = self._additions(free)
+        # Overlaps are the dear part: none is needed for an element that can be added with no drop.
+        bound = np.flatnonzero(useful[:, :-1].any(axis=1))
+        if bound.size:
+            additions, losses = self._additions(bound), self._losses(grid.drops)
+            swaps = additions[:, None] - losses + self._overlaps(bound, grid.drops)
+            gains[bound, :-1] = np.where(useful[bound, :-1], swaps, -np.inf)
+        return gains
+
+    def _list_gains(self, moves: MoveList) -> FloatArray:
+        self.n_evaluations += len(moves)
+        added, dropped = _only_column(moves.added), _only_column(moves.dropped)
+        adds, drops = added != NOTHING, dropped != NOTHING
+        gains = np.zeros(len(moves))
+        if adds.any():
+            unique, where = np.unique(added[adds], return_inverse=True)
+            gains[adds] += self._additions(unique)[where]
+        if drops.any():
+            unique, where = np.unique(dropped[drops], return_inverse=True)
+            gains[drops] -= self._losses(unique)[where]
+        swaps = adds & drops
+        if swaps.any():
+            rows, row = np.unique(added[swaps], return_inverse=True)
+            columns, column = np.unique(dropped[swaps], return_inverse=True)
+            gains[swaps] += self._overlaps(rows, columns)[row, column]
+        return gains
+
+
+def _only_column(elements: IndexArray) -> IndexArray:
+    # A list of moves that never drop (or never add) may come with no column at all.
+    return elements[:, 0] if elements.shape[1] else np.full(len(elements), NOTHING, dtype=np.intp)

@@ -1,0 +1,82 @@
+"""Local search: a pivot rule scores the moves, an acceptance rule takes one or stops."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+
+import numpy as np
+
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.moves import TIE, Move, MoveBatch
+from swapwise.objectives.base import State
+from swapwise.search.clock import Clock
+from swapwise.search.pivots import Pivot
+from swapwise.search.result import Status
+from swapwise.search.steps import Steps, pieces
+
+
+class Acceptance(ABC):
+    """Picks a move from scored batches, or none."""
+
+    def __init__(self, tol: float) -> None:
+        self._tol = tol
+
+    def least_gain(self, state: State) -> float:
+        """Return what a score must exceed for a move to count as an improvement."""
+        return self._tol * max(abs(state.value), state.objective.scale)
+
+    @abstractmethod
+    def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch]) -> Move | None:
+        """Return the move to take, or None if no move is good enough."""
+
+
+class BestImprovement(Acceptance):
+    """Take the best move if it improves at all: Algorithms 1 and 3 of the paper."""
+
+    def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch]) -> Move | None:
+        """Return the best improving move; ties go to the one that comes first."""
+        best, move = self.least_gain(state), None
+        for moves in batches:
+            index, score = pivot.best(state, moves)
+            ties_with_best = move is not None and score <= best + TIE * (abs(best) + abs(state.value))
+            if index >= 0 and score > best and not ties_with_best:
+                best, move = score, moves.move(index)
+        return move
+
+
+class GeometricImprovement(Acceptance):
+    """Take the first move whose score is at least ``delta · f(X)``: Algorithm 5 of the paper."""
+
+    def __init__(self, delta: float, tol: float) -> None:
+        super().__init__(tol)
+        self.delta = delta
+
+    def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch]) -> Move | None:
+        """Return the first move that is good enough."""
+        least = self.least_gain(state)
+        for moves in batches:
+            scores = pivot.scores(state, moves)
+            good = (scores >= self.delta * state.value) & (scores > least)
+            if good.any():
+                return moves.move(int(np.argmax(good)))
+        return None
+
+
+class LocalSearch(Steps):
+    """Moves to a neighbouring set for as long as the rules find a good enough one."""
+
+    finished = Status.LOCAL_OPTIMUM
+    must_rise = True
+
+    def __init__(
+        self, constraint: IndependenceSystem, pivot: Pivot, acceptance: Acceptance, q: int, clock: Clock
+    ) -> None:
+        self._constraint, self._pivot, self._acceptance = constraint, pivot, acceptance
+        self._q, self._clock = q, clock
+
+    def propose(self, state: State) -> Move | None:
+        """Return the move that the rules choose."""
+        batches = self._pivot.batches(state, self._constraint, self._q)
+        small = self._pivot.needs_refits(state.objective)
+        return self._acceptance.pick(self._pivot, state, pieces(batches, small, self._clock))

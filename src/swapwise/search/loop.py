@@ -1,0 +1,70 @@
+"""The one loop that every method runs through, and the record it keeps."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from swapwise.checks import IndexArray
+from swapwise.moves import Move
+from swapwise.objectives.base import State
+from swapwise.search.clock import Clock
+from swapwise.search.result import Event, Status
+from swapwise.search.steps import Steps
+
+Observer = Callable[[Event], object]
+
+
+class Trace:
+    """What is known so far: the best set, the accepted moves, and who wants to hear of them."""
+
+    def __init__(self, support: IndexArray, observers: list[Observer]) -> None:
+        self.support = support
+        self.history: list[Event] = []
+        self.recording = False  # the moves of a greedy start are none of the search's own
+        self._observers = observers
+
+    def record(self, move: Move, state: State, seconds: float) -> bool:
+        """Note a move; return True if an observer wants the search to stop."""
+        self.support = state.support
+        if not self.recording:
+            return False
+        event = Event(len(self.history) + 1, move.added, move.dropped, state.support, state.value, seconds)
+        self.history.append(event)
+        answers = [_wants_to_stop(observer, event) for observer in self._observers]  # all get to hear it
+        return any(answers)
+
+
+def climb(state: State, steps: Steps, trace: Trace, clock: Clock, max_iter: int | None = None) -> Status:
+    """Take the moves that ``steps`` proposes until it has none, or a limit or an observer says stop."""
+    while max_iter is None or len(trace.history) < max_iter:
+        clock.check()
+        move = steps.propose(state)
+        if move is None:
+            return steps.finished
+        before = state.value
+        state.apply(move)
+        if steps.must_rise and not state.value > before:
+            state.apply(Move(added=move.dropped, dropped=move.added))
+            warnings.warn(_FELL.format(move, before), stacklevel=4)
+            return steps.finished
+        if trace.record(move, state, clock.seconds()):
+            return Status.INTERRUPTED
+    return Status.ITERATION_LIMIT
+
+
+_FELL = (
+    "{} promised to raise the value {} but did not, and was taken back: the smoothness constant is too "
+    "small or the gradient is wrong"
+)
+
+
+def _wants_to_stop(observer: Observer, event: Event) -> bool:
+    try:
+        answer = observer(event)
+    except StopIteration:
+        return True
+    # Only a true truth value: a callback that happens to return a number or a list means nothing by it.
+    return isinstance(answer, (bool, np.bool_)) and bool(answer)

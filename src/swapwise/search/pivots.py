@@ -1,0 +1,173 @@
+"""Pivot rules: how moves are scored. Algorithm 3 of the paper (appendix), one class a variant."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+
+from swapwise.checks import FloatArray, as_real
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.moves import MoveBatch, SwapGrid
+from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
+
+
+class Pivot(ABC):
+    """Scores batches of moves; what is accepted is decided elsewhere."""
+
+    name: str
+
+    def missing(self, objective: SetFunction) -> str | None:
+        """Say what the rule needs and the objective lacks, or return None."""
+        return None
+
+    def needs_refits(self, objective: SetFunction) -> bool:
+        """Tell whether scoring a move takes a refit, so that batches should be cut small."""
+        return not objective.closed_form_gains
+
+    @abstractmethod
+    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+        """Yield the moves worth scoring."""
+
+    def scores(self, state: State, moves: MoveBatch) -> FloatArray:
+        """Return a score for every move: here its exact gain."""
+        return state.gains(moves)
+
+    def best(self, state: State, moves: MoveBatch) -> tuple[int, float]:
+        """Return flat index and score of the best move."""
+        return state.best(moves)
+
+
+class Oblivious(Pivot):
+    """Score every feasible move by its exact gain.
+
+    The paper's Algorithm 1. It costs a refit per pair of elements in general, and one pass over a
+    small matrix where gains are in closed form.
+
+    >>> from swapwise import Coverage, Oblivious, Uniform, maximize
+    >>> maximize(Coverage([{1, 2}, {2, 3}, {4}]), Uniform(3, 2), Oblivious()).support
+    array([0, 1])
+    """
+
+    name = "oblivious"
+
+    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+        """Yield all moves."""
+        return constraint.moves(state.support, q)
+
+
+class _OnCoefficients(Pivot):
+    """A rule that reads the coefficients of a sparse objective."""
+
+    def missing(self, objective: SetFunction) -> str | None:
+        """Ask for a sparse objective."""
+        if isinstance(objective, SparseObjective):
+            return None
+        return "coefficients and gradients (it is a plain set function, not a SparseObjective)"
+
+
+class SemiOblivious(_OnCoefficients):
+    """For each element to add, drop the chosen one with the smallest squared coefficient.
+
+    Only those moves are scored by their exact gain: n of them, not n times the size of the set.
+
+    >>> import numpy as np
+    >>> from swapwise import LeastSquares, SemiOblivious, Uniform, maximize
+    >>> maximize(LeastSquares(np.eye(3), [1.0, 3.0, 2.0]), Uniform(3, 2), SemiOblivious()).support
+    array([1, 2])
+    """
+
+    name = "semi-oblivious"
+
+    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+        """Yield, for all that can be added, the drop of the smallest coefficients."""
+        assert isinstance(state, SparseState)
+        yield constraint.cheapest_drops(state.support, state.coef**2, q)
+
+
+class NonOblivious(_OnCoefficients):
+    """Score moves by a lower bound of their gain: ``‖∇u_added‖² / 2M − M ‖w_dropped‖² / 2``.
+
+    No value of f is needed to choose a move, only the gradient.
+
+    Parameters
+    ----------
+    smoothness : "move", "global" or a positive number
+        The M of the formula. ``"move"`` takes the tightest valid one for each move, ``"global"`` one
+        M_{s,t} for all, a number exactly that: the smoothness of ``u`` as the objective scales it
+        (for :class:`LeastSquares`, R²).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import LeastSquares, NonOblivious, Uniform, maximize
+    >>> f = LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
+    >>> maximize(f, Uniform(3, 2), NonOblivious(smoothness="global")).support
+    array([1, 2])
+    """
+
+    name = "non-oblivious"
+
+    def __init__(self, smoothness: str | float = "move") -> None:
+        if isinstance(smoothness, str):
+            if smoothness not in ("move", "global"):
+                raise ValueError(
+                    f"smoothness must be 'move', 'global' or a positive number, got {smoothness!r}"
+                )
+            self.smoothness: str | float = smoothness
+        else:
+            self.smoothness = as_real(smoothness, "smoothness", positive=True)
+
+    def __repr__(self) -> str:
+        """Return the call that makes this rule."""
+        return f"NonOblivious(smoothness={self.smoothness!r})"
+
+    def missing(self, objective: SetFunction) -> str | None:
+        """Ask for a sparse objective that knows its smoothness, unless a number was given."""
+        lacks = super().missing(objective)
+        if lacks is None and isinstance(self.smoothness, str):
+            assert isinstance(objective, SparseObjective)
+            try:
+                objective.smoothness(1)
+            except NotImplementedError:
+                return "a smoothness constant (give one yourself: NonOblivious(smoothness=...))"
+        return lacks
+
+    def needs_refits(self, objective: SetFunction) -> bool:
+        """Return False: the gradient scores every move."""
+        return False
+
+    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+        """Yield all moves if each has its own M, else only those with the cheapest drop."""
+        assert isinstance(state, SparseState)
+        if self.smoothness == "move":
+            yield from constraint.moves(state.support, q)
+        else:
+            yield constraint.cheapest_drops(state.support, state.coef**2, q)
+
+    def scores(self, state: State, moves: MoveBatch) -> FloatArray:
+        """Return the lower bounds."""
+        assert isinstance(state, SparseState)
+        gradient, coef = state.gradient**2, state.coef**2
+        # A column of zeros has no curvature and no gradient: its score is 0, not 0/0.
+        M = np.maximum(self._constants(state, moves), np.finfo(float).tiny)
+        if isinstance(moves, SwapGrid):
+            loss = np.append(coef[moves.drops], 0.0)
+            return np.where(moves.useful, gradient[:, None] / (2 * M) - M * loss / 2, -np.inf)
+        listed = moves.to_list()
+        gained = np.append(gradient, 0.0)[listed.added].sum(axis=1)
+        lost = np.append(coef, 0.0)[listed.dropped].sum(axis=1)
+        return gained / (2 * M) - M * lost / 2
+
+    def best(self, state: State, moves: MoveBatch) -> tuple[int, float]:
+        """Return the move with the largest lower bound."""
+        return moves.best(self.scores(state, moves), max(abs(state.value), state.objective.scale))
+
+    def _constants(self, state: SparseState, moves: MoveBatch) -> FloatArray | float:
+        if self.smoothness == "move":
+            return state.move_smoothness(moves)
+        if self.smoothness == "global":
+            listed = moves.to_list()
+            return state.objective.smoothness(listed.added.shape[1] + listed.dropped.shape[1])
+        return float(self.smoothness)

@@ -1,0 +1,100 @@
+"""What a search returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from swapwise.checks import FloatArray, IndexArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Status(StrEnum):
+    """Why a search stopped.
+
+    >>> Status.LOCAL_OPTIMUM == "LOCAL_OPTIMUM"
+    True
+    """
+
+    LOCAL_OPTIMUM = "LOCAL_OPTIMUM"
+    ITERATION_LIMIT = "ITERATION_LIMIT"
+    TIME_LIMIT = "TIME_LIMIT"
+    INTERRUPTED = "INTERRUPTED"
+    COMPLETE = "COMPLETE"
+
+
+class Event(NamedTuple):
+    """One accepted move; this is a row of the history and what callbacks get.
+
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> stop_at_two = lambda event: event.value >= 2
+    >>> maximize(Linear([1, 1, 1, 1]), Uniform(4, 3), callback=stop_at_two).support
+    array([0, 1])
+    """
+
+    n_iter: int
+    added: tuple[int, ...]
+    dropped: tuple[int, ...]
+    support: IndexArray
+    value: float
+    seconds: float
+
+
+@dataclass(frozen=True, repr=False)
+class SearchResult:
+    """The set that a search found, and how it got there.
+
+    Attributes
+    ----------
+    support : sorted integer array
+    value : ``f(support)``, computed anew at the end
+    coef : best coefficients of length n, or None for a plain set function
+    status : why the search stopped, a :class:`Status`
+    n_iter : number of accepted moves
+    n_evaluations : how many values of f were computed, in closed form or by refitting
+    seconds : wall time
+    history : one :class:`Event` per accepted move
+    method : the method that ran
+
+    Examples
+    --------
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> maximize(Linear([1, 3, 2]), Uniform(3, 2))
+    SearchResult(value=5, support=[1, 2], status=LOCAL_OPTIMUM, n_iter=2, method='oblivious')
+    """
+
+    support: IndexArray
+    value: float
+    coef: FloatArray | None
+    status: Status
+    n_iter: int
+    n_evaluations: int
+    seconds: float
+    history: list[Event]
+    method: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the history as a pandas frame, one row per accepted move.
+
+        >>> from swapwise import Linear, Uniform, maximize
+        >>> frame = maximize(Linear([1, 3, 2]), Uniform(3, 2)).to_frame()
+        >>> frame[["added", "dropped", "value"]]
+          added dropped  value
+        0  (1,)      ()    3.0
+        1  (2,)      ()    5.0
+        """
+        import pandas as pd
+
+        names = ["added", "dropped", "value", "seconds"]
+        rows = [tuple(getattr(event, name) for name in names) for event in self.history]
+        return pd.DataFrame(rows, columns=names)
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return (
+            f"SearchResult(value={self.value:.6g}, support={self.support.tolist()}, "
+            f"status={self.status}, n_iter={self.n_iter}, method={self.method!r})"
+        )

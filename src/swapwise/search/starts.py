@@ -1,0 +1,71 @@
+"""Where a search begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from swapwise.checks import IndexArray, as_elements
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.objectives.base import SetFunction, State
+from swapwise.search.clock import Clock
+from swapwise.search.greedy import Greedy
+from swapwise.search.loop import Trace, climb
+from swapwise.search.modular import heaviest_set
+from swapwise.search.steps import gains_of_additions
+
+STARTS = ("empty", "arbitrary", "greedy", "modular", "best-singleton")
+
+
+def check_start(start: str | Iterable[int], constraint: IndependenceSystem) -> str | IndexArray:
+    """Return the name of a start, or an independent set, or say what is wrong with it."""
+    if isinstance(start, str):
+        if start not in STARTS:
+            raise ValueError(f"start must be an independent set or one of {', '.join(STARTS)}; got {start!r}")
+        return start
+    support = as_elements(start, constraint.n, "start")
+    loops = np.intersect1d(support, constraint.loops()) if len(support) else support
+    if len(loops):
+        raise ValueError(
+            f"start must be independent, but element {loops[0]} is a loop: it can never be chosen"
+        )
+    support = np.union1d(support, constraint.forced)
+    if not constraint._is_independent(support):
+        raise ValueError(
+            f"start must be independent, but {support.tolist()} is not allowed by {constraint!r}"
+        )
+    return support
+
+
+def begin(
+    start: str | IndexArray,
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    trace: Trace,
+    tol: float,
+    clock: Clock,
+) -> State:
+    """Return a state at the start that was asked for."""
+    if not isinstance(start, str):
+        return objective.start(start)
+    state = objective.start(constraint.forced)
+    if start == "greedy":
+        climb(state, Greedy(constraint, tol, clock), trace, clock)
+    elif start != "empty":
+        target = _target(start, state, constraint, clock)
+        evaluated = state.n_evaluations
+        state = objective.start(target)
+        state.n_evaluations += evaluated
+    return state
+
+
+def _target(start: str, state: State, constraint: IndependenceSystem, clock: Clock) -> IndexArray:
+    if start == "modular":
+        return heaviest_set(state, constraint, clock)
+    first = state.support
+    if start == "best-singleton":
+        gains = gains_of_additions(state, constraint.addable(first), clock)
+        if gains.max(initial=-np.inf) > -np.inf:
+            first = np.union1d(first, [int(np.argmax(gains))])
+    return constraint.extend(first, np.arange(constraint.n))

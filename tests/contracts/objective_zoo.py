@@ -1,0 +1,162 @@
+"""Small random instances of every objective, for the contract tests.
+
+To put a new objective under contract, write a strategy that makes small instances of it (degenerate
+ones included) and append a ``Kind`` to ``ZOO``. Keep the numbers in it few and simple: then two gains are
+either apart by far more than ``tolerance`` or equal up to rounding, and it is clear which moves tie.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from swapwise import Coverage, CustomSetFunction, FacilityLocation, LeastSquares, Linear
+from swapwise.moves import NOTHING, Move, MoveList, SwapGrid
+from swapwise.objectives.base import SetFunction
+
+MAX_N = 5
+
+# Zeros and equal values are frequent, and 0.1 + 0.2 ties with 0.3 only up to rounding.
+SIMPLE = (0.0, 0.1, 0.2, 0.3, 1.0, 2.5)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of objective: how to draw one, and what is known about all of them."""
+
+    name: str
+    instances: st.SearchStrategy[SetFunction]
+    submodular: bool = False
+    tolerance: float = 1e-10
+
+
+def simple_numbers(*shape: int) -> st.SearchStrategy[np.ndarray]:
+    size = math.prod(shape)
+    numbers = st.lists(st.sampled_from(SIMPLE), min_size=size, max_size=size)
+    return numbers.map(lambda values: np.array(values, dtype=float).reshape(shape))
+
+
+def linear() -> st.SearchStrategy[SetFunction]:
+    return st.integers(0, MAX_N).flatmap(simple_numbers).map(Linear)
+
+
+@st.composite
+def coverage(draw: st.DrawFn) -> SetFunction:
+    items = "abcdef"
+    sets = draw(st.lists(st.frozensets(st.sampled_from(items), max_size=4), max_size=MAX_N))
+    weights = draw(st.none() | simple_numbers(len(items)).map(lambda w: dict(zip(items, w, strict=True))))
+    return Coverage(sets, weights)
+
+
+@st.composite
+def facility_location(draw: st.DrawFn) -> SetFunction:
+    shape = draw(st.tuples(st.integers(0, 5), st.integers(0, MAX_N)))
+    return FacilityLocation(draw(simple_numbers(*shape)))
+
+
+# Monotone functions of a sum of weights: concave, convex, and neither.
+SHAPES: tuple[Callable[[float], float], ...] = (np.sqrt, np.square, np.ceil)
+
+
+@st.composite
+def custom(draw: st.DrawFn) -> SetFunction:
+    n = draw(st.integers(0, MAX_N))
+    weights, shape, offset = (
+        draw(simple_numbers(n)),
+        draw(st.sampled_from(SHAPES)),
+        draw(st.sampled_from([0, -7])),
+    )
+    # Rounded, since a step or a root makes much of an accident in the last digit of its argument.
+    return CustomSetFunction(lambda chosen: offset + shape(round(weights[chosen].sum(), 6)), n)
+
+
+@st.composite
+def least_squares(draw: st.DrawFn) -> SetFunction:
+    """Few samples and simple numbers: zero, repeated and collinear columns are frequent."""
+    samples, n = draw(st.integers(1, 5)), draw(st.integers(1, MAX_N))
+    X, y = draw(simple_numbers(samples, n)), draw(simple_numbers(samples).filter(np.any))
+    weight = draw(st.none() | st.just(np.linspace(0.5, 2.0, samples)))
+    return LeastSquares(X - draw(st.sampled_from([0.0, 1.0])), y, draw(st.sampled_from([0.0, 0.5])), weight)
+
+
+ZOO = [
+    Kind("linear", linear(), submodular=True),
+    Kind("coverage", coverage(), submodular=True),
+    Kind("facility location", facility_location(), submodular=True),
+    Kind("custom", custom()),
+    Kind("least squares", least_squares(), tolerance=1e-7),
+]
+
+
+def subsets(n: int) -> list[tuple[int, ...]]:
+    return [chosen for size in range(n + 1) for chosen in combinations(range(n), size)]
+
+
+def masks(size: int) -> st.SearchStrategy[np.ndarray]:
+    return st.integers(0, 2**size - 1).map(
+        lambda bits: np.array([bits >> j & 1 for j in range(size)], dtype=bool)
+    )
+
+
+def supports(n: int) -> st.SearchStrategy[np.ndarray]:
+    return masks(n).map(np.flatnonzero)
+
+
+def sub_arrays(elements: np.ndarray) -> st.SearchStrategy[np.ndarray]:
+    return supports(len(elements)).map(lambda chosen: elements[chosen])
+
+
+def outside(n: int, support: np.ndarray) -> np.ndarray:
+    return np.setdiff1d(np.arange(n), support)
+
+
+@st.composite
+def grids(draw: st.DrawFn, n: int, support: np.ndarray) -> SwapGrid:
+    """Any mask at all, but for elements that are already in; usually all of the support can be dropped."""
+    drops = draw(st.just(support) | sub_arrays(support))
+    shape = (n, len(drops) + 1)
+    feasible = draw(masks(shape[0] * shape[1])).reshape(shape)
+    feasible[support] = False
+    return SwapGrid(drops, feasible)
+
+
+@st.composite
+def lists_of_swaps(draw: st.DrawFn, n: int, support: np.ndarray) -> MoveList:
+    """Swaps, additions, drops and moves that do nothing, in any order; an empty column may be left out."""
+    added = st.sampled_from([NOTHING, *outside(n, support).tolist()])
+    dropped = st.sampled_from([NOTHING, *support.tolist()])
+    rows = draw(st.lists(st.tuples(added, dropped), max_size=8))
+    columns = np.array(rows, dtype=np.intp).reshape(-1, 2)
+    return MoveList(*(_maybe_without(draw, columns[:, [side]]) for side in (0, 1)))
+
+
+def _maybe_without(draw: st.DrawFn, column: np.ndarray) -> np.ndarray:
+    return column[:, :0] if (column == NOTHING).all() and draw(st.booleans()) else column
+
+
+@st.composite
+def moves(draw: st.DrawFn, n: int, support: np.ndarray) -> Move:
+    """Any move at all: some of what is outside comes in, some of what is inside goes out."""
+    added, dropped = draw(sub_arrays(outside(n, support))), draw(sub_arrays(support))
+    return Move(tuple(added.tolist()), tuple(dropped.tolist()))
+
+
+@st.composite
+def lists_of_moves(draw: st.DrawFn, n: int, support: np.ndarray) -> MoveList:
+    """Moves of all sizes, padded to the largest and a bit beyond."""
+    chosen = draw(st.lists(moves(n, support), max_size=6))
+    padding = draw(st.integers(0, 1))
+    return MoveList(
+        _padded([move.added for move in chosen], padding), _padded([move.dropped for move in chosen], padding)
+    )
+
+
+def _padded(rows: list[tuple[int, ...]], padding: int) -> np.ndarray:
+    width = max(map(len, rows), default=0) + padding
+    filled = [[*row, *[NOTHING] * (width - len(row))] for row in rows]
+    return np.array(filled, dtype=np.intp).reshape(len(rows), width)

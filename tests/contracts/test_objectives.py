@@ -1,0 +1,165 @@
+"""What every objective must hold to: fast answers equal slow ones, and the slow ones are monotone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapwise.moves import SwapGrid
+from swapwise.objectives.base import SetFunction, State
+from tests.contracts.objective_zoo import (
+    ZOO,
+    Kind,
+    grids,
+    lists_of_moves,
+    lists_of_swaps,
+    moves,
+    subsets,
+    supports,
+)
+
+pytestmark = pytest.mark.filterwarnings("error:the function is not monotone")
+
+every_kind = pytest.mark.parametrize("kind", ZOO, ids=lambda kind: kind.name)
+submodular_kinds = pytest.mark.parametrize(
+    "kind", [kind for kind in ZOO if kind.submodular], ids=lambda kind: kind.name
+)
+# For what either holds of nearly every example or of none.
+fewer_examples = settings(max_examples=settings().max_examples // 4)
+half_the_examples = settings(max_examples=settings().max_examples // 2)
+BATCHES = {"grid": grids, "swaps": lists_of_swaps, "moves of any size": lists_of_moves}
+every_batch = pytest.mark.parametrize("batches", BATCHES.values(), ids=BATCHES)
+
+
+def values_of_all_sets(f: SetFunction) -> dict[frozenset[int], float]:
+    return {frozenset(chosen): f(chosen) for chosen in subsets(f.n)}
+
+
+def draw_state(data: st.DataObject, kind: Kind) -> State:
+    """Draw a state that was started somewhere and may have come from elsewhere by a move."""
+    objective = data.draw(kind.instances)
+    state = objective.start(data.draw(supports(objective.n)))
+    if data.draw(st.booleans()):
+        state.apply(data.draw(moves(objective.n, state.support)))
+    return state
+
+
+@every_kind
+@fewer_examples
+@given(data=st.data())
+def test_empty_set_has_value_zero(kind: Kind, data: st.DataObject) -> None:
+    objective = data.draw(kind.instances)
+    assert objective([]) == 0
+    assert objective.start().value == 0
+    assert objective.start().support.size == 0
+
+
+@every_kind
+@given(data=st.data())
+def test_adding_an_element_never_lowers_the_value(kind: Kind, data: st.DataObject) -> None:
+    objective = data.draw(kind.instances)
+    value = values_of_all_sets(objective)
+    for chosen, before in value.items():
+        for j in set(range(objective.n)) - chosen:
+            assert value[chosen | {j}] >= before - kind.tolerance
+
+
+@submodular_kinds
+@given(data=st.data())
+def test_gains_never_grow_with_the_set(kind: Kind, data: st.DataObject) -> None:
+    objective = data.draw(kind.instances)
+    value = values_of_all_sets(objective)
+    for chosen, now in value.items():
+        rest = sorted(set(range(objective.n)) - chosen)
+        for i in rest:
+            for j in rest[rest.index(i) + 1 :]:
+                alone = value[chosen | {i}] - now
+                later = value[chosen | {i, j}] - value[chosen | {j}]
+                assert later <= alone + kind.tolerance
+
+
+@every_kind
+@every_batch
+@given(data=st.data())
+def test_gains_equal_refits(kind: Kind, batches, data: st.DataObject) -> None:
+    state = draw_state(data, kind)
+    batch = data.draw(batches(state.objective.n, state.support))
+    gains = state.gains(batch)
+    assert gains.shape == batch.shape
+    np.testing.assert_allclose(gains, State.gains(state, batch), rtol=0, atol=kind.tolerance)
+
+
+@every_kind
+@given(data=st.data())
+def test_moves_that_a_grid_does_not_hold_are_minus_infinity(kind: Kind, data: st.DataObject) -> None:
+    state = draw_state(data, kind)
+    grid: SwapGrid = data.draw(grids(state.objective.n, state.support))
+    gains = state.gains(grid)
+    assert (gains[~grid.feasible] == -np.inf).all()
+    np.testing.assert_array_equal(np.isfinite(gains), grid.useful)
+
+
+@every_kind
+@every_batch
+@half_the_examples
+@given(data=st.data())
+def test_best_is_the_first_of_the_largest_gains(kind: Kind, batches, data: st.DataObject) -> None:
+    state = draw_state(data, kind)
+    batch = data.draw(batches(state.objective.n, state.support))
+    expected = State.gains(state, batch).ravel()
+    index, gain = state.best(batch)
+    top = expected.max(initial=-np.inf)
+    if top == -np.inf:
+        assert (index, gain) == (-1, -np.inf)
+        return
+    assert index == np.flatnonzero(expected >= top - kind.tolerance)[0]
+    assert gain == pytest.approx(top, rel=0, abs=kind.tolerance)
+
+
+@every_kind
+@given(data=st.data())
+def test_moves_one_after_the_other_lead_where_a_fresh_start_would(kind: Kind, data: st.DataObject) -> None:
+    objective = data.draw(kind.instances)
+    state = objective.start(data.draw(supports(objective.n)))
+    for _ in range(data.draw(st.integers(1, 4))):
+        move = data.draw(moves(objective.n, state.support))
+        expected = set(state.support.tolist()) - set(move.dropped) | set(move.added)
+        state.apply(move)
+        assert state.support.tolist() == sorted(expected)
+        assert np.issubdtype(state.support.dtype, np.integer)
+        assert state.value == pytest.approx(objective(state.support), rel=0, abs=kind.tolerance)
+    fresh = objective.start(state.support)
+    grid = data.draw(grids(objective.n, state.support))
+    np.testing.assert_allclose(state.gains(grid), fresh.gains(grid), rtol=0, atol=kind.tolerance)
+
+
+@every_kind
+@fewer_examples
+@given(data=st.data())
+def test_scoring_changes_neither_the_state_nor_the_batch(kind: Kind, data: st.DataObject) -> None:
+    state = draw_state(data, kind)
+    grid = data.draw(grids(state.objective.n, state.support))
+    support, value, feasible = state.support.copy(), state.value, grid.feasible.copy()
+    first = state.gains(grid)
+    np.testing.assert_array_equal(state.gains(grid), first)
+    np.testing.assert_array_equal(state.support, support)
+    np.testing.assert_array_equal(grid.feasible, feasible)
+    assert state.value == value
+
+
+@every_kind
+@every_batch
+@fewer_examples
+@given(data=st.data())
+def test_evaluations_are_counted(kind: Kind, batches, data: st.DataObject) -> None:
+    objective = data.draw(kind.instances)
+    state = objective.start(data.draw(supports(objective.n)))
+    assert state.n_evaluations == 1
+    batch = data.draw(batches(objective.n, state.support))
+    scored = int(batch.useful.sum()) if isinstance(batch, SwapGrid) else len(batch)
+    state.gains(batch)
+    assert state.n_evaluations == 1 + scored
+    state.apply(data.draw(moves(objective.n, state.support)))
+    assert state.n_evaluations == 2 + scored

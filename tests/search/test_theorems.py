@@ -1,0 +1,81 @@
+"""What the paper promises, against exhaustive search."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapwise import Coverage, FacilityLocation, LeastSquares, Linear, maximize
+from tests.contracts.constraint_zoo import FAMILIES
+
+matroids = st.one_of(*FAMILIES.values()).map(lambda specimen: specimen.matroid)
+
+
+@st.composite
+def coverage_under_a_matroid(draw):
+    matroid = draw(matroids)
+    items = st.frozensets(st.integers(0, 7), max_size=4)
+    sets = draw(st.lists(items, min_size=matroid.n, max_size=matroid.n))
+    return Coverage(sets), matroid
+
+
+@settings(max_examples=400)
+@given(coverage_under_a_matroid(), st.sampled_from(["empty", "arbitrary", "best-singleton"]))
+def test_local_optima_of_coverage_are_half_optimal(problem, start):
+    """Theorem 1 with (α, β₁, β₂) = (1, 1, 1)."""
+    objective, matroid = problem
+    best = maximize(objective, matroid, "exhaustive").value
+    assert maximize(objective, matroid, start=start).value >= best / 2 - 1e-9
+
+
+@settings(max_examples=200)
+@given(coverage_under_a_matroid(), st.integers(0, 4))
+def test_a_few_iterations_already_promise_a_part(problem, T):
+    """Theorem 1 after T iterations: ½ (1 − exp(−2T/s)) of the optimum."""
+    objective, matroid = problem
+    best = maximize(objective, matroid, "exhaustive").value
+    share = 0.5 * (1 - np.exp(-2 * T / max(1, matroid.rank())))
+    assert maximize(objective, matroid, start="arbitrary", max_iter=T).value >= share * best - 1e-9
+
+
+@settings(max_examples=200)
+@given(coverage_under_a_matroid(), st.sampled_from([0.05, 0.5]))
+def test_the_geometric_rule_loses_at_most_epsilon(problem, epsilon):
+    """At a stop, f(X*) ≤ (2 + ε) f(X) for a submodular f: sum the rule over the exchange bijection."""
+    objective, matroid = problem
+    best = maximize(objective, matroid, "exhaustive").value
+    assert maximize(objective, matroid, epsilon=epsilon).value >= best / (2 + epsilon) - 1e-9
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_linear_functions_are_solved_exactly(data):
+    """Theorem 1 with (1, 1, 0): a local optimum of a linear function under a matroid is optimal."""
+    matroid = data.draw(matroids)
+    weights = data.draw(st.lists(st.integers(0, 5), min_size=matroid.n, max_size=matroid.n))
+    result = maximize(Linear(weights), matroid)
+    assert result.value == pytest.approx(matroid.max_weight(weights).weight)
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_facility_location_is_half_optimal(data):
+    matroid = data.draw(matroids)
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    objective = FacilityLocation(rng.random((5, matroid.n)))
+    best = maximize(objective, matroid, "exhaustive").value
+    assert maximize(objective, matroid).value >= best / 2 - 1e-9
+
+
+@pytest.mark.parametrize("method", ["oblivious", "semi-oblivious", "non-oblivious"])
+@settings(max_examples=100)
+@given(data=st.data())
+def test_sparse_regression_keeps_the_ratio_of_its_constants(method, data):
+    """Theorem 3: at least m²/M² of the optimum, here with m of all columns and M of pairs."""
+    matroid = data.draw(matroids.filter(lambda matroid: matroid.n > 0))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    X = rng.standard_normal((40, matroid.n)) + 0.3 * rng.standard_normal((40, 1))
+    objective = LeastSquares(X, rng.standard_normal(40))
+    ratio = (objective.strong_concavity(matroid.n) / objective.smoothness(2)) ** 2
+    best = maximize(objective, matroid, "exhaustive").value
+    assert maximize(objective, matroid, method, start="arbitrary").value >= ratio * best - 1e-9

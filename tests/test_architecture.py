@@ -1,0 +1,63 @@
+"""Imports point one way, heavy packages stay where they are used, and public names are documented."""
+
+import ast
+import doctest
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import swapwise
+
+ROOT = Path(swapwise.__file__).parent
+
+# Every layer may import those before it: the folders of the package, lowest first.
+LAYERS = [
+    {"checks"},
+    {"moves"},
+    {"kernels", "data"},
+    {"objectives", "constraints"},
+    {"search"},
+    {"maximize"},
+    {"theory"},
+    {"estimators"},
+    {"experiments", "report"},
+    {"cli"},
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+def part_of(module):
+    """The folder (or file) of the package that a module name such as swapwise.search.loop lies in."""
+    return module.split(".")[1] if "." in module else None
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path):
+    if path == ROOT / "__init__.py":
+        return
+    own = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    used = {part_of(name) for name in imports_of(path) if name.startswith("swapwise.")}
+    higher = {name for name in used - {own} if LEVEL[name] >= LEVEL[own]}
+    assert not higher, f"{own} imports {higher}"
+
+
+@pytest.mark.parametrize("package", ["pandas", "rich", "typer", "networkx", "numba", "sklearn", "matplotlib"])
+def test_importing_the_package_leaves_heavy_ones_alone(package):
+    code = f"import sys, swapwise; sys.exit({package!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", swapwise.__all__)
+def test_every_public_name_has_an_example(name):
+    assert doctest.DocTestParser().get_examples(getattr(swapwise, name).__doc__)
