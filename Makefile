@@ -13,7 +13,7 @@ lint: .venv/.installed
 	$(BIN)/mypy
 
 bench: .venv/.installed
-	$(BIN)/python -m benchmarks
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 reproduce: .venv/.installed
 	$(BIN)/swapwise reproduce

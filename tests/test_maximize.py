@@ -229,7 +229,7 @@ def test_plain_set_functions_have_no_coefficients(coverage):
 
 
 def test_an_empty_history_is_an_empty_frame(regression):
-    assert sw.maximize(regression, sw.Uniform(12, 0)).to_frame().shape == (0, 4)
+    assert sw.maximize(regression, sw.Uniform(12, 3), max_iter=0).to_frame().shape == (0, 4)
 
 
 @pytest.mark.parametrize("method", ["random-residual-greedy", "random", "oblivious"])

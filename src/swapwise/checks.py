@@ -87,6 +87,14 @@ def as_real(value: Any, name: str, *, positive: bool = False) -> float:
     return number
 
 
+def is_missing(value: object) -> bool:
+    """Tell whether a label or name is None, NaN or another marker of a missing value."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):
+        return True  # pandas.NA is neither equal to itself nor not
+
+
 def _as_float(values: ArrayLike, name: str) -> FloatArray:
     try:
         given = np.asarray(values)
@@ -99,8 +107,9 @@ def _as_float(values: ArrayLike, name: str) -> FloatArray:
 
 def _require_finite(array: FloatArray, name: str) -> None:
     # The sum is finite only if every entry is (or if huge entries overflow): one fast pass decides.
-    if np.isfinite(array.sum()):
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(array.sum()):
+            return
     bad = ~np.isfinite(array)
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])

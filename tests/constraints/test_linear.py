@@ -18,6 +18,12 @@ def test_rank_is_that_of_the_matrix():
     assert LinearMatroid(low_rank(5, 5, 60)).rank() == 5
 
 
+def test_rank_of_columns_that_are_nearly_parallel():
+    near = np.ones((50, 30)) + 1e-6 * RNG.standard_normal((50, 30))
+    matroid = LinearMatroid(np.hstack([near, near @ RNG.standard_normal((30, 5))]))
+    assert matroid.rank() == len(IndependenceSystem.extend(matroid, NOTHING, range(35))) == 30
+
+
 def test_swaps_agree_with_the_test_when_columns_are_far_from_orthogonal():
     # Columns within 1e-4 of one direction, of which some are sums of others.
     near = np.ones((8, 1)) + 1e-4 * RNG.standard_normal((8, 5))

@@ -36,6 +36,11 @@ def test_truncation_keeps_what_comes_first():
     assert matroid.max_weight([5, 1, 1, 2, 3]).support.tolist() == [0, 4]
 
 
+def test_truncation_keeps_the_places_of_forced_elements():
+    matroid = Uniform(4, 4).contract([0]).truncate(2)
+    assert matroid.extend(np.array([], dtype=np.intp), [1, 2, 0]).tolist() == [0, 1]
+
+
 def test_contraction_adds_forced_elements_only_when_asked():
     matroid = Uniform(5, 3).contract([0, 4])
     assert matroid.extend(np.array([], dtype=np.intp), [1, 2]).tolist() == [1]

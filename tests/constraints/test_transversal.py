@@ -3,6 +3,8 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from swapwise import Transversal
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.matroid import Matroid
 
 
 def test_heaviest_sets_are_assignments():
@@ -12,6 +14,21 @@ def test_heaviest_sets_are_assignments():
     matroid = Transversal(40, [np.flatnonzero(slot) for slot in fits.T])
     rows, columns = linear_sum_assignment(fits * weights[:, None], maximize=True)
     assert matroid.max_weight(weights).weight == pytest.approx((fits * weights[:, None])[rows, columns].sum())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_larger_systems_agree_with_the_slow_defaults(seed):
+    rng = np.random.default_rng(seed)
+    fits = rng.random((12, 24)) < 0.12
+    matroid = Transversal(24, [np.flatnonzero(slot) for slot in fits])
+    order = rng.permutation(24)
+    begin = matroid.extend(np.empty(0, dtype=np.intp), order[:10])
+    assert begin.tolist() == IndependenceSystem.extend(matroid, begin[:0], order[:10]).tolist()
+    support = matroid.extend(begin, order)
+    assert support.tolist() == IndependenceSystem.extend(matroid, begin, order).tolist()
+    expected = Matroid._exchanges(matroid, support)
+    expected[support] = False
+    np.testing.assert_array_equal(matroid.swap_grid(support).feasible, expected)
 
 
 def test_a_newcomer_can_push_along_a_whole_chain():

@@ -7,17 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapwise import Laminar
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
+from swapwise.search.exhaustive import maximal_sets
 from tests.contracts.constraint_zoo import (
-    BASIC,
     FAMILIES,
     MINORS,
     Specimen,
     as_array,
+    basics,
     contracted,
-    independent_set,
+    independent_sets,
     orders,
+    randoms,
     restricted,
     subsets,
 )
@@ -27,7 +30,7 @@ every_family = pytest.mark.parametrize("family", FAMILIES)
 
 def drawn(data, family: str) -> tuple[Specimen, np.ndarray]:
     specimen = data.draw(FAMILIES[family])
-    return specimen, data.draw(independent_set(specimen))
+    return specimen, data.draw(independent_sets(specimen))
 
 
 def prices(n: int, lowest: int, highest: int):
@@ -136,12 +139,36 @@ def test_max_weight_is_the_largest_of_all(family, data):
 
 @every_family
 @given(data=st.data())
+def test_addable_is_what_the_definition_allows(family, data):
+    specimen, support = drawn(data, family)
+    chosen = frozenset(support.tolist())
+    allowed = [e not in chosen and specimen.allows(chosen | {e}) for e in range(specimen.matroid.n)]
+    assert specimen.matroid.addable(support).tolist() == allowed
+
+
+@every_family
+@given(data=st.data())
+def test_no_more_bases_than_promised(family, data):
+    specimen = data.draw(FAMILIES[family])
+    allowed = specimen.independent_sets()
+    bases = [s for s in allowed if len(s) == specimen.matroid.rank()]
+    assert specimen.matroid.count_bound() >= len(bases)
+    if isinstance(specimen.matroid, Laminar):
+        assert specimen.matroid.count_bound() == len(bases)
+    found = [frozenset(s.tolist()) for s in maximal_sets(specimen.matroid)]
+    assert len(found) == len(set(found))
+    assert set(found) == set(bases)
+
+
+@every_family
+@given(data=st.data())
 def test_rank_and_loops(family, data):
     specimen = data.draw(FAMILIES[family])
     matroid, allowed = specimen.matroid, specimen.independent_sets()
     some = frozenset(data.draw(orders(matroid.n)))
     assert matroid.rank() == max(len(s) for s in allowed)
     assert matroid.rank(some) == max(len(s) for s in allowed if s <= some)
+    assert matroid.max_size() == matroid.rank()
     assert matroid.loops().tolist() == [e for e in range(matroid.n) if frozenset({e}) not in allowed]
 
 
@@ -159,8 +186,8 @@ def test_forced_elements_are_in_every_base_and_never_worth_dropping(family, data
 
 @given(data=st.data())
 def test_forcing_in_and_truncating_can_come_in_either_order(data):
-    inner = data.draw(st.one_of(*BASIC.values()))
-    forced = data.draw(independent_set(inner))
+    inner = data.draw(basics)
+    forced = data.draw(independent_sets(inner))
     size = data.draw(st.integers(len(forced), 6))
     one = inner.matroid.contract(forced).truncate(size)
     other = inner.matroid.truncate(size).contract(forced)
@@ -169,11 +196,10 @@ def test_forcing_in_and_truncating_can_come_in_either_order(data):
         assert one.is_independent(subset) == other.is_independent(subset), subset
 
 
-@given(data=st.data())
-def test_forced_elements_pass_through_all_minors(data):
-    inner = data.draw(st.one_of(*BASIC.values()))
-    once = data.draw(contracted(inner))
-    kept = data.draw(restricted(once))
-    twice = data.draw(contracted(kept))
+@given(inner=basics, random=randoms)
+def test_forced_elements_pass_through_all_minors(inner, random):
+    once = contracted(random, inner)
+    kept = restricted(random, once)
+    twice = contracted(random, kept)
     assert kept.matroid.forced.tolist() == once.matroid.forced.tolist()
     assert set(kept.matroid.forced.tolist()) <= set(twice.matroid.forced.tolist())

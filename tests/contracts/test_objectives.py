@@ -20,7 +20,10 @@ from tests.contracts.objective_zoo import (
     supports,
 )
 
-pytestmark = pytest.mark.filterwarnings("error:the function is not monotone")
+pytestmark = [
+    pytest.mark.filterwarnings("error:the function is not monotone"),
+    pytest.mark.filterwarnings("ignore:.*add nothing to the fit"),
+]
 
 every_kind = pytest.mark.parametrize("kind", ZOO, ids=lambda kind: kind.name)
 submodular_kinds = pytest.mark.parametrize(

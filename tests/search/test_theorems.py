@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from swapwise import Coverage, FacilityLocation, LeastSquares, Linear, maximize
 from tests.contracts.constraint_zoo import FAMILIES
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set")
+
 matroids = st.one_of(*FAMILIES.values()).map(lambda specimen: specimen.matroid)
 
 

@@ -98,7 +98,10 @@ class IndependenceSystem(ABC):
         """Answer :meth:`max_weight` for a checked weight vector."""
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add to an allowed set each element of ``order`` in turn that keeps it allowed."""
+        """Add to an allowed set each element of ``order`` in turn that keeps it allowed.
+
+        ``order`` names an element at most once.
+        """
         chosen = np.asarray(support, dtype=np.intp)
         for element in order:
             if element not in chosen:

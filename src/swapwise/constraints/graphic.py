@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.checks import BoolArray, IndexArray
+from swapwise.checks import BoolArray, IndexArray, is_missing
 from swapwise.constraints.matroid import Matroid
 
 
@@ -144,6 +144,5 @@ def _read_edges(edges: Iterable[Any]) -> list[tuple[Hashable, Hashable]]:
 def _require_vertex(vertex: Any, e: int) -> None:
     if not isinstance(vertex, Hashable):
         raise TypeError(f"vertices must be hashable, got {vertex!r} in edge number {e}")
-    # A missing value is not equal to itself, so two of them would count as different vertices.
-    if vertex is None or vertex != vertex:
+    if is_missing(vertex):
         raise ValueError(f"every edge needs two vertices, got {vertex!r} in edge number {e}")

@@ -36,7 +36,7 @@ class Matroid(IndependenceSystem):
 
     def swap_grid(self, support: Iterable[int]) -> SwapGrid:
         """Return the feasibility of every addition and of every swap at an independent set."""
-        drops = np.asarray(support, dtype=np.intp)
+        drops = as_elements(support, self.n, "the set")
         feasible = self._exchanges(drops)
         feasible[drops] = False
         return SwapGrid(drops, feasible)
@@ -76,6 +76,8 @@ class Matroid(IndependenceSystem):
 
     def truncate(self, size: int) -> Matroid:
         """Return the matroid of the independent sets with at most ``size`` elements.
+
+        Elements that are forced in count, whether they are chosen yet or not.
 
         >>> from swapwise import Partition
         >>> Partition(["a", "a", "b", "b"], 1).truncate(1).rank()

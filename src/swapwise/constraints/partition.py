@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 import numpy as np
 
-from swapwise.checks import IndexArray, as_count
+from swapwise.checks import IndexArray, as_count, is_missing
 from swapwise.constraints.laminar import Laminar
 
 
@@ -60,7 +60,7 @@ def _encode(labels: Iterable[Hashable]) -> tuple[IndexArray, list[Hashable]]:
     number: dict[Hashable, int] = {}
     codes = []
     for position, label in enumerate(labels):
-        if label is None or label != label:
+        if is_missing(label):
             raise ValueError(f"every element needs a label, got {label!r} at position {position}")
         codes.append(number.setdefault(label, len(number)))
     return np.array(codes, dtype=np.intp), list(number)

@@ -79,8 +79,8 @@ class Transversal(Matroid):
         owner = np.full(self._fits.shape[1], UNMATCHED, dtype=np.intp)
         owner[self._match(np.asarray(support, dtype=np.intp))] = support
         chosen = set(np.asarray(support).tolist())
-        # The matching changes only when somebody finds a slot, so slots from which no empty one can
-        # be reached need not be tried again until then.
+        # Slots from which no empty one can be reached stay so for good: whoever finds a slot later
+        # gets there without them, since a way through them would have led to it before.
         dead_ends: set[int] = set()
         for element in order:
             if element not in chosen and self._place(int(element), owner, dead_ends):
@@ -98,7 +98,6 @@ class Transversal(Matroid):
                 came_from[slot] = left
                 if owner[slot] == UNMATCHED:
                     _shift(element, slot, owner, came_from)
-                    dead_ends.clear()
                     return True
                 waiting.append((int(owner[slot]), slot))
         dead_ends.update(came_from)
