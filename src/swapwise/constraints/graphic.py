@@ -59,7 +59,7 @@ class Graphic(Matroid):
 
     def addable(self, support: IndexArray) -> BoolArray:
         """Return which edges join two trees."""
-        return self.swap_grid(support).free
+        return self._grid(support).free
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add edges in the given order that close no cycle (Kruskal's algorithm)."""

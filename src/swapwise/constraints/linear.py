@@ -71,7 +71,7 @@ class LinearMatroid(Matroid):
 
     def addable(self, support: IndexArray) -> BoolArray:
         """Return which columns leave the span."""
-        return self.swap_grid(support).free
+        return self._grid(support).free
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add columns in the given order that leave the span of those before (Gram-Schmidt)."""

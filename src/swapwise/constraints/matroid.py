@@ -32,14 +32,16 @@ class Matroid(IndependenceSystem):
     def moves(self, support: IndexArray, q: int = 1) -> Iterator[SwapGrid]:
         """Yield the grid of all additions and one-for-one swaps."""
         require_single_swaps(q)
-        yield self.swap_grid(support)
+        yield self._grid(support)
 
     def swap_grid(self, support: Iterable[int]) -> SwapGrid:
         """Return the feasibility of every addition and of every swap at an independent set."""
-        drops = as_elements(support, self.n, "the set")
-        feasible = self._exchanges(drops)
-        feasible[drops] = False
-        return SwapGrid(drops, feasible)
+        return self._grid(as_elements(support, self.n, "the set"))
+
+    def _grid(self, support: IndexArray) -> SwapGrid:
+        feasible = self._exchanges(support)
+        feasible[support] = False
+        return SwapGrid(support, feasible)
 
     def _exchanges(self, support: IndexArray) -> BoolArray:
         """Return the (n, k + 1) mask of :class:`SwapGrid`; rows in the support do not matter."""

@@ -72,7 +72,7 @@ class Transversal(Matroid):
 
     def addable(self, support: IndexArray) -> BoolArray:
         """Return which elements find a slot."""
-        return self.swap_grid(support).free
+        return self._grid(support).free
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add elements in the given order that find a slot, moving those that have one already."""
