@@ -111,10 +111,19 @@ class MoveList(MoveBatch):
         """Return the scores as they are."""
         return scores
 
+    def take(self, rows: slice | IndexArray) -> MoveList:
+        """Return some of the moves."""
+        return MoveList(self.added[rows], self.dropped[rows])
+
     def chunks(self, size: int) -> Iterator[MoveList]:
         """Cut the list into pieces of at most ``size`` moves."""
         for begin in range(0, len(self), size):
-            yield MoveList(self.added[begin : begin + size], self.dropped[begin : begin + size])
+            yield self.take(slice(begin, begin + size))
+
+    @staticmethod
+    def sums(elements: IndexArray, values: FloatArray) -> FloatArray:
+        """Return for each row of ``added`` or ``dropped`` the sum of a value of length n over it."""
+        return np.append(values, 0.0)[elements].sum(axis=1)  # padding is -1 and finds the 0
 
     def are_swaps(self) -> bool:
         """Tell whether every move adds at most one element and drops at most one."""

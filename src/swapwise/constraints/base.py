@@ -80,7 +80,27 @@ class IndependenceSystem(ABC):
 
     def exchange_size(self, q: int = 1) -> int:
         """Return t: how many elements a move adds and drops in all, at the most."""
-        return (self.p + 1) * q
+        return self.p * q + 1
+
+    def best_exchange(self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1) -> MoveList:
+        """Return the one move with the largest sum of gains added less costs dropped, if there is any.
+
+        ``gain`` and ``cost`` have length n and are not negative. Here by enumeration; the list has the
+        width of :meth:`moves`, and no row if no move is feasible. Ties go to the first move.
+        """
+        best, chosen = -np.inf, None
+        for batch in self.moves(support, q):
+            listed = batch.to_list()
+            scores = listed.sums(listed.added, gain) - listed.sums(listed.dropped, cost)
+            index, score = listed.best(scores)
+            if chosen is None or score > best:
+                best, chosen = score, listed.take(slice(index, index + 1) if index >= 0 else slice(0))
+        assert chosen is not None
+        return chosen
+
+    def random_set(self, support: IndexArray, rng: np.random.Generator) -> IndexArray:
+        """Return a random maximal set that holds ``support``: elements in random order, each if it fits."""
+        return self.extend(support, rng.permutation(self.n))
 
     def addable(self, support: IndexArray) -> BoolArray:
         """Return which elements can be added to an allowed set with nothing dropped."""

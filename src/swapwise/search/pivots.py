@@ -143,8 +143,12 @@ class NonOblivious(_OnCoefficients):
         assert isinstance(state, SparseState)
         if self.smoothness == "move":
             yield from constraint.moves(state.support, q)
-        else:
+        elif q == 1:
             yield constraint.cheapest_drops(state.support, state.coef**2, q)
+        else:
+            # With one M for all moves the best is a linear maximisation over the neighbourhood.
+            M = self._one_constant(state, constraint.exchange_size(q))
+            yield constraint.best_exchange(state.support, state.gradient**2 / (2 * M), state.coef**2 * M / 2, q)
 
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
         """Return the lower bounds."""
@@ -156,8 +160,8 @@ class NonOblivious(_OnCoefficients):
             loss = np.append(coef[moves.drops], 0.0)
             return np.where(moves.useful, gradient[:, None] / (2 * M) - M * loss / 2, -np.inf)
         listed = moves.to_list()
-        gained = np.append(gradient, 0.0)[listed.added].sum(axis=1)
-        lost = np.append(coef, 0.0)[listed.dropped].sum(axis=1)
+        gained = listed.sums(listed.added, gradient)
+        lost = listed.sums(listed.dropped, coef)
         return gained / (2 * M) - M * lost / 2
 
     def best(self, state: State, moves: MoveBatch) -> tuple[int, float]:
@@ -167,7 +171,8 @@ class NonOblivious(_OnCoefficients):
     def _constants(self, state: SparseState, moves: MoveBatch) -> FloatArray | float:
         if self.smoothness == "move":
             return state.move_smoothness(moves)
-        if self.smoothness == "global":
-            listed = moves.to_list()
-            return state.objective.smoothness(listed.added.shape[1] + listed.dropped.shape[1])
-        return float(self.smoothness)
+        listed = moves.to_list()
+        return self._one_constant(state, listed.added.shape[1] + listed.dropped.shape[1])
+
+    def _one_constant(self, state: SparseState, t: int) -> float:
+        return state.objective.smoothness(t) if self.smoothness == "global" else float(self.smoothness)

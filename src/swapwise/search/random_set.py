@@ -11,13 +11,12 @@ from swapwise.search.steps import Steps, move_to
 
 
 class RandomSet(Steps):
-    """Elements in random order, each kept if the set stays allowed."""
+    """One draw of the constraint's ``random_set``."""
 
     def __init__(self, constraint: IndependenceSystem, rng: np.random.Generator) -> None:
         self._constraint, self._rng = constraint, rng
 
     def propose(self, state: State) -> Move | None:
         """Return the one move to a random maximal set."""
-        order = self._rng.permutation(self._constraint.n)
-        move = move_to(state.support, self._constraint.extend(state.support, order))
+        move = move_to(state.support, self._constraint.random_set(state.support, self._rng))
         return move if move.added else None
