@@ -76,7 +76,7 @@ def test_different_ground_sets(regression):
         ({"tol": -1}, ValueError, "tol must be a non-negative number"),
         ({"epsilon": 0}, ValueError, "epsilon must be a positive number, got 0"),
         ({"time_limit": "soon"}, TypeError, "time_limit must be a non-negative number, got 'soon'"),
-        ({"random_state": "dice"}, TypeError, "random_state must be an integer"),
+        ({"random_state": "dice"}, TypeError, "random_state must be a non-negative integer"),
         ({"callback": 7}, TypeError, "callback must be callable, got 7"),
         ({"method": "greedy", "epsilon": 0.1}, ValueError, "epsilon is an option of local search; greedy"),
         ({"method": "modular", "start": "greedy"}, ValueError, "start is an option of local search; modular"),
@@ -89,6 +89,12 @@ def test_bad_options(regression, options, error, message):
 
 
 def test_wrong_kinds_of_arguments(regression):
+    with pytest.raises(TypeError, match="start must be a flat collection of integers from 0 to 11, got 5"):
+        sw.maximize(regression, sw.Uniform(12, 3), start=5)
+    with pytest.raises(TypeError, match=r"for a mask, use np.flatnonzero"):
+        sw.maximize(regression, sw.Uniform(12, 3), start=np.ones(12, dtype=bool))
+    with pytest.raises(TypeError, match=r"sw.Intersection"):
+        sw.maximize(regression, [sw.Uniform(12, 3), sw.Uniform(12, 2)])
     with pytest.raises(TypeError, match=r"did you mean sw.Uniform\(12, 5\)"):
         sw.maximize(regression, 5)
     with pytest.raises(TypeError, match=r"wrap a function in sw.CustomSetFunction"):
@@ -146,7 +152,44 @@ def test_time_limit_stops_within_a_round_of_slow_values():
 
     result = sw.maximize(sw.CustomSetFunction(slow, 400), sw.Uniform(400, 200), time_limit=0.2)
     assert result.status == sw.Status.TIME_LIMIT
-    assert result.n_iter < 3  # one round takes 0.8 s
+    assert len(result.support) == result.n_iter == 1  # a round takes 0.8 s; the best of the first part
+
+
+def test_the_clock_is_looked_at_after_every_slow_value():
+    calls = []
+
+    def slow(chosen):
+        calls.append(1)
+        time.sleep(0.1)
+        return float(len(chosen))
+
+    sw.maximize(sw.CustomSetFunction(slow, 50), sw.Uniform(50, 5), time_limit=0.35)
+    assert len(calls) < 10
+
+
+def test_a_random_objective_is_called_that():
+    values = iter([0.0, 0.0, 5.0, 4.0, 3.0, -1.0, *[0.0] * 99])
+    with pytest.warns(UserWarning, match="two values for the same set"):
+        sw.maximize(sw.CustomSetFunction(lambda chosen: next(values), 3), sw.Uniform(3, 2))
+
+
+def test_exhaustive_search_of_a_function_that_may_fall_looks_at_all_sets():
+    objective = sw.CustomSetFunction(lambda chosen: 5 * len(chosen) - len(chosen) ** 2, 8)
+    assert sw.maximize(objective, sw.Uniform(8, 5), "exhaustive").value == 6
+
+
+def test_callbacks_cannot_spoil_the_search(regression):
+    def spoil(event):
+        event.support[:] = 0
+
+    spoilt = sw.maximize(regression, sw.Uniform(12, 3), callback=spoil)
+    assert spoilt.support.tolist() == sw.maximize(regression, sw.Uniform(12, 3)).support.tolist()
+
+
+def test_warnings_point_at_the_line_of_the_user():
+    with pytest.warns(UserWarning, match="not monotone") as caught:
+        sw.maximize(sw.CustomSetFunction(lambda chosen: -len(chosen), 3), sw.Uniform(3, 2))
+    assert caught[0].filename == __file__
 
 
 def test_time_limit_in_the_start_returns_what_there_is(coverage):
@@ -190,8 +233,10 @@ def test_a_keyboard_interrupt_gives_the_best_so_far(start):
 
     result = sw.maximize(sw.CustomSetFunction(value, 20), sw.Uniform(20, 10), start=start)
     assert result.status == sw.Status.INTERRUPTED
-    assert len(result.support) == 2
-    assert result.value == pytest.approx(np.sqrt(2))
+    # The third round was cut short, but what it had found by then is not lost to the search.
+    size = 3 if start == "empty" else 2
+    assert len(result.support) == size
+    assert result.value == pytest.approx(np.sqrt(size))
 
 
 def test_a_move_that_does_not_keep_its_promise_is_taken_back():
@@ -269,6 +314,16 @@ def test_all_starts_lead_to_local_optima(regression, start):
     again = sw.maximize(regression, sw.Partition(LABELS, 2), start=result.support)
     assert again.n_iter == 0
     assert again.support.tolist() == result.support.tolist()
+
+
+def test_a_result_is_a_start(regression):
+    first = sw.maximize(regression, sw.Uniform(12, 3), max_iter=2)
+    again = sw.maximize(regression, sw.Uniform(12, 3), start=first, max_iter=0)
+    assert again.support.tolist() == first.support.tolist()
+
+
+def test_no_time_limit_is_infinite(regression):
+    assert sw.maximize(regression, sw.Uniform(12, 3), time_limit=np.inf).status == "LOCAL_OPTIMUM"
 
 
 def test_a_greedy_start_is_where_greedy_ends(regression):

@@ -1,12 +1,15 @@
 """Choose variables under structure, fast, with a proof of how good the choice is."""
 
 from swapwise.constraints.base import IndependenceSystem, MaxWeight
+from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.graphic import Graphic
+from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.linear import LinearMatroid
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.oracle import OracleMatroid
 from swapwise.constraints.partition import Partition
+from swapwise.constraints.set_packing import SetPacking
 from swapwise.constraints.transversal import Transversal
 from swapwise.constraints.uniform import Uniform
 from swapwise.maximize import maximize
@@ -15,18 +18,22 @@ from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, 
 from swapwise.objectives.coverage import Coverage
 from swapwise.objectives.custom import CustomSetFunction
 from swapwise.objectives.facility_location import FacilityLocation
+from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.linear import Linear
 from swapwise.search.pivots import NonOblivious, Oblivious, SemiOblivious
 from swapwise.search.result import Event, SearchResult, Status
 
 __all__ = [
+    "BMatching",
     "Coverage",
     "CustomSetFunction",
     "Event",
     "FacilityLocation",
     "Graphic",
     "IndependenceSystem",
+    "Intersection",
+    "IsingPseudoLikelihood",
     "Laminar",
     "LeastSquares",
     "Linear",
@@ -42,6 +49,7 @@ __all__ = [
     "SearchResult",
     "SemiOblivious",
     "SetFunction",
+    "SetPacking",
     "SparseObjective",
     "SparseState",
     "State",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -29,13 +31,17 @@ def as_count(value: Any, name: str) -> int:
 
 def as_elements(elements: Iterable[int], n: int, name: str = "the set") -> IndexArray:
     """Return distinct elements of ``0 .. n-1`` as a sorted integer array."""
+    expected = f"{name} must be a flat collection of integers from 0 to {n - 1}"
+    if not isinstance(elements, Iterable) or isinstance(elements, str):
+        raise TypeError(f"{expected}, got {elements!r}")
     given = np.asarray(elements if isinstance(elements, np.ndarray) else list(elements))
     if given.size == 0:
         return np.empty(0, dtype=np.intp)
     if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
+        hint = {"b": "; for a mask, use np.flatnonzero(mask)", "U": "; for names, use their positions"}
         raise TypeError(
-            f"{name} must be a flat collection of integers from 0 to {n - 1}, "
-            f"got values of type {given.dtype} and shape {given.shape}"
+            f"{expected}, got values of type {given.dtype} and shape {given.shape}"
+            f"{hint.get(given.dtype.kind, '')}"
         )
     outside = given[(given < 0) | (given >= n)]
     if outside.size:
@@ -50,7 +56,7 @@ def as_vector(values: ArrayLike, length: int | None, name: str, *, non_negative:
     """Return a finite one-dimensional float array of the wanted length."""
     vector = _as_float(values, name)
     if vector.ndim != 1:
-        hint = f"; try {name}.ravel()" if vector.ndim == 2 and 1 in vector.shape else ""
+        hint = f"; try np.ravel({name})" if vector.ndim == 2 and 1 in vector.shape else ""
         raise ValueError(f"{name} must be one-dimensional, got shape {vector.shape}{hint}")
     if length is not None and vector.size != length:
         raise ValueError(f"{name} must have length {length}, got length {vector.size}")
@@ -61,16 +67,15 @@ def as_vector(values: ArrayLike, length: int | None, name: str, *, non_negative:
     return vector
 
 
-def as_matrix(values: ArrayLike, name: str) -> FloatArray:
+def as_matrix(
+    values: ArrayLike, name: str, layout: str = "rows are samples, columns are features"
+) -> FloatArray:
     """Return a finite two-dimensional float array."""
     if hasattr(values, "tocsr"):
         raise TypeError(f"{name} must be a dense matrix, got a sparse one; try {name}.toarray()")
     matrix = _as_float(values, name)
     if matrix.ndim != 2:
-        raise ValueError(
-            f"{name} must be two-dimensional (rows are samples, columns are features), "
-            f"got shape {matrix.shape}"
-        )
+        raise ValueError(f"{name} must be two-dimensional ({layout}), got shape {matrix.shape}")
     _require_finite(matrix, name)
     return matrix
 
@@ -78,6 +83,8 @@ def as_matrix(values: ArrayLike, name: str) -> FloatArray:
 def as_real(value: Any, name: str, *, positive: bool = False) -> float:
     """Return a finite number that is not negative (or, if asked, positive)."""
     wanted = "a positive number" if positive else "a non-negative number"
+    if isinstance(value, (str, bool, np.bool_)):
+        raise TypeError(f"{name} must be {wanted}, got {value!r}")
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -85,6 +92,14 @@ def as_real(value: Any, name: str, *, positive: bool = False) -> float:
     if not np.isfinite(number) or number < 0 or (positive and number == 0):
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
     return number
+
+
+def warn(message: str) -> None:
+    """Warn, and point at the line outside this package that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("swapwise."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def is_missing(value: object) -> bool:
@@ -98,8 +113,8 @@ def is_missing(value: object) -> bool:
 def _as_float(values: ArrayLike, name: str) -> FloatArray:
     try:
         given = np.asarray(values)
-        if np.iscomplexobj(given):
-            raise TypeError("complex values")
+        if given.dtype.kind in "cSU":
+            raise TypeError(f"values of type {given.dtype}")
         return given.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must hold real numbers, but could not be read as such: {error}") from None

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
-from swapwise.checks import as_count, as_real
+from swapwise.checks import as_count, as_real, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective, State
 from swapwise.search.clock import Clock, OutOfTime
-from swapwise.search.loop import Observer, Trace, climb
+from swapwise.search.loop import Observer, Trace, climb, take_pending
 from swapwise.search.methods import make_steps, resolve
 from swapwise.search.pivots import Pivot
 from swapwise.search.progress import progress_bar
@@ -38,6 +37,8 @@ def maximize(
 ) -> SearchResult:
     """Find a set of large value among those that the constraint allows.
 
+    f is taken to be monotone, so no move drops an element unless that makes room for another.
+
     Parameters
     ----------
     objective : SetFunction
@@ -48,12 +49,14 @@ def maximize(
         ``"oblivious"``, ``"semi-oblivious"``, ``"non-oblivious"`` (local search; also as rule objects
         such as ``NonOblivious(smoothness="global")``), ``"greedy"``, ``"random-residual-greedy"``,
         ``"modular"``, ``"random"``, ``"exhaustive"``. ``"auto"`` is oblivious where gains are in
-        closed form or nothing else works, and semi-oblivious otherwise.
+        closed form or nothing else works, and semi-oblivious otherwise. The semi- and non-oblivious
+        rules compare coefficients, so they want columns of similar scale; the oblivious does not mind.
     q : int
         How many elements a move may exchange; 1 under a single matroid.
     start : str or independent set
         ``"empty"``, ``"arbitrary"`` (a maximal set in index order), ``"greedy"``, ``"modular"``,
-        ``"best-singleton"`` (completed to a maximal set), or any independent set. For local search.
+        ``"best-singleton"`` (completed to a maximal set), or any independent set, such as the result of
+        another search. For local search.
     max_iter : int, optional
         Largest number of moves, the paper's T.
     epsilon : float, optional
@@ -96,7 +99,7 @@ def maximize(
     name, pivot = resolve(method, objective)
     tol = as_real(tol, "tol")
     max_iter = None if max_iter is None else as_count(max_iter, "max_iter")
-    time_limit = None if time_limit is None else as_real(time_limit, "time_limit")
+    time_limit = None if time_limit in (None, np.inf) else as_real(time_limit, "time_limit")
     epsilon = None if epsilon is None else as_real(epsilon, "epsilon", positive=True)
     if as_count(q, "q") == 0:
         raise ValueError("q must be at least 1, got 0")
@@ -109,7 +112,7 @@ def maximize(
         begins_at = "best-singleton"
 
     clock = Clock(time_limit)
-    steps = make_steps(name, pivot, constraint, q, epsilon, tol, _generator(random_state), clock)
+    steps = make_steps(name, pivot, objective, constraint, q, epsilon, tol, _generator(random_state), clock)
     with ExitStack() as stack:
         observers: list[Observer] = [callback] if callback is not None else []
         if progress:
@@ -120,12 +123,12 @@ def maximize(
             state = begin(begins_at, objective, constraint, trace, tol, clock)
             trace.support, trace.recording = state.support, True
             status = climb(state, steps, trace, clock, max_iter)
-        except OutOfTime:
-            status = Status.TIME_LIMIT
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        except (OutOfTime, KeyboardInterrupt) as stop:
+            status = Status.TIME_LIMIT if isinstance(stop, OutOfTime) else Status.INTERRUPTED
+            if state is not None:
+                take_pending(state, steps, trace, clock)
     if constraint.n and not len(trace.support) and len(constraint.loops()) == constraint.n:
-        warnings.warn(f"{constraint!r} allows only the empty set: every element is a loop", stacklevel=2)
+        warn(f"{constraint!r} allows only the empty set: every element is a loop")
     return _result(objective, trace, status, 0 if state is None else state.n_evaluations, clock, name)
 
 
@@ -154,11 +157,14 @@ def _result(
 def _check_problem(objective: SetFunction, constraint: IndependenceSystem) -> None:
     if not isinstance(objective, SetFunction):
         hint = "; wrap a function in sw.CustomSetFunction(function, n)" if callable(objective) else ""
-        raise TypeError(f"objective must be a SetFunction such as sw.LeastSquares, got {objective!r}{hint}")
+        kind = type(objective).__name__
+        raise TypeError(f"objective must be a SetFunction such as sw.LeastSquares, got a {kind}{hint}")
     if not isinstance(constraint, IndependenceSystem):
-        hint = (
-            f"; did you mean sw.Uniform({objective.n}, {constraint})?" if isinstance(constraint, int) else ""
-        )
+        hint = ""
+        if isinstance(constraint, int):
+            hint = f"; did you mean sw.Uniform({objective.n}, {constraint})?"
+        elif isinstance(constraint, (list, tuple)):
+            hint = "; several are combined by sw.Intersection(first, second)"
         raise TypeError(
             f"constraint must be one such as sw.Uniform or sw.Partition, got {constraint!r}{hint}"
         )
@@ -181,5 +187,5 @@ def _generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(0 if random_state is None else random_state)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"random_state must be an integer or a numpy Generator, got {random_state!r}"
+            f"random_state must be a non-negative integer or a numpy Generator, got {random_state!r}"
         ) from error

@@ -1,6 +1,8 @@
 import warnings
+from collections import defaultdict
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from swapwise import Partition
@@ -34,14 +36,14 @@ def test_refuses_missing_labels(missing):
 
 
 def test_refuses_a_string_for_a_list_of_labels():
-    with pytest.raises(TypeError, match="one label for each element, got the single string 'aab'"):
+    with pytest.raises(TypeError, match="one label for each element, got a str"):
         Partition("aab", 1)
 
 
 def test_refuses_bad_capacities():
     with pytest.raises(ValueError, match="capacity must be a non-negative integer, got -1"):
         Partition(["a"], -1)
-    with pytest.raises(TypeError, match=r"capacity must be a non-negative integer, got 1\.5"):
+    with pytest.raises(TypeError, match=r"capacity must be a non-negative integer, or a mapping .* got 1\.5"):
         Partition(["a"], 1.5)
     with pytest.raises(ValueError, match="the capacity of 'b' must be a non-negative integer, got -3"):
         Partition(["a", "b"], {"a": 1, "b": -3})
@@ -62,3 +64,20 @@ def test_says_nothing_when_labels_and_capacities_agree():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Partition(["a", "b"], {"b": 1, "a": 2})
+
+
+def test_refuses_what_would_be_read_as_other_labels():
+    with pytest.raises(TypeError, match=r"got a dict; for a mapping from feature to label, give \[labels\["):
+        Partition({"f1": "a", "f2": "a"}, 1)
+    with pytest.raises(TypeError, match="got a DataFrame"):
+        Partition(pd.DataFrame({"label": ["a", "b"]}), 1)
+    with pytest.raises(TypeError, match="got a int"):
+        Partition(3, 1)
+    with pytest.raises(TypeError, match=r"labels must be hashable, got \[1\] at position 0"):
+        Partition([[1], [2]], 1)
+
+
+def test_takes_a_series_or_a_defaultdict_of_capacities():
+    labels = pd.Series(["a", "a", "b"])
+    assert Partition(labels, pd.Series({"a": 2, "b": 1})).rank() == 3
+    assert Partition(labels, defaultdict(lambda: 1)).rank() == 2

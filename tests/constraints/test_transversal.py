@@ -61,3 +61,11 @@ def test_refuses_bad_sets():
 
 def test_shows_its_numbers():
     assert repr(Transversal(3, [[0, 1], [2]])) == "Transversal(n=3, 2 slots)"
+
+
+def test_assigns_slots_to_allowed_sets_only():
+    posts = Transversal(3, [[0, 1], [0, 2]])
+    slots = posts.assign([0, 2])
+    assert slots == {0: 0, 2: 1}
+    with pytest.raises(ValueError, match=r"\[0, 1, 2\] cannot all find a slot"):
+        posts.assign([0, 1, 2])

@@ -1,8 +1,9 @@
-"""Small random matroids of every family, each with its definition written out a second time.
+"""Small random matroids and other systems of every family, each with its definition written out again.
 
 A :class:`Specimen` is a matroid and a plain function that says which sets it should allow, as slow
 and as close to the textbook as can be. ``FAMILIES`` maps a name to a strategy that draws specimens,
 degenerate ones included: no elements, loops only, no limits at all, parallel elements, capacity 0.
+``SYSTEMS`` does the same for constraints that are no matroids.
 
 Hypothesis draws no more than the seed of a specimen. Drawn piece by piece, most of them are too
 poor to tell right from wrong: nine in ten have no swap that is possible for some drops and not for
@@ -19,8 +20,21 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from swapwise import Graphic, Laminar, LinearMatroid, OracleMatroid, Partition, Transversal, Uniform
+from swapwise import (
+    BMatching,
+    Graphic,
+    IndependenceSystem,
+    Intersection,
+    Laminar,
+    LinearMatroid,
+    OracleMatroid,
+    Partition,
+    SetPacking,
+    Transversal,
+    Uniform,
+)
 from swapwise.constraints.matroid import Matroid
+from swapwise.constraints.packing import PackingSystem
 
 LARGEST = 6  # elements: 64 subsets, so that all of them can be looked at
 
@@ -67,12 +81,16 @@ def some_order(random: Random, n: int) -> list[int]:
     return order if random.random() < 0.5 else order[: random.integers(0, n + 1)]
 
 
-def some_independent_set(random: Random, specimen: Specimen) -> Set:
+def some_allowed_set(random: Random, n: int, allows: Callable[[Set], bool]) -> Set:
     chosen: Set = frozenset()
-    for element in some_order(random, specimen.matroid.n):
-        if specimen.allows(chosen | {element}):
+    for element in some_order(random, n):
+        if allows(chosen | {element}):
             chosen |= {element}
     return chosen
+
+
+def some_independent_set(random: Random, specimen: Specimen) -> Set:
+    return some_allowed_set(random, specimen.matroid.n, specimen.allows)
 
 
 def uniform(random: Random) -> Specimen:
@@ -216,3 +234,129 @@ def independent_sets(specimen: Specimen) -> st.SearchStrategy[np.ndarray]:
 
 def orders(n: int) -> st.SearchStrategy[list[int]]:
     return randoms.map(lambda random: some_order(random, n))
+
+
+@dataclass(frozen=True)
+class System:
+    """A constraint that need not be a matroid, what it should allow, and the call that makes it.
+
+    ``exchange`` tells which of the two definitions of q-reachability it is to follow.
+    """
+
+    system: IndependenceSystem
+    allows: Callable[[Set], bool]
+    recipe: str
+    exchange: bool = True
+
+    def __repr__(self) -> str:
+        return self.recipe
+
+    def independent_sets(self) -> set[Set]:
+        return {subset for subset in subsets(range(self.system.n)) if self.allows(subset)}
+
+    def widths(self, q: int) -> tuple[int, int]:
+        """Return how many elements the definition of q-reachability lets a move add and drop."""
+        p = self.system.p
+        return (q, p * q - q + 1) if self.exchange else (2 * q, 2 * p * q)
+
+
+def packing(random: Random) -> System:
+    p, n_groups = int(random.integers(1, 4)), int(random.integers(3, 6))
+    groups = [random.permutation(n_groups)[:p] for _ in range(some_n(random))]
+    groups = [[int(g) if random.random() < 0.8 else -1 for g in row] for row in groups]
+    capacity = random.integers(0, 4, n_groups).tolist()
+
+    def within_limits(s: Set) -> bool:
+        return all(sum(g in groups[e] for e in s) <= limit for g, limit in enumerate(capacity))
+
+    system = PackingSystem(np.reshape(np.array(groups, dtype=int), (-1, p)), capacity)
+    return System(system, within_limits, f"PackingSystem({groups}, {capacity})")
+
+
+def bmatching(random: Random) -> System:
+    vertices = int(random.integers(2, 6))
+    edges = [tuple(random.permutation(vertices)[:2].tolist()) for _ in range(some_n(random))]
+    b = {v: int(random.integers(0, 4)) for v in range(vertices)}
+
+    def within_limits(s: Set) -> bool:
+        return all(sum(v in edges[e] for e in s) <= limit for v, limit in b.items())
+
+    graph = nx.MultiGraph()
+    graph.add_nodes_from(range(vertices))
+    graph.add_edges_from(edges)
+    system = BMatching(graph, b)
+    edges = system.edges
+    return System(system, within_limits, f"BMatching({edges}, {b})")
+
+
+def set_packing(random: Random) -> System:
+    items = ["a", "b", 3, (4, 5), 6.5]
+    sets = [[items[i] for i in random.integers(0, 5, random.integers(0, 4))] for _ in range(some_n(random))]
+
+    def disjoint(s: Set) -> bool:
+        return all(set(sets[i]).isdisjoint(sets[j]) for i, j in combinations(s, 2))
+
+    return System(SetPacking(sets), disjoint, f"SetPacking({sets})")
+
+
+Builder = Callable[[Random, int], Specimen]
+
+
+def with_ground_set(random: Random, n: int, builders: list[Callable[[Random], Specimen]]) -> Specimen:
+    while True:
+        specimen = builders[random.integers(len(builders))](random)
+        if specimen.matroid.n == n:
+            return specimen
+
+
+def any_matroid(random: Random, n: int) -> Specimen:
+    return with_ground_set(random, n, BASIC_BUILDERS)
+
+
+def any_minor(random: Random, n: int) -> Specimen:
+    specimen = any_matroid(random, n)
+    for step in random.integers(len(MINOR_BUILDERS), size=random.integers(1, 4)):
+        specimen = MINOR_BUILDERS[step](random, specimen)
+    return specimen
+
+
+def grouped(random: Random, n: int) -> Specimen:
+    """Return a matroid that limits disjoint groups: uniform, partition, or made of one."""
+    specimen = with_ground_set(random, n, [uniform, partition, partition])
+    for step in random.integers(2, size=random.integers(0, 3)):
+        specimen = [restricted, contracted][step](random, specimen)
+    return specimen
+
+
+def intersection(random: Random, builder: Builder, neighbourhood: str) -> System:
+    """Return an intersection of 1 to 3 matroids that agree on what they force in."""
+    while True:
+        n = some_n(random)
+        parts = [builder(random, n) for _ in range(random.choice([1, 2, 2, 3]))]
+        forced = frozenset(e for part in parts for e in part.matroid.forced.tolist())
+        if all(part.allows(forced) for part in parts):
+            break
+    system = Intersection(*(part.matroid for part in parts), neighbourhood=neighbourhood)
+    return System(
+        system,
+        lambda s: all(part.allows(s | forced) for part in parts),
+        f"Intersection({', '.join(map(repr, parts))}, neighbourhood={neighbourhood!r})",
+        exchange=system.neighbourhood == "exchange",
+    )
+
+
+SYSTEM_BUILDERS: dict[str, Callable[[Random], System]] = {
+    "packing": packing,
+    "bmatching": bmatching,
+    "set packing": set_packing,
+    "intersection of partitions": lambda random: intersection(random, grouped, "auto"),
+    "partitions as matroids": lambda random: intersection(random, grouped, "matroid"),
+    "intersection": lambda random: intersection(random, any_matroid, "matroid"),
+    "intersection of minors": lambda random: intersection(random, any_minor, "matroid"),
+}
+
+SYSTEMS = {name: randoms.map(builder) for name, builder in SYSTEM_BUILDERS.items()}
+
+
+def starting_sets(specimen: System) -> st.SearchStrategy[np.ndarray]:
+    return randoms.map(lambda random: as_array(some_allowed_set(random, specimen.system.n, specimen.allows)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from swapwise import Laminar
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
-from swapwise.search.exhaustive import maximal_sets
+from swapwise.search.exhaustive import allowed_sets
 from tests.contracts.constraint_zoo import (
     FAMILIES,
     MINORS,
@@ -155,9 +155,19 @@ def test_no_more_bases_than_promised(family, data):
     assert specimen.matroid.count_bound() >= len(bases)
     if isinstance(specimen.matroid, Laminar):
         assert specimen.matroid.count_bound() == len(bases)
-    found = [frozenset(s.tolist()) for s in maximal_sets(specimen.matroid)]
+    found = [frozenset(s.tolist()) for s in allowed_sets(specimen.matroid, maximal=True)]
     assert len(found) == len(set(found))
     assert set(found) == set(bases)
+
+
+@every_family
+@given(data=st.data())
+def test_all_sets_are_found_and_no_more_than_promised(family, data):
+    specimen = data.draw(FAMILIES[family])
+    forced = set(specimen.matroid.forced.tolist())
+    found = [frozenset(s.tolist()) for s in allowed_sets(specimen.matroid, maximal=False)]
+    assert len(found) == len(set(found)) <= specimen.matroid.count_bound(maximal=False)
+    assert set(found) == {s for s in specimen.independent_sets() if forced <= s}
 
 
 @every_family

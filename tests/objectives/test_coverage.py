@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from swapwise import Coverage
@@ -84,3 +85,16 @@ def test_weights_must_be_a_mapping() -> None:
 def test_bad_sets(sets: object, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         Coverage(sets)
+
+
+def test_refuses_what_would_be_read_as_other_sets():
+    with pytest.raises(TypeError, match=r"for an incidence matrix, give \[np.flatnonzero"):
+        Coverage(np.eye(3, dtype=bool))
+    with pytest.raises(TypeError, match="sets must be a collection of items to cover"):
+        Coverage({"a": [1, 2]})
+    with pytest.raises(TypeError, match=r"sets\[0\] must be a collection of items to cover, got 'abc'"):
+        Coverage(["abc"])
+
+
+def test_takes_a_series_of_weights():
+    assert Coverage([{1}, {2}], pd.Series({1: 1.0, 2: 2.5}))([1]) == 2.5

@@ -56,8 +56,12 @@ class IndependenceSystem(ABC):
     n: int
     #: The p of "p-matroid intersection" or "p-exchange system"; a matroid has p = 1.
     p: int = 1
-    #: Elements that every answer is to hold (see ``Matroid.contract``).
-    forced: IndexArray = np.empty(0, dtype=np.intp)
+    _forced: IndexArray = np.empty(0, dtype=np.intp)
+
+    @property
+    def forced(self) -> IndexArray:
+        """The elements that every answer is to hold (see ``Matroid.contract``)."""
+        return self._forced
 
     @abstractmethod
     def _is_independent(self, support: IndexArray) -> bool:
@@ -68,8 +72,13 @@ class IndependenceSystem(ABC):
         return bool(self._is_independent(as_elements(support, self.n, "the set")))
 
     @abstractmethod
-    def moves(self, support: IndexArray, q: int = 1) -> Iterator[MoveBatch]:
-        """Yield the moves from an allowed set that exchange up to ``q`` elements, in batches."""
+    def moves(
+        self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
+    ) -> Iterator[MoveBatch]:
+        """Yield the moves from an allowed set that exchange up to ``q`` elements, in batches.
+
+        ``candidates`` are the elements that may be added, in rising order; None means all.
+        """
 
     @abstractmethod
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
@@ -138,7 +147,9 @@ class IndependenceSystem(ABC):
         """Return a bound on the size of allowed sets; for a matroid it is the rank."""
         return self.n
 
-    def count_bound(self) -> int:
-        """Return a bound on the number of maximal allowed sets."""
+    def count_bound(self, maximal: bool = True) -> int:
+        """Return a bound on the number of maximal allowed sets, or of all allowed sets."""
         candidates, size = self.n - len(self.loops()), self.max_size()
+        if not maximal:
+            return sum(comb(candidates, k) for k in range(size + 1))
         return comb(candidates, min(size, (candidates + 1) // 2))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from swapwise.checks import BoolArray, IndexArray, is_missing
+from swapwise.checks import BoolArray, IndexArray
+from swapwise.constraints.edges import Edge, number_vertices, read_edges
 from swapwise.constraints.matroid import Matroid
 
 
@@ -37,17 +38,13 @@ class Graphic(Matroid):
     ('c', 'd')
     """
 
-    edges: list[tuple[Hashable, Hashable]]
+    edges: list[Edge]
 
-    def __init__(self, edges: Iterable[tuple[Hashable, Hashable]] | Any) -> None:
-        # Called, the edges of a multigraph are pairs; iterated over, they come with their keys.
-        self.edges = _read_edges(edges.edges() if hasattr(edges, "edges") else edges)
+    def __init__(self, edges: Iterable[Edge] | Any) -> None:
+        self.edges = read_edges(edges)
         self.n = len(self.edges)
-        number: dict[Hashable, int] = {}
-        ends = [number.setdefault(vertex, len(number)) for edge in self.edges for vertex in edge]
-        self._n_vertices = len(number)
-        self._tail = np.array(ends[0::2], dtype=np.intp)
-        self._head = np.array(ends[1::2], dtype=np.intp)
+        vertices, self._tail, self._head = number_vertices(self.edges)
+        self._n_vertices = len(vertices)
 
     def __repr__(self) -> str:
         """Return a short description."""
@@ -124,25 +121,3 @@ class _Trees:
             parent[vertex] = parent[parent[vertex]]  # halving the path keeps the trees flat
             vertex = parent[vertex]
         return vertex
-
-
-def _read_edges(edges: Iterable[Any]) -> list[tuple[Hashable, Hashable]]:
-    pairs = []
-    for e, edge in enumerate(edges):
-        try:
-            if isinstance(edge, str):
-                raise TypeError("a string is one name, not two")
-            u, v = edge
-        except (TypeError, ValueError):
-            raise TypeError(f"edges must be pairs of vertices, got {edge!r} as number {e}") from None
-        _require_vertex(u, e)
-        _require_vertex(v, e)
-        pairs.append((u, v))
-    return pairs
-
-
-def _require_vertex(vertex: Any, e: int) -> None:
-    if not isinstance(vertex, Hashable):
-        raise TypeError(f"vertices must be hashable, got {vertex!r} in edge number {e}")
-    if is_missing(vertex):
-        raise ValueError(f"every edge needs two vertices, got {vertex!r} in edge number {e}")

@@ -27,7 +27,7 @@ class Laminar(Matroid):
 
     Examples
     --------
-    Two sites with at most one sensor each, in a region with at most three:
+    Two sites with at most one sensor each, in a region with at most two:
 
     >>> from swapwise import Laminar
     >>> sensors = Laminar(5, [([0, 1], 1), ([2, 3], 1), ([0, 1, 2, 3, 4], 2)])
@@ -174,8 +174,8 @@ class Laminar(Matroid):
         addable[support] = False
         return addable
 
-    def count_bound(self) -> int:
-        """Return the exact number of bases: sets of each size are counted from the leaves up."""
+    def count_bound(self, maximal: bool = True) -> int:
+        """Return the exact number of bases, or of all sets, counted by size from the leaves up."""
         own = np.bincount(self._leaf, minlength=len(self._end))
         counts = [[comb(int(m), size) for size in range(m + 1)] for m in own]
         for node in range(len(counts) - 1, -1, -1):
@@ -183,7 +183,7 @@ class Laminar(Matroid):
             if node:
                 parent = self._parent[node]
                 counts[parent] = _multiply(counts[parent], counts[node])
-        return counts[0][-1]
+        return counts[0][-1] if maximal else sum(counts[0])
 
 
 def _read_limits(n: int, limits: Iterable[tuple[Iterable[int], int]]) -> tuple[list[IndexArray], list[int]]:

@@ -41,7 +41,7 @@ class LinearMatroid(Matroid):
     """
 
     def __init__(self, matrix: ArrayLike) -> None:
-        self._columns = _unit_columns(as_matrix(matrix, "matrix"))
+        self._columns = _unit_columns(as_matrix(matrix, "matrix", "one column for each element"))
         self.n = self._columns.shape[1]
 
     def __repr__(self) -> str:

@@ -29,10 +29,15 @@ class Matroid(IndependenceSystem):
     array([ True,  True, False])
     """
 
-    def moves(self, support: IndexArray, q: int = 1) -> Iterator[SwapGrid]:
+    def moves(
+        self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
+    ) -> Iterator[SwapGrid]:
         """Yield the grid of all additions and one-for-one swaps."""
         require_single_swaps(q)
-        yield self._grid(support)
+        grid = self._grid(support)
+        if candidates is not None:
+            grid.feasible[np.setdiff1d(np.arange(self.n), candidates)] = False
+        yield grid
 
     def swap_grid(self, support: Iterable[int]) -> SwapGrid:
         """Return the feasibility of every addition and of every swap at an independent set."""

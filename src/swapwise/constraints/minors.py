@@ -31,7 +31,7 @@ class Truncation(Matroid):
                 f"size must leave room for the {len(matroid.forced)} elements that are forced in, got {size}"
             )
         self.n = matroid.n
-        self.forced = matroid.forced
+        self._forced = matroid.forced
         self.matroid = matroid
         self.size = size
 
@@ -87,7 +87,7 @@ class Restriction(Matroid):
         if len(excluded):
             raise ValueError(f"element {excluded[0]} is forced in, so it must be among the elements to keep")
         self.n = matroid.n
-        self.forced = matroid.forced
+        self._forced = matroid.forced
         self.matroid = matroid
         self.elements = elements
         self._kept = np.isin(np.arange(self.n), elements)
@@ -131,7 +131,7 @@ class Contraction(Matroid):
                 f"the elements to force in must be allowed together, got {elements.tolist()}, which are not"
             )
         self.n = matroid.n
-        self.forced = np.union1d(matroid.forced, elements)
+        self._forced = np.union1d(matroid.forced, elements)
         self.matroid = matroid
 
     def __repr__(self) -> str:

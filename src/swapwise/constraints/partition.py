@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
-from swapwise.checks import IndexArray, as_count, is_missing
+from swapwise.checks import IndexArray, as_count, is_missing, warn
 from swapwise.constraints.laminar import Laminar
 
 
@@ -19,7 +19,7 @@ class Partition(Laminar):
     labels : iterable of hashable
         One label for each element of the ground set: a list, an array, a pandas Series.
     capacity : int or mapping from label to int
-        How many elements of each label may be chosen.
+        How many elements of each label may be chosen: a number for all, a dict or a pandas Series.
 
     Examples
     --------
@@ -54,26 +54,39 @@ class Partition(Laminar):
         return f"Partition(n={self.n}, {len(self.labels)} labels, capacity={capacity})"
 
 
-def _encode(labels: Iterable[Hashable]) -> tuple[IndexArray, list[Hashable]]:
-    if isinstance(labels, str):
-        raise TypeError(f"labels must be one label for each element, got the single string {labels!r}")
+def _encode(labels: Any) -> tuple[IndexArray, list[Hashable]]:
+    if isinstance(labels, (str, Mapping)) or not isinstance(labels, Iterable) or hasattr(labels, "columns"):
+        hint = "; for a mapping from feature to label, give [labels[name] for name in names]"
+        raise TypeError(
+            f"labels must be a flat collection with one label for each element, got a {type(labels).__name__}"
+            f"{hint if isinstance(labels, Mapping) else ''}"
+        )
     number: dict[Hashable, int] = {}
     codes = []
     for position, label in enumerate(labels):
+        if not isinstance(label, Hashable):
+            raise TypeError(f"labels must be hashable, got {label!r} at position {position}")
         if is_missing(label):
             raise ValueError(f"every element needs a label, got {label!r} at position {position}")
         codes.append(number.setdefault(label, len(number)))
     return np.array(codes, dtype=np.intp), list(number)
 
 
-def _read_capacity(capacity: int | Mapping[Hashable, int], names: list[Hashable]) -> dict[Hashable, int]:
-    if not isinstance(capacity, Mapping):
+def _read_capacity(capacity: Any, names: list[Hashable]) -> dict[Hashable, int]:
+    if not hasattr(capacity, "keys"):
+        if not isinstance(capacity, (int, np.integer)):
+            raise TypeError(
+                f"capacity must be a non-negative integer, or a mapping from label to one, got {capacity!r}"
+            )
         return dict.fromkeys(names, as_count(capacity, "capacity"))
-    missing = [name for name in names if name not in capacity]
-    if missing:
-        raise ValueError(f"capacity must name every label, but has none for {missing[0]!r}")
-    used = set(names)
-    unused = [name for name in capacity if name not in used]
+    unused = set(capacity.keys()) - set(names)
     if unused:
-        warnings.warn(f"no element has the label {unused[0]!r} that capacity names", stacklevel=3)
-    return {name: as_count(capacity[name], f"the capacity of {name!r}") for name in names}
+        warn(f"no element has the label {unused.pop()!r} that capacity names")
+    return {name: as_count(_capacity_of(name, capacity), f"the capacity of {name!r}") for name in names}
+
+
+def _capacity_of(name: Hashable, capacity: Any) -> Any:
+    try:
+        return capacity[name]
+    except (KeyError, IndexError):
+        raise ValueError(f"capacity must name every label, but has none for {name!r}") from None

@@ -50,6 +50,18 @@ class Transversal(Matroid):
     def _is_independent(self, support: IndexArray) -> bool:
         return bool((self._match(support) != UNMATCHED).all())
 
+    def assign(self, support: Iterable[int]) -> dict[int, int]:
+        """Return a slot for each element of an allowed set.
+
+        >>> Transversal(3, [[0, 1], [0, 2]]).assign([0, 1])
+        {0: 1, 1: 0}
+        """
+        elements = as_elements(support, self.n, "the set")
+        slots = self._match(elements)
+        if (slots == UNMATCHED).any():
+            raise ValueError(f"the set must be allowed, but {elements.tolist()} cannot all find a slot")
+        return dict(zip(elements.tolist(), slots.tolist(), strict=True))
+
     def _match(self, support: IndexArray) -> IndexArray:
         """Return a slot for each element of the support, in a matching as large as can be."""
         return maximum_bipartite_matching(csr_array(self._fits[support]), perm_type="column").astype(np.intp)

@@ -66,6 +66,62 @@ def pair_gains(added, slots, coupling, coef, spread, corr, sigma, floor):
 
 
 @njit(cache=True)
+def _cholesky_solve(matrix, vector, floor):
+    """Forward-solve ``L z = vector`` for ``matrix = L Lᵀ`` in place; pivots at their floor count as none."""
+    for i in range(len(vector)):
+        for j in range(i):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= matrix[i, k] * matrix[j, k]
+            matrix[i, j] = total / matrix[j, j] if matrix[j, j] > 0.0 else 0.0
+            vector[i] -= matrix[i, j] * vector[j]
+        pivot = matrix[i, i]
+        for k in range(i):
+            pivot -= matrix[i, k] * matrix[i, k]
+        matrix[i, i] = np.sqrt(pivot) if pivot > floor[i] else 0.0
+        vector[i] = vector[i] / matrix[i, i] if pivot > floor[i] else 0.0
+
+
+@njit(cache=True)
+def move_gains(added, places, slots, rest, inverse, coupling, coef, corr, floor):
+    """Gains of listed moves of any size: the formula of a swap with blocks in place of numbers.
+
+    Row k adds ``added[k]`` and takes out ``slots[k]`` (both padded with -1). ``rest[places[k, a],
+    places[k, b]]`` is the inner product of two added columns after projection on the chosen ones.
+    """
+    gains = np.empty(len(added))
+    no_floor = np.zeros(slots.shape[1])
+    for k in range(len(added)):
+        out = slots[k][slots[k] >= 0]
+        new = added[k][added[k] >= 0]
+        place = places[k][added[k] >= 0]
+        block = np.empty((len(out), len(out)))
+        lost = coef[out]
+        for i in range(len(out)):
+            for j in range(len(out)):
+                block[i, j] = inverse[out[i], out[j]]
+        _cholesky_solve(block, lost, no_floor)
+        freed = np.empty((len(new), len(out)))
+        gained = corr[new]
+        unexplained = np.empty((len(new), len(new)))
+        for a in range(len(new)):
+            for i in range(len(out)):
+                total = coupling[new[a], out[i]]
+                for j in range(i):
+                    total -= block[i, j] * freed[a, j]
+                freed[a, i] = total / block[i, i]
+                gained[a] += freed[a, i] * lost[i]
+            for b in range(a + 1):
+                total = rest[place[a], place[b]]
+                for i in range(len(out)):
+                    total += freed[a, i] * freed[b, i]
+                unexplained[a, b] = total
+        _cholesky_solve(unexplained, gained, floor[new])
+        gains[k] = (gained * gained).sum() - (lost * lost).sum()
+    return gains
+
+
+@njit(cache=True)
 def _best_of_row(j, target, feasible, slots, coupling, coef, spread, corr, sigma, floor):
     """First column of row j with a gain of at least ``target``, else the best one, and its gain."""
     best, where = -np.inf, -1

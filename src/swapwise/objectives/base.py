@@ -35,6 +35,8 @@ class SetFunction(ABC):
     n: int
     #: Whether gains of moves cost next to nothing; then ``method="auto"`` scores all of them.
     closed_form_gains: bool = False
+    #: Whether f is known never to fall when an element is added.
+    monotone: bool = True
     #: Size of the values where it is known beforehand: far smaller differences are rounding.
     scale: float = 0.0
 

@@ -111,10 +111,15 @@ class CoverageState(SwapState):
 
 
 def _each(values: Any, name: str) -> Iterable[Any]:
-    try:
-        return iter(values)
-    except TypeError:
-        raise TypeError(f"{name} must be a collection of items to cover, got {values!r}") from None
+    """Go through a collection; what could be one but hardly means to be is refused."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a collection of items to cover, got {values!r}")
+    if getattr(values, "ndim", 1) != 1:
+        raise TypeError(
+            f"{name} must be a flat collection, got an array of more than one dimension; "
+            f"for an incidence matrix, give [np.flatnonzero(row) for row in matrix]"
+        )
+    return values
 
 
 def _columns_of(covered: Iterable[Hashable], j: int, columns: dict[Hashable, int]) -> IndexArray:
@@ -131,7 +136,7 @@ def _columns_of(covered: Iterable[Hashable], j: int, columns: dict[Hashable, int
 def _weights_of(items: list[Hashable], weights: Mapping[Any, float] | None) -> FloatArray:
     if weights is None:
         return np.ones(len(items))
-    if not isinstance(weights, Mapping):
+    if not hasattr(weights, "keys"):
         raise TypeError(f"weights must be a mapping from item to weight, or None, got {weights!r}")
     for item in items:
         if item not in weights:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray, as_count, as_elements
+from swapwise.checks import FloatArray, IndexArray, as_count, as_elements, warn
 from swapwise.moves import Move, MoveBatch
 from swapwise.objectives.base import SetFunction, State
 
@@ -21,13 +20,16 @@ ROUNDING = 1e-9
 class CustomSetFunction(SetFunction):
     """Any callable as a set function: ``f(S) = function(S) − function(∅)``.
 
-    ``function`` takes a sorted integer array of elements of ``0 .. n-1`` and returns a finite number.
+    ``function`` takes a sorted integer array of elements of ``0 .. n-1``, which may be empty, and
+    returns a finite number.
     It should be monotone: a warning is given, once, when adding an element is seen to lower it.
 
     >>> f = CustomSetFunction(lambda chosen: 1.0 + len(chosen) ** 0.5, n=5)
     >>> f([0, 1, 2, 3])
     2.0
     """
+
+    monotone = False  # nobody knows
 
     def __init__(self, function: Callable[[IndexArray], float], n: int) -> None:
         if not callable(function):
@@ -47,7 +49,11 @@ class CustomSetFunction(SetFunction):
 
     def _raw_value(self, support: IndexArray) -> float:
         # The function gets an array of its own: it may change it without harm.
-        value = self.function(support.copy())
+        try:
+            value = self.function(support.copy())
+        except Exception as error:
+            error.add_note(f"swapwise called the function with the set {support.tolist()}")
+            raise
         if not _is_number(value):
             raise TypeError(f"function must return a number, got {value!r} for the set {support.tolist()}")
         number = float(value)
@@ -66,11 +72,9 @@ class CustomSetFunction(SetFunction):
             return
         self._warned = True
         elements = f"element {added[0]}" if len(added) == 1 else f"elements {list(added)}"
-        warnings.warn(
+        warn(
             f"the function is not monotone: adding {elements} to the set {before.tolist()} changes it by "
-            f"{gain:.6g}; the search still runs, but no guarantee holds",
-            UserWarning,
-            stacklevel=4,
+            f"{gain:.6g}; the search still runs, but no guarantee holds"
         )
 
 

@@ -35,7 +35,7 @@ class FacilityLocation(SetFunction):
     closed_form_gains = True
 
     def __init__(self, similarity: ArrayLike) -> None:
-        matrix = as_matrix(similarity, "similarity")
+        matrix = as_matrix(similarity, "similarity", "rows are clients, columns are elements")
         if (matrix < 0).any():
             client, element = (int(i) for i in np.argwhere(matrix < 0)[0])
             raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr, solve_triangular
 
-from swapwise.checks import FloatArray, IndexArray, as_elements, as_real
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, warn
 from swapwise.data.dense import DenseDesign
 from swapwise.objectives.base import SparseObjective
 
@@ -53,6 +52,7 @@ class LeastSquares(SparseObjective):
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+        Not copied if it is an array of floats: leave it as it is while the objective is in use.
     y : array-like of shape (n_samples,)
     ridge : float
         Weight of the penalty ``‖w‖²``.
@@ -86,7 +86,7 @@ class LeastSquares(SparseObjective):
         if not np.isfinite(squares.sum() + self._squared_y):
             raise ValueError("the squares of X or y are too large for floating point; rescale the data")
         if self._squared_y == 0:
-            warnings.warn("y is zero throughout: every set has the value 0", stacklevel=2)
+            warn("y is zero throughout: every set has the value 0")
         #: ‖y‖², or 1 where that is 0 and nothing can be explained
         self.total = self._squared_y or 1.0
         #: squared length of every column, plus the ridge
@@ -143,7 +143,7 @@ class LeastSquares(SparseObjective):
         """Say once, for this objective, that the columns are collinear."""
         if not self._warned_of_rank:
             self._warned_of_rank = True
-            warnings.warn(f"{what}; the others add nothing to the fit", stacklevel=3)
+            warn(f"{what}; the others add nothing to the fit")
 
     @cached_property
     def _eigenvalues(self) -> tuple[float, float]:

@@ -20,6 +20,9 @@ SWEEPS_BEFORE_REBUILD = 8
 
 FEWEST_SLOTS = 32
 
+# Columns of listed moves are gathered in blocks of about this many numbers.
+BLOCK_ENTRIES = 1 << 20
+
 
 class LeastSquaresState(SparseState):
     """The factors of ``swapwise.kernels.swaps`` at a set, kept up to date move by move.
@@ -77,7 +80,9 @@ class LeastSquaresState(SparseState):
             return gains / self.objective.total
         if isinstance(moves, MoveList) and moves.are_swaps():
             return self._gains_of_swaps(moves)
-        return super().gains(moves)
+        if self._size < len(self.support):
+            return super().gains(moves)  # which spare column takes over is best left to a refit
+        return self._gains_of_moves(moves.to_list())
 
     def best(self, moves: MoveBatch) -> tuple[int, float]:
         """Return the best move of a grid by a lazy scan that is still exact."""
@@ -91,13 +96,26 @@ class LeastSquaresState(SparseState):
         return index, gain / total
 
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
-        """Return, for a grid, the largest eigenvalue of each pair's own 2 × 2 Hessian block."""
+        """Return the largest eigenvalue of the Hessian block of each move's own elements."""
         if not isinstance(moves, SwapGrid):
-            return super().move_smoothness(moves)
+            return self._smoothness_of_list(moves.to_list())
         slots = self._slot[moves.drops]
         curvature = swaps.pair_curvatures(self.objective.squares, moves.drops, slots, self._gram())
         curvature *= 2.0 / self.objective.total
         return curvature
+
+    def _smoothness_of_list(self, moves: MoveList) -> FloatArray:
+        design, largest = self.objective.design, np.zeros(len(moves))
+        width = moves.added.shape[1] + moves.dropped.shape[1]
+        rows = max(1, BLOCK_ENTRIES // max(1, width * design.n_samples))
+        for begin in range(0, len(moves) if width else 0, rows):
+            part = moves.take(slice(begin, begin + rows))
+            touched = np.hstack([part.added, part.dropped])
+            columns = design.columns(touched.ravel()).reshape(*touched.shape, -1)
+            columns[touched < 0] = 0.0
+            blocks = columns @ columns.transpose(0, 2, 1)
+            largest[begin : begin + rows] = np.linalg.eigvalsh(blocks)[:, -1]
+        return (2.0 / self.objective.total) * (largest + self.objective.ridge)
 
     # -- taking a move ----------------------------------------------------------------------------
 
@@ -273,6 +291,28 @@ class LeastSquaresState(SparseState):
         loses = ~adds & (slots >= 0)
         lost = slots[loses]
         gains[loses] = -(self._weights[lost] ** 2) / np.diag(self._inverse)[lost]
+        return gains / self.objective.total
+
+    def _gains_of_moves(self, moves: MoveList) -> FloatArray:
+        self.n_evaluations += len(moves)
+        newcomers = np.unique(moves.added[moves.added >= 0])
+        columns = self.objective.design.columns(newcomers)
+        rest = columns - self._coupling[newcomers, : self._size] @ self._columns[: self._size]
+        products = rest @ columns.T
+        np.fill_diagonal(products, self._sigma[newcomers])
+        slots = np.where(moves.dropped >= 0, self._slot[moves.dropped], -1)
+        places = np.searchsorted(newcomers, moves.added)
+        gains = swaps.move_gains(
+            moves.added,
+            places,
+            slots,
+            products,
+            self._inverse,
+            self._coupling,
+            self._weights,
+            self._corr,
+            self._floor,
+        )
         return gains / self.objective.total
 
     def _warn_if_nothing_is_left(self, grid: SwapGrid) -> None:

@@ -20,7 +20,7 @@ class SwapState(State):
     refitted.
 
     >>> from swapwise.objectives.coverage import Coverage
-    >>> state = Coverage(["abc", "bcd", "e"]).start([0])
+    >>> state = Coverage([{"a", "b", "c"}, {"b", "c", "d"}, {"e"}]).start([0])
     >>> isinstance(state, SwapState)
     True
     >>> state.gains(MoveList(added=np.array([[1], [2]]), dropped=np.array([[0], [-1]])))

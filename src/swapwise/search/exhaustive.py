@@ -9,7 +9,7 @@ import numpy as np
 from swapwise.checks import IndexArray
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import TIE, Move
-from swapwise.objectives.base import State
+from swapwise.objectives.base import SetFunction, State
 from swapwise.search.clock import Clock
 from swapwise.search.steps import Steps, move_to
 
@@ -17,16 +17,19 @@ LARGEST_FAMILY = 1_000_000
 
 
 class Exhaustive(Steps):
-    """Evaluates all maximal allowed sets (f is monotone) and moves to each new best one."""
+    """Evaluates all maximal allowed sets and moves to each new best one.
 
-    def __init__(self, constraint: IndependenceSystem, clock: Clock) -> None:
-        count = constraint.count_bound()
+    Of an objective that may not be monotone, all allowed sets are evaluated.
+    """
+
+    def __init__(self, objective: SetFunction, constraint: IndependenceSystem, clock: Clock) -> None:
+        count = constraint.count_bound(maximal=objective.monotone)
         if count > LARGEST_FAMILY:
             raise ValueError(
-                f"exhaustive search is for at most {LARGEST_FAMILY:,} maximal sets; this constraint may "
-                f"have {count:.3g}. A local search (method='auto') has no such limit"
+                f"exhaustive search is for at most {LARGEST_FAMILY:,} sets; this constraint may have "
+                f"{count:.3g}. A local search (method='auto') has no such limit"
             )
-        self._sets = maximal_sets(constraint)
+        self._sets = allowed_sets(constraint, maximal=objective.monotone)
         self._clock = clock
 
     def propose(self, state: State) -> Move | None:
@@ -40,19 +43,19 @@ class Exhaustive(Steps):
         return None
 
 
-def maximal_sets(constraint: IndependenceSystem) -> Iterator[IndexArray]:
-    """Yield every maximal allowed set once, in lexicographic order."""
+def allowed_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[IndexArray]:
+    """Yield every allowed set with the forced elements, or every maximal one, in lexicographic order."""
     largest = constraint.max_size()
     stack = [constraint.forced]
     while stack:
         chosen = stack.pop()
         addable = np.flatnonzero(constraint.addable(chosen))
-        if not len(addable):
+        if not (maximal and len(addable)):
             yield chosen
-            continue
         # Elements come in rising order (after the forced ones), so every set is built in one way.
         free = np.setdiff1d(chosen, constraint.forced)
         later = addable[addable > free.max(initial=-1)]
         for element in later[::-1]:
-            if constraint.p > 1 or len(chosen) + (later >= element).sum() >= largest:
+            hopeless = maximal and constraint.p == 1 and len(chosen) + (later >= element).sum() < largest
+            if not hopeless:
                 stack.append(np.sort(np.append(chosen, element)))

@@ -12,12 +12,14 @@ from swapwise.moves import TIE, Move, MoveBatch
 from swapwise.objectives.base import State
 from swapwise.search.clock import Clock
 from swapwise.search.pivots import Pivot
-from swapwise.search.result import Status
 from swapwise.search.steps import Steps, pieces
 
 
 class Acceptance(ABC):
     """Picks a move from scored batches, or none."""
+
+    #: Whether nothing but the best move matters.
+    only_best: bool = False
 
     def __init__(self, tol: float) -> None:
         self._tol = tol
@@ -27,22 +29,24 @@ class Acceptance(ABC):
         return self._tol * max(abs(state.value), state.objective.scale)
 
     @abstractmethod
-    def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch]) -> Move | None:
-        """Return the move to take, or None if no move is good enough."""
+    def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch], steps: Steps) -> Move | None:
+        """Return the move to take, or None; ``steps.pending`` keeps the best one on the way."""
 
 
 class BestImprovement(Acceptance):
     """Take the best move if it improves at all: Algorithms 1 and 3 of the paper."""
 
-    def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch]) -> Move | None:
+    only_best = True
+
+    def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch], steps: Steps) -> Move | None:
         """Return the best improving move; ties go to the one that comes first."""
-        best, move = self.least_gain(state), None
+        best = self.least_gain(state)
         for moves in batches:
             index, score = pivot.best(state, moves)
-            ties_with_best = move is not None and score <= best + TIE * (abs(best) + abs(state.value))
-            if index >= 0 and score > best and not ties_with_best:
-                best, move = score, moves.move(index)
-        return move
+            ties = steps.pending is not None and score <= best + TIE * (abs(best) + abs(state.value))
+            if index >= 0 and score > best and not ties:
+                best, steps.pending = score, moves.move(index)
+        return steps.pending
 
 
 class GeometricImprovement(Acceptance):
@@ -52,7 +56,7 @@ class GeometricImprovement(Acceptance):
         super().__init__(tol)
         self.delta = delta
 
-    def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch]) -> Move | None:
+    def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch], steps: Steps) -> Move | None:
         """Return the first move that is good enough."""
         least = self.least_gain(state)
         for moves in batches:
@@ -66,7 +70,6 @@ class GeometricImprovement(Acceptance):
 class LocalSearch(Steps):
     """Moves to a neighbouring set for as long as the rules find a good enough one."""
 
-    finished = Status.LOCAL_OPTIMUM
     must_rise = True
 
     def __init__(
@@ -74,9 +77,13 @@ class LocalSearch(Steps):
     ) -> None:
         self._constraint, self._pivot, self._acceptance = constraint, pivot, acceptance
         self._q, self._clock = q, clock
+        self.finished, self.why_not = pivot.finished, pivot.why_not
 
     def propose(self, state: State) -> Move | None:
         """Return the move that the rules choose."""
-        batches = self._pivot.batches(state, self._constraint, self._q)
+        self.pending = None
+        batches = self._pivot.batches(state, self._constraint, self._q, self._acceptance.only_best)
         small = self._pivot.needs_refits(state.objective)
-        return self._acceptance.pick(self._pivot, state, pieces(batches, small, self._clock))
+        move = self._acceptance.pick(self._pivot, state, pieces(batches, small, self._clock), self)
+        self.pending = None
+        return move

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
-from swapwise.checks import IndexArray
+from swapwise.checks import IndexArray, warn
 from swapwise.moves import Move
 from swapwise.objectives.base import State
 from swapwise.search.clock import Clock
@@ -31,7 +30,8 @@ class Trace:
         self.support = state.support
         if not self.recording:
             return False
-        event = Event(len(self.history) + 1, move.added, move.dropped, state.support, state.value, seconds)
+        support = state.support.copy()  # observers may do with it what they like
+        event = Event(len(self.history) + 1, move.added, move.dropped, support, state.value, seconds)
         self.history.append(event)
         answers = [_wants_to_stop(observer, event) for observer in self._observers]  # all get to hear it
         return any(answers)
@@ -48,17 +48,18 @@ def climb(state: State, steps: Steps, trace: Trace, clock: Clock, max_iter: int 
         state.apply(move)
         if steps.must_rise and not state.value > before:
             state.apply(Move(added=move.dropped, dropped=move.added))
-            warnings.warn(_FELL.format(move, before), stacklevel=4)
+            warn(f"{move} did not raise the value {before:.6g} as it promised: {steps.why_not}")
             return steps.finished
         if trace.record(move, state, clock.seconds()):
             return Status.INTERRUPTED
     return Status.ITERATION_LIMIT
 
 
-_FELL = (
-    "{} promised to raise the value {} but did not, and was taken back: the smoothness constant is too "
-    "small or the gradient is wrong"
-)
+def take_pending(state: State, steps: Steps, trace: Trace, clock: Clock) -> None:
+    """Take the best move that a round had found before it was cut short."""
+    if steps.pending is not None:
+        state.apply(steps.pending)
+        trace.record(steps.pending, state, clock.seconds())
 
 
 def _wants_to_stop(observer: Observer, event: Event) -> bool:

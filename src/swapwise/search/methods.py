@@ -9,10 +9,9 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.clock import Clock
 from swapwise.search.exhaustive import Exhaustive
-from swapwise.search.greedy import Greedy
 from swapwise.search.local_search import Acceptance, BestImprovement, GeometricImprovement, LocalSearch
 from swapwise.search.modular import Modular
-from swapwise.search.pivots import NonOblivious, Oblivious, Pivot, SemiOblivious
+from swapwise.search.pivots import Additions, NonOblivious, Oblivious, Pivot, SemiOblivious
 from swapwise.search.random_residual_greedy import RandomResidualGreedy
 from swapwise.search.random_set import RandomSet
 from swapwise.search.steps import Steps
@@ -61,6 +60,7 @@ def _acceptance(constraint: IndependenceSystem, epsilon: float | None, tol: floa
 def make_steps(
     name: str,
     pivot: Pivot | None,
+    objective: SetFunction,
     constraint: IndependenceSystem,
     q: int,
     epsilon: float | None,
@@ -72,13 +72,13 @@ def make_steps(
     if pivot is not None:
         return LocalSearch(constraint, pivot, _acceptance(constraint, epsilon, tol), q, clock)
     if name == "greedy":
-        return Greedy(constraint, tol, clock)
+        return LocalSearch(constraint, Additions(), BestImprovement(tol), q, clock)
     if name == "modular":
         return Modular(constraint, clock)
     if name == "random":
         return RandomSet(constraint, rng)
     if name == "exhaustive":
-        return Exhaustive(constraint, clock)
+        return Exhaustive(objective, constraint, clock)
     if not isinstance(constraint, Matroid):
         raise TypeError(f"random-residual-greedy is for a matroid, got {constraint!r}; greedy works here")
     return RandomResidualGreedy(constraint, rng, clock)

@@ -7,16 +7,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from swapwise.checks import FloatArray, as_real
+from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.moves import MoveBatch, SwapGrid
+from swapwise.constraints.matroid import Matroid
+from swapwise.moves import MoveBatch, MoveList, SwapGrid
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
+from swapwise.search.result import Status
+from swapwise.search.steps import additions
 
 
 class Pivot(ABC):
     """Scores batches of moves; what is accepted is decided elsewhere."""
 
     name: str
+    #: Why the search stops when no move is good enough.
+    finished: Status = Status.LOCAL_OPTIMUM
+    #: What to think if the move chosen does not raise the value.
+    why_not: str = "the objective gave two values for the same set (is it random? then fix its seed)"
 
     def missing(self, objective: SetFunction) -> str | None:
         """Say what the rule needs and the objective lacks, or return None."""
@@ -27,8 +34,10 @@ class Pivot(ABC):
         return not objective.closed_form_gains
 
     @abstractmethod
-    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
-        """Yield the moves worth scoring."""
+    def batches(
+        self, state: State, constraint: IndependenceSystem, q: int, only_best: bool = False
+    ) -> Iterator[MoveBatch]:
+        """Yield the moves worth scoring; with ``only_best``, those that cannot be the best may be missing."""
 
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
         """Return a score for every move: here its exact gain."""
@@ -52,9 +61,24 @@ class Oblivious(Pivot):
 
     name = "oblivious"
 
-    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+    def batches(
+        self, state: State, constraint: IndependenceSystem, q: int, only_best: bool = False
+    ) -> Iterator[MoveBatch]:
         """Yield all moves."""
         return constraint.moves(state.support, q)
+
+
+class Additions(Pivot):
+    """Score additions only, by their exact gain: the greedy algorithm."""
+
+    name = "greedy"
+    finished = Status.COMPLETE
+
+    def batches(
+        self, state: State, constraint: IndependenceSystem, q: int, only_best: bool = False
+    ) -> Iterator[MoveBatch]:
+        """Yield all additions."""
+        yield additions(constraint.addable(state.support))
 
 
 class _OnCoefficients(Pivot):
@@ -80,7 +104,9 @@ class SemiOblivious(_OnCoefficients):
 
     name = "semi-oblivious"
 
-    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+    def batches(
+        self, state: State, constraint: IndependenceSystem, q: int, only_best: bool = False
+    ) -> Iterator[MoveBatch]:
         """Yield, for all that can be added, the drop of the smallest coefficients."""
         assert isinstance(state, SparseState)
         yield constraint.cheapest_drops(state.support, state.coef**2, q)
@@ -108,6 +134,7 @@ class NonOblivious(_OnCoefficients):
     """
 
     name = "non-oblivious"
+    why_not = "the smoothness constant is too small or the gradient is wrong"
 
     def __init__(self, smoothness: str | float = "move") -> None:
         if isinstance(smoothness, str):
@@ -138,17 +165,41 @@ class NonOblivious(_OnCoefficients):
         """Return False: the gradient scores every move."""
         return False
 
-    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+    def batches(
+        self, state: State, constraint: IndependenceSystem, q: int, only_best: bool = False
+    ) -> Iterator[MoveBatch]:
         """Yield all moves if each has its own M, else only those with the cheapest drop."""
         assert isinstance(state, SparseState)
         if self.smoothness == "move":
-            yield from constraint.moves(state.support, q)
+            # Under a matroid all swaps are one grid, and cheap; elsewhere they are long lists.
+            hopeful = None
+            if only_best and q == 1 and not isinstance(constraint, Matroid):
+                hopeful = self._hopeful(state, constraint)
+            yield from constraint.moves(state.support, q, hopeful)
         elif q == 1:
             yield constraint.cheapest_drops(state.support, state.coef**2, q)
         else:
             # With one M for all moves the best is a linear maximisation over the neighbourhood.
             M = self._one_constant(state, constraint.exchange_size(q))
-            yield constraint.best_exchange(state.support, state.gradient**2 / (2 * M), state.coef**2 * M / 2, q)
+            yield constraint.best_exchange(
+                state.support, state.gradient**2 / (2 * M), state.coef**2 * M / 2, q
+            )
+
+    def _hopeful(self, state: SparseState, constraint: IndependenceSystem) -> IndexArray:
+        """Return the elements that the best move can add, without a look at all moves.
+
+        A score falls with M, and M only grows with what a move drops. So no move that adds j scores
+        more than j would with its own M and the cheapest drop; and the best scores no less than the
+        best of the cheapest drops does.
+        """
+        cheapest = constraint.cheapest_drops(state.support, state.coef**2)
+        reached = self.scores(state, cheapest)
+        alone = MoveList(cheapest.added, cheapest.dropped[:, :0])
+        M = np.maximum(state.move_smoothness(alone), np.finfo(float).tiny)
+        gained = cheapest.sums(cheapest.added, state.gradient**2)
+        bound = gained / (2 * M) - M * cheapest.sums(cheapest.dropped, state.coef**2) / 2
+        hopeful = cheapest.added[bound >= reached.max(initial=0.0)]
+        return np.unique(hopeful[hopeful >= 0])
 
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
         """Return the lower bounds."""

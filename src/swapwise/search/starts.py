@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -10,16 +10,20 @@ from swapwise.checks import IndexArray, as_elements
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, State
 from swapwise.search.clock import Clock
-from swapwise.search.greedy import Greedy
+from swapwise.search.local_search import BestImprovement, LocalSearch
 from swapwise.search.loop import Trace, climb
 from swapwise.search.modular import heaviest_set
+from swapwise.search.pivots import Additions
+from swapwise.search.result import SearchResult
 from swapwise.search.steps import gains_of_additions
 
 STARTS = ("empty", "arbitrary", "greedy", "modular", "best-singleton")
 
 
-def check_start(start: str | Iterable[int], constraint: IndependenceSystem) -> str | IndexArray:
+def check_start(start: Any, constraint: IndependenceSystem) -> str | IndexArray:
     """Return the name of a start, or an independent set, or say what is wrong with it."""
+    if isinstance(start, SearchResult):
+        start = start.support
     if isinstance(start, str):
         if start not in STARTS:
             raise ValueError(f"start must be an independent set or one of {', '.join(STARTS)}; got {start!r}")
@@ -51,7 +55,8 @@ def begin(
         return objective.start(start)
     state = objective.start(constraint.forced)
     if start == "greedy":
-        climb(state, Greedy(constraint, tol, clock), trace, clock)
+        greedy = LocalSearch(constraint, Additions(), BestImprovement(tol), 1, clock)
+        climb(state, greedy, trace, clock)
     elif start != "empty":
         target = _target(start, state, constraint, clock)
         evaluated = state.n_evaluations

@@ -13,9 +13,9 @@ from swapwise.objectives.base import State
 from swapwise.search.clock import Clock
 from swapwise.search.result import Status
 
-# Moves that take a refit each are scored in pieces of this size, so that a search can stop
-# between them.
-PIECE = 16
+# Moves that take a refit each are scored in pieces, so that a search can stop between them; a piece
+# should take about this many seconds.
+PIECE_SECONDS = 0.02
 
 
 class Steps(ABC):
@@ -23,8 +23,11 @@ class Steps(ABC):
 
     #: Why the search stops when no move is left.
     finished: Status = Status.COMPLETE
-    #: Whether a move that does not raise the value is to be taken back.
+    #: Whether a move that does not raise the value is to be taken back, and what that means.
     must_rise: bool = False
+    why_not: str = ""
+    #: The best move of a round that was cut short.
+    pending: Move | None = None
 
     @abstractmethod
     def propose(self, state: State) -> Move | None:
@@ -34,14 +37,27 @@ class Steps(ABC):
 def pieces(batches: Iterable[MoveBatch], small: bool, clock: Clock) -> Iterator[MoveBatch]:
     """Go through batches, cut small if asked, with a look at the clock before each."""
     for batch in batches:
-        for piece in batch.to_list().chunks(PIECE) if small else (batch,):
+        if not small:
             clock.check()
-            yield piece
+            yield batch
+            continue
+        listed, begin, size = batch.to_list(), 0, 1
+        while begin < len(listed):
+            clock.check()
+            since = clock.seconds()
+            yield listed.take(slice(begin, begin + size))
+            begin += size
+            size = 2 * size if clock.seconds() - since < PIECE_SECONDS else max(1, size // 2)
+
+
+def additions(addable: BoolArray) -> SwapGrid:
+    """Return the moves that add one element and drop nothing."""
+    return SwapGrid(np.empty(0, dtype=np.intp), addable[:, None])
 
 
 def gains_of_additions(state: State, addable: BoolArray, clock: Clock) -> FloatArray:
     """Return the gain of adding each element, minus infinity where that is not allowed."""
-    grid = SwapGrid(np.empty(0, dtype=np.intp), addable[:, None])
+    grid = additions(addable)
     if state.objective.closed_form_gains:
         clock.check()
         return state.gains(grid)[:, 0]

@@ -1,0 +1,161 @@
+"""Measurements on Ising models: each function measures one thing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import swapwise as sw
+from benchmarks.reference.ising import PlainIsing
+from benchmarks.reference.systems import system_search
+from benchmarks.regression import ROUNDS, TOL, timed
+from swapwise.experiments.instances import IsingInstance, paper_ising
+
+# Differences of a likelihood are known to about 1e-8 when its gradient is numerical: a move that gains
+# less is rounding.
+NUMERICAL_TOL = 1e-6
+
+
+@dataclass(frozen=True)
+class AgainstPlain:
+    """The oblivious search on one instance: the library against the plain program."""
+
+    trial: int
+    gradients: str
+    seconds: float
+    plain_seconds: float
+    value: float
+    plain_value: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster the library is."""
+        return self.plain_seconds / self.seconds
+
+
+@dataclass(frozen=True)
+class Learned:
+    """One method on one instance: time, and the value relative to the refit on the true graph."""
+
+    method: str
+    trial: int
+    seconds: float
+    iterations: int
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """A large graph: time, what was found of the true edges, and memory."""
+
+    seconds: float
+    iterations: int
+    precision: float
+    recall: float
+    megabytes_before: float
+    megabytes_peak: float
+
+
+def against_plain(trials: int = 2, repeats: int = 5, b: int = 3) -> list[AgainstPlain]:
+    """Time the oblivious search from the empty set, in the paper's first setting (10 vertices)."""
+    rows = []
+    for trial in range(trials):
+        instance = paper_ising(random_state=trial)
+        search(instance, b, "oblivious")  # compiles, which is not to be timed
+        result, seconds = timed(repeats, search, instance, b, "oblivious")
+        for gradients in ("numerical", "exact"):
+            plain, plain_seconds = timed(1, plain_search, instance, b, gradients == "numerical")
+            rows.append(AgainstPlain(trial, gradients, seconds, plain_seconds, result.value, plain.value))
+    return rows
+
+
+def learned(trials: int = 3, b: int = 7) -> list[Learned]:
+    """Run three methods in the paper's second setting (20 vertices of degree 7)."""
+    search(paper_ising(random_state=0), 2, "oblivious")
+    rows = []
+    for method in ("oblivious", "non-oblivious", "modular"):
+        for trial in range(trials):
+            instance = paper_ising(20, 7, random_state=trial)
+            result, seconds = timed(1, search, instance, b, method)
+            ratio = result.value / sw.IsingPseudoLikelihood(instance.spins)(instance.edges)
+            rows.append(Learned(method, trial, seconds, result.n_iter, ratio))
+    return rows
+
+
+def search(instance: IsingInstance, b: int, method: str) -> Any:
+    """Run the library from the data to the answer."""
+    objective = sw.IsingPseudoLikelihood(instance.spins)
+    constraint = sw.BMatching.complete(instance.spins.shape[1], b)
+    if method == "modular":
+        return sw.maximize(objective, constraint, method)
+    return sw.maximize(objective, constraint, method, start="empty", max_iter=ROUNDS, tol=TOL)
+
+
+def plain_search(instance: IsingInstance, b: int, numerical: bool) -> Any:
+    """Run the plain program on the same problem; the paper's own had numerical gradients."""
+    f = PlainIsing(instance.spins, numerical=numerical)
+    return system_search(
+        f,
+        within_degree(f.edges, b),
+        f.n,
+        2,
+        1,
+        "exchange system",
+        "oblivious",
+        start=[],
+        T=ROUNDS,
+        tol=NUMERICAL_TOL if numerical else TOL,
+        dominated=False,
+    )
+
+
+def within_degree(edges: list[tuple[int, int]], b: int) -> Callable[[list[int]], bool]:
+    """Return the independence oracle of b-matchings."""
+
+    def is_independent(S: list[int]) -> bool:
+        return all(degree <= b for degree in Counter(v for e in S for v in edges[e]).values())
+
+    return is_independent
+
+
+def recover(n_vertices: int, n_samples: int, degree: int, b: int, seed: int) -> Recovered:
+    """Learn a large sparse graph by the non-oblivious rule; memory is that of this process."""
+    search(paper_ising(6, 3, n_samples=50, random_state=0), 2, "non-oblivious")  # compiles
+    instance = paper_ising(n_vertices, degree, n_samples=n_samples, random_state=seed, thin=100)
+    before = peak_megabytes()
+    result, seconds = timed(1, search, instance, b, "non-oblivious")
+    found = len(np.intersect1d(result.support, instance.edges))
+    return Recovered(
+        seconds,
+        result.n_iter,
+        found / max(1, len(result.support)),
+        found / len(instance.edges),
+        before,
+        peak_megabytes(),
+    )
+
+
+def recovered(n_vertices: int = 200, n_samples: int = 2000, degree: int = 4, b: int = 4) -> Recovered:
+    """Run :func:`recover` in a new process, whose peak of memory is its own."""
+    call = f"recover({n_vertices}, {n_samples}, {degree}, {b}, 0)"
+    code = (
+        "import json, dataclasses; from benchmarks.ising import recover; "
+        f"print(json.dumps(dataclasses.asdict({call})))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return Recovered(**json.loads(done.stdout))
+
+
+def peak_megabytes() -> float:
+    """Return the most memory that this process has held so far."""
+    import resource  # only where there is one: not on Windows
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024**2 if sys.platform == "darwin" else 1024)

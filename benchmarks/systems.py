@@ -1,0 +1,76 @@
+"""Measurements on constraints beyond one matroid: each function measures one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+import swapwise as sw
+from benchmarks.regression import ROUNDS, TOL, VARIANTS, timed
+from swapwise.experiments.instances import paper_regression
+
+
+@dataclass(frozen=True)
+class Heaviest:
+    """A heaviest b-matching of a complete graph, and the bound that confirms it."""
+
+    vertices: int
+    edges: int
+    seconds: float
+    weight: float
+    upper_bound: float
+    exact: bool
+
+
+@dataclass(frozen=True)
+class UnderIntersection:
+    """One variant on a regression under three partition matroids."""
+
+    features: int
+    q: int
+    variant: str
+    seconds: float
+    iterations: int
+    value: float
+    feasible: bool
+    rises: bool
+
+
+def heaviest_matching(n_vertices: int = 1000, b: int = 3, seed: int = 0) -> Heaviest:
+    """Time ``max_weight`` on a complete graph with random weights."""
+    constraint = sw.BMatching.complete(n_vertices, b)
+    weights = np.random.default_rng(seed).random(constraint.n)
+    found, seconds = timed(1, constraint.max_weight, weights)
+    return Heaviest(n_vertices, constraint.n, seconds, found.weight, found.upper_bound, found.exact)
+
+
+def under_intersections(
+    settings: Iterable[tuple[int, int]] = ((300, 1), (40, 1), (40, 2)),
+) -> list[UnderIntersection]:
+    """Run every variant for each (features, q), under three random partitions of capacity 2."""
+    return [under_intersection(features, q, variant) for features, q in settings for variant in VARIANTS]
+
+
+def under_intersection(features: int, q: int, variant: str, seed: int = 0) -> UnderIntersection:
+    """Choose features such that each of three labellings has every label at most twice."""
+    rng = np.random.default_rng(seed)
+    instance = paper_regression(features, n_true=min(5, features // 5), random_state=rng)
+    matroids = [sw.Partition(rng.integers(5, size=features), 2) for _ in range(3)]
+    constraint = sw.Intersection(*matroids)
+    objective = sw.LeastSquares(instance.X, instance.y)
+    sw.maximize(objective, constraint, variant, q=q, max_iter=1)  # compiles, which is not to be timed
+    result, seconds = timed(
+        1, lambda: sw.maximize(objective, constraint, variant, q=q, max_iter=ROUNDS, tol=TOL)
+    )
+    return UnderIntersection(
+        features,
+        q,
+        variant,
+        seconds,
+        result.n_iter,
+        result.value,
+        all(matroid.is_independent(event.support) for event in result.history for matroid in matroids),
+        bool(np.all(np.diff([event.value for event in result.history]) > 0)),
+    )

@@ -1,0 +1,195 @@
+"""Tools to list exchanges as arrays: sets to add in order, minimal drops, batches of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.moves import NOTHING, MoveList
+
+LARGEST_BATCH = 50_000  # moves: enough to keep numpy busy, few enough for the scores to stay in memory
+
+
+def added_sets(candidates: IndexArray, size: int, largest: int = LARGEST_BATCH) -> Iterator[IndexArray]:
+    """Yield all sets of ``size`` candidates, one a row, in lexicographic order.
+
+    A piece has at most ``largest`` rows, or those that differ only in their last element.
+
+    >>> [piece.tolist() for piece in added_sets(np.array([3, 5, 8]), 2)]
+    [[[3, 5], [3, 8], [5, 8]]]
+    """
+    for places in _places(len(candidates), size, largest):
+        yield candidates[places]
+
+
+def _places(count: int, size: int, largest: int) -> Iterator[IndexArray]:
+    if size == 0:
+        yield np.empty((1, 0), dtype=np.intp)
+        return
+    for shorter in _places(count, size - 1, largest):
+        first = shorter[:, -1] + 1 if size > 1 else np.zeros(1, dtype=np.intp)
+        for piece in pieces_of(count - first, largest):
+            row, place = spell_out(count - first[piece])
+            yield np.column_stack([shorter[piece][row], first[piece][row] + place])
+
+
+def pieces_of(sizes: IndexArray | FloatArray, largest: float) -> Iterator[slice]:
+    """Cut a list of things with sizes into pieces of at most ``largest`` in all, but at least one thing.
+
+    >>> list(pieces_of(np.array([4, 4, 9, 1]), 8))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    ends = np.cumsum(sizes)
+    begin = 0
+    while begin < len(ends):
+        before = ends[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, before + largest, side="right")))
+        yield slice(begin, end)
+        begin = end
+
+
+def spell_out(counts: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """Return, for rows that are each to be repeated so many times, the row and the place within it.
+
+    >>> spell_out(np.array([2, 0, 1]))
+    (array([0, 0, 2]), array([0, 1, 0]))
+    """
+    row = np.repeat(np.arange(len(counts)), counts)
+    return row, np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def left_aligned(elements: IndexArray, width: int) -> IndexArray:
+    """Sort each row, move the padding to its end, and cut or widen it to ``width`` columns."""
+    last = np.iinfo(np.intp).max
+    ordered = np.sort(np.where(elements < 0, last, elements), axis=1)
+    aligned = np.full((len(elements), width), NOTHING, dtype=np.intp)
+    kept = ordered[:, :width]
+    aligned[:, : kept.shape[1]] = np.where(kept == last, NOTHING, kept)
+    return aligned
+
+
+def in_order(row: IndexArray, dropped: IndexArray) -> IndexArray:
+    """Return the order of (row, dropped), lexicographic and with every pair once."""
+    order = np.lexsort([*dropped.T[::-1], row])
+    return order[first_of_each(np.column_stack([row, dropped])[order])]
+
+
+def first_of_each(rows: IndexArray) -> BoolArray:
+    """Tell of sorted rows which differ from the one before."""
+    first = np.ones(len(rows), dtype=bool)
+    first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return first
+
+
+def runs_of(added: IndexArray) -> Iterator[slice]:
+    """Yield the runs of equal rows.
+
+    >>> list(runs_of(np.array([[3], [3], [5]])))
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
+    begins = np.flatnonzero(first_of_each(added)).tolist()
+    return map(slice, begins, [*begins[1:], len(added)])
+
+
+def cheapest_of_each(batches: Iterable[MoveList], cost: FloatArray) -> MoveList:
+    """Return of all moves that add the same the one with the cheapest drop; ties go to the first.
+
+    Moves that add the same must follow each other, and be in one batch.
+
+    >>> moves = MoveList(np.array([[3], [3], [4]]), np.array([[0], [1], [-1]]))
+    >>> cheapest_of_each([moves], np.array([2.0, 1.0, 0.0, 0.0, 0.0])).dropped
+    array([[ 1],
+           [-1]])
+    """
+    kept = []
+    for batch in batches:
+        total = batch.sums(batch.dropped, cost)
+        first = first_of_each(batch.added)
+        least = np.minimum.reduceat(total, np.flatnonzero(first)) if len(batch) else total
+        group = np.cumsum(first) - 1
+        cheapest = np.flatnonzero(total == least[group])
+        kept.append(batch.take(cheapest[first_of_each(group[cheapest][:, None])]))
+    return MoveList(np.concatenate([k.added for k in kept]), np.concatenate([k.dropped for k in kept]))
+
+
+def only_adding(candidates: IndexArray, moves: MoveList) -> MoveList:
+    """Return the moves that add nothing but candidates."""
+    return moves.take(np.flatnonzero(np.isin(moves.added, [*candidates, NOTHING]).all(axis=1)))
+
+
+def joined(lists: Iterable[MoveList], n_added: int, n_dropped: int) -> MoveList:
+    """Return one list of moves of the given width, which may be empty."""
+    widened = [(left_aligned(m.added, n_added), left_aligned(m.dropped, n_dropped)) for m in lists]
+    widened.append((np.empty((0, n_added), dtype=np.intp), np.empty((0, n_dropped), dtype=np.intp)))
+    added, dropped = zip(*widened, strict=True)
+    return MoveList(np.concatenate(added), np.concatenate(dropped))
+
+
+def batched(lists: Iterable[MoveList], n_added: int, n_dropped: int) -> Iterator[MoveList]:
+    """Yield the moves in batches of the given width and of bounded length: at least one, if an empty one."""
+    waiting: list[MoveList] = []
+    rows = 0
+    for moves in lists:
+        for chunk in moves.chunks(LARGEST_BATCH):
+            if rows + len(chunk) > LARGEST_BATCH:
+                yield joined(waiting, n_added, n_dropped)
+                waiting, rows = [], 0
+            waiting.append(chunk)
+            rows += len(chunk)
+    yield joined(waiting, n_added, n_dropped)
+
+
+def minimal_hitting_sets(circuits: list[BoolArray]) -> tuple[IndexArray, IndexArray]:
+    """Return (row, columns) such that the columns hit every circuit of that row, and no fewer would do.
+
+    ``circuits[m][row]`` marks the columns of one circuit of the row; a row without a mark has none.
+    Columns are padded with -1 and in no order, and the same set may come more than once.
+
+    >>> row, columns = minimal_hitting_sets([np.array([[1, 1, 0]]) > 0, np.array([[0, 1, 1]]) > 0])
+    >>> columns.tolist()  # the column in both; the first and the last
+    [[1, -1], [0, 2]]
+    """
+    row = np.arange(len(circuits[0]))
+    circuits = [np.pad(circuit, ((0, 0), (0, 1))) for circuit in circuits]  # padding finds the last column
+    hits = np.full((len(row), len(circuits)), NOTHING, dtype=np.intp)
+    for place, circuit in enumerate(circuits):
+        done = ~circuit[row].any(axis=1) | circuit[row[:, None], hits].any(axis=1)
+        still = np.flatnonzero(~done)
+        branch, column = np.nonzero(circuit[row[still]])
+        row = np.concatenate([row[done], row[still[branch]]])
+        branched = hits[still[branch]]
+        branched[:, place] = column
+        hits = np.concatenate([hits[done], branched])
+    # A column is needed if it is the only one that hits some circuit.
+    needed = hits < 0
+    for circuit in circuits:
+        on = circuit[row[:, None], hits]
+        needed |= on & (on.sum(axis=1) == 1)[:, None]
+    minimal = needed.all(axis=1)
+    return row[minimal], hits[minimal]
+
+
+def without_supersets(moves: MoveList) -> MoveList:
+    """Leave out moves that drop all that another drops that adds the same, and more.
+
+    Moves that add the same must follow each other.
+
+    >>> moves = MoveList(np.array([[4], [4], [4]]), np.array([[0, 1], [0, 2], [2, -1]]))
+    >>> without_supersets(moves).dropped.tolist()
+    [[0, 1], [2, -1]]
+    """
+    size = (moves.dropped >= 0).sum(axis=1)
+    keep = np.ones(len(moves), dtype=bool)
+    for run in runs_of(moves.added):
+        sizes, dropped = size[run], moves.dropped[run]
+        if sizes.min() == sizes.max():
+            continue  # sets of one size do not hold each other
+        elements, column = np.unique(dropped, return_inverse=True)
+        marks = np.zeros((len(dropped), len(elements)), dtype=np.float32)
+        marks[np.arange(len(dropped))[:, None], column.reshape(dropped.shape)] = 1.0
+        marks[:, elements < 0] = 0.0
+        holds = (marks @ marks.T == sizes) & (sizes < sizes[:, None])
+        keep[run] = ~holds.any(axis=1)
+    return moves.take(np.flatnonzero(keep))

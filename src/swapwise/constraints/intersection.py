@@ -1,0 +1,281 @@
+"""Sets that several matroids allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.constraints.base import IndependenceSystem, MaxWeight
+from swapwise.constraints.exchanges import (
+    LARGEST_BATCH,
+    batched,
+    cheapest_of_each,
+    in_order,
+    joined,
+    left_aligned,
+    minimal_hitting_sets,
+    only_adding,
+    pieces_of,
+    runs_of,
+    without_supersets,
+)
+from swapwise.constraints.laminar import Laminar
+from swapwise.constraints.matroid import Matroid
+from swapwise.constraints.minors import Contraction, Restriction
+from swapwise.constraints.packing import PackingSystem
+from swapwise.moves import Move, MoveList
+
+
+class Intersection(IndependenceSystem):
+    """The sets that each of p matroids allows.
+
+    Parameters
+    ----------
+    *matroids : Matroid
+        At least one; all on the same ground set. What one of them forces in, all do.
+    neighbourhood : "auto", "exchange" or "matroid"
+        Which moves lead from one set to another, for a given q. ``"matroid"``: add up to 2q elements
+        and drop up to 2pq, the paper's q-reachability for p-matroid intersections. ``"exchange"``: add
+        up to q and drop up to ``pq − q + 1``, that for p-exchange systems; these moves are far fewer,
+        but the guarantee holds only if every matroid limits how many elements of disjoint groups are
+        chosen, as ``Uniform`` and ``Partition`` do. ``"auto"`` takes ``"exchange"`` where it may.
+
+    Examples
+    --------
+    At most one sensor a site and at most one a kind:
+
+    >>> from swapwise import Intersection, Partition
+    >>> site, kind = Partition([0, 0, 1, 1], 1), Partition(["x", "y", "x", "y"], 1)
+    >>> both = Intersection(site, kind)
+    >>> both.is_independent([0, 3]), both.is_independent([0, 2])
+    (True, False)
+    >>> both.neighbourhood, both.exchange_size(q=1)
+    ('exchange', 3)
+
+    A forest with at most two edges of each colour:
+
+    >>> from swapwise import Graphic
+    >>> forest = Graphic([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")])
+    >>> coloured = Intersection(forest, Partition(["red", "red", "blue", "red"], 2))
+    >>> coloured.neighbourhood, coloured.exchange_size(q=1)
+    ('matroid', 6)
+    >>> coloured.extend([], [0, 1, 2, 3])
+    array([0, 1])
+    """
+
+    def __init__(self, *matroids: Matroid, neighbourhood: str = "auto") -> None:
+        _require_matroids(matroids)
+        self.n, self.p = matroids[0].n, len(matroids)
+        self._forced = _forced_by(matroids)
+        self.matroids = tuple(
+            matroid if len(matroid.forced) == len(self.forced) else matroid.contract(self.forced)
+            for matroid in matroids
+        )
+        self._packing = _as_packing(self.matroids)
+        self.neighbourhood = self._read_neighbourhood(neighbourhood)
+
+    def _read_neighbourhood(self, neighbourhood: str) -> str:
+        if neighbourhood not in ("auto", "exchange", "matroid"):
+            raise ValueError(f"neighbourhood must be 'auto', 'exchange' or 'matroid', got {neighbourhood!r}")
+        if neighbourhood == "exchange" and self._packing is None:
+            other = next(matroid for matroid in self.matroids if _groups_of(matroid) is None)
+            raise ValueError(
+                "the neighbourhood 'exchange' comes with a guarantee only for p-exchange systems, such as "
+                "intersections of Uniform and Partition matroids; use 'matroid' (or 'auto') for an "
+                f"intersection with {other!r}"
+            )
+        if neighbourhood == "auto":
+            return "matroid" if self._packing is None else "exchange"
+        return neighbourhood
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        inner = ", ".join(map(repr, self.matroids))
+        return f"Intersection({inner}, neighbourhood={self.neighbourhood!r})"
+
+    def _is_independent(self, support: IndexArray) -> bool:
+        return all(matroid._is_independent(support) for matroid in self.matroids)
+
+    def addable(self, support: IndexArray) -> BoolArray:
+        """Return which elements every matroid can add."""
+        return np.logical_and.reduce([matroid.addable(support) for matroid in self.matroids])
+
+    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        """Add to an allowed set each element of ``order`` in turn that keeps it allowed."""
+        if self._packing is not None:
+            return self._packing.extend(support, order)
+        return super().extend(support, order)
+
+    def max_size(self) -> int:
+        """Return the smallest rank: no allowed set is larger."""
+        return min(matroid.rank() for matroid in self.matroids)
+
+    def _max_weight(self, weights: FloatArray) -> MaxWeight:
+        if self.p == 1:
+            return self.matroids[0]._max_weight(weights)
+        if self._packing is not None:
+            return self._packing._max_weight(weights)
+        if self.p == 2:
+            from swapwise.constraints.matroid_intersection import heaviest_common_set
+
+            first, second = self.matroids
+            support = heaviest_common_set(first, second, weights)
+            return MaxWeight(support, float(weights[support].sum()))
+        from swapwise.constraints.linear_local_search import local_search_weight
+
+        # A local optimum of a linear function has at least 1 / (p − 1 + 1/q) of the largest weight.
+        support = local_search_weight(self, weights)
+        return MaxWeight(support, float(weights[support].sum()), factor=1 / self.p)
+
+    def exchange_size(self, q: int = 1) -> int:
+        """Return t: how many elements a move adds and drops in all, at the most."""
+        return sum(self._widths(q))
+
+    def _widths(self, q: int) -> tuple[int, int]:
+        """Return how many elements a move adds and drops at the most."""
+        return (q, self.p * q - q + 1) if self.neighbourhood == "exchange" else (2 * q, 2 * self.p * q)
+
+    def moves(
+        self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
+    ) -> Iterator[MoveList]:
+        """Return the moves of the neighbourhood that drop nothing needlessly, in batches.
+
+        Moves that add fewer elements come first; those that add as many are in lexicographic order
+        of what they add, and then of what they drop. Only drops are listed of which no part would do.
+        """
+        if self.neighbourhood == "exchange":
+            assert self._packing is not None
+            return self._packing.moves(support, q, candidates)
+        exchanges = self._exchanges(support, q)
+        if candidates is not None:
+            exchanges = (only_adding(candidates, moves) for moves in exchanges)
+        return batched(exchanges, *self._widths(q))
+
+    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
+        """Return the cheapest drop for every set that can be added."""
+        if self.neighbourhood == "exchange":
+            assert self._packing is not None
+            return self._packing.cheapest_drops(support, cost, q)
+        widths = self._widths(q)
+        cheapest = (cheapest_of_each([moves], cost) for moves in self._exchanges(support, q))
+        return joined(cheapest, *widths)
+
+    def best_exchange(self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1) -> MoveList:
+        """Return the one move with the largest sum of gains added less costs dropped, if there is any."""
+        if self.neighbourhood == "exchange":
+            assert self._packing is not None
+            return self._packing.best_exchange(support, gain, cost, q)
+        return super().best_exchange(support, gain, cost, q)
+
+    def _exchanges(self, support: IndexArray, q: int) -> Iterator[MoveList]:
+        """Yield the moves in order, those that add the same in one list, however long."""
+        n_added, n_dropped = self._widths(q)
+        for size in range(1, n_added + 1):
+            yield from self._adding(support, size, n_dropped)
+
+    def _adding(self, support: IndexArray, size: int, most: int) -> Iterator[MoveList]:
+        """Yield all moves that add ``size`` elements and drop up to ``most``, none needlessly.
+
+        Whatever is dropped to add A + b suffices to add A, so that it is a minimal drop for A and a
+        minimal one to add b to what that leads to. The last element can then be any, all at once: the
+        circuits that it closes come from the matroids' masks.
+        """
+        if size == 0:
+            yield MoveList(np.empty((1, 0), dtype=np.intp), np.full((1, most), -1, dtype=np.intp))
+            return
+        for shorter in self._adding(support, size - 1, most):
+            for run in runs_of(shorter.added):
+                ways = list(shorter.take(run).moves())
+                longer = (part for move in ways for part in self._one_more(support, move, most))
+                if len(ways) == 1:
+                    yield from longer  # with one way to begin, what is minimal at the end is minimal
+                else:
+                    yield without_supersets(_in_order(joined(longer, size, most)))
+
+    def _one_more(self, support: IndexArray, move: Move, most: int) -> Iterator[MoveList]:
+        """Yield the moves that add one later element as well, with minimal drops to add that one."""
+        after = move.result(support)
+        later = np.setdiff1d(np.arange(max(move.added, default=-1) + 1, self.n), support)
+        droppable = np.isin(after, support)
+        circuits = []
+        for matroid in self.matroids:
+            feasible = matroid._exchanges(after)[later]
+            closed = ~feasible[:, -1]
+            circuit = feasible[:, :-1] & droppable & closed[:, None]
+            hopeless = closed & ~circuit.any(axis=1)
+            circuits.append((circuit, hopeless))
+        possible = ~np.logical_or.reduce([hopeless for _, hopeless in circuits])
+        later, masks = later[possible], [circuit[possible] for circuit, _ in circuits]
+        ways = np.prod([np.maximum(mask.sum(axis=1), 1.0) for mask in masks], axis=0)
+        for piece in pieces_of(ways, LARGEST_BATCH):
+            row, columns = minimal_hitting_sets([mask[piece] for mask in masks])
+            goes = np.where(columns < 0, -1, np.append(after, -1)[columns])
+            goes = np.hstack([goes, np.tile(np.array(move.dropped, dtype=np.intp), (len(row), 1))])
+            few = (goes >= 0).sum(axis=1) <= most
+            added = np.tile(np.array(move.added, dtype=np.intp), (few.sum(), 1))
+            added = np.column_stack([added, later[piece][row[few]]])
+            yield _in_order(MoveList(added, left_aligned(goes[few], most)))
+
+
+def _in_order(moves: MoveList) -> MoveList:
+    """Return moves that differ only in the last element added, each once and in order."""
+    return moves.take(in_order(moves.added[:, -1], moves.dropped))
+
+
+def _require_matroids(matroids: tuple[Matroid, ...]) -> None:
+    if not matroids:
+        raise ValueError("an intersection needs at least one matroid, got none")
+    for number, matroid in enumerate(matroids):
+        if not isinstance(matroid, Matroid):
+            raise TypeError(f"an intersection is made of matroids, got {matroid!r} as number {number}")
+        if matroid.n != matroids[0].n:
+            raise ValueError(
+                f"all matroids must have the same ground set, got n = {matroids[0].n} for number 0 and "
+                f"n = {matroid.n} for number {number}"
+            )
+
+
+def _forced_by(matroids: tuple[Matroid, ...]) -> IndexArray:
+    forced = np.unique(np.concatenate([matroid.forced for matroid in matroids])).astype(np.intp)
+    for number, matroid in enumerate(matroids):
+        if not matroid._is_independent(forced):
+            raise ValueError(
+                f"what the matroids force in must be allowed by all of them, but matroid number {number} "
+                f"does not allow {forced.tolist()}"
+            )
+    return forced
+
+
+def _as_packing(matroids: tuple[Matroid, ...]) -> PackingSystem | None:
+    """Return the intersection as a packing, one group for each label of each matroid, if it is one."""
+    columns, capacities, n_groups = [], [], 0
+    for matroid in matroids:
+        known = _groups_of(matroid)
+        if known is None:
+            return None
+        group, capacity = known
+        columns.append(np.where(group < 0, -1, group + n_groups))
+        capacities.append(capacity)
+        n_groups += len(capacity)
+    return PackingSystem(np.column_stack(columns), np.concatenate(capacities))
+
+
+def _groups_of(matroid: Matroid) -> tuple[IndexArray, IndexArray] | None:
+    """Return the group of each element (-1: none) and the capacities, if disjoint groups are all there is."""
+    if isinstance(matroid, Laminar):
+        nested = len(matroid._levels) > 2 or (len(matroid._levels) == 2 and matroid._capacity[0] < matroid.n)
+        return None if nested else (matroid._leaf, matroid._capacity)
+    if not isinstance(matroid, (Contraction, Restriction)):
+        return None
+    known = _groups_of(matroid.matroid)
+    if known is None:
+        return None
+    group, capacity = known
+    if isinstance(matroid, Restriction):  # what is forced out goes to a group without a place
+        return np.where(matroid._kept, group, len(capacity)), np.append(capacity, 0)
+    taken = group[matroid.forced]
+    group = group.copy()
+    group[matroid.forced] = -1
+    return group, capacity - np.bincount(taken[taken >= 0], minlength=len(capacity))

@@ -1,0 +1,37 @@
+"""Heavy sets under constraints for which no exact method is known: local search on the total weight."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.moves import TIE
+
+
+def local_search_weight(constraint: IndependenceSystem, weights: FloatArray, q: int = 1) -> IndexArray:
+    """Return a set whose weight no move of ``constraint.moves(support, q)`` raises.
+
+    Its weight is at least 1 / (p − 1 + 1/q) times that of any allowed set, for intersections of p ≥ 2
+    matroids (Lee, Sviridenko and Vondrák 2010) as for p-exchange systems (Feldman, Naor, Schwartz and
+    Ward 2011): linear functions are (1, 1, 0)-localizable, for which the guarantee of local search
+    comes to this. Under one matroid, p = 1, it is a heaviest set.
+
+    The search starts at the greedy set and takes the best move each time, as long as the weight rises
+    by more than rounding. Elements without positive weight are never chosen.
+
+    >>> from swapwise import Partition
+    >>> local_search_weight(Partition(["a", "a", "b"], 1), np.array([1.0, 2.0, -3.0]))
+    array([1])
+    """
+    value = np.maximum(weights, 0.0)
+    heaviest_first = np.argsort(-value, kind="stable")
+    support = constraint.extend(np.empty(0, dtype=np.intp), heaviest_first[: np.count_nonzero(value)])
+    while True:
+        best = constraint.best_exchange(support, value, value, q)
+        gain = best.sums(best.added, value) - best.sums(best.dropped, value)
+        if not (gain > TIE * value[support].sum()).any():
+            return support
+        support = best.move(0).result(support)
+        # A move may add what weighs nothing; every subset of an allowed set is allowed.
+        support = support[value[support] > 0]

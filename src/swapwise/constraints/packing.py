@@ -1,0 +1,288 @@
+"""Elements that use up places in groups: matchings, set packings, intersections of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.constraints.base import IndependenceSystem, MaxWeight
+from swapwise.constraints.exchanges import (
+    LARGEST_BATCH,
+    added_sets,
+    batched,
+    cheapest_of_each,
+    in_order,
+    joined,
+    left_aligned,
+    pieces_of,
+    spell_out,
+)
+from swapwise.constraints.members import Members
+from swapwise.constraints.packing_exchange import ExchangeProgram
+from swapwise.moves import NOTHING, MoveList
+
+ALONE = -2  # a group that no element has
+
+
+class PackingSystem(IndependenceSystem):
+    """Each element takes a place in at most p groups, and a group has only so many places.
+
+    It is a p-exchange system: an element of one allowed set stands in the way of at most p of
+    another, one in each of its groups. So q-reachability is the paper's for p-exchange systems: a
+    move adds up to q elements and drops up to ``pq − q + 1``.
+
+    Parameters
+    ----------
+    groups : array of shape (n, p)
+        The groups of each element, as numbers from 0; padded with -1 for elements in fewer than p.
+    capacity : array of length n_groups
+        How many elements of each group may be chosen.
+
+    Examples
+    --------
+    Three elements, two groups: element 1 is in both of them.
+
+    >>> from swapwise.constraints.packing import PackingSystem
+    >>> system = PackingSystem([[0, -1], [0, 1], [1, -1]], [1, 1])
+    >>> system.is_independent([0, 2]), system.is_independent([0, 1])
+    (True, False)
+    >>> (batch,) = system.moves(np.array([0, 2]))
+    >>> list(batch.moves())
+    [Move(added=(1,), dropped=(0, 2))]
+    """
+
+    _groups: IndexArray
+    _capacity: IndexArray
+
+    def __init__(self, groups: ArrayLike, capacity: ArrayLike) -> None:
+        self._groups = np.asarray(groups, dtype=np.intp)
+        self._capacity = np.asarray(capacity, dtype=np.intp)
+        _require_groups(self._groups, self._capacity)
+        self.n, self.p = self._groups.shape
+        # Padding finds the last row: "no element" is in no group at all.
+        self._groups_of = np.vstack([self._groups, np.full((1, self.p), ALONE)])
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return f"{type(self).__name__}(n={self.n}, {len(self._capacity)} groups, p={self.p})"
+
+    def _is_independent(self, support: IndexArray) -> bool:
+        return bool((self._room(support) >= 0).all())
+
+    def _room(self, support: IndexArray) -> IndexArray:
+        """Return the places that each group has left, and one more entry for padding to find: endless."""
+        taken = self._groups[support]
+        counts = np.bincount(taken[taken >= 0], minlength=len(self._capacity))
+        return np.append(self._capacity - counts, np.iinfo(np.intp).max // 2)
+
+    def addable(self, support: IndexArray) -> BoolArray:
+        """Return which elements find a place in all of their groups."""
+        addable = np.logical_and.reduce(self._room(support)[self._groups] > 0, axis=1)
+        addable[support] = False
+        return addable
+
+    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        """Add elements in the given order while their groups have places."""
+        chosen = np.zeros(self.n, dtype=bool)
+        chosen[support] = True
+        rest = np.fromiter(order, dtype=np.intp)
+        room = self._room(support)
+        for piece in pieces_of(np.ones(len(rest)), 4096):
+            # Groups fill up soon, and then few elements of a piece are left to be looked at in turn.
+            open_ = rest[piece][(room[self._groups[rest[piece]]] > 0).all(axis=1) & ~chosen[rest[piece]]]
+            for element, groups in zip(open_.tolist(), self._groups[open_].tolist(), strict=True):
+                if all(room[group] > 0 for group in groups):
+                    chosen[element] = True
+                    for group in groups:
+                        room[group] -= 1
+        return np.flatnonzero(chosen)
+
+    def max_size(self) -> int:
+        """Return a bound on the size of allowed sets, exact if no element is in two groups.
+
+        An element uses as many places as it has groups, so the elements with the fewest groups bound
+        how many fit; and in each column of ``groups`` alone no group gets more than its places.
+        """
+        groups = self._groups[self.addable(np.empty(0, dtype=np.intp))]
+        used = np.sort((groups >= 0).sum(axis=1))
+        bounds = [int(np.searchsorted(np.cumsum(used), self._places_for(groups), side="right"))]
+        for column in groups.T:
+            bounds.append(int((column < 0).sum()) + self._places_for(column))
+        return min(bounds)
+
+    def _places_for(self, groups: IndexArray) -> int:
+        wanted = np.bincount(groups[groups >= 0], minlength=len(self._capacity))
+        return int(np.minimum(wanted, self._capacity).sum())
+
+    def _widths(self, q: int) -> tuple[int, int]:
+        """Return how many elements a move adds and drops at the most."""
+        return q, self.p * q - q + 1
+
+    def _candidates(self, support: IndexArray) -> IndexArray:
+        """Return what is not chosen and could be."""
+        candidate = self.addable(np.empty(0, dtype=np.intp))
+        candidate[support] = False
+        return np.flatnonzero(candidate)
+
+    def moves(
+        self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
+    ) -> Iterator[MoveList]:
+        """Return the moves that add 1 to q elements and drop up to ``pq − q + 1``, none needlessly.
+
+        Moves that add fewer elements come first; those that add as many are in lexicographic order
+        of what they add, and then of what they drop. Only drops are listed of which no part would do.
+        """
+        possible = self._candidates(support)
+        if candidates is not None:
+            possible = np.intersect1d(possible, candidates)
+        return batched(self._exchanges(support, possible, q), *self._widths(q))
+
+    def _exchanges(self, support: IndexArray, candidates: IndexArray, q: int) -> Iterator[MoveList]:
+        """Yield the moves in order, those that add the same in one batch, however large."""
+        chosen = Members.of(support, self._groups[support], self._room(support))
+        for size in range(1, q + 1):
+            for added in added_sets(candidates, size):
+                slots = self._groups[added].reshape(len(added), size * self.p)
+                newcomers = (slots[:, :, None] == slots[:, None, :]).sum(axis=2)
+                fits = ((newcomers <= np.append(self._capacity, 0)[slots]) | (slots < 0)).all(axis=1)
+                added, slots = added[fits], slots[fits]
+                excess = newcomers[fits] - chosen.room[slots]
+                ways = np.where(excess > 0, chosen.count(slots), 1.0).prod(axis=1)
+                for piece in pieces_of(ways, LARGEST_BATCH):
+                    row, dropped = self._drops(chosen, slots[piece], excess[piece], q)
+                    yield MoveList(left_aligned(added[piece][row], q), dropped)
+
+    def _drops(
+        self, chosen: Members, slots: IndexArray, excess: IndexArray, q: int
+    ) -> tuple[IndexArray, IndexArray]:
+        """Return all minimal drops as (row of ``slots``, elements dropped), in order.
+
+        A slot is one group of one added element, and ``excess`` what that group would hold too much.
+        From slot to slot, each row with an excess branches to all members that may go for it: every
+        drop that will do is reached, since it holds a member of each group that is over full.
+        """
+        most = self._widths(q)[1]
+        row = np.arange(len(slots))
+        dropped = np.full(slots.shape, NOTHING, dtype=np.intp)
+        for slot in range(slots.shape[1]):
+            over = excess[:, slot] > 0
+            over_and_spent = over & ((dropped >= 0).sum(axis=1) == most)
+            branches = np.where(over, chosen.count(slots[row, slot]), 1)
+            branches[over_and_spent] = 0
+            branch, place = spell_out(branches)
+            goes = np.where(over[branch], chosen.member(slots[row[branch], slot], place), NOTHING)
+            fresh = (goes < 0) | (dropped[branch] != goes[:, None]).all(axis=1)
+            branch, goes = branch[fresh], goes[fresh]
+            row, dropped, excess = row[branch], dropped[branch], excess[branch]
+            dropped[:, slot] = goes
+            excess -= self._is_in(goes, slots[row])
+        # A drop is needed if a group is just full without it. Only groups of added elements can be.
+        needed = np.ones(len(row), dtype=bool)
+        for goes in dropped.T:
+            needed &= (goes < 0) | (self._is_in(goes, slots[row]) & (excess == 0)).any(axis=1)
+        row, dropped = row[needed], left_aligned(dropped[needed], most)
+        order = in_order(row, dropped)
+        return row[order], dropped[order]
+
+    def _is_in(self, elements: IndexArray, groups: IndexArray) -> BoolArray:
+        """Return for each element (or padding) which of its row of groups it is in."""
+        return np.logical_or.reduce(self._groups_of[elements][:, :, None] == groups[:, None, :], axis=1)
+
+    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
+        """Return the cheapest drop for every set of up to ``q`` elements that can be added."""
+        candidates = self._candidates(support)
+        if q > 1 or not len(candidates):
+            return cheapest_of_each(
+                [joined([], *self._widths(q)), *self._exchanges(support, candidates, q)], cost
+            )
+        return MoveList(candidates[:, None], self._cheapest_for_each(support, candidates, cost))
+
+    def _cheapest_for_each(self, support: IndexArray, candidates: IndexArray, cost: FloatArray) -> IndexArray:
+        """Return the cheapest drop for each single candidate: it depends on its full groups only.
+
+        If no chosen element is in two of these groups, it is the cheapest member of each.
+        """
+        chosen = Members.of(support, self._groups[support], self._room(support))
+        full = np.sort(
+            np.where(chosen.room[self._groups[candidates]] > 0, -1, self._groups[candidates]), axis=1
+        )
+        dropped = left_aligned(chosen.cheapest(cost)[full], self.p)
+        entangled = np.flatnonzero(self._share_a_member(support, full))
+        if len(entangled):
+            _, first, same = np.unique(full[entangled], axis=0, return_index=True, return_inverse=True)
+            some = np.sort(candidates[entangled[first]])
+            tried = cheapest_of_each(self._exchanges(support, some, 1), cost)
+            place = np.searchsorted(tried.added[:, 0], candidates[entangled[first]])
+            dropped[entangled] = tried.dropped[place[same.ravel()]]
+        return dropped
+
+    def _share_a_member(self, support: IndexArray, full: IndexArray) -> BoolArray:
+        """Return for which rows of groups a chosen element is in two of them."""
+        pairs = _pairs_in_rows(self._groups[support], len(self._capacity))
+        in_full = _pairs_in_rows(full, len(self._capacity))
+        return np.logical_or.reduce(np.isin(in_full, pairs[pairs >= 0]), axis=1)
+
+    def best_exchange(self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1) -> MoveList:
+        """Return the move with the largest sum of gains added less costs dropped, if there is any.
+
+        For q > 1 by a small integer program, to a billionth of the largest gain or cost; where several
+        moves are best, one that adds a single element comes first, and else the solver chooses.
+        """
+        singles = self.cheapest_drops(support, cost)
+        best = _best_of(singles, gain, cost)
+        if q > 1 and len(best):
+            n_added, n_dropped = self._widths(q)
+            least = float(best.sums(best.added, gain)[0] - best.sums(best.dropped, cost)[0])
+            program = ExchangeProgram(self._groups, self._room(support), support, gain, cost)
+            added, dropped = program.solve(singles.added[:, 0], n_added, n_dropped, least)
+            proposed = self._without_needless_drops(support, added, dropped, cost)
+            best = _best_of(joined([best, proposed], n_added, n_dropped), gain, cost)
+        return joined([best], *self._widths(q))
+
+    def _without_needless_drops(
+        self, support: IndexArray, added: IndexArray, dropped: IndexArray, cost: FloatArray
+    ) -> MoveList:
+        after = np.union1d(np.setdiff1d(support, dropped), added)
+        if not self._is_independent(after):
+            raise RuntimeError("the integer program for the best exchange returned a set that is not allowed")
+        costly_first = dropped[np.argsort(-cost[dropped], kind="stable")]
+        needed = np.setdiff1d(support, self.extend(after, costly_first))
+        return MoveList(added[None, :], needed[None, :])
+
+    def _max_weight(self, weights: FloatArray) -> MaxWeight:
+        from swapwise.constraints.packing_weight import heaviest_packing
+
+        support, _ = heaviest_packing(weights, self._groups, self._capacity)
+        return MaxWeight(support, float(weights[support].sum()))
+
+
+def _best_of(moves: MoveList, gain: FloatArray, cost: FloatArray) -> MoveList:
+    index, _ = moves.best(moves.sums(moves.added, gain) - moves.sums(moves.dropped, cost))
+    return moves.take(slice(index, index + 1) if index >= 0 else slice(0))
+
+
+def _pairs_in_rows(groups: IndexArray, n_groups: int) -> IndexArray:
+    """Return a number for each pair of groups in a row, -1 where there are not two."""
+    groups = np.sort(groups, axis=1)
+    left, right = np.triu_indices(groups.shape[1], 1)
+    return np.where(groups[:, left] < 0, -1, groups[:, left] * n_groups + groups[:, right])
+
+
+def _require_groups(groups: IndexArray, capacity: IndexArray) -> None:
+    if groups.ndim != 2 or not groups.shape[1] or capacity.ndim != 1:
+        raise ValueError(
+            "groups must have a row for each element and at least one column, and capacity an entry for "
+            f"each group; got shapes {groups.shape} and {capacity.shape}"
+        )
+    if (capacity < 0).any():
+        raise ValueError(f"capacities must not be negative, got {capacity.min()}")
+    outside = groups[(groups < -1) | (groups >= len(capacity))]
+    if len(outside):
+        raise ValueError(f"groups must be numbers from 0 to {len(capacity) - 1}, or -1, got {outside[0]}")
+    ordered = np.sort(groups, axis=1)
+    twice = ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1)
+    if twice.any():
+        raise ValueError(f"an element must be in a group only once, but element {np.argmax(twice)} is not")

@@ -1,0 +1,345 @@
+"""The heaviest set of elements when groups, which may overlap, have limited room: an exact answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import LinearConstraint, linprog, milp
+from scipy.sparse import coo_array, csc_array, csr_array, vstack
+from scipy.sparse.csgraph import connected_components
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+
+# Weights closer than this, relative to the bound on the total, are equal but for rounding.
+ROUNDING = 1e-12
+# HiGHS decides to 1e-7 or 1e-6 in absolute terms. Objectives are blown up to this size first, so that
+# what it cannot tell apart is nothing beside what it has to decide. Much larger ones upset it.
+OBJECTIVE_SIZE = 2.0**13
+# The linear program starts with twice as many elements of each group as fit in it, and this many more.
+EXTRA_COLUMNS = 6
+MOST_NEWCOMERS = 20_000  # elements that join the linear program in one round of pricing
+LEAST_VIOLATION = 1e-6  # of an inequality that is worth adding
+LEAST_PROGRESS = 1e-9  # of the bound, for which the search for inequalities goes on
+PERTURBATION = 2.0**-15  # breaks ties, and stands well above the tolerances of the linear program
+# The first guess at the gap between the relaxation and the best packing, relative to the heaviest
+# element, and how fast it grows. A wrong guess costs time, never the answer.
+FIRST_GUESS, GUESS_GROWTH = 1e-3, 8.0
+
+
+def heaviest_packing(
+    weights: FloatArray, groups: IndexArray, capacity: IndexArray
+) -> tuple[IndexArray, float]:
+    """Return the heaviest packing and a weight that no packing exceeds.
+
+    A packing takes at most ``capacity[g]`` elements of every group g:
+
+        max Σ_j w_j x_j   subject to   Σ_{j in g} x_j ≤ capacity[g] for all g,   x_j ∈ {0, 1}.
+
+    With the edges of a graph as elements and its vertices as groups this is the b-matching of largest
+    weight. It is solved in four steps, so that the half a million edges of the complete graph on 1000
+    vertices never meet in one program:
+
+    1. The linear relaxation by column generation. For any prices y ≥ 0 of the groups, with the reduced
+       weights r_j = w_j − Σ_{g ∋ j} y_g, no packing weighs more than (Lagrange)
+
+           L(y) = Σ_g y_g capacity[g] + Σ_j max(0, r_j).
+
+       The program starts with the heaviest elements of every group; others can help only if r_j > 0.
+    2. Blossom inequalities (Edmonds 1965): for a set U of groups, let E hold the elements with two groups
+       in U or more, and F some with one. Half the sum of the limits of U and of x_j ≤ 1 on F, rounded
+       down, gives Σ_{E ∪ F} x_j ≤ ⌊(capacity(U) + |F|) / 2⌋: one more group. Those that the relaxation
+       violates on its fractional parts are added, as long as there are any.
+    3. Reduced-cost fixing. A packing that weighs at least L − δ has x_j = 1 for r_j > δ, x_j = 0 for
+       r_j < −δ, and fills every group with y_g > δ. Here δ is the gap to the best packing known.
+    4. An integer program (HiGHS) decides on the few elements that step 3 leaves open.
+
+    Parameters
+    ----------
+    weights : array of shape (n,)
+        Elements without positive weight are never chosen.
+    groups : integer array of shape (n, p)
+        The groups of each element, padded with -1; no group twice for one element.
+    capacity : integer array
+        How many elements of each group may be chosen.
+
+    Returns
+    -------
+    support : sorted integer array
+        A heaviest packing (up to rounding, 1e-12 of the total); the same one for the same input.
+    upper_bound : float
+        A proven bound on the weight of every packing, equal to the weight of ``support`` up to rounding.
+
+    Examples
+    --------
+    A triangle with a tail, at most one edge at each of the vertices 0 .. 3:
+
+    >>> edges = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
+    >>> heaviest_packing(np.array([3.0, 2.0, 4.0, 2.0]), edges, np.ones(4, dtype=int))
+    (array([0, 3]), 5.0)
+    """
+    problem, unlimited, elements = _reduce(weights, groups, np.asarray(capacity, dtype=np.intp))
+    support, bound = unlimited, 0.0
+    if len(elements):
+        scale = _power_of_two(problem.weights.max())
+        problem.weights *= scale
+        chosen, bound = _solve(problem)
+        support, bound = np.sort(np.append(unlimited, elements[chosen])), bound / scale
+    return support, max(float(weights[support].sum()), float(weights[unlimited].sum()) + bound)
+
+
+@dataclass
+class _Problem:
+    """Positive weights, and the limits that really limit: ``incidence`` @ x ≤ ``capacity``."""
+
+    weights: FloatArray
+    incidence: csc_array  # rows are groups, then the inequalities found on the way
+    capacity: IndexArray
+    n_groups: int
+
+    def weight(self, elements: IndexArray) -> float:
+        """Return the total weight of some elements."""
+        return float(self.weights[elements].sum())
+
+    def loads(self, elements: IndexArray) -> FloatArray:
+        """Return how many of the elements are in each group."""
+        return self.incidence[:, elements].sum(axis=1)
+
+    def require(self, members: BoolArray, capacity: int) -> None:
+        """Add an inequality that every packing meets."""
+        self.incidence = vstack([self.incidence, csr_array(members[None, :], dtype=np.float64)], format="csc")
+        self.capacity = np.append(self.capacity, capacity)
+
+    def fill(self, order: IndexArray) -> IndexArray:
+        """Return the packing that takes elements in the given order, each if it fits."""
+        room = self.capacity.tolist()
+        chosen = []
+        for element in order.tolist():
+            begin, end = self.incidence.indptr[element : element + 2]
+            own = self.incidence.indices[begin:end]
+            if all(room[group] > 0 for group in own):
+                chosen.append(element)
+                for group in own:
+                    room[group] -= 1
+        return np.sort(np.array(chosen, dtype=np.intp))
+
+
+@dataclass(frozen=True)
+class _Relaxation:
+    """An optimum of the linear relaxation, and what its prices prove."""
+
+    columns: IndexArray  # the elements that took part; all others are 0
+    values: FloatArray  # of all elements, between 0 and 1
+    price: FloatArray  # of all rows
+    reduced: FloatArray  # weight less prices, of all elements
+    bound: float  # no packing weighs more
+
+
+def _reduce(
+    weights: FloatArray, groups: IndexArray, capacity: IndexArray
+) -> tuple[_Problem, IndexArray, IndexArray]:
+    """Return the problem proper, the elements that are in anyway, and the elements it is about."""
+    closed = np.append(capacity <= 0, False)[groups].any(axis=1)
+    worthy = np.flatnonzero((weights > 0) & ~closed)
+    sizes = np.bincount(groups[worthy][groups[worthy] >= 0], minlength=len(capacity))
+    limiting = np.flatnonzero(sizes > capacity)
+    number = np.full(len(capacity) + 1, -1)  # one more for the padding to find
+    number[limiting] = np.arange(len(limiting))
+    limited = (number[groups[worthy]] >= 0).any(axis=1)
+    elements = worthy[limited]
+    column, place = np.nonzero(number[groups[elements]] >= 0)
+    row = number[groups[elements[column], place]]
+    incidence = coo_array((np.ones(len(row)), (row, column)), shape=(len(limiting), len(elements))).tocsc()
+    problem = _Problem(weights[elements], incidence, capacity[limiting], len(limiting))
+    return problem, worthy[~limited], elements
+
+
+def _solve(problem: _Problem) -> tuple[IndexArray, float]:
+    """Return the heaviest packing and an upper bound on its weight."""
+    relaxed = _tighten(problem)
+    rounding = ROUNDING * relaxed.bound
+    best, gap = np.empty(0, dtype=np.intp), relaxed.bound
+    for found in _good_packings(problem, relaxed):
+        best = max(best, found, key=problem.weight)
+        gap = relaxed.bound - problem.weight(best)
+        if gap <= rounding:
+            return best, relaxed.bound
+    last, bound = _best_within(problem, relaxed, gap + rounding, np.arange(len(problem.weights)))
+    if last is None or problem.weight(last) < bound - rounding - 1e-6 * gap:
+        raise RuntimeError(
+            f"the integer program of a heaviest packing stopped short of its proof: it found "
+            f"{'nothing' if last is None else problem.weight(last)} where {bound} is not ruled out"
+        )
+    return last, bound
+
+
+def _good_packings(problem: _Problem, relaxed: _Relaxation) -> Iterator[IndexArray]:
+    """Yield packings, each harder to find than the one before.
+
+    They only make the gap small, so that the last program has little left to decide on, or nothing.
+    """
+    found = _rounded(problem, relaxed)
+    yield found
+    # Among equal weights the relaxation has many optima and picks mixtures of them. Weights that differ
+    # a little have one, which is seldom a mixture.
+    lots = np.random.default_rng(1).random(len(problem.weights))
+    perturbed = replace(problem, weights=problem.weights + PERTURBATION * lots)
+    found = max(found, _rounded(perturbed, _tighten(perturbed)), key=problem.weight)
+    yield found
+    guess = FIRST_GUESS
+    while guess < relaxed.bound - problem.weight(found):
+        packing, _ = _best_within(problem, relaxed, guess, relaxed.columns)
+        if packing is not None:
+            found = max(found, packing, key=problem.weight)
+            yield found
+        guess *= GUESS_GROWTH
+
+
+def _tighten(problem: _Problem) -> _Relaxation:
+    """Solve the relaxation, adding violated inequalities for as long as there are any and they help."""
+    active = _heaviest_of_each_group(problem)
+    relaxed, before = _relax(problem, active), np.inf
+    while relaxed.bound < before - LEAST_PROGRESS:
+        cuts = list(_violated_blossoms(problem, relaxed.values))
+        if not cuts:
+            break
+        for members, capacity in cuts:
+            problem.require(members, capacity)
+        before = relaxed.bound
+        relaxed = _relax(problem, active)
+    return relaxed
+
+
+def _relax(problem: _Problem, active: BoolArray) -> _Relaxation:
+    """Solve the linear relaxation, and let all elements take part that its prices call for."""
+    while True:
+        columns = np.flatnonzero(active)
+        answer = linprog(
+            -OBJECTIVE_SIZE * problem.weights[columns],
+            A_ub=problem.incidence[:, columns],
+            b_ub=problem.capacity,
+            bounds=(0.0, 1.0),
+            method="highs-ds",  # the simplex method: a vertex, with few fractions
+        )
+        if answer.status != 0:
+            raise RuntimeError(f"the linear program of a heaviest packing was not solved: {answer.message}")
+        price = np.maximum(-answer.ineqlin.marginals / OBJECTIVE_SIZE, 0.0)
+        reduced = problem.weights - price @ problem.incidence
+        newcomers = np.flatnonzero((reduced > ROUNDING) & ~active)
+        if not len(newcomers):
+            bound = float(price @ problem.capacity + np.maximum(reduced, 0.0).sum())
+            values = np.zeros(len(problem.weights))
+            values[columns] = answer.x
+            return _Relaxation(columns, values, price, reduced, bound)
+        active[newcomers[np.argsort(-reduced[newcomers], kind="stable")[:MOST_NEWCOMERS]]] = True
+
+
+def _heaviest_of_each_group(problem: _Problem) -> BoolArray:
+    """Return which elements the linear program starts with: of each group more than fit in it."""
+    n = len(problem.weights)
+    # Ties are broken by lot, always the same: by index, equal weights would crowd on the first groups.
+    rank = np.empty(n)
+    rank[np.lexsort((np.random.default_rng(0).random(n), -problem.weights))] = np.arange(n)
+    entries = problem.incidence.tocoo()
+    by_group = np.lexsort((rank[entries.col], entries.row))
+    sizes = np.bincount(entries.row, minlength=problem.n_groups)
+    place = np.arange(len(by_group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    wanted = np.repeat(2 * problem.capacity + EXTRA_COLUMNS, sizes)
+    active = np.zeros(n, dtype=bool)
+    active[entries.col[by_group[place < wanted]]] = True
+    return active
+
+
+def _violated_blossoms(problem: _Problem, values: FloatArray) -> Iterator[tuple[BoolArray, int]]:
+    """Yield inequalities of step 2 that the values violate, as members and capacity.
+
+    The sets U tried are those that hang together by fractional elements, by elements with a value above
+    0, and by any elements at all. In the first relaxation of a matching the fractional elements are odd
+    cycles, each of which is cut off; the last set is for an odd total capacity.
+    """
+    fractional = np.abs(values - 0.5) < 0.5 - LEAST_VIOLATION
+    groups = problem.incidence[: problem.n_groups]
+    mixed = groups[:, fractional].sum(axis=1) > 0
+    tried = set()
+    for linking in (fractional, values > LEAST_VIOLATION, np.ones(len(values), dtype=bool)):
+        for inside in _components(groups[:, linking]):
+            # Whole values are a packing, which violates nothing.
+            if (inside & mixed).any() and inside.tobytes() not in tried:
+                tried.add(inside.tobytes())
+                members, capacity = _blossom(groups, problem.capacity, inside, values)
+                if values[members].sum() > capacity + LEAST_VIOLATION:
+                    yield members, capacity
+
+
+def _components(incidence: csc_array) -> list[BoolArray]:
+    """Return the sets of two groups or more that the columns link, as masks."""
+    _, label = connected_components(incidence @ incidence.T, directed=False)
+    return [label == c for c in np.flatnonzero(np.bincount(label) > 1)]
+
+
+def _blossom(
+    groups: csc_array, capacity: IndexArray, inside: BoolArray, values: FloatArray
+) -> tuple[BoolArray, int]:
+    """Return the inequality of step 2 for the groups ``inside``, with the F that violates it most."""
+    count = inside.astype(np.float64) @ groups
+    border = np.flatnonzero(count == 1)
+    special = values[border] > 0.5
+    total = int(capacity[: len(inside)][inside].sum())
+    if (total + special.sum()) % 2 == 0 and len(border):  # only an odd sum loses a half by rounding
+        nearest = np.abs(values[border] - 0.5).argmin()
+        special[nearest] = not special[nearest]
+    members = count >= 2
+    members[border[special]] = True
+    return members, (total + int(special.sum())) // 2
+
+
+def _rounded(problem: _Problem, relaxed: _Relaxation) -> IndexArray:
+    """Return a packing near the relaxation: its largest values first, then the heaviest that fit."""
+    columns = relaxed.columns
+    order = np.lexsort((-problem.weights[columns], -relaxed.values[columns].round(6)))
+    return problem.fill(columns[order])
+
+
+def _best_within(
+    problem: _Problem, relaxed: _Relaxation, delta: float, candidates: IndexArray
+) -> tuple[IndexArray | None, float]:
+    """Return the heaviest packing of candidates that loses at most ``delta`` at one place, and a bound.
+
+    A place is an element or a group: step 3 fixes the others. No packing may be left; then it is None.
+    """
+    reduced = relaxed.reduced[candidates]
+    taken, undecided = candidates[reduced > delta], candidates[np.abs(reduced) <= delta]
+    room = problem.capacity - problem.loads(taken)
+    if (room < 0).any():
+        return None, -np.inf
+    # With the prices of the groups that must be full taken off, all coefficients are of the size of
+    # delta: nothing large is left for the tolerances of the solver to hide behind.
+    full = relaxed.price > delta
+    price = np.where(full, relaxed.price, 0.0)
+    excess = problem.weights - price @ problem.incidence
+    if not len(undecided):
+        possible = not room[full].any()
+        return (taken, problem.weight(taken)) if possible else (None, -np.inf)
+    scale = OBJECTIVE_SIZE * _power_of_two(np.abs(excess[undecided]).max())
+    answer = milp(
+        -scale * excess[undecided],
+        constraints=LinearConstraint(problem.incidence[:, undecided], np.where(full, room, -np.inf), room),
+        integrality=np.ones(len(undecided)),
+        bounds=(0.0, 1.0),
+        options={"mip_rel_gap": 0.0},
+    )
+    if answer.status == 2:  # infeasible
+        return None, -np.inf
+    if answer.status != 0:
+        raise RuntimeError(f"the integer program of a heaviest packing was not solved: {answer.message}")
+    chosen = np.sort(np.append(taken, undecided[answer.x > 0.5]))
+    if (problem.loads(chosen) > problem.capacity).any():
+        raise RuntimeError("the integer program of a heaviest packing returned a set that is none")
+    fixed = float(price @ problem.capacity + excess[taken].sum())
+    return chosen, fixed - answer.mip_dual_bound / scale
+
+
+def _power_of_two(largest: float) -> float:
+    """Return the power of two that brings a number near 1: scaling by it loses no digit."""
+    return float(2.0 ** -np.frexp(largest)[1])

@@ -1,0 +1,224 @@
+"""The structure of an Ising model: which pairs of binary variables are coupled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, as_real, warn
+from swapwise.objectives.base import SparseObjective
+
+if TYPE_CHECKING:
+    from swapwise.objectives.ising_state import IsingState
+
+REFIT_TOLERANCE = 1e-13
+MAX_STEPS = 100
+
+# A coupling of 6 makes one value e²⁴ times as likely as the other. No number of samples that fits into
+# memory calls for that, unless the data are separable and the likelihood has no maximum.
+STRONGEST_COUPLING = 6.0
+STRONGEST_FIELD = 20.0
+
+
+class IsingPseudoLikelihood(SparseObjective):
+    """Mean pseudo-log-likelihood of an Ising model with the chosen couplings.
+
+    ``u(w) = mean over samples of Σ_v log σ(2 x_v h_v) − ridge ‖w‖²/2`` with ``h_v = Σ_u w_uv x_u``: every
+    variable is predicted from its neighbours, with one coupling for both directions. The elements of the
+    ground set are the pairs of variables i < j in lexicographic order, or the ``edges`` given. Values are
+    relative to no coupling at all, so f(∅) = 0.
+
+    Parameters
+    ----------
+    spins : array-like of shape (n_samples, n_vertices)
+        Variables of two values, -1 and +1; other real numbers are taken as they are.
+    ridge : float
+        Weight of the penalty ``‖w‖²/2``.
+    fields : bool
+        Fit a bias a vertex, which is always free.
+    edges : sequence of (int, int), optional
+        The pairs that may be coupled, by the numbers of their columns.
+
+    Examples
+    --------
+    Three variables, the first two of which mostly agree:
+
+    >>> from swapwise import BMatching, IsingPseudoLikelihood, maximize
+    >>> spins = [[1, 1, 1], [1, 1, -1], [-1, -1, 1], [-1, -1, -1], [1, -1, 1], [1, 1, -1]]
+    >>> f = IsingPseudoLikelihood(spins, ridge=0.1)
+    >>> f.edges
+    [(0, 1), (0, 2), (1, 2)]
+    >>> result = maximize(f, BMatching(f.edges, b=1))
+    >>> [f.edges[e] for e in result.support]
+    [(0, 1)]
+    """
+
+    def __init__(
+        self,
+        spins: ArrayLike,
+        ridge: float = 0.0,
+        fields: bool = False,
+        edges: Sequence[tuple[int, int]] | None = None,
+    ) -> None:
+        samples = _read_spins(spins)
+        self.n_samples, self.n_vertices = samples.shape
+        self.ridge = as_real(ridge, "ridge")
+        self.fields = bool(fields)
+        self.tail, self.head = _read_edges(edges, self.n_vertices)
+        self.n = len(self.tail)
+        self.spins = np.ascontiguousarray(samples.T)  # one vertex a row: its samples lie side by side
+        self._warned_of_separation = False
+        self._fields_alone = self._best_fields(np.zeros((self.n_vertices, self.n_samples)))
+        self._at_zero = self._log_likelihood(self._fields_alone[:, None] + np.zeros_like(self.spins))
+
+    @property
+    def edges(self) -> list[tuple[int, int]]:
+        """The pairs of vertices that the elements stand for."""
+        return list(zip(self.tail.tolist(), self.head.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        size = f"{self.n_samples} samples, {self.n_vertices} vertices, {self.n} edges"
+        return f"IsingPseudoLikelihood({size}, ridge={self.ridge:g}, fields={self.fields})"
+
+    def start(self, support: Iterable[int] = ()) -> IsingState:
+        """Return a state at ``support``, which scores moves by warm-started refits."""
+        from swapwise.objectives.ising_state import IsingState
+
+        return IsingState(self, as_elements(support, self.n, "the start"))
+
+    def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
+        value, parameters = self.fit_from(support, self.no_couplings(len(support)))
+        return value, parameters[: len(support)]
+
+    def biases(self, support: Iterable[int]) -> FloatArray:
+        """Return the bias of every vertex in the fit on ``support``; zeros without fields."""
+        elements = as_elements(support, self.n, "the support")
+        _, parameters = self.fit_from(elements, self.no_couplings(len(elements)))
+        return parameters[len(elements) :] if self.fields else np.zeros(self.n_vertices)
+
+    def no_couplings(self, n_edges: int) -> FloatArray:
+        """Return parameters to begin a refit with: all couplings zero."""
+        return np.append(np.zeros(n_edges), self._fields_alone if self.fields else [])
+
+    def fit_from(self, support: IndexArray, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """Refit from given parameters (edges first, then fields) and return value and parameters."""
+        from swapwise.kernels import ising
+
+        fitted = parameters.copy()
+        ends = self.tail[support], self.head[support]
+        value = ising.refit(self.spins, *ends, fitted, self.ridge, REFIT_TOLERANCE, MAX_STEPS)
+        self._warn_if_separable(support, fitted[: len(support)])
+        return value - self._at_zero, fitted
+
+    def _warn_if_separable(self, support: IndexArray, couplings: FloatArray) -> None:
+        strong = np.abs(couplings) > STRONGEST_COUPLING
+        if not self._warned_of_separation and strong.any():
+            self._warned_of_separation = True
+            edge = self.edges[int(support[np.argmax(strong)])]
+            warn(
+                f"the data are separable: the best coupling of {edge} is not finite, and was stopped at "
+                f"{couplings[strong][0]:.3g}; a ridge (for instance ridge=0.01) makes it finite"
+            )
+
+    # -- u at any couplings -------------------------------------------------------------------------
+
+    def value_at(self, coef: FloatArray) -> float:
+        """Return the pseudo-log-likelihood at couplings ``w`` (with the best fields), relative to none."""
+        log_likelihood = self._log_likelihood(self._local_fields(coef))
+        return log_likelihood - self.ridge * float(coef @ coef) / 2 - self._at_zero
+
+    def gradient_at(self, coef: FloatArray) -> FloatArray:
+        """Return the gradient at couplings ``w`` over all pairs: each pulls at both of its ends."""
+        return self.gradient_of(self._local_fields(coef), coef)
+
+    def gradient_of(self, local: FloatArray, coef: FloatArray) -> FloatArray:
+        """Return the gradient from the local fields h."""
+        slope = 2.0 * self.spins * _sigmoid(-2.0 * self.spins * local) / self.n_samples
+        pulls = slope @ self.spins.T
+        return pulls[self.tail, self.head] + pulls[self.head, self.tail] - self.ridge * coef
+
+    def _local_fields(self, coef: FloatArray) -> FloatArray:
+        couplings = np.zeros((self.n_vertices, self.n_vertices))
+        np.add.at(couplings, (self.tail, self.head), coef)
+        couplings += couplings.T
+        local = couplings @ self.spins
+        return local + self._best_fields(local)[:, None] if self.fields else local
+
+    def _log_likelihood(self, local: FloatArray) -> float:
+        return float(-np.logaddexp(0.0, -2.0 * self.spins * local).sum() / self.n_samples)
+
+    def _best_fields(self, local: FloatArray) -> FloatArray:
+        """Return the best bias a vertex on top of local fields: one-dimensional Newton steps for all."""
+        bias = np.zeros(self.n_vertices)
+        if not self.fields:
+            return bias
+        for _ in range(MAX_STEPS):
+            wrong = _sigmoid(-2.0 * self.spins * (local + bias[:, None]))
+            slope = (2.0 * self.spins * wrong).mean(axis=1)
+            curve = (4.0 * self.spins**2 * wrong * (1.0 - wrong)).mean(axis=1)
+            step = np.clip(slope / np.maximum(curve, 1e-12), -1.0, 1.0)
+            bias = np.clip(bias + step, -STRONGEST_FIELD, STRONGEST_FIELD)
+            if np.abs(step).max() < 1e-12:
+                break
+        return bias
+
+    # -- curvature ----------------------------------------------------------------------------------
+
+    @cached_property
+    def edge_curvature(self) -> FloatArray:
+        """The mean of ``x_u² x_v²`` for every edge: 1 for data of -1 and +1."""
+        squares = self.spins**2
+        return (squares @ squares.T / self.n_samples)[self.tail, self.head]
+
+    def smoothness(self, t: int) -> float:
+        """Return a valid M_{s,t}: t + 1 for data of -1 and +1.
+
+        The logistic loss of vertex v curves by at most ``(Σ_u δ_uv x_u)² ≤ deg_v Σ_u δ_uv² x_u²`` along
+        δ; an edge is counted at both ends, and two ends of a graph with t edges have at most t + 1.
+
+        >>> IsingPseudoLikelihood([[1, -1, 1], [-1, -1, 1]]).smoothness(3)
+        4.0
+        """
+        return (t + 1) * float(self.edge_curvature.max(initial=0.0)) + self.ridge
+
+    def strong_concavity(self, t: int) -> float:
+        """Return the ridge: the likelihood itself may be flat far out."""
+        return self.ridge
+
+
+def _sigmoid(margin: FloatArray) -> FloatArray:
+    return 0.5 * (1.0 + np.tanh(0.5 * margin))
+
+
+def _read_spins(spins: Any) -> FloatArray:
+    given = np.asarray(spins)
+    hint = "convert with 2 * spins - 1"
+    if given.dtype == bool:
+        raise ValueError(f"spins must be -1 and +1, got True and False; {hint}")
+    matrix = as_matrix(spins, "spins")
+    if 0 in matrix.shape:
+        raise ValueError(f"spins must have at least one sample and one vertex, got shape {matrix.shape}")
+    if np.isin(matrix, (0.0, 1.0)).all() and (matrix == 0).any():
+        raise ValueError(f"spins must be -1 and +1, got 0 and 1; {hint}")
+    return matrix
+
+
+def _read_edges(edges: Sequence[tuple[int, int]] | None, n_vertices: int) -> tuple[IndexArray, IndexArray]:
+    if edges is None:
+        tail, head = np.triu_indices(n_vertices, k=1)
+        return tail.astype(np.intp), head.astype(np.intp)
+    seen = set()
+    for e, edge in enumerate(edges):
+        ends = as_elements(edge, n_vertices, f"edge number {e}")
+        if len(ends) != 2:
+            raise ValueError(f"an edge joins two vertices, got {edge!r} as number {e}")
+        if tuple(ends) in seen:
+            raise ValueError(f"every edge must be there once, but {tuple(ends.tolist())} is repeated")
+        seen.add(tuple(ends))
+    pairs = np.array([sorted(edge) for edge in edges], dtype=np.intp).reshape(-1, 2)
+    return pairs[:, 0].copy(), pairs[:, 1].copy()

@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+
+from swapwise import BMatching, Graphic, Intersection, Laminar, Linear, Partition, Uniform, maximize
+from swapwise.moves import MoveList
+
+TRIANGLE = [(0, 1), (1, 2), (2, 0)]
+
+
+def listed(batches) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    return [(move.added, move.dropped) for batch in batches for move in batch.moves()]
+
+
+def test_p_is_the_number_of_matroids():
+    assert Intersection(Uniform(3, 1)).p == 1
+    assert Intersection(Uniform(3, 1), Uniform(3, 2), Graphic(TRIANGLE)).p == 3
+
+
+@pytest.mark.parametrize(
+    "matroid",
+    [
+        Uniform(3, 2),
+        Partition(["a", "a", "b"], 1),
+        Laminar(3, [([0, 1], 1)]),
+        Uniform(3, 2).restrict([0, 2]),
+        Partition(["a", "a", "b"], 1).contract([0]).restrict([0, 2]),
+    ],
+    ids=repr,
+)
+def test_limits_on_disjoint_groups_have_the_small_neighbourhood(matroid):
+    both = Intersection(Uniform(3, 2), matroid)
+    assert both.neighbourhood == "exchange"
+    assert both.exchange_size(2) == 2 * 2 + 1
+    assert Intersection(Uniform(3, 2), matroid, neighbourhood="matroid").exchange_size(2) == 2 * 2 * 3
+
+
+@pytest.mark.parametrize(
+    "matroid",
+    [
+        Graphic(TRIANGLE),
+        Laminar(3, [([0, 1], 1), ([0, 1, 2], 2)]),
+        Laminar(3, [([0], 1), ([0, 1], 1)]),
+        Partition(["a", "a", "b"], 1).truncate(1),
+    ],
+    ids=repr,
+)
+def test_other_matroids_have_the_large_neighbourhood_only(matroid):
+    assert Intersection(Uniform(3, 2), matroid).neighbourhood == "matroid"
+    with pytest.raises(ValueError, match=r"a guarantee only for p-exchange systems.*use 'matroid'"):
+        Intersection(Uniform(3, 2), matroid, neighbourhood="exchange")
+
+
+def test_dropping_the_edge_in_both_circuits_is_enough():
+    # Two trees on the same four edges: edge 3 closes the circuit {0, 1} in one and {1, 2} in the other.
+    first = Graphic([("a", "b"), ("b", "c"), ("x", "y"), ("a", "c")])
+    second = Graphic([("x", "y"), ("a", "b"), ("b", "c"), ("a", "c")])
+    both = Intersection(first, second)
+    assert listed(both.moves(np.array([0, 1, 2]))) == [((3,), (0, 2)), ((3,), (1,))]
+
+
+def test_a_larger_neighbourhood_is_that_of_the_packing():
+    rng = np.random.default_rng(0)
+    parts = [Partition(rng.integers(0, 4, 14).tolist(), 1), Partition(rng.integers(0, 4, 14).tolist(), 2)]
+    small, large = Intersection(*parts), Intersection(*parts, neighbourhood="matroid")
+    support = small.extend(np.empty(0, dtype=np.intp), rng.permutation(14))
+    within = [(a, d) for a, d in listed(large.moves(support)) if len(d) <= 3]
+    assert within == listed(small.moves(support, 2))  # add up to 2 and drop up to 2 · 2 − 2 + 1
+
+
+def test_batches_are_bounded(monkeypatch):
+    rng = np.random.default_rng(0)
+    complete = [(i, j) for i in range(7) for j in range(i)]
+    system = Intersection(Graphic(complete), Partition(rng.integers(0, 3, 21).tolist(), 2))
+    support = system.extend(np.empty(0, dtype=np.intp), rng.permutation(21))
+    whole = listed(system.moves(support))
+    for module in ("exchanges", "intersection"):
+        monkeypatch.setattr(f"swapwise.constraints.{module}.LARGEST_BATCH", 50)
+    batches = list(system.moves(support))
+    assert max(map(len, batches)) <= 50 < len(whole)
+    assert all(isinstance(batch, MoveList) for batch in batches)
+    assert listed(batches) == whole
+
+
+def test_what_one_matroid_forces_in_no_other_drives_out():
+    left = Partition(["a", "a", "b", "b"], 1).contract([1])
+    right = Uniform(4, 2)
+    for neighbourhood in ("exchange", "matroid"):
+        both = Intersection(left, right, neighbourhood=neighbourhood)
+        assert both.forced.tolist() == [1]
+        assert not both.is_independent([0])
+        assert listed(both.moves(np.array([1, 2]))) == [((3,), (2,))]
+        assert maximize(Linear([9.0, 1.0, 2.0, 3.0]), both).support.tolist() == [1, 3]
+
+
+def test_refuses_to_force_in_what_is_not_allowed_together():
+    left, right = Uniform(3, 2).contract([0]), Partition(["a", "a", "b"], 1).contract([1])
+    with pytest.raises(ValueError, match=r"matroid number 1 does not allow \[0, 1\]"):
+        Intersection(left, right)
+
+
+def test_refuses_what_is_no_intersection():
+    with pytest.raises(ValueError, match="needs at least one matroid, got none"):
+        Intersection()
+    with pytest.raises(TypeError, match=r"made of matroids, got BMatching.* as number 1"):
+        Intersection(Uniform(1, 1), BMatching([(0, 1)], 1))
+    with pytest.raises(ValueError, match="got n = 2 for number 0 and n = 3 for number 1"):
+        Intersection(Uniform(2, 1), Uniform(3, 1))
+    with pytest.raises(ValueError, match="must be 'auto', 'exchange' or 'matroid', got 'small'"):
+        Intersection(Uniform(2, 1), neighbourhood="small")
+
+
+def test_shows_its_parts():
+    shown = "Intersection(Uniform(n=2, k=1), Uniform(n=2, k=2), neighbourhood='exchange')"
+    assert repr(Intersection(Uniform(2, 1), Uniform(2, 2))) == shown

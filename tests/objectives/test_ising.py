@@ -1,0 +1,184 @@
+"""Ising structure: refits against a general-purpose optimiser, derivatives, separation, errors."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.reference.ising import PlainIsing
+from swapwise import IsingPseudoLikelihood, SwapGrid
+from swapwise.kernels import ising
+from swapwise.moves import Move, MoveList
+
+
+@st.composite
+def problems(draw, noise=True):
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    vertices, samples = draw(st.integers(2, 4)), draw(st.integers(20, 40))
+    spins = np.sign(rng.standard_normal((samples, vertices)) + 0.5 * rng.standard_normal((samples, 1)))
+    if noise and draw(st.booleans()):
+        spins = spins + 0.05 * rng.standard_normal(spins.shape)
+    return spins, draw(st.sampled_from([0.01, 0.3])), draw(st.booleans())
+
+
+def supports_of(data, n):
+    return np.flatnonzero(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+
+
+@settings(max_examples=40)
+@given(problems(), st.data())
+def test_value_and_couplings_equal_those_of_the_reference(problem, data):
+    objective, plain = IsingPseudoLikelihood(*problem), PlainIsing(*problem)
+    support = supports_of(data, objective.n)
+    assert objective(support) == pytest.approx(plain.value(support), abs=1e-8)
+    np.testing.assert_allclose(objective.coef(support), plain.coef(support), atol=1e-4)
+
+
+@settings(max_examples=60)
+@given(problems(), st.data())
+def test_gradient_equals_finite_differences(problem, data):
+    objective = IsingPseudoLikelihood(*problem)
+    coef = np.array(data.draw(st.lists(st.floats(-1, 1), min_size=objective.n, max_size=objective.n)))
+    for j, shift in enumerate(1e-5 * np.eye(objective.n)):
+        slope = (objective.value_at(coef + shift) - objective.value_at(coef - shift)) / 2e-5
+        assert objective.gradient_at(coef)[j] == pytest.approx(slope, abs=1e-7)
+
+
+@settings(max_examples=40)
+@given(problems(), st.data())
+def test_hessian_equals_finite_differences(problem, data):
+    spins, ridge, fields = problem
+    objective = IsingPseudoLikelihood(spins, ridge, fields)
+    size = objective.n + (objective.n_vertices if fields else 0)
+    point = np.array(data.draw(st.lists(st.floats(-1, 1), min_size=size, max_size=size)))
+    graph = ising.incidence(objective.tail, objective.head, objective.n_vertices)
+    gradient, hessian = np.empty(size), np.empty((size, size))
+
+    def evaluate(parameters):
+        value = ising._evaluate(objective.spins, graph, parameters, objective.n, ridge, gradient, hessian)
+        return value, gradient.copy(), np.tril(hessian) + np.tril(hessian, -1).T
+
+    _, slope, curvature = evaluate(point)
+    for j, shift in enumerate(1e-5 * np.eye(size)):
+        above, below = evaluate(point + shift), evaluate(point - shift)
+        assert slope[j] == pytest.approx((above[0] - below[0]) / 2e-5, abs=1e-8)
+        np.testing.assert_allclose(curvature[j], (below[1] - above[1]) / 2e-5, atol=1e-7)
+
+
+@settings(max_examples=60)
+@given(problems(), st.data())
+def test_the_fit_is_a_maximiser(problem, data):
+    objective = IsingPseudoLikelihood(*problem)
+    support = supports_of(data, objective.n)
+    coef = objective.coef(support)
+    assert objective.value_at(coef) == pytest.approx(objective(support), abs=1e-12)
+    np.testing.assert_allclose(objective.gradient_at(coef)[support], 0, atol=1e-7)
+
+
+@settings(max_examples=60)
+@given(problems(), st.data())
+def test_smoothness_bounds_the_curvature_of_every_move(problem, data):
+    spins, ridge, _ = problem
+    objective = IsingPseudoLikelihood(spins, ridge)
+    touched = supports_of(data, objective.n)
+    coef = 0.3 * np.random.default_rng(0).standard_normal(objective.n)
+    direction = np.zeros(objective.n)
+    direction[touched] = np.random.default_rng(1).standard_normal(len(touched))
+    drop = objective.value_at(coef + direction) - objective.value_at(coef)
+    drop -= float(objective.gradient_at(coef) @ direction)
+    length = float(direction @ direction)
+    assert drop >= -objective.smoothness(len(touched)) * length / 2 - 1e-12
+    moves = MoveList(touched[None, :], np.empty((1, 0), dtype=np.intp))
+    assert drop >= -objective.start().move_smoothness(moves)[0] * length / 2 - 1e-12
+
+
+def test_smoothness_of_plus_and_minus_one_is_that_of_the_design():
+    rng = np.random.default_rng(0)
+    objective = IsingPseudoLikelihood(np.sign(rng.standard_normal((20, 5))))
+    assert [objective.smoothness(t) for t in (1, 2, 3)] == [2.0, 3.0, 4.0]
+    apart, path = [0, 9], [0, 4]  # 0-1 and 3-4; 0-1 and 1-2
+    moves = MoveList(np.array([apart, path]), np.empty((2, 0), dtype=np.intp))
+    assert objective.edges[0], objective.edges[9] == ((0, 1), (3, 4))
+    np.testing.assert_allclose(objective.start().move_smoothness(moves), [2.0, 3.0])
+
+
+def test_gains_of_a_grid_and_moves_one_after_the_other():
+    rng = np.random.default_rng(3)
+    objective = IsingPseudoLikelihood(np.sign(rng.standard_normal((60, 6))), ridge=0.05, fields=True)
+    state = objective.start([0, 3, 7])
+    feasible = np.ones((15, 4), dtype=bool)
+    feasible[[0, 3, 7]] = False
+    feasible[:8, -1] = False
+    grid = SwapGrid(state.support, feasible)
+    gains = state.gains(grid)
+    for index in np.flatnonzero(grid.useful):
+        after = objective(grid.move(int(index)).result(state.support))
+        assert gains.flat[index] == pytest.approx(after - state.value, abs=1e-9)
+    for move in (Move((5, 9), (3,)), Move((), (5,)), Move((3,), ())):
+        state.apply(move)
+        assert state.value == pytest.approx(objective(state.support), abs=1e-10)
+        np.testing.assert_allclose(state.coef, objective.coef(state.support), atol=1e-6)
+
+
+def test_given_edges_restrict_the_ground_set():
+    rng = np.random.default_rng(4)
+    spins = np.sign(rng.standard_normal((40, 4)))
+    every, some = IsingPseudoLikelihood(spins), IsingPseudoLikelihood(spins, edges=[(2, 0), (3, 1)])
+    assert some.edges == [(0, 2), (1, 3)]
+    elements = [every.edges.index(edge) for edge in some.edges]
+    assert some([0, 1]) == pytest.approx(every(elements))
+
+
+def test_separable_data_warn_once_and_stay_finite():
+    spins = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 1.0]])
+    objective = IsingPseudoLikelihood(spins)
+    with pytest.warns(UserWarning, match=r"separable: the best coupling of \(0, 1\) is not finite.*ridge"):
+        value = objective([0])
+    assert value == pytest.approx(2 * np.log(2), abs=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(objective.coef([0])).all()
+        assert IsingPseudoLikelihood(spins, ridge=0.01)([0]) < value
+
+
+def test_a_constant_vertex_with_a_field_stays_finite():
+    spins = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
+    objective = IsingPseudoLikelihood(spins, fields=True, ridge=0.1)
+    assert np.isfinite(objective([0]))
+    assert np.isfinite(objective.biases([0])).all()
+
+
+def test_fields_explain_unequal_frequencies():
+    spins = np.where(np.random.default_rng(5).random((200, 2)) < 0.9, 1.0, -1.0)
+    objective = IsingPseudoLikelihood(spins, fields=True)
+    frequency = spins.mean(axis=0)
+    np.testing.assert_allclose(objective.biases([]), np.arctanh(frequency), atol=1e-8)
+    assert objective([0]) < IsingPseudoLikelihood(spins)([0])
+    assert (IsingPseudoLikelihood(spins).biases([0]) == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("spins", "options", "error", "message"),
+    [
+        (
+            [[0, 1], [1, 1]],
+            {},
+            ValueError,
+            r"spins must be -1 and \+1, got 0 and 1; convert with 2 \* spins - 1",
+        ),
+        ([[True, False]], {}, ValueError, r"got True and False; convert with 2 \* spins - 1"),
+        ([[1.0, np.nan]], {}, ValueError, "spins must be finite"),
+        ([1, -1], {}, ValueError, "spins must be two-dimensional"),
+        (np.empty((0, 3)), {}, ValueError, "at least one sample and one vertex"),
+        ([[1, -1]], {"ridge": -1}, ValueError, "ridge must be a non-negative number"),
+        ([[1, -1]], {"edges": [(0, 2)]}, ValueError, "edge number 0 must hold integers from 0 to 1"),
+        ([[1, -1]], {"edges": [(0,)]}, ValueError, r"an edge joins two vertices, got \(0,\) as number 0"),
+        ([[1, -1]], {"edges": [(0, 0)]}, ValueError, "edge number 0 must hold every element once"),
+        ([[1, -1]], {"edges": [(0, 1), (1, 0)]}, ValueError, r"every edge must be there once, but \(0, 1\)"),
+    ],
+)
+def test_bad_data_is_refused(spins, options, error, message):
+    with pytest.raises(error, match=message):
+        IsingPseudoLikelihood(spins, **options)
