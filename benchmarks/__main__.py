@@ -90,7 +90,16 @@ def intersection_table() -> Table:
     """Show all variants under an intersection of three matroids."""
     title = "Regression under three partitions into 5 labels, each at most twice"
     table = _table(
-        title, "variant", "features", "q", "seconds", "iterations", "R²", "all feasible", "trace rises"
+        title,
+        "variant",
+        "features",
+        "q",
+        "seconds",
+        "iterations",
+        "R²",
+        "all feasible",
+        "trace rises",
+        "maximal",
     )
     for row in under_intersections():
         table.add_row(
@@ -102,6 +111,7 @@ def intersection_table() -> Table:
             f"{row.value:.4f}",
             _yes(row.feasible),
             _yes(row.rises),
+            _yes(row.maximal),
         )
     return table
 

@@ -36,6 +36,7 @@ class UnderIntersection:
     value: float
     feasible: bool
     rises: bool
+    maximal: bool
 
 
 def heaviest_matching(n_vertices: int = 1000, b: int = 3, seed: int = 0) -> Heaviest:
@@ -73,4 +74,5 @@ def under_intersection(features: int, q: int, variant: str, seed: int = 0) -> Un
         result.value,
         all(matroid.is_independent(event.support) for event in result.history for matroid in matroids),
         bool(np.all(np.diff([event.value for event in result.history]) > 0)),
+        not constraint.addable(result.support).any(),  # a search that stalls early shows here
     )

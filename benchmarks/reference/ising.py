@@ -25,7 +25,7 @@ class PlainIsing:
 
     ``numerical=True`` leaves the gradient to the optimiser's own differences and all tolerances at
     their defaults, as the paper's program did. Otherwise the gradient is exact and the optimiser goes
-    on until rounding stops it.
+    on until it is below 1e-8, where the value is right to rounding.
 
     Without ridge the best couplings of some sets are infinite (if one spin tells another without
     fail); the optimiser then stops at large finite ones.
@@ -124,5 +124,5 @@ class PlainIsing:
             return unpack(z)
         if self.numerical:
             return unpack(minimize(loss, z, method="L-BFGS-B").x)
-        options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 0.0, "gtol": 1e-12, "maxcor": 30}
+        options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 0.0, "gtol": 1e-8, "maxcor": 30}
         return unpack(minimize(loss, z, jac=slope, method="L-BFGS-B", options=options).x)

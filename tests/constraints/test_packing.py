@@ -66,6 +66,23 @@ def test_best_exchange_without_values_is_the_first_move():
     assert found.dropped.tolist() == [[1]]
 
 
+def test_best_exchange_drops_nothing_needlessly(monkeypatch):
+    def solve(*args):
+        return np.array([2, 3]), np.array([0, 1])
+
+    monkeypatch.setattr(ExchangeProgram, "solve", solve)
+    system = PackingSystem([[0], [1], [1], [-1]], [1, 1])
+    found = system.best_exchange(np.array([0, 1]), np.ones(4), np.zeros(4), q=2)
+    assert found.added.tolist() == [[2, 3]]
+    assert found.dropped.tolist() == [[1]]
+
+
+def test_a_program_that_breaks_a_limit_is_an_error(monkeypatch):
+    monkeypatch.setattr(ExchangeProgram, "solve", lambda *args: (np.array([1, 2]), np.array([0])))
+    with pytest.raises(RuntimeError, match="returned a set that is not allowed"):
+        PackingSystem([[0], [0], [0]], [1]).best_exchange(np.array([0]), np.ones(3), np.ones(3), q=2)
+
+
 def test_an_unsolved_program_is_an_error(monkeypatch):
     class Unsolved:
         status, message = 1, "time limit"

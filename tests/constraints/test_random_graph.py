@@ -2,9 +2,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
 
-from swapwise.constraints.random_graph import random_subgraph
+from swapwise.constraints import random_graph
+from swapwise.constraints.random_graph import _Subgraph, random_subgraph
 
 
 def complete_graph(n_vertices):
@@ -67,23 +67,67 @@ GRAPHS = {
     "one vertex left over": (*complete_graph(5), [1] * 5),
     "a circuit with two matchings, far apart": (*HEXAGON, [1] * 6),
     "a star, whose leaves compete": (*STAR_AND_TRIANGLE, [1] * 6),
-    "much room at some vertices": (*STAR_AND_TRIANGLE, [2, 1, 1, 1, 2, 0]),
+    "much room at some vertices": (*STAR_AND_TRIANGLE, [2, 1, 1, 1, 2, 1]),
     "uneven room in a complete graph": (*complete_graph(5), [1, 1, 1, 3, 9]),
+    "much room at one vertex only": (
+        np.array([0, 0, 0, 0, 1, 1]),
+        np.array([1, 2, 3, 4, 2, 3]),
+        [3, 1, 1, 1, 1],
+    ),
+    "two hubs with spare room": (
+        np.array([0, 0, 0, 1, 1, 1, 0, 2]),
+        np.array([2, 3, 4, 2, 3, 4, 5, 3]),
+        [3, 2, 1, 1, 1, 1],
+    ),
     "between two sides": (*BIPARTITE, [2, 1, 1, 1, 1, 3]),
 }
 
 
+def distance_from_uniform(counts):
+    """Return the chi-square distance per degree of freedom: about 1 if all are equally likely."""
+    expected = sum(counts.values()) / len(counts)
+    total = sum((count - expected) ** 2 / expected for count in counts.values())
+    return total / max(len(counts) - 1, 1)
+
+
 @pytest.mark.parametrize("name", GRAPHS)
-def test_every_largest_subgraph_is_as_likely(name):
+def test_the_chain_visits_every_largest_subgraph_equally_often(name):
     tail, head, capacity = GRAPHS[name]
-    expected = largest_subgraphs(tail, head, np.array(capacity))
-    draws = 60 * len(expected)
+    counts = dict.fromkeys(largest_subgraphs(tail, head, np.array(capacity)), 0)
     rng = np.random.default_rng(0)
-    counts = dict.fromkeys(expected, 0)
-    for _ in range(draws):
-        counts[tuple(random_subgraph(tail, head, np.array(capacity), rng).tolist())] += 1
-    distance = sum((count - 60) ** 2 / 60 for count in counts.values())
-    assert distance <= chi2.isf(1e-4, max(len(expected) - 1, 1))
+    subgraph = _Subgraph.empty(tail, head, np.array(capacity))
+    subgraph.complete(rng)
+    for _ in range(1000 * len(counts)):
+        subgraph._run(8, rng)
+        counts[tuple(subgraph.edges().tolist())] += 1
+    assert distance_from_uniform(counts) < 3
+
+
+def test_draws_are_uniform_from_the_first():
+    tail, head = complete_graph(5)
+    counts = dict.fromkeys(largest_subgraphs(tail, head, np.full(5, 2)), 0)
+    assert len(counts) == 12
+    rng = np.random.default_rng(0)
+    for _ in range(6000):
+        counts[tuple(random_subgraph(tail, head, np.full(5, 2), rng).tolist())] += 1
+    assert distance_from_uniform(counts) < 3
+
+
+@pytest.mark.parametrize("unlucky", [False, True])
+def test_the_largest_subgraph_is_found_whether_or_not_the_walks_find_it(monkeypatch, unlucky):
+    # In a long path all edges at even places must be taken: 50 of them, and no other set is as large.
+    if unlucky:
+        monkeypatch.setattr(random_graph, "grow", lambda *arguments: arguments[8])  # adds nothing
+    tail, head = np.arange(99), np.arange(1, 100)
+    chosen = random_subgraph(tail, head, np.ones(100, dtype=int), np.random.default_rng(0))
+    assert chosen.tolist() == list(range(0, 99, 2))
+
+
+def test_vertices_without_room_stay_alone():
+    tail, head = complete_graph(6)
+    capacity = np.array([0, 2, 2, 2, 2, 0])
+    chosen = random_subgraph(tail, head, capacity, np.random.default_rng(0))
+    assert degrees(chosen, tail, head, 6).tolist() == capacity.tolist()
 
 
 def test_no_edges():

@@ -345,6 +345,37 @@ def intersection(random: Random, builder: Builder, neighbourhood: str) -> System
     )
 
 
+def roomy(random: Random, n: int) -> Specimen:
+    """Return a matroid of rank 2 to 4 with hardly a loop, so that circuits are long and overlap."""
+    kind = random.integers(3)
+    if kind == 0:
+        k = int(random.integers(2, 5))
+        return Specimen(Uniform(n, k), lambda s: len(s) <= k, f"Uniform({n}, {k})")
+    if kind == 1:
+        labels = random.integers(0, 2, n).tolist()
+        return Specimen(
+            Partition(labels, 2),
+            lambda s: all(sum(labels[e] == label for e in s) <= 2 for label in labels),
+            f"Partition({labels}, 2)",
+        )
+    edges = [tuple(random.permutation(5)[:2].tolist()) for _ in range(n)]
+    return Specimen(
+        Graphic(edges),
+        lambda s: not s or nx.is_forest(nx.MultiGraph([edges[e] for e in s])),
+        f"Graphic({edges})",
+    )
+
+
+def crowded(random: Random) -> System:
+    parts = [roomy(random, LARGEST + 1) for _ in range(random.integers(2, 4))]
+    return System(
+        Intersection(*(part.matroid for part in parts), neighbourhood="matroid"),
+        lambda s: all(part.allows(s) for part in parts),
+        f"Intersection({', '.join(map(repr, parts))}, neighbourhood='matroid')",
+        exchange=False,
+    )
+
+
 SYSTEM_BUILDERS: dict[str, Callable[[Random], System]] = {
     "packing": packing,
     "bmatching": bmatching,
@@ -352,6 +383,7 @@ SYSTEM_BUILDERS: dict[str, Callable[[Random], System]] = {
     "intersection of partitions": lambda random: intersection(random, grouped, "auto"),
     "partitions as matroids": lambda random: intersection(random, grouped, "matroid"),
     "intersection": lambda random: intersection(random, any_matroid, "matroid"),
+    "crowded intersection": crowded,
     "intersection of minors": lambda random: intersection(random, any_minor, "matroid"),
 }
 

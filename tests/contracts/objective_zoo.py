@@ -15,7 +15,14 @@ from itertools import combinations
 import numpy as np
 from hypothesis import strategies as st
 
-from swapwise import Coverage, CustomSetFunction, FacilityLocation, LeastSquares, Linear
+from swapwise import (
+    Coverage,
+    CustomSetFunction,
+    FacilityLocation,
+    IsingPseudoLikelihood,
+    LeastSquares,
+    Linear,
+)
 from swapwise.moves import NOTHING, Move, MoveList, SwapGrid
 from swapwise.objectives.base import SetFunction
 
@@ -84,12 +91,21 @@ def least_squares(draw: st.DrawFn) -> SetFunction:
     return LeastSquares(X - draw(st.sampled_from([0.0, 1.0])), y, draw(st.sampled_from([0.0, 0.5])), weight)
 
 
+@st.composite
+def ising(draw: st.DrawFn) -> SetFunction:
+    """Few vertices and samples, with a ridge that keeps every coupling finite; equal vertices are frequent."""
+    samples, vertices = draw(st.integers(2, 5)), draw(st.integers(1, 3))
+    signs = draw(masks(samples * vertices)).reshape(samples, vertices)
+    return IsingPseudoLikelihood(np.where(signs, 1.0, -1.0), ridge=0.1, fields=draw(st.booleans()))
+
+
 ZOO = [
     Kind("linear", linear(), submodular=True),
     Kind("coverage", coverage(), submodular=True),
     Kind("facility location", facility_location(), submodular=True),
     Kind("custom", custom()),
     Kind("least squares", least_squares(), tolerance=1e-7),
+    Kind("ising", ising(), tolerance=1e-7),
 ]
 
 

@@ -107,6 +107,7 @@ def is_exchange_map(chosen: dict[int, Set], current: Set, specimen: System) -> b
 
 
 @every_system
+@settings(max_examples=60)
 @given(data=st.data())
 def test_addable_and_loops_are_what_the_definition_allows(name, data):
     specimen, support = drawn(data, name)
@@ -134,6 +135,7 @@ def test_extend_is_the_slow_extend(name, data):
 
 
 @every_system
+@settings(max_examples=60)
 @given(data=st.data())
 def test_no_set_is_larger_and_no_more_are_maximal_than_promised(name, data):
     specimen = data.draw(SYSTEMS[name])
@@ -214,6 +216,7 @@ def test_best_exchange_is_the_best_of_all(name, q, data):
 
 
 @pytest.mark.parametrize("name", ["intersection of partitions", "intersection of minors"])
+@settings(max_examples=60)
 @given(data=st.data())
 def test_forced_elements_stand_in_nobodys_way_and_are_never_dropped(name, data):
     specimen, support = drawn(data, name)

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.reference.least_squares import PlainLeastSquares
@@ -176,6 +176,79 @@ def test_a_thousand_moves_leave_no_rounding_behind():
     np.testing.assert_allclose(state.gains(grid)[grid.useful], fresh.gains(grid)[grid.useful], atol=1e-10)
 
 
+@st.composite
+def near_collinear_problems(draw, closest):
+    """Some columns are others with a little noise added: from a tenth of their length down to very little."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n, samples = draw(st.integers(4, 8)), draw(st.integers(12, 20))
+    X = rng.standard_normal((samples, n))
+    for target in range(n // 2, n):
+        distance = 10.0 ** -draw(st.integers(1, closest))
+        X[:, target] = X[:, rng.integers(0, n // 2)] + distance * rng.standard_normal(samples)
+    y = X[:, 0] + rng.standard_normal(samples)
+    return X, y, draw(st.sampled_from([0.0, 1e-3])), None
+
+
+def random_walk(data, objective, moves):
+    """Yield a state after each of many random swaps, additions and drops."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    state = quiet(objective.start, [0])
+    for _ in range(moves):
+        outside = np.setdiff1d(np.arange(objective.n), state.support)
+        added = rng.choice(outside, size=min(len(outside), rng.integers(0, 2)), replace=False)
+        dropped = rng.choice(state.support, size=min(len(state.support), rng.integers(0, 2)), replace=False)
+        quiet(state.apply, Move(tuple(added.tolist()), tuple(dropped.tolist())))
+        yield state
+
+
+@settings(max_examples=60)
+@given(near_collinear_problems(closest=4), st.data())
+def test_near_collinear_columns_are_scored_as_refits_score_them(problem, data):
+    X, y, ridge, weight = problem
+    objective, plain = LeastSquares(X, y, ridge, weight), PlainLeastSquares(X, y, ridge, weight)
+    for step, state in enumerate(random_walk(data, objective, 30)):
+        assert state.value == pytest.approx(plain.value(state.support), abs=1e-9)
+        if step % 10 < 9:
+            continue
+        grid = full_grid(objective.n, state.support)
+        gains = state.gains(grid)
+        for index in np.flatnonzero(grid.useful):
+            refit = plain.value(grid.move(int(index)).result(state.support)) - state.value
+            assert gains.flat[index] == pytest.approx(refit, rel=1e-8, abs=1e-8)
+
+
+@settings(max_examples=100)
+@given(near_collinear_problems(closest=12), st.data())
+def test_the_lazy_scan_never_misses_the_best_of_all_gains(problem, data):
+    objective = LeastSquares(*problem)
+    for state in random_walk(data, objective, 10):
+        grid = full_grid(objective.n, state.support)
+        gains = quiet(state.gains, grid)
+        index, gain = quiet(state.best, grid)
+        if np.isfinite(gains).any():
+            assert gain >= gains.max() - 1e-11
+            assert gains.flat[index] == pytest.approx(gain, abs=1e-12)
+
+
+@settings(max_examples=100)
+@given(near_collinear_problems(closest=12), st.integers(1, 5), st.sampled_from(["empty", "arbitrary"]))
+def test_searches_among_near_twins_tell_the_truth(problem, size, start):
+    objective = LeastSquares(*problem)
+    result = quiet(maximize, objective, Uniform(objective.n, size), start=start)
+    values = [event.value for event in result.history]
+    assert np.all(np.diff(values) > 0)
+    if values:
+        assert result.value == pytest.approx(values[-1], abs=1e-7)
+
+
+def test_a_swap_for_a_near_twin_is_found():
+    rng = np.random.default_rng(0)
+    first, noise = rng.standard_normal(30), rng.standard_normal(30)
+    X = np.column_stack([first, first + 5e-7 * noise])
+    objective = LeastSquares(X, first + noise)
+    assert maximize(objective, Uniform(2, 1), start=[0]).support.tolist() == [1]
+
+
 def test_drift_is_noticed_and_mended(monkeypatch):
     rng = np.random.default_rng(2)
     objective = LeastSquares(rng.standard_normal((30, 12)), rng.standard_normal(30))
@@ -294,7 +367,9 @@ def test_integer_and_fortran_ordered_data_are_fine():
         ([[1.0]], [1], {"sample_weight": [-1]}, ValueError, "sample_weight must be non-negative, got -1"),
         ([[1.0]], [1], {"sample_weight": [0]}, ValueError, "sample_weight must have a positive entry"),
         ([[1.0]], [1], {"sample_weight": [1, 1]}, ValueError, "sample_weight must have length 1"),
-        ([[1e200]], [1], {}, ValueError, "too large"),
+        ([[1e200]], [1], {}, ValueError, r"column 0 of X has entries of size 1e\+200"),
+        ([[1.0, 1e-158]], [1], {}, ValueError, "column 1 of X has entries of size 1e-158"),
+        ([[1.0]], [1e-165], {}, ValueError, "y has entries of size 1e-165"),
     ],
 )
 def test_bad_data_is_refused(X, y, options, error, message):

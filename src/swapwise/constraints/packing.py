@@ -147,6 +147,7 @@ class PackingSystem(IndependenceSystem):
             for added in added_sets(candidates, size):
                 slots = self._groups[added].reshape(len(added), size * self.p)
                 newcomers = (slots[:, :, None] == slots[:, None, :]).sum(axis=2)
+                # Sets that are not allowed by themselves would find no drop; to leave them out is cheaper.
                 fits = ((newcomers <= np.append(self._capacity, 0)[slots]) | (slots < 0)).all(axis=1)
                 added, slots = added[fits], slots[fits]
                 excess = newcomers[fits] - chosen.room[slots]

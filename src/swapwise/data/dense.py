@@ -46,6 +46,11 @@ class DenseDesign:
         """Return ``Aᵀ V`` for a vector or a thin matrix: one pass over the data."""
         return self._matrix.T @ vectors
 
+    def largest_entries(self) -> FloatArray:
+        """Return the largest absolute value in every column."""
+        largest: FloatArray = np.maximum(self._matrix.max(axis=0), -self._matrix.min(axis=0))
+        return largest
+
     def squared_norms(self) -> FloatArray:
         """Return the squared length of every column."""
         return np.einsum("ij,ij->j", self._matrix, self._matrix)

@@ -147,6 +147,8 @@ def best_of_grid(feasible, slots, coupling, coef, spread, corr, sigma, floor, ti
     best, leader, evaluated = -np.inf, -1, 0
     for j in range(n):
         bound[j] = _add_gain(corr[j], sigma[j], floor[j])
+        if not feasible[j, last] and sigma[j] <= floor[j]:
+            bound[j] = np.inf  # too little is left of it to tell, but a swap for its near twin may gain
         if feasible[j, last]:
             evaluated += 1
             best = max(best, bound[j])

@@ -109,6 +109,8 @@ class IsingPseudoLikelihood(SparseObjective):
         """Refit from given parameters (edges first, then fields) and return value and parameters."""
         from swapwise.kernels import ising
 
+        if not len(support):
+            return 0.0, self.no_couplings(0)
         fitted = parameters.copy()
         ends = self.tail[support], self.head[support]
         value = ising.refit(self.spins, *ends, fitted, self.ridge, REFIT_TOLERANCE, MAX_STEPS)

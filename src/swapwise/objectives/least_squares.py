@@ -17,9 +17,16 @@ from swapwise.objectives.base import SparseObjective
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares_state import LeastSquaresState
 
-# A column adds to a set of others only if they leave more than this share of its squared length
-# unexplained; below it, rounding decides what the column would be worth.
-RANK_TOLERANCE = 1e-10
+# A column counts as spanned by others if they leave no more than this share of its squared length: it
+# is then within 1e-7 of their span, and what is left of it is mostly rounding.
+RANK_TOLERANCE = 1e-14
+
+# No search adds a column unless this share of its squared length is left: a hundred times more, so that
+# what a search puts together is of full rank in whatever order its columns are looked at.
+CANDIDATE_TOLERANCE = 1e-12
+
+# Entries within these bounds have squares, and products of squares, that stay finite and positive.
+SMALLEST, LARGEST = 1e-70, 1e70
 
 # Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
 EIGENVALUES_UP_TO = 1000
@@ -81,10 +88,10 @@ class LeastSquares(SparseObjective):
         self.n = self.design.n_features
         self.y = self.design.rows(y, "y")
         self.ridge = as_real(ridge, "ridge")
+        _require_scale(self.design.largest_entries(), "column {} of X")
+        _require_scale(np.abs(self.y).max(keepdims=True), "y")
         squares = self.design.squared_norms()
         self._squared_y = float(self.y @ self.y)
-        if not np.isfinite(squares.sum() + self._squared_y):
-            raise ValueError("the squares of X or y are too large for floating point; rescale the data")
         if self._squared_y == 0:
             warn("y is zero throughout: every set has the value 0")
         #: ‖y‖², or 1 where that is 0 and nothing can be explained
@@ -166,3 +173,13 @@ class LeastSquares(SparseObjective):
         if t <= 1:
             return (2.0 / self.total) * float(self.squares.min())
         return (2.0 / self.total) * (self._eigenvalues[0] + self.ridge)
+
+
+def _require_scale(largest: FloatArray, name: str) -> None:
+    outside = (largest > 0) & ((largest < SMALLEST) | (largest > LARGEST))
+    if outside.any():
+        column = int(np.argmax(outside))
+        raise ValueError(
+            f"{name.format(column)} has entries of size {largest[column]:.3g}, whose squares leave floating "
+            f"point; rescale it to between {SMALLEST:g} and {LARGEST:g}"
+        )

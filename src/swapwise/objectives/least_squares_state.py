@@ -8,12 +8,20 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.kernels import swaps
 from swapwise.moves import TIE, Move, MoveBatch, MoveList, SwapGrid
 from swapwise.objectives.base import SparseState
-from swapwise.objectives.least_squares import RANK_TOLERANCE, LeastSquares
+from swapwise.objectives.least_squares import CANDIDATE_TOLERANCE, RANK_TOLERANCE, LeastSquares
 
 # A relative error of the updated factors above this asks for new ones. So do this many updates and
 # four times the size of the set: rebuilding then costs a small share of them.
 DRIFT_TOLERANCE = 1e-9
 UPDATES_BEFORE_REBUILD = 100
+
+# Dropping a column that the others nearly span cancels large numbers: the error it leaves grows with the
+# square of how many times larger its squared length is than what was unexplained of it.
+LARGEST_INFLATION = 200.0
+
+# σ is a difference; where less than this share of a column's squared length is left, it is computed anew
+# from what is left of the column itself.
+SMALL_SHARE = 1e-5
 
 # A move of more elements than this is cheaper to factor anew than to sweep in one by one.
 SWEEPS_BEFORE_REBUILD = 8
@@ -52,7 +60,8 @@ class LeastSquaresState(SparseState):
     def __init__(self, objective: LeastSquares, support: IndexArray) -> None:
         self.objective = objective
         self.n_evaluations = 1
-        self._floor = RANK_TOLERANCE * objective.squares
+        self._floor = CANDIDATE_TOLERANCE * objective.squares
+        self._rank_floor = RANK_TOLERANCE * objective.squares
         self.support = support
         self._rebuild()
 
@@ -134,6 +143,8 @@ class LeastSquaresState(SparseState):
             self._add(element)
         if self._updates > UPDATES_BEFORE_REBUILD + 4 * self._size or self._drifted():
             self._rebuild()
+        else:
+            self._refine_small()
         self.value = self.objective.value_of(self._residual, self._weights[: self._size])
 
     def _drop(self, element: int) -> None:
@@ -141,6 +152,8 @@ class LeastSquaresState(SparseState):
         if slot < 0:
             return
         last = self._size - 1
+        if self.objective.squares[element] * self._inverse[slot, slot] > LARGEST_INFLATION:
+            self._error = np.inf
         swaps.remove_slot(
             slot, self._size, self._coupling, self._inverse, self._weights, self._corr, self._sigma
         )
@@ -155,14 +168,11 @@ class LeastSquaresState(SparseState):
         self._residual = self.objective.y - self._weights[:last] @ self._columns[:last]
         # A chosen column that the dropped one made superfluous may now be needed.
         spare = self._spare()
-        needed = spare[self._sigma[spare] > self._floor[spare]]
+        needed = spare[self._sigma[spare] > self._rank_floor[spare]]
         if len(needed):
             self._add(int(needed[0]))
 
     def _add(self, element: int) -> None:
-        if self._sigma[element] <= self._floor[element]:
-            self.objective.warn_of_rank(f"column {element} is spanned by columns chosen before it")
-            return
         size, ridge = self._size, self.objective.ridge
         self._reserve(size + 1)
         basis, inverse = self._columns[:size], self._inverse[:size, :size]
@@ -175,13 +185,14 @@ class LeastSquaresState(SparseState):
         explained += correction
         rest -= correction @ basis
         unexplained = float(rest @ rest + ridge * (1.0 + explained @ explained))
+        if unexplained <= self._rank_floor[element]:
+            self.objective.warn_of_rank(f"column {element} is spanned by columns chosen before it")
+            return
         self._error = max(
             self._error,
             abs(unexplained - self._sigma[element]) / unexplained,
             float(np.abs(correction).max(initial=0.0)) / (1.0 + float(np.abs(explained).max(initial=0.0))),
         )
-        if unexplained <= self._floor[element]:
-            return
 
         step = float(column @ self._residual) / unexplained
         self._residual = self._residual - step * rest
@@ -218,7 +229,26 @@ class LeastSquaresState(SparseState):
         self._residual = objective.y - self._weights[:size] @ factor.columns
         self._corr = objective.design.correlate(self._residual)
         self._size, self._updates, self._error, self._products = size, 0, 0.0, None
+        self._refine_small()
         self.value = objective.value_of(self._residual, self._weights[:size])
+
+    def _refine_small(self) -> None:
+        """Compute σ, c and B anew for columns of which little is left, from what is left of them."""
+        squares, ridge, size = self.objective.squares, self.objective.ridge, self._size
+        small = np.flatnonzero((self._sigma < SMALL_SHARE * squares) & (self._slot < 0))
+        if not len(small):
+            return
+        basis, inverse = self._columns[:size], self._inverse[:size, :size]
+        columns = self.objective.design.columns(small)
+        explained = self._coupling[small, :size]
+        rest = columns - explained @ basis
+        for _ in range(2):
+            correction = (rest @ basis.T - ridge * explained) @ inverse
+            explained = explained + correction
+            rest -= correction @ basis
+        self._coupling[small, :size] = explained
+        self._sigma[small] = (rest**2).sum(axis=1) + ridge * (1.0 + (explained**2).sum(axis=1))
+        self._corr[small] = rest @ self._residual + ridge * (explained @ self._weights[:size])
 
     def _allocate(self, slots: int) -> None:
         n, samples = self.objective.n, self.objective.design.n_samples
@@ -271,7 +301,7 @@ class LeastSquaresState(SparseState):
         if 0 < self._size < len(self.support):
             spare = self._spare()
             share = self._coupling[spare, : self._size] ** 2 / np.diag(self._inverse)[: self._size]
-            needed = self._sigma[spare, None] + share > self._floor[spare, None]
+            needed = self._sigma[spare, None] + share > self._rank_floor[spare, None]
             replaceable = np.any(needed, axis=0, keepdims=True)[0]
             slots = np.where(replaceable[slots], -1, slots)
         return slots
