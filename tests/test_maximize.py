@@ -78,6 +78,7 @@ def test_different_ground_sets(regression):
         ({"time_limit": "soon"}, TypeError, "time_limit must be a non-negative number, got 'soon'"),
         ({"random_state": "dice"}, TypeError, "random_state must be a non-negative integer"),
         ({"callback": 7}, TypeError, "callback must be callable, got 7"),
+        ({"method": "greedy", "q": 2}, ValueError, "q is an option of local search; greedy"),
         ({"method": "greedy", "epsilon": 0.1}, ValueError, "epsilon is an option of local search; greedy"),
         ({"method": "modular", "start": "greedy"}, ValueError, "start is an option of local search; modular"),
         ({"method": "random", "start": [1]}, ValueError, "start is an option of local search; random"),
@@ -134,6 +135,10 @@ def test_exhaustive_search_declines_large_families(regression):
     objective = sw.LeastSquares(RNG.standard_normal((5, 60)), RNG.standard_normal(5))
     with pytest.raises(ValueError, match="exhaustive search is for at most 1,000,000"):
         sw.maximize(objective, sw.Uniform(60, 10), "exhaustive")
+    with pytest.raises(ValueError, match="exhaustive search is for at most 1,000,000"):
+        sw.maximize(sw.Linear(np.ones(3000)), sw.Partition(np.arange(3000) // 2, 1), "exhaustive")
+    few = sw.Uniform(40, 20).contract(range(18))  # 231 bases
+    assert sw.maximize(sw.Linear(np.arange(40.0)), few, "exhaustive").support[-2:].tolist() == [38, 39]
 
 
 # -- how it stops ---------------------------------------------------------------------------------
@@ -243,7 +248,7 @@ def test_a_move_that_does_not_keep_its_promise_is_taken_back():
     with pytest.warns(UserWarning, match="smoothness constant is too small"):
         result = sw.maximize(Boastful(), sw.Uniform(12, 3), "non-oblivious", start="arbitrary")
     assert result.value >= Boastful()([0, 1, 2]) - 1e-12
-    assert result.status == sw.Status.LOCAL_OPTIMUM
+    assert result.status == sw.Status.INTERRUPTED
 
 
 def test_other_methods_end_complete(regression):

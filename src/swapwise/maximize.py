@@ -58,7 +58,7 @@ def maximize(
         ``"best-singleton"`` (completed to a maximal set), or any independent set, such as the result of
         another search. For local search.
     max_iter : int, optional
-        Largest number of moves, the paper's T.
+        Largest number of moves, the paper's T; each new best set of an exhaustive search counts as one.
     epsilon : float, optional
         Switches local search to the geometric rule (Algorithm 5): take the first move that gains
         ``epsilon / rank · f(X)``. The rule says nothing at f = 0, so ``start="empty"`` then means
@@ -106,7 +106,7 @@ def maximize(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
     if pivot is None:
-        _refuse_options_of_local_search(name, start, epsilon)
+        _refuse_options_of_local_search(name, q, start, epsilon)
     begins_at = check_start(start, constraint)
     if epsilon is not None and isinstance(begins_at, str) and begins_at == "empty":
         begins_at = "best-singleton"
@@ -175,7 +175,9 @@ def _check_problem(objective: SetFunction, constraint: IndependenceSystem) -> No
         )
 
 
-def _refuse_options_of_local_search(name: str, start: object, epsilon: float | None) -> None:
+def _refuse_options_of_local_search(name: str, q: int, start: object, epsilon: float | None) -> None:
+    if q != 1:
+        raise ValueError(f"q is an option of local search; {name} does not use it")
     if epsilon is not None:
         raise ValueError(f"epsilon is an option of local search; {name} does not use it")
     if not (isinstance(start, str) and start == "empty"):

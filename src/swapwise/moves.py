@@ -73,7 +73,7 @@ class MoveBatch(ABC):
         return index, float(scores.flat[index])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MoveList(MoveBatch):
     """Moves spelled out: row ``k`` adds ``added[k]`` and drops ``dropped[k]``, padded with -1.
 
@@ -129,8 +129,16 @@ class MoveList(MoveBatch):
         """Tell whether every move adds at most one element and drops at most one."""
         return self.added.shape[1] <= 1 and self.dropped.shape[1] <= 1
 
+    def swap_columns(self) -> tuple[IndexArray, IndexArray]:
+        """Return what each swap adds and what it drops, -1 for nothing."""
+        nothing = np.full(len(self), NOTHING, dtype=np.intp)
+        added, dropped = (
+            elements[:, 0] if elements.shape[1] else nothing for elements in (self.added, self.dropped)
+        )
+        return added, dropped
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class SwapGrid(MoveBatch):
     """All moves that add one element and drop at most one.
 
@@ -162,10 +170,6 @@ class SwapGrid(MoveBatch):
         useful = self.feasible & ~self.free[:, None]
         useful[:, -1] = self.free
         return useful
-
-    def additions(self) -> SwapGrid:
-        """Return the same grid with nothing but additions in it."""
-        return SwapGrid(self.drops[:0], self.feasible[:, -1:])
 
     def move(self, index: int) -> Move:
         """Return the move at a flat index."""

@@ -19,3 +19,9 @@ def test_labels(missing):
 def test_vertices(missing):
     with pytest.raises(ValueError, match=r"every edge needs two vertices, got .* in edge number 0"):
         Graphic([("a", missing)])
+
+
+@pytest.mark.parametrize("edges", [None, 5, "ab"])
+def test_edges_that_are_none(edges):
+    with pytest.raises(TypeError, match="edges must be pairs of vertices or a networkx graph, got"):
+        Graphic(edges)

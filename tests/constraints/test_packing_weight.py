@@ -125,6 +125,14 @@ def test_three_groups_each_as_by_one_plain_program(seed):
     check(weights, groups, capacity, by_plain_program(weights, groups, capacity))
 
 
+def test_a_guess_that_is_cut_short_does_no_harm(monkeypatch):
+    monkeypatch.setattr(packing_weight, "NODES_FOR_A_GUESS", 1)
+    random = np.random.default_rng(0)
+    groups = random.integers(0, 30, (300, 3)) + 30 * np.arange(3)
+    weights, capacity = random.random(300), np.full(90, 2)
+    check(weights, groups, capacity, by_plain_program(weights, groups, capacity))
+
+
 def test_many_odd_blocks():
     # 20 separate triangles: the relaxation takes half of every edge, 1.5 a triangle, where 1 is possible.
     groups = (np.array([[0, 1], [0, 2], [1, 2]]) + 3 * np.arange(20)[:, None, None]).reshape(-1, 2)

@@ -93,7 +93,7 @@ def least_squares(draw: st.DrawFn) -> SetFunction:
 
 @st.composite
 def ising(draw: st.DrawFn) -> SetFunction:
-    """Few vertices and samples, with a ridge that keeps every coupling finite; equal vertices are frequent."""
+    """Few vertices and samples, with a ridge that keeps couplings finite; equal vertices are frequent."""
     samples, vertices = draw(st.integers(2, 5)), draw(st.integers(1, 3))
     signs = draw(masks(samples * vertices)).reshape(samples, vertices)
     return IsingPseudoLikelihood(np.where(signs, 1.0, -1.0), ridge=0.1, fields=draw(st.booleans()))

@@ -14,12 +14,12 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_v
 from swapwise.moves import MoveBatch, MoveList
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MaxWeight:
     """A heavy allowed set, and how heavy any other can be.
 
     ``weight`` is at least ``factor`` times the largest weight of any allowed set; a factor of 1
-    means that the set is a heaviest one.
+    means that the set is a heaviest one. ``bound`` is an upper bound that was proven on the way, if any.
 
     >>> from swapwise import Uniform
     >>> heaviest = Uniform(3, 2).max_weight([1.0, -1.0, 5.0])
@@ -30,6 +30,7 @@ class MaxWeight:
     support: IndexArray
     weight: float
     factor: float = 1.0
+    bound: float | None = None
 
     @property
     def exact(self) -> bool:
@@ -39,7 +40,7 @@ class MaxWeight:
     @property
     def upper_bound(self) -> float:
         """A weight that no allowed set exceeds."""
-        return self.weight / self.factor
+        return self.weight / self.factor if self.bound is None else self.bound
 
 
 class IndependenceSystem(ABC):
@@ -149,7 +150,8 @@ class IndependenceSystem(ABC):
 
     def count_bound(self, maximal: bool = True) -> int:
         """Return a bound on the number of maximal allowed sets, or of all allowed sets."""
-        candidates, size = self.n - len(self.loops()), self.max_size()
+        forced = len(self.forced)
+        candidates, size = self.n - len(self.loops()) - forced, self.max_size() - forced
         if not maximal:
             return sum(comb(candidates, k) for k in range(size + 1))
         return comb(candidates, min(size, (candidates + 1) // 2))

@@ -14,6 +14,8 @@ Edge = tuple[Hashable, Hashable]
 
 def read_edges(edges: Any) -> list[Edge]:
     """Return the edges as pairs; those of a networkx graph come in its own order."""
+    if not is_graph(edges) and (isinstance(edges, str) or not isinstance(edges, Iterable)):
+        raise TypeError(f"edges must be pairs of vertices or a networkx graph, got {edges!r}")
     # Called, the edges of a multigraph are pairs; iterated over, they come with their keys.
     pairs = []
     for e, edge in enumerate(edges.edges() if is_graph(edges) else edges):

@@ -177,17 +177,22 @@ class Laminar(Matroid):
     def count_bound(self, maximal: bool = True) -> int:
         """Return the exact number of bases, or of all sets, counted by size from the leaves up."""
         own = np.bincount(self._leaf, minlength=len(self._end))
-        counts = [[comb(int(m), size) for size in range(m + 1)] for m in own]
+        counts = [
+            [comb(int(m), size) for size in range(min(m, c) + 1)]
+            for m, c in zip(own, self._capacity, strict=True)
+        ]
         for node in range(len(counts) - 1, -1, -1):
             counts[node] = counts[node][: self._capacity[node] + 1]
             if node:
                 parent = self._parent[node]
-                counts[parent] = _multiply(counts[parent], counts[node])
+                counts[parent] = _multiply(counts[parent], counts[node])[: self._capacity[parent] + 1]
         return counts[0][-1] if maximal else sum(counts[0])
 
 
 def _read_limits(n: int, limits: Iterable[tuple[Iterable[int], int]]) -> tuple[list[IndexArray], list[int]]:
     sets, capacities = [], []
+    if not isinstance(limits, Iterable):
+        raise TypeError(f"limits must be pairs (elements, capacity), got {limits!r}")
     for s, limit in enumerate(limits):
         if not isinstance(limit, Sequence) or len(limit) != 2:
             raise TypeError(f"limits must be pairs (elements, capacity), got {limit!r} as number {s}")

@@ -256,8 +256,9 @@ class PackingSystem(IndependenceSystem):
     def _max_weight(self, weights: FloatArray) -> MaxWeight:
         from swapwise.constraints.packing_weight import heaviest_packing
 
-        support, _ = heaviest_packing(weights, self._groups, self._capacity)
-        return MaxWeight(support, float(weights[support].sum()))
+        support, bound = heaviest_packing(weights, self._groups, self._capacity)
+        weight = float(weights[support].sum())
+        return MaxWeight(support, weight, bound=max(bound, weight))
 
 
 def _best_of(moves: MoveList, gain: FloatArray, cost: FloatArray) -> MoveList:

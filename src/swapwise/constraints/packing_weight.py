@@ -26,6 +26,9 @@ PERTURBATION = 2.0**-15  # breaks ties, and stands well above the tolerances of 
 # The first guess at the gap between the relaxation and the best packing, relative to the heaviest
 # element, and how fast it grows. A wrong guess costs time, never the answer.
 FIRST_GUESS, GUESS_GROWTH = 1e-3, 8.0
+# Nodes of the search tree (not seconds: answers must not depend on the machine) for a good packing; the
+# last program, which has to find the best one, has no limit.
+NODES_FOR_A_GUESS = 10
 
 
 def heaviest_packing(
@@ -189,7 +192,7 @@ def _good_packings(problem: _Problem, relaxed: _Relaxation) -> Iterator[IndexArr
     yield found
     guess = FIRST_GUESS
     while guess < relaxed.bound - problem.weight(found):
-        packing, _ = _best_within(problem, relaxed, guess, relaxed.columns)
+        packing, _ = _best_within(problem, relaxed, guess, relaxed.columns, NODES_FOR_A_GUESS)
         if packing is not None:
             found = max(found, packing, key=problem.weight)
             yield found
@@ -302,11 +305,16 @@ def _rounded(problem: _Problem, relaxed: _Relaxation) -> IndexArray:
 
 
 def _best_within(
-    problem: _Problem, relaxed: _Relaxation, delta: float, candidates: IndexArray
+    problem: _Problem,
+    relaxed: _Relaxation,
+    delta: float,
+    candidates: IndexArray,
+    node_limit: int | None = None,
 ) -> tuple[IndexArray | None, float]:
     """Return the heaviest packing of candidates that loses at most ``delta`` at one place, and a bound.
 
     A place is an element or a group: step 3 fixes the others. No packing may be left; then it is None.
+    With a limit on the nodes it is the best one found so far, if there is one.
     """
     reduced = relaxed.reduced[candidates]
     taken, undecided = candidates[reduced > delta], candidates[np.abs(reduced) <= delta]
@@ -327,11 +335,12 @@ def _best_within(
         constraints=LinearConstraint(problem.incidence[:, undecided], np.where(full, room, -np.inf), room),
         integrality=np.ones(len(undecided)),
         bounds=(0.0, 1.0),
-        options={"mip_rel_gap": 0.0},
+        options={"mip_rel_gap": 0.0} | ({} if node_limit is None else {"node_limit": node_limit}),
     )
-    if answer.status == 2:  # infeasible
+    stopped = node_limit is not None and answer.status in (1, 4)  # SciPy calls the limit on nodes "other"
+    if answer.status == 2 or (stopped and answer.x is None):  # 2: there is none
         return None, -np.inf
-    if answer.status != 0:
+    if answer.status != 0 and not stopped:
         raise RuntimeError(f"the integer program of a heaviest packing was not solved: {answer.message}")
     chosen = np.sort(np.append(taken, undecided[answer.x > 0.5]))
     if (problem.loads(chosen) > problem.capacity).any():

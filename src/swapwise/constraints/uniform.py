@@ -26,7 +26,10 @@ class Uniform(Laminar):
         self.k = as_count(k, "k")
         root = np.zeros(1, dtype=np.intp)
         self._set_tree(
-            leaf=np.zeros(self.n, dtype=np.intp), end=root + 1, parent=root, capacity=root + self.k
+            leaf=np.zeros(self.n, dtype=np.intp),
+            end=root + 1,
+            parent=root,
+            capacity=root + min(self.k, self.n),
         )
 
     def __repr__(self) -> str:

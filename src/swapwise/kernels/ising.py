@@ -39,29 +39,61 @@ def incidence(tail, head, n_vertices):
     return begin, edges, others
 
 
+@njit(cache=True, fastmath={"contract", "nsz"}, error_model="numpy")
+def _exp_of_negative(values, bits):
+    """Replace numbers ≤ 0 by their exponentials, to the last digit, several at a time.
+
+    ``exp(v) = 2ᵏ exp(r)`` with ``|r| ≤ ln 2 / 2``: a polynomial for exp(r), and k put straight into the
+    exponent of a float. The library's exp is a call for each number, and most of the work of a refit.
+    """
+    for s in range(len(values)):
+        value = max(values[s], -700.0)
+        k = np.floor(value * 1.4426950408889634 + 0.5)
+        r = (value - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10
+        total = 1 / 479001600 + r / 6227020800
+        total = 1 / 39916800 + r * total
+        total = 1 / 3628800 + r * total
+        total = 1 / 362880 + r * total
+        total = 1 / 40320 + r * total
+        total = 1 / 5040 + r * total
+        total = 1 / 720 + r * total
+        total = 1 / 120 + r * total
+        total = 1 / 24 + r * total
+        total = 1 / 6 + r * total
+        total = 1 / 2 + r * total
+        total = 1.0 + r * total
+        values[s] = 1.0 + r * total
+        bits[s] = (np.int64(np.int32(k)) + 1023) << 52
+    powers = bits.view(np.float64)
+    for s in range(len(values)):
+        values[s] *= powers[s]
+
+
 @njit(cache=True, fastmath=SUMS, error_model="numpy")
-def _logistic_terms(own, slope, curve):
+def _logistic_terms(own, slope, curve, bits):
     """Log-likelihood of one vertex, with its first and second derivatives by the local field.
 
     ``slope`` comes in holding the local field of every sample and goes out holding the derivatives.
     """
     samples = len(own)
-    total, product = 0.0, 1.0
+    total = 0.0
     for s in range(samples):
         margin = 2.0 * own[s] * slope[s]
-        small = np.exp(-abs(margin))
-        product *= 1.0 + small
-        if margin >= 0:
-            wrong = small / (1.0 + small)
-        else:
-            wrong = 1.0 / (1.0 + small)
-            total += margin
-        if s % TERMS_PER_LOG == TERMS_PER_LOG - 1:
-            total -= np.log(product)
-            product = 1.0
+        total += min(margin, 0.0)
+        curve[s] = -abs(margin)
+        slope[s] = margin
+    _exp_of_negative(curve, bits)
+    for begin in range(0, samples, TERMS_PER_LOG):
+        product = 1.0
+        for s in range(begin, min(begin + TERMS_PER_LOG, samples)):
+            product *= 1.0 + curve[s]
+        total -= np.log(product)
+    for s in range(samples):
+        right = 1.0 / (1.0 + curve[s])
+        wrong = (curve[s] if slope[s] >= 0.0 else 1.0) * right
         slope[s] = 2.0 * own[s] * wrong / samples
-        curve[s] = 4.0 * own[s] * own[s] * wrong * (1.0 - wrong) / samples
-    return (total - np.log(product)) / samples
+        curve[s] = 4.0 * own[s] * own[s] * curve[s] * right * right / samples
+    return total / samples
 
 
 @njit(cache=True, fastmath=SUMS, error_model="numpy")
@@ -71,6 +103,7 @@ def _evaluate(spins, graph, parameters, n_edges, ridge, gradient, hessian):
     n_vertices, samples = spins.shape
     fields = len(parameters) > n_edges
     slope, curve, weighted = np.empty(samples), np.empty(samples), np.empty(samples)
+    bits = np.empty(samples, np.int64)
     gradient[:] = 0.0
     hessian[:, :] = 0.0
     value = 0.0
@@ -80,7 +113,7 @@ def _evaluate(spins, graph, parameters, n_edges, ridge, gradient, hessian):
             coupling, other = parameters[edges[a]], spins[others[a]]
             for s in range(samples):
                 slope[s] += coupling * other[s]
-        value += _logistic_terms(spins[v], slope, curve)
+        value += _logistic_terms(spins[v], slope, curve, bits)
         for a in range(begin[v], begin[v + 1]):
             first, other = edges[a], spins[others[a]]
             pull = 0.0

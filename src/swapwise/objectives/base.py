@@ -88,7 +88,16 @@ class State:
 
     def best(self, moves: MoveBatch) -> tuple[int, float]:
         """Return flat index and gain of the best move of a batch (-1 if it holds none)."""
-        return moves.best(self.gains(moves), max(abs(self.value), self.objective.scale))
+        return moves.best(self.gains(moves), self.magnitude)
+
+    @property
+    def magnitude(self) -> float:
+        """The size of the values at play: far smaller differences are rounding."""
+        return max(abs(self.value), self.objective.scale)
+
+    def is_cheap(self, moves: MoveBatch) -> bool:
+        """Tell whether the gains of a batch cost next to nothing: then it need not be cut into pieces."""
+        return False
 
     def apply(self, move: Move) -> None:
         """Take a move."""
@@ -177,6 +186,7 @@ class SparseState(State):
 
     objective: SparseObjective
     _coef: FloatArray
+    _gradient: FloatArray | None
 
     @property
     def coef(self) -> FloatArray:
@@ -186,7 +196,10 @@ class SparseState(State):
     @property
     def gradient(self) -> FloatArray:
         """The gradient of ``u`` at the coefficients; zero on the support."""
-        return self.objective.gradient_at(self._coef)
+        if self._gradient is None:
+            self._gradient = self.objective.gradient_at(self._coef)
+            self._gradient[self.support] = 0.0
+        return self._gradient
 
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
         """Return, for every move, a valid M in the directions that it touches."""
@@ -199,4 +212,5 @@ class SparseState(State):
         self.support = support
         self.value, values = self.objective._fit(support)
         self._coef = self.objective._embed(support, values)
+        self._gradient = None
         self.n_evaluations += 1

@@ -21,7 +21,6 @@ class IsingState(SparseState):
 
     objective: IsingPseudoLikelihood
     _parameters: FloatArray  # couplings in the order of the support, then fields
-    _gradient: FloatArray | None
 
     def __init__(self, objective: IsingPseudoLikelihood, support: IndexArray) -> None:
         self._parameters = objective.no_couplings(len(support))
@@ -40,14 +39,6 @@ class IsingState(SparseState):
         fields = self._parameters[len(self.support) :]
         self._parameters = np.append(self._coef[support], fields)
         self._settle(support)
-
-    @property
-    def gradient(self) -> FloatArray:
-        """The gradient over all pairs; zero on the support."""
-        if self._gradient is None:
-            self._gradient = self.objective.gradient_at(self._coef)
-            self._gradient[self.support] = 0.0
-        return self._gradient
 
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return exact gains: one warm-started refit a move, in compiled code on all threads."""

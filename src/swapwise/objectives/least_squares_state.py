@@ -79,6 +79,11 @@ class LeastSquaresState(SparseState):
         gradient[self.support] = 0.0
         return gradient
 
+    def is_cheap(self, moves: MoveBatch) -> bool:
+        """Return True but for large moves from a set of dependent columns, which are refitted."""
+        swaps_only = isinstance(moves, SwapGrid) or moves.to_list().are_swaps()
+        return swaps_only or self._size == len(self.support)
+
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return the exact gains of a grid or of listed swaps in closed form."""
         if isinstance(moves, SwapGrid):
@@ -312,8 +317,7 @@ class LeastSquaresState(SparseState):
 
     def _gains_of_swaps(self, moves: MoveList) -> FloatArray:
         self.n_evaluations += len(moves)
-        added = moves.added[:, 0] if moves.added.shape[1] else np.full(len(moves), -1)
-        dropped = moves.dropped[:, 0] if moves.dropped.shape[1] else np.full(len(moves), -1)
+        added, dropped = moves.swap_columns()
         slots = np.where(dropped >= 0, self._slots_of(np.maximum(dropped, 0)), -1)
         gains = np.zeros(len(moves))
         adds = added >= 0

@@ -26,14 +26,8 @@ class Linear(SetFunction):
     closed_form_gains = True
 
     def __init__(self, weights: ArrayLike) -> None:
-        self.weights = as_vector(weights, None, "weights").copy()
-        negative = self.weights < 0
-        if negative.any():
-            where = int(np.argmax(negative))
-            raise ValueError(
-                "weights must be non-negative, for f must be monotone; "
-                f"got {self.weights[where]} at position {where}"
-            )
+        # f must be monotone, hence no negative weights.
+        self.weights = as_vector(weights, None, "weights", non_negative=True).copy()
         self.n = self.weights.size
 
     def _value(self, support: IndexArray) -> float:
@@ -53,6 +47,10 @@ class LinearState(SwapState):
     """
 
     objective: Linear
+
+    def is_cheap(self, moves: MoveBatch) -> bool:
+        """Return True: no move needs a refit."""
+        return True
 
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return f after minus f before for every move; minus infinity where a grid has none."""

@@ -39,6 +39,10 @@ class SwapState(State):
     def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
         """Return how much of the loss of ``i`` each ``j`` makes up for: one row for each ``j``."""
 
+    def is_cheap(self, moves: MoveBatch) -> bool:
+        """Return True for swaps; larger moves are refitted."""
+        return isinstance(moves, SwapGrid) or moves.to_list().are_swaps()
+
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return f after minus f before for every move; minus infinity where a grid has none."""
         if isinstance(moves, SwapGrid):
@@ -63,7 +67,7 @@ class SwapState(State):
 
     def _list_gains(self, moves: MoveList) -> FloatArray:
         self.n_evaluations += len(moves)
-        added, dropped = _only_column(moves.added), _only_column(moves.dropped)
+        added, dropped = moves.swap_columns()
         adds, drops = added != NOTHING, dropped != NOTHING
         gains = np.zeros(len(moves))
         if adds.any():
@@ -78,8 +82,3 @@ class SwapState(State):
             columns, column = np.unique(dropped[swaps], return_inverse=True)
             gains[swaps] += self._overlaps(rows, columns)[row, column]
         return gains
-
-
-def _only_column(elements: IndexArray) -> IndexArray:
-    # A list of moves that never drop (or never add) may come with no column at all.
-    return elements[:, 0] if elements.shape[1] else np.full(len(elements), NOTHING, dtype=np.intp)

@@ -26,8 +26,8 @@ class Exhaustive(Steps):
         count = constraint.count_bound(maximal=objective.monotone)
         if count > LARGEST_FAMILY:
             raise ValueError(
-                f"exhaustive search is for at most {LARGEST_FAMILY:,} sets; this constraint may have "
-                f"{count:.3g}. A local search (method='auto') has no such limit"
+                f"exhaustive search is for at most {LARGEST_FAMILY:,} sets; this constraint may have more. "
+                f"A local search (method='auto') has no such limit"
             )
         self._sets = allowed_sets(constraint, maximal=objective.monotone)
         self._clock = clock
@@ -38,7 +38,7 @@ class Exhaustive(Steps):
             self._clock.check()
             state.n_evaluations += 1
             value = state.objective._value(candidate)
-            if value > state.value + TIE * max(abs(value), state.objective.scale):
+            if value > state.value + TIE * max(abs(value), state.magnitude):
                 return move_to(state.support, candidate)
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class Acceptance(ABC):
 
     def least_gain(self, state: State) -> float:
         """Return what a score must exceed for a move to count as an improvement."""
-        return self._tol * max(abs(state.value), state.objective.scale)
+        return self._tol * state.magnitude
 
     @abstractmethod
     def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch], steps: Steps) -> Move | None:
@@ -43,7 +44,7 @@ class BestImprovement(Acceptance):
         best = self.least_gain(state)
         for moves in batches:
             index, score = pivot.best(state, moves)
-            ties = steps.pending is not None and score <= best + TIE * (abs(best) + abs(state.value))
+            ties = steps.pending is not None and score <= best + TIE * (abs(best) + state.magnitude)
             if index >= 0 and score > best and not ties:
                 best, steps.pending = score, moves.move(index)
         return steps.pending
@@ -83,7 +84,7 @@ class LocalSearch(Steps):
         """Return the move that the rules choose."""
         self.pending = None
         batches = self._pivot.batches(state, self._constraint, self._q, self._acceptance.only_best)
-        small = self._pivot.needs_refits(state.objective)
-        move = self._acceptance.pick(self._pivot, state, pieces(batches, small, self._clock), self)
+        cheap = partial(self._pivot.is_cheap, state)
+        move = self._acceptance.pick(self._pivot, state, pieces(batches, cheap, self._clock), self)
         self.pending = None
         return move

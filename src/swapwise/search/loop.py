@@ -49,7 +49,7 @@ def climb(state: State, steps: Steps, trace: Trace, clock: Clock, max_iter: int 
         if steps.must_rise and not state.value > before:
             state.apply(Move(added=move.dropped, dropped=move.added))
             warn(f"{move} did not raise the value {before:.6g} as it promised: {steps.why_not}")
-            return steps.finished
+            return Status.INTERRUPTED
         if trace.record(move, state, clock.seconds()):
             return Status.INTERRUPTED
     return Status.ITERATION_LIMIT

@@ -10,7 +10,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
-from swapwise.moves import MoveBatch, MoveList, SwapGrid
+from swapwise.moves import TIE, MoveBatch, MoveList, SwapGrid
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
 from swapwise.search.result import Status
 from swapwise.search.steps import additions
@@ -29,9 +29,9 @@ class Pivot(ABC):
         """Say what the rule needs and the objective lacks, or return None."""
         return None
 
-    def needs_refits(self, objective: SetFunction) -> bool:
-        """Tell whether scoring a move takes a refit, so that batches should be cut small."""
-        return not objective.closed_form_gains
+    def is_cheap(self, state: State, moves: MoveBatch) -> bool:
+        """Tell whether scoring the moves costs next to nothing; else they are scored in pieces."""
+        return state.is_cheap(moves)
 
     @abstractmethod
     def batches(
@@ -161,9 +161,9 @@ class NonOblivious(_OnCoefficients):
                 return "a smoothness constant (give one yourself: NonOblivious(smoothness=...))"
         return lacks
 
-    def needs_refits(self, objective: SetFunction) -> bool:
-        """Return False: the gradient scores every move."""
-        return False
+    def is_cheap(self, state: State, moves: MoveBatch) -> bool:
+        """Return True: the gradient scores every move."""
+        return True
 
     def batches(
         self, state: State, constraint: IndependenceSystem, q: int, only_best: bool = False
@@ -198,7 +198,8 @@ class NonOblivious(_OnCoefficients):
         M = np.maximum(state.move_smoothness(alone), np.finfo(float).tiny)
         gained = cheapest.sums(cheapest.added, state.gradient**2)
         bound = gained / (2 * M) - M * cheapest.sums(cheapest.dropped, state.coef**2) / 2
-        hopeful = cheapest.added[bound >= reached.max(initial=0.0)]
+        best = float(reached.max(initial=0.0))
+        hopeful = cheapest.added[bound >= best - TIE * (best + state.magnitude)]
         return np.unique(hopeful[hopeful >= 0])
 
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
@@ -217,7 +218,7 @@ class NonOblivious(_OnCoefficients):
 
     def best(self, state: State, moves: MoveBatch) -> tuple[int, float]:
         """Return the move with the largest lower bound."""
-        return moves.best(self.scores(state, moves), max(abs(state.value), state.objective.scale))
+        return moves.best(self.scores(state, moves), state.magnitude)
 
     def _constants(self, state: SparseState, moves: MoveBatch) -> FloatArray | float:
         if self.smoothness == "move":

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 class Status(StrEnum):
     """Why a search stopped.
 
+    LOCAL_OPTIMUM: there is no move that the pivot and acceptance rules would take (of the rules, only
+    oblivious without ``epsilon`` looks at every exchange). COMPLETE: a method that is not a local search
+    came to its end. ITERATION_LIMIT, TIME_LIMIT: ``max_iter`` or ``time_limit`` was reached.
+    INTERRUPTED: by a callback, the keyboard, or an objective that did not keep what it promised.
+
     >>> Status.LOCAL_OPTIMUM == "LOCAL_OPTIMUM"
     True
     """
@@ -43,7 +48,7 @@ class Event(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class SearchResult:
     """The set that a search found, and how it got there.
 

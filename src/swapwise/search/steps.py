@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -34,10 +34,12 @@ class Steps(ABC):
         """Return the next move, or None at the end."""
 
 
-def pieces(batches: Iterable[MoveBatch], small: bool, clock: Clock) -> Iterator[MoveBatch]:
-    """Go through batches, cut small if asked, with a look at the clock before each."""
+def pieces(
+    batches: Iterable[MoveBatch], is_cheap: Callable[[MoveBatch], bool], clock: Clock
+) -> Iterator[MoveBatch]:
+    """Go through batches, cut small unless they are cheap, with a look at the clock before each."""
     for batch in batches:
-        if not small:
+        if is_cheap(batch):
             clock.check()
             yield batch
             continue
@@ -58,10 +60,9 @@ def additions(addable: BoolArray) -> SwapGrid:
 def gains_of_additions(state: State, addable: BoolArray, clock: Clock) -> FloatArray:
     """Return the gain of adding each element, minus infinity where that is not allowed."""
     grid = additions(addable)
-    if state.objective.closed_form_gains:
-        clock.check()
-        return state.gains(grid)[:, 0]
-    parts = [state.gains(piece) for piece in pieces([grid], True, clock)]
+    parts = [state.gains(piece) for piece in pieces([grid], state.is_cheap, clock)]
+    if len(parts) == 1 and parts[0].shape == grid.shape:
+        return parts[0][:, 0]
     return grid.spread(np.concatenate([*parts, []]))[:, 0]
 
 
