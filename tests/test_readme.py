@@ -6,8 +6,8 @@ from pathlib import Path
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
 
-def test_the_example_prints_what_it_says(capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+def test_the_examples_print_what_they_say(capsys):
+    code = "\n".join(re.findall(r"```python\n(.*?)```", README, re.DOTALL))
     exec(code, {})
     promised = re.findall(r"^# (.*)$", code, re.MULTILINE)
     assert capsys.readouterr().out.splitlines() == promised
