@@ -160,6 +160,17 @@ def test_time_limit_stops_within_a_round_of_slow_values():
     assert len(result.support) == result.n_iter == 1  # a round takes 0.8 s; the best of the first part
 
 
+@pytest.mark.parametrize("method", ["oblivious", "greedy", "modular", "random-residual-greedy"])
+def test_what_a_cut_round_has_found_is_kept(method):
+    def slow(chosen):
+        time.sleep(0.01)
+        return float(len(chosen))
+
+    result = sw.maximize(sw.CustomSetFunction(slow, 100), sw.Uniform(100, 5), method, time_limit=0.2)
+    assert result.status == sw.Status.TIME_LIMIT
+    assert len(result.support) == 1
+
+
 def test_the_clock_is_looked_at_after_every_slow_value():
     calls = []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,11 @@ def as_count(value: Any, name: str) -> int:
 def as_elements(elements: Iterable[int], n: int, name: str = "the set") -> IndexArray:
     """Return distinct elements of ``0 .. n-1`` as a sorted integer array."""
     expected = f"{name} must be a flat collection of integers from 0 to {n - 1}"
-    if not isinstance(elements, Iterable) or isinstance(elements, str):
+    if (
+        not isinstance(elements, Iterable)
+        or isinstance(elements, (str, Mapping))
+        or hasattr(elements, "nodes")
+    ):
         raise TypeError(f"{expected}, got {elements!r}")
     given = np.asarray(elements if isinstance(elements, np.ndarray) else list(elements))
     if given.size == 0:

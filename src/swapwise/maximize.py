@@ -10,6 +10,7 @@ import numpy as np
 
 from swapwise.checks import as_count, as_real, warn
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.graphs import require_same_edges
 from swapwise.objectives.base import SetFunction, SparseObjective, State
 from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.loop import Observer, Trace, climb, take_pending
@@ -48,11 +49,14 @@ def maximize(
     method : str or pivot rule
         ``"oblivious"``, ``"semi-oblivious"``, ``"non-oblivious"`` (local search; also as rule objects
         such as ``NonOblivious(smoothness="global")``), ``"greedy"``, ``"random-residual-greedy"``,
-        ``"modular"``, ``"random"``, ``"exhaustive"``. ``"auto"`` is oblivious where gains are in
+        ``"modular"``, ``"random"``, ``"exhaustive"`` (up to a million sets); random residual greedy is for
+        matroids. ``"auto"`` is oblivious where gains are in
         closed form or nothing else works, and semi-oblivious otherwise. The semi- and non-oblivious
         rules compare coefficients, so they want columns of similar scale; the oblivious does not mind.
     q : int
-        How many elements a move may exchange; 1 under a single matroid.
+        How many elements a move may exchange; 1 under a single matroid. Moves grow in number as n to the
+        power of q (2q for intersections of general matroids): begin with ``start="greedy"``, so that
+        they are not spent on what q = 1 does as well. For local search.
     start : str or independent set
         ``"empty"``, ``"arbitrary"`` (a maximal set in index order), ``"greedy"``, ``"modular"``,
         ``"best-singleton"`` (completed to a maximal set), or any independent set, such as the result of
@@ -173,6 +177,10 @@ def _check_problem(objective: SetFunction, constraint: IndependenceSystem) -> No
             f"objective and constraint must have the same ground set, but the objective has "
             f"n = {objective.n} elements and the constraint n = {constraint.n}"
         )
+    if hasattr(objective, "edges"):
+        for part in getattr(constraint, "matroids", (constraint,)):
+            if hasattr(part, "edges"):
+                require_same_edges(objective.edges, part.edges)
 
 
 def _refuse_options_of_local_search(name: str, q: int, start: object, epsilon: float | None) -> None:

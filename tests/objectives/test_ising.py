@@ -2,13 +2,14 @@
 
 import warnings
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.reference.ising import PlainIsing
-from swapwise import IsingPseudoLikelihood, SwapGrid
+from swapwise import BMatching, Graphic, Intersection, IsingPseudoLikelihood, SwapGrid, Uniform, maximize
 from swapwise.kernels import ising
 from swapwise.moves import Move, MoveList
 
@@ -25,6 +26,74 @@ def problems(draw, noise=True):
 
 def supports_of(data, n):
     return np.flatnonzero(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+
+
+@st.composite
+def hard_problems(draw):
+    """Few samples, next to no ridge, odd scales: separable data, constant vertices, couplings that run away."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    vertices, samples = draw(st.integers(2, 5)), draw(st.integers(3, 12))
+    spins = np.sign(rng.standard_normal((samples, vertices)))
+    if draw(st.booleans()):
+        spins = spins + 0.1 * rng.standard_normal(spins.shape)
+    scale = draw(st.sampled_from([0.05, 1.0, 10.0]))
+    return scale * spins, draw(st.sampled_from([0.0, 1e-6, 1e-4])), draw(st.booleans())
+
+
+@pytest.mark.filterwarnings("ignore:the data are separable")
+@settings(max_examples=150)
+@given(hard_problems(), st.data())
+def test_moves_among_runaway_couplings_are_scored_as_cold_refits_score_them(problem, data):
+    objective = IsingPseudoLikelihood(*problem)
+    state = objective.start(supports_of(data, objective.n))
+    for _ in range(3):
+        feasible = np.ones((objective.n, len(state.support) + 1), dtype=bool)
+        feasible[state.support] = False
+        feasible[::2, -1] = False
+        grid = SwapGrid(state.support, feasible)
+        gains = state.gains(grid)
+        for index in np.flatnonzero(grid.useful):
+            after = objective(grid.move(int(index)).result(state.support))
+            assert gains.flat[index] == pytest.approx(after - state.value, abs=1e-6)
+        added = data.draw(st.sampled_from([(), (0,), (objective.n - 1,)]))
+        outside = tuple(e for e in added if e not in state.support)
+        state.apply(Move(outside, tuple(state.support[:1].tolist())))
+        assert state.value == pytest.approx(objective(state.support), abs=1e-6)
+        assert objective.value_at(state.coef) == pytest.approx(state.value, abs=1e-6)
+        np.testing.assert_allclose(
+            state.gradient, objective.gradient_at(state.coef) * (state.coef == 0), atol=2e-3
+        )
+
+
+@pytest.mark.filterwarnings("ignore:the data are separable")
+@settings(max_examples=100)
+@given(hard_problems())
+def test_local_optima_are_optima_even_then(problem):
+    objective = IsingPseudoLikelihood(*problem)
+    constraint = BMatching(objective.edges, 1)
+    result = maximize(objective, constraint, "oblivious")
+    assert result.status == "LOCAL_OPTIMUM"
+    for batch in constraint.moves(result.support):
+        for move in batch.to_list().moves():
+            assert objective(move.result(result.support)) <= result.value + 1e-6
+
+
+@pytest.mark.parametrize(("scale", "strong"), [(0.1, False), (1.0, False), (1.0, True), (10.0, True)])
+def test_separation_is_told_from_scale(scale, strong):
+    rng = np.random.default_rng(9)
+    first = np.sign(rng.standard_normal(60))
+    second = first if strong else np.where(rng.random(60) < 0.8, first, -first)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        IsingPseudoLikelihood(scale * np.column_stack([first, second]))([0])
+    assert bool(caught) == strong
+
+
+def test_the_value_of_nothing_does_not_depend_on_the_scale_of_the_data():
+    spins = np.where(np.random.default_rng(10).random((200, 3)) < 0.9, 1.0, -1.0)
+    small = IsingPseudoLikelihood(0.05 * spins, fields=True)
+    large = IsingPseudoLikelihood(spins, fields=True)
+    assert small([0]) == pytest.approx(large([0]), abs=1e-9)
 
 
 @settings(max_examples=40)
@@ -100,7 +169,7 @@ def test_smoothness_of_plus_and_minus_one_is_that_of_the_design():
     assert [objective.smoothness(t) for t in (1, 2, 3)] == [2.0, 3.0, 4.0]
     apart, path = [0, 9], [0, 4]  # 0-1 and 3-4; 0-1 and 1-2
     moves = MoveList(np.array([apart, path]), np.empty((2, 0), dtype=np.intp))
-    assert objective.edges[0], objective.edges[9] == ((0, 1), (3, 4))
+    assert (objective.edges[0], objective.edges[9]) == ((0, 1), (3, 4))
     np.testing.assert_allclose(objective.start().move_smoothness(moves), [2.0, 3.0])
 
 
@@ -129,6 +198,29 @@ def test_given_edges_restrict_the_ground_set():
     assert some.edges == [(0, 2), (1, 3)]
     elements = [every.edges.index(edge) for edge in some.edges]
     assert some([0, 1]) == pytest.approx(every(elements))
+
+
+def test_edges_may_come_as_a_graph():
+    spins = np.sign(np.random.default_rng(6).standard_normal((30, 4)))
+    assert IsingPseudoLikelihood(spins, edges=nx.path_graph(4)).edges == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_a_column_that_never_changes_sign_is_pointed_out():
+    spins = np.sign(np.random.default_rng(7).standard_normal((30, 3)))
+    spins[:, 1] = np.arange(1, 31)
+    with pytest.warns(UserWarning, match="column 1 of spins never changes sign"):
+        IsingPseudoLikelihood(spins, ridge=0.1)
+
+
+def test_edges_must_be_those_of_the_constraint():
+    objective = IsingPseudoLikelihood(np.sign(np.random.default_rng(8).standard_normal((30, 5))), ridge=0.1)
+    names = [("abcde"[u], "abcde"[v]) for u, v in objective.edges]
+    renamed = maximize(objective, BMatching(names, 1))
+    assert renamed.support.tolist() == maximize(objective, BMatching(objective.edges, 1)).support.tolist()
+    with pytest.raises(ValueError, match=r"edge number 0 is \(0, 1\) in one and \(3, 4\) in the other"):
+        maximize(objective, BMatching(objective.edges[::-1], 1))
+    with pytest.raises(ValueError, match="the same edges in the same order"):
+        maximize(objective, Intersection(Graphic(names[::-1]), Uniform(10, 3)))
 
 
 def test_separable_data_warn_once_and_stay_finite():
@@ -162,20 +254,23 @@ def test_fields_explain_unequal_frequencies():
 @pytest.mark.parametrize(
     ("spins", "options", "error", "message"),
     [
-        (
-            [[0, 1], [1, 1]],
-            {},
-            ValueError,
-            r"spins must be -1 and \+1, got 0 and 1; convert with 2 \* spins - 1",
-        ),
-        ([[True, False]], {}, ValueError, r"got True and False; convert with 2 \* spins - 1"),
+        ([[0, 1], [1, 1]], {}, ValueError, r"got 0 and 1 in column 0; convert with np.where\(spins == 1"),
+        ([[1, 2], [1, 1]], {}, ValueError, r"got 1 and 2 in column 1; convert with np.where\(spins == 2"),
+        ([[0, 0], [0, 0]], {}, ValueError, "got nothing but 0"),
+        ([[1, -1]], {"fields": "no"}, TypeError, "fields must be True or False, got 'no'"),
+        ([[True, False]], {}, ValueError, r"got True and False; convert with 2.0 \* spins - 1"),
         ([[1.0, np.nan]], {}, ValueError, "spins must be finite"),
         ([1, -1], {}, ValueError, "spins must be two-dimensional"),
         (np.empty((0, 3)), {}, ValueError, "at least one sample and one vertex"),
         ([[1, -1]], {"ridge": -1}, ValueError, "ridge must be a non-negative number"),
         ([[1, -1]], {"edges": [(0, 2)]}, ValueError, "edge number 0 must hold integers from 0 to 1"),
-        ([[1, -1]], {"edges": [(0,)]}, ValueError, r"an edge joins two vertices, got \(0,\) as number 0"),
-        ([[1, -1]], {"edges": [(0, 0)]}, ValueError, "edge number 0 must hold every element once"),
+        ([[1, -1]], {"edges": [(0,)]}, ValueError, r"join two different vertices, got \(0,\) as number 0"),
+        (
+            [[1, -1]],
+            {"edges": [(0, 0)]},
+            ValueError,
+            r"join two different vertices, got \(0, 0\) as number 0",
+        ),
         ([[1, -1]], {"edges": [(0, 1), (1, 0)]}, ValueError, r"every edge must be there once, but \(0, 1\)"),
     ],
 )

@@ -24,14 +24,35 @@ def test_regression_reaches_the_same_sets(row):
     assert result.support.tolist() == [int(j) for j in str(REGRESSION["support"][row]).split()]
 
 
-@pytest.mark.parametrize("row", range(len(ISING["method"])))
-def test_graphs_are_as_good_or_better(row):
-    objective = IsingPseudoLikelihood(ISING["spins"])
-    method, reached = str(ISING["method"][row]), ISING["objective"][row]
+ROWS = range(len(ISING["method"]))
+
+
+def graph_problem(row):
+    objective = IsingPseudoLikelihood(ISING["spins"][ISING["trial"][row]])
+    return objective, BMatching(objective.edges, int(ISING["b"][row]))
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_values_of_the_published_graphs(row):
+    objective, _ = graph_problem(row)
     edges = [tuple(int(v) for v in edge.split("-")) for edge in str(ISING["edges"][row]).split()]
-    assert objective([objective.edges.index(edge) for edge in edges]) == pytest.approx(reached, abs=1e-5)
-    constraint = BMatching(objective.edges, int(ISING["b"][row]))
+    value = objective([objective.edges.index(edge) for edge in edges])
+    assert value == pytest.approx(ISING["objective"][row], abs=1e-5)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if ISING["method"][row] != "non-oblivious"])
+def test_graphs_are_as_good_or_better(row):
+    objective, constraint = graph_problem(row)
+    method = str(ISING["method"][row])
     if method == "modular":
-        assert maximize(objective, constraint, start="modular").value >= reached - 1e-5
-    elif method != "non-oblivious":  # that program's gradient of an edge counts one end twice
-        assert maximize(objective, constraint, method).value >= reached - 1e-5
+        result = maximize(objective, constraint, "oblivious", start="modular")
+    else:
+        result = maximize(objective, constraint, method)
+    assert result.value >= ISING["objective"][row] - 1e-5
+
+
+def test_the_non_oblivious_rule_is_better_on_average():
+    """That program's gradient of an edge counts one end twice, so single rows may go either way."""
+    rows = [row for row in ROWS if ISING["method"][row] == "non-oblivious"]
+    reached = [maximize(*graph_problem(row), "non-oblivious").value for row in rows]
+    assert np.mean(reached) >= ISING["objective"][rows].mean()

@@ -88,6 +88,10 @@ class IndependenceSystem(ABC):
         ``cost`` has length n and is not negative. Ties go to the smallest index.
         """
 
+    def cheapest_in_batches(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
+        """Yield the moves of :meth:`cheapest_drops` in batches, where they are too many to list at once."""
+        yield self.cheapest_drops(support, cost, q)
+
     def exchange_size(self, q: int = 1) -> int:
         """Return t: how many elements a move adds and drops in all, at the most."""
         return self.p * q + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -128,7 +128,7 @@ def _read_b(b: Any, vertices: list[Hashable]) -> dict[Hashable, int]:
         return _read_named(b, vertices)
     if isinstance(b, (int, np.integer)):
         return dict.fromkeys(vertices, as_count(b, "b"))
-    if not isinstance(b, Iterable) or isinstance(b, str):
+    if not isinstance(b, Iterable) or isinstance(b, (str, Set)):
         raise TypeError(
             "b must be a non-negative integer, a mapping from vertex to one, or a sequence of one for each "
             f"vertex, got {b!r}"

@@ -114,11 +114,6 @@ def cheapest_of_each(batches: Iterable[MoveList], cost: FloatArray) -> MoveList:
     return MoveList(np.concatenate([k.added for k in kept]), np.concatenate([k.dropped for k in kept]))
 
 
-def only_adding(candidates: IndexArray, moves: MoveList) -> MoveList:
-    """Return the moves that add nothing but candidates."""
-    return moves.take(np.flatnonzero(np.isin(moves.added, [*candidates, NOTHING]).all(axis=1)))
-
-
 def joined(lists: Iterable[MoveList], n_added: int, n_dropped: int) -> MoveList:
     """Return one list of moves of the given width, which may be empty."""
     widened = [(left_aligned(m.added, n_added), left_aligned(m.dropped, n_dropped)) for m in lists]

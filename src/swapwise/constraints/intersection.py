@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from swapwise.constraints.exchanges import (
     joined,
     left_aligned,
     minimal_hitting_sets,
-    only_adding,
     pieces_of,
     runs_of,
     without_supersets,
@@ -65,7 +65,8 @@ class Intersection(IndependenceSystem):
     array([0, 1])
     """
 
-    def __init__(self, *matroids: Matroid, neighbourhood: str = "auto") -> None:
+    def __init__(self, *parts: Matroid | Intersection, neighbourhood: str = "auto") -> None:
+        matroids = _flattened(parts)
         _require_matroids(matroids)
         self.n, self.p = matroids[0].n, len(matroids)
         self._forced = _forced_by(matroids)
@@ -148,10 +149,7 @@ class Intersection(IndependenceSystem):
         if self.neighbourhood == "exchange":
             assert self._packing is not None
             return self._packing.moves(support, q, candidates)
-        exchanges = self._exchanges(support, q)
-        if candidates is not None:
-            exchanges = (only_adding(candidates, moves) for moves in exchanges)
-        return batched(exchanges, *self._widths(q))
+        return batched(self._exchanges(support, q, candidates), *self._widths(q))
 
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
         """Return the cheapest drop for every set that can be added."""
@@ -162,6 +160,15 @@ class Intersection(IndependenceSystem):
         cheapest = (cheapest_of_each([moves], cost) for moves in self._exchanges(support, q))
         return joined(cheapest, *widths)
 
+    def cheapest_in_batches(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
+        """Yield the cheapest drops for larger and larger sets, a batch at a time."""
+        if self.neighbourhood == "exchange":
+            assert self._packing is not None
+            yield from self._packing.cheapest_in_batches(support, cost, q)
+            return
+        for moves in self._exchanges(support, q):
+            yield joined([cheapest_of_each([moves], cost)], *self._widths(q))
+
     def best_exchange(self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1) -> MoveList:
         """Return the one move with the largest sum of gains added less costs dropped, if there is any."""
         if self.neighbourhood == "exchange":
@@ -169,13 +176,16 @@ class Intersection(IndependenceSystem):
             return self._packing.best_exchange(support, gain, cost, q)
         return super().best_exchange(support, gain, cost, q)
 
-    def _exchanges(self, support: IndexArray, q: int) -> Iterator[MoveList]:
+    def _exchanges(
+        self, support: IndexArray, q: int, candidates: IndexArray | None = None
+    ) -> Iterator[MoveList]:
         """Yield the moves in order, those that add the same in one list, however long."""
         n_added, n_dropped = self._widths(q)
+        outside = np.setdiff1d(np.arange(self.n) if candidates is None else candidates, support)
         for size in range(1, n_added + 1):
-            yield from self._adding(support, size, n_dropped)
+            yield from self._adding(support, outside, size, n_dropped)
 
-    def _adding(self, support: IndexArray, size: int, most: int) -> Iterator[MoveList]:
+    def _adding(self, support: IndexArray, outside: IndexArray, size: int, most: int) -> Iterator[MoveList]:
         """Yield all moves that add ``size`` elements and drop up to ``most``, none needlessly.
 
         Whatever is dropped to add A + b suffices to add A, so that it is a minimal drop for A and a
@@ -185,19 +195,21 @@ class Intersection(IndependenceSystem):
         if size == 0:
             yield MoveList(np.empty((1, 0), dtype=np.intp), np.full((1, most), -1, dtype=np.intp))
             return
-        for shorter in self._adding(support, size - 1, most):
+        for shorter in self._adding(support, outside, size - 1, most):
             for run in runs_of(shorter.added):
                 ways = list(shorter.take(run).moves())
-                longer = (part for move in ways for part in self._one_more(support, move, most))
+                longer = (part for move in ways for part in self._one_more(support, outside, move, most))
                 if len(ways) == 1:
                     yield from longer  # with one way to begin, what is minimal at the end is minimal
                 else:
                     yield without_supersets(_in_order(joined(longer, size, most)))
 
-    def _one_more(self, support: IndexArray, move: Move, most: int) -> Iterator[MoveList]:
+    def _one_more(
+        self, support: IndexArray, outside: IndexArray, move: Move, most: int
+    ) -> Iterator[MoveList]:
         """Yield the moves that add one later element as well, with minimal drops to add that one."""
         after = move.result(support)
-        later = np.setdiff1d(np.arange(max(move.added, default=-1) + 1, self.n), support)
+        later = outside[outside > max(move.added, default=-1)]
         droppable = np.isin(after, support)
         circuits = []
         for matroid in self.matroids:
@@ -224,12 +236,20 @@ def _in_order(moves: MoveList) -> MoveList:
     return moves.take(in_order(moves.added[:, -1], moves.dropped))
 
 
+def _flattened(parts: tuple[Any, ...]) -> tuple[Matroid, ...]:
+    """Return the parts with the matroids of an intersection in its place."""
+    return tuple(m for part in parts for m in (part.matroids if isinstance(part, Intersection) else (part,)))
+
+
 def _require_matroids(matroids: tuple[Matroid, ...]) -> None:
     if not matroids:
         raise ValueError("an intersection needs at least one matroid, got none")
     for number, matroid in enumerate(matroids):
         if not isinstance(matroid, Matroid):
-            raise TypeError(f"an intersection is made of matroids, got {matroid!r} as number {number}")
+            hint = (
+                "; give them one by one, Intersection(*matroids)" if isinstance(matroid, list | tuple) else ""
+            )
+            raise TypeError(f"an intersection is made of matroids, got {matroid!r} as number {number}{hint}")
         if matroid.n != matroids[0].n:
             raise ValueError(
                 f"all matroids must have the same ground set, got n = {matroids[0].n} for number 0 and "

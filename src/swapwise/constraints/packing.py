@@ -201,6 +201,14 @@ class PackingSystem(IndependenceSystem):
             )
         return MoveList(candidates[:, None], self._cheapest_for_each(support, candidates, cost))
 
+    def cheapest_in_batches(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
+        """Yield the cheapest drops for larger and larger sets, a batch at a time."""
+        if q == 1:
+            yield self.cheapest_drops(support, cost)
+            return
+        for moves in self._exchanges(support, self._candidates(support), q):
+            yield joined([cheapest_of_each([moves], cost)], *self._widths(q))
+
     def _cheapest_for_each(self, support: IndexArray, candidates: IndexArray, cost: FloatArray) -> IndexArray:
         """Return the cheapest drop for each single candidate: it depends on its full groups only.
 

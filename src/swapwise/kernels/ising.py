@@ -16,6 +16,11 @@ SUMS = {"reassoc", "contract", "nsz"}
 
 ROWS_PER_CHUNK = 16
 
+TRACE_OF_CURVATURE = 1e-11
+
+# What a step of the longest length may still promise, to first order, at a maximum.
+STEEPEST_AT_REST = 1e-3
+
 TERMS_PER_LOG = 256  # factors 1 + e ≤ 2 that may be multiplied before the logarithm is taken
 
 
@@ -140,11 +145,16 @@ def _evaluate(spins, graph, parameters, n_edges, ridge, gradient, hessian):
 
 
 @njit(cache=True, fastmath=SUMS, error_model="numpy")
-def _newton_step(hessian, gradient):
-    """Solve ``hessian · step = gradient`` by Cholesky in place; directions without curvature stay put."""
+def _newton_step(hessian, gradient, longest_step):
+    """Solve ``hessian · step = gradient`` by Cholesky in place, a trace of curvature added everywhere.
+
+    Without it, steps along directions in which the likelihood has long been flat would be as long as
+    they are worthless.
+    """
     size = len(gradient)
     step = gradient.copy()
     for i in range(size):
+        hessian[i, i] += TRACE_OF_CURVATURE / (longest_step[i] * longest_step[i])
         steepest = hessian[i, i]
         for j in range(i):
             total = hessian[i, j]
@@ -154,7 +164,7 @@ def _newton_step(hessian, gradient):
         pivot = hessian[i, i]
         for k in range(i):
             pivot -= hessian[i, k] * hessian[i, k]
-        flat = not pivot > 1e-13 * steepest
+        flat = not pivot > 1e-15 * steepest
         hessian[i, i] = 1e150 if flat else np.sqrt(pivot)
         total = step[i]
         for k in range(i):
@@ -169,41 +179,71 @@ def _newton_step(hessian, gradient):
 
 
 @njit(cache=True)
-def refit(spins, tail, head, parameters, ridge, tolerance, max_steps):
-    """Maximise from ``parameters``, which are overwritten, and return the value.
+def _climb(spins, graph, n_edges, parameters, ridge, longest_step, tolerance, max_steps):
+    """Newton's method with bounded steps and backtracking, in place; value, and whether it converged.
 
-    Newton's method with backtracking. When half the squared Newton decrement falls below
-    ``tolerance``, the last step is taken on trust: what it gains is known to higher order.
+    When half the squared Newton decrement falls below ``tolerance``, the last step is taken on trust:
+    what it gains is known to higher order. Far out, where the likelihood is flat, a decrement is small
+    although the slope is not; that is no convergence.
     """
-    n_edges, size = len(tail), len(parameters)
-    graph = incidence(tail, head, spins.shape[0])
+    size = len(parameters)
     gradient, hessian = np.empty(size), np.empty((size, size))
     step = np.zeros(size)
-    before = -np.inf
-    value = 0.0
+    reached = -np.inf
     for _ in range(max_steps):
         value = _evaluate(spins, graph, parameters, n_edges, ridge, gradient, hessian)
-        if value < before - tolerance:
+        if not value >= reached - tolerance:
             step *= 0.5
             parameters -= step
             continue
-        before = value
-        step = _newton_step(hessian, gradient)
-        decrement = 0.0
+        reached = value
+        step = _newton_step(hessian, gradient, longest_step)
+        decrement, steepest, longest = 0.0, 0.0, 0.0
         for i in range(size):
             decrement += 0.5 * step[i] * gradient[i]
+            steepest = max(steepest, abs(gradient[i]) * longest_step[i])
+            longest = max(longest, abs(step[i]) / longest_step[i])
+        if longest > 1.0:
+            step /= longest
         parameters += step
-        if decrement < tolerance:
-            return value + decrement
-    return value
+        if decrement < tolerance and longest <= 1.0:
+            return value + decrement, steepest < STEEPEST_AT_REST
+    return reached, False
 
 
 @njit(cache=True)
-def _value_after(spins, tail, head, chosen, parameters, fields, added, dropped, ridge, tolerance, max_steps):
+def refit(spins, tail, head, parameters, ridge, longest_step, tolerance, max_steps):
+    """Maximise from ``parameters``, which are overwritten; return the value and whether it is the maximum.
+
+    A start that leads nowhere, for instance from couplings so strong that nothing has curvature, is
+    given up for one from zero.
+    """
+    graph = incidence(tail, head, spins.shape[0])
+    value, converged = _climb(spins, graph, len(tail), parameters, ridge, longest_step, tolerance, max_steps)
+    if not converged:
+        parameters[:] = 0.0
+        value, converged = _climb(
+            spins, graph, len(tail), parameters, ridge, longest_step, tolerance, max_steps
+        )
+    return value, converged
+
+
+@njit(cache=True)
+def step_lengths(n_edges, size, longest_coupling, longest_field):
+    """Longest step of every parameter: couplings first, then fields."""
+    lengths = np.full(size, longest_field)
+    lengths[:n_edges] = longest_coupling
+    return lengths
+
+
+@njit(cache=True)
+def _value_after(problem, chosen, parameters, added, dropped, tolerance, max_steps):
     """Value after one move: refit from where the kept parameters are."""
+    spins, tail, head, ridge, longest_coupling, longest_field = problem
+    n_fields = len(parameters) - len(chosen)
     kept = 0
     moved = np.empty(len(chosen) + len(added), np.intp)
-    start = np.zeros(len(chosen) + len(added) + (spins.shape[0] if fields else 0))
+    start = np.zeros(len(chosen) + len(added) + n_fields)
     for e in range(len(chosen)):
         gone = False
         for element in dropped:
@@ -215,55 +255,37 @@ def _value_after(spins, tail, head, chosen, parameters, fields, added, dropped, 
         if element >= 0:
             moved[kept], start[kept] = element, 0.0
             kept += 1
-    size = kept
-    if fields:
-        for v in range(spins.shape[0]):
-            start[kept + v] = parameters[len(chosen) + v]
-        size += spins.shape[0]
+    start[kept : kept + n_fields] = parameters[len(chosen) :]
+    size = kept + n_fields
+    lengths = step_lengths(kept, size, longest_coupling, longest_field)
     elements = moved[:kept]
-    return refit(spins, tail[elements], head[elements], start[:size], ridge, tolerance, max_steps)
+    value, _ = refit(
+        spins, tail[elements], head[elements], start[:size], ridge, lengths, tolerance, max_steps
+    )
+    return value
 
 
 @njit(cache=True)
-def values_after(spins, tail, head, chosen, parameters, fields, added, dropped, ridge, tolerance, max_steps):
-    """Values after each of many moves: one warm-started refit a row."""
+def values_after(problem, chosen, parameters, added, dropped, tolerance, max_steps):
+    """Values after each of many moves: one warm-started refit a row.
+
+    ``problem`` is (spins, tail, head, ridge, longest step of a coupling, longest step of a field).
+    """
     values = np.empty(len(added))
     for row in range(len(added)):
         values[row] = _value_after(
-            spins,
-            tail,
-            head,
-            chosen,
-            parameters,
-            fields,
-            added[row],
-            dropped[row],
-            ridge,
-            tolerance,
-            max_steps,
+            problem, chosen, parameters, added[row], dropped[row], tolerance, max_steps
         )
     return values
 
 
 @njit(cache=True, parallel=True)
-def values_after_on_all_threads(
-    spins, tail, head, chosen, parameters, fields, added, dropped, ridge, tolerance, max_steps
-):
+def values_after_on_all_threads(problem, chosen, parameters, added, dropped, tolerance, max_steps):
     """The same, with the rows shared out among the threads."""
     values = np.empty(len(added))
     for chunk in prange((len(added) + ROWS_PER_CHUNK - 1) // ROWS_PER_CHUNK):
         rows = slice(chunk * ROWS_PER_CHUNK, (chunk + 1) * ROWS_PER_CHUNK)
         values[rows] = values_after(
-            spins,
-            tail,
-            head,
-            chosen,
-            parameters,
-            fields,
-            added[rows],
-            dropped[rows],
-            ridge,
-            tolerance,
-            max_steps,
+            problem, chosen, parameters, added[rows], dropped[rows], tolerance, max_steps
         )
     return values

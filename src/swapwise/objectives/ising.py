@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from swapwise.objectives.ising_state import IsingState
 
 REFIT_TOLERANCE = 1e-13
-MAX_STEPS = 100
+MAX_STEPS = 500
 
-# A coupling of 6 makes one value e²⁴ times as likely as the other. No number of samples that fits into
-# memory calls for that, unless the data are separable and the likelihood has no maximum.
-STRONGEST_COUPLING = 6.0
-STRONGEST_FIELD = 20.0
+# In data of -1 and +1, a coupling of 6 makes one value e²⁴ times as likely as the other. No number of
+# samples that fits into memory calls for that, unless the data are separable and the likelihood has no
+# maximum. For a field it is the double.
+STRONGEST_COUPLING, STRONGEST_FIELD = 6.0, 12.0
+
+# The longest step of a refit, in the same units.
+LONGEST_STEP = 8.0
 
 
 class IsingPseudoLikelihood(SparseObjective):
@@ -40,7 +43,7 @@ class IsingPseudoLikelihood(SparseObjective):
         Weight of the penalty ``‖w‖²/2``.
     fields : bool
         Fit a bias a vertex, which is always free.
-    edges : sequence of (int, int), optional
+    edges : sequence of (int, int) or networkx graph, optional
         The pairs that may be coupled, by the numbers of their columns.
 
     Examples
@@ -67,6 +70,8 @@ class IsingPseudoLikelihood(SparseObjective):
         samples = _read_spins(spins)
         self.n_samples, self.n_vertices = samples.shape
         self.ridge = as_real(ridge, "ridge")
+        if not isinstance(fields, (bool, np.bool_)):
+            raise TypeError(f"fields must be True or False, got {fields!r}")
         self.fields = bool(fields)
         self.tail, self.head = _read_edges(edges, self.n_vertices)
         self.n = len(self.tail)
@@ -112,31 +117,55 @@ class IsingPseudoLikelihood(SparseObjective):
         if not len(support):
             return 0.0, self.no_couplings(0)
         fitted = parameters.copy()
-        ends = self.tail[support], self.head[support]
-        value = ising.refit(self.spins, *ends, fitted, self.ridge, REFIT_TOLERANCE, MAX_STEPS)
-        self._warn_if_separable(support, fitted[: len(support)])
+        spins, tail, head, ridge, *longest = self.problem
+        lengths = ising.step_lengths(len(support), len(fitted), *longest)
+        value, converged = ising.refit(
+            spins, tail[support], head[support], fitted, ridge, lengths, REFIT_TOLERANCE, MAX_STEPS
+        )
+        self._warn_of_trouble(support, fitted, converged)
         return value - self._at_zero, fitted
 
-    def _warn_if_separable(self, support: IndexArray, couplings: FloatArray) -> None:
-        strong = np.abs(couplings) > STRONGEST_COUPLING
-        if not self._warned_of_separation and strong.any():
-            self._warned_of_separation = True
-            edge = self.edges[int(support[np.argmax(strong)])]
+    @cached_property
+    def problem(self) -> tuple[Any, ...]:
+        """What the kernels need to know: data, edges, ridge, longest steps."""
+        size = max(float(np.sqrt(np.mean(self.spins**2))), np.finfo(float).tiny)
+        return (self.spins, self.tail, self.head, self.ridge, LONGEST_STEP / size**2, LONGEST_STEP / size)
+
+    def _warn_of_trouble(self, support: IndexArray, fitted: FloatArray, converged: bool) -> None:
+        """Say once that couplings or fields run away, or that a refit did not come to its end."""
+        if self._warned_of_separation:
+            return
+        couplings, fields = np.abs(fitted[: len(support)]), np.abs(fitted[len(support) :])
+        strong = couplings * np.sqrt(self.edge_curvature[support]) > STRONGEST_COUPLING
+        biased = fields * self._vertex_sizes[: len(fields)] > STRONGEST_FIELD
+        if self.ridge == 0 and (strong.any() or biased.any()):
+            edge = self.edges[int(support[np.argmax(strong)])] if strong.any() else None
+            what = f"coupling of {edge}" if strong.any() else f"field of vertex {int(np.argmax(biased))}"
             warn(
-                f"the data are separable: the best coupling of {edge} is not finite, and was stopped at "
-                f"{couplings[strong][0]:.3g}; a ridge (for instance ridge=0.01) makes it finite"
+                f"the data are separable: the best {what} is not finite, and was stopped where nothing "
+                "more is gained; a ridge (for instance ridge=0.01) makes couplings finite"
             )
+        elif not converged:
+            warn(f"a refit did not converge in {MAX_STEPS} steps; a larger ridge would help")
+        else:
+            return
+        self._warned_of_separation = True
+
+    @cached_property
+    def _vertex_sizes(self) -> FloatArray:
+        """The root mean square of every vertex: 1 for data of -1 and +1."""
+        return np.sqrt(np.mean(self.spins**2, axis=1))
 
     # -- u at any couplings -------------------------------------------------------------------------
 
     def value_at(self, coef: FloatArray) -> float:
         """Return the pseudo-log-likelihood at couplings ``w`` (with the best fields), relative to none."""
-        log_likelihood = self._log_likelihood(self._local_fields(coef))
+        log_likelihood = self._log_likelihood(self.local_fields(coef))
         return log_likelihood - self.ridge * float(coef @ coef) / 2 - self._at_zero
 
     def gradient_at(self, coef: FloatArray) -> FloatArray:
         """Return the gradient at couplings ``w`` over all pairs: each pulls at both of its ends."""
-        return self.gradient_of(self._local_fields(coef), coef)
+        return self.gradient_of(self.local_fields(coef), coef)
 
     def gradient_of(self, local: FloatArray, coef: FloatArray) -> FloatArray:
         """Return the gradient from the local fields h."""
@@ -144,28 +173,39 @@ class IsingPseudoLikelihood(SparseObjective):
         pulls = slope @ self.spins.T
         return pulls[self.tail, self.head] + pulls[self.head, self.tail] - self.ridge * coef
 
-    def _local_fields(self, coef: FloatArray) -> FloatArray:
+    def local_fields(self, coef: FloatArray, fields: FloatArray | None = None) -> FloatArray:
+        """Return h for every vertex and sample, with given fields or else the best for these couplings."""
         couplings = np.zeros((self.n_vertices, self.n_vertices))
         np.add.at(couplings, (self.tail, self.head), coef)
         couplings += couplings.T
         local = couplings @ self.spins
-        return local + self._best_fields(local)[:, None] if self.fields else local
+        if not self.fields:
+            return local
+        return local + (self._best_fields(local) if fields is None else fields)[:, None]
 
     def _log_likelihood(self, local: FloatArray) -> float:
         return float(-np.logaddexp(0.0, -2.0 * self.spins * local).sum() / self.n_samples)
 
     def _best_fields(self, local: FloatArray) -> FloatArray:
-        """Return the best bias a vertex on top of local fields: one-dimensional Newton steps for all."""
+        """Return the best bias a vertex on top of local fields: Newton steps for all, in a bracket each."""
         bias = np.zeros(self.n_vertices)
         if not self.fields:
             return bias
+        # Beyond this every sample has one sign for good: the bias of a constant vertex stops there.
+        largest = np.maximum(np.abs(self.spins).max(axis=1), np.finfo(float).tiny)
+        widest = (20.0 + 2.0 * np.abs(self.spins * local).max(axis=1)) / largest
+        low, high = -widest, widest
         for _ in range(MAX_STEPS):
             wrong = _sigmoid(-2.0 * self.spins * (local + bias[:, None]))
             slope = (2.0 * self.spins * wrong).mean(axis=1)
             curve = (4.0 * self.spins**2 * wrong * (1.0 - wrong)).mean(axis=1)
-            step = np.clip(slope / np.maximum(curve, 1e-12), -1.0, 1.0)
-            bias = np.clip(bias + step, -STRONGEST_FIELD, STRONGEST_FIELD)
-            if np.abs(step).max() < 1e-12:
+            low, high = np.where(slope > 0, bias, low), np.where(slope < 0, bias, high)
+            newton = bias + slope / np.maximum(curve, 1e-300)
+            inside = (newton > low) & (newton < high)
+            ahead = np.where(inside, newton, (low + high) / 2)
+            done = np.abs(ahead - bias) <= 1e-13 * (np.abs(bias) + 1e-3 * widest)
+            bias = ahead
+            if done.all():
                 break
         return bias
 
@@ -198,15 +238,22 @@ def _sigmoid(margin: FloatArray) -> FloatArray:
 
 
 def _read_spins(spins: Any) -> FloatArray:
-    given = np.asarray(spins)
-    hint = "convert with 2 * spins - 1"
-    if given.dtype == bool:
-        raise ValueError(f"spins must be -1 and +1, got True and False; {hint}")
+    if np.asarray(spins).dtype == bool:
+        raise ValueError("spins must be -1 and +1, got True and False; convert with 2.0 * spins - 1")
     matrix = as_matrix(spins, "spins")
     if 0 in matrix.shape:
         raise ValueError(f"spins must have at least one sample and one vertex, got shape {matrix.shape}")
-    if np.isin(matrix, (0.0, 1.0)).all() and (matrix == 0).any():
-        raise ValueError(f"spins must be -1 and +1, got 0 and 1; {hint}")
+    for column, values in enumerate(matrix.T):
+        low, high = float(values.min()), float(values.max())
+        if low < high and low >= 0 and np.isin(values, (low, high)).all():
+            raise ValueError(
+                f"spins must be -1 and +1, got {low:g} and {high:g} in column {column}; "
+                f"convert with np.where(spins == {high:g}, 1.0, -1.0)"
+            )
+        if low < high and low * high > 0:
+            warn(f"column {column} of spins never changes sign; is it meant to be -1 and +1?")
+    if not matrix.any():
+        raise ValueError("spins must be -1 and +1, got nothing but 0")
     return matrix
 
 
@@ -214,11 +261,12 @@ def _read_edges(edges: Sequence[tuple[int, int]] | None, n_vertices: int) -> tup
     if edges is None:
         tail, head = np.triu_indices(n_vertices, k=1)
         return tail.astype(np.intp), head.astype(np.intp)
+    edges = list(edges.edges() if hasattr(edges, "edges") else edges)
     seen = set()
     for e, edge in enumerate(edges):
+        if not isinstance(edge, Iterable) or isinstance(edge, str) or len(set(edge)) != 2:
+            raise ValueError(f"an edge must join two different vertices, got {edge!r} as number {e}")
         ends = as_elements(edge, n_vertices, f"edge number {e}")
-        if len(ends) != 2:
-            raise ValueError(f"an edge joins two vertices, got {edge!r} as number {e}")
         if tuple(ends) in seen:
             raise ValueError(f"every edge must be there once, but {tuple(ends.tolist())} is repeated")
         seen.add(tuple(ends))

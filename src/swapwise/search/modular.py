@@ -24,12 +24,14 @@ class Modular(Steps):
         if self._done:
             return None
         self._done = True
-        move = move_to(state.support, heaviest_set(state, self._constraint, self._clock))
+        move = move_to(state.support, heaviest_set(state, self._constraint, self._clock, self))
         return move if move.added else None
 
 
-def heaviest_set(state: State, constraint: IndependenceSystem, clock: Clock) -> IndexArray:
+def heaviest_set(
+    state: State, constraint: IndependenceSystem, clock: Clock, steps: Steps | None = None
+) -> IndexArray:
     """Return the allowed set with the largest sum of single gains, with what the state holds."""
-    gains = gains_of_additions(state, constraint.addable(state.support), clock)
+    gains = gains_of_additions(state, constraint.addable(state.support), clock, steps)
     heaviest = constraint.max_weight(np.maximum(gains, 0.0)).support
     return np.union1d(heaviest, state.support)

@@ -109,7 +109,7 @@ class SemiOblivious(_OnCoefficients):
     ) -> Iterator[MoveBatch]:
         """Yield, for all that can be added, the drop of the smallest coefficients."""
         assert isinstance(state, SparseState)
-        yield constraint.cheapest_drops(state.support, state.coef**2, q)
+        yield from constraint.cheapest_in_batches(state.support, state.coef**2, q)
 
 
 class NonOblivious(_OnCoefficients):

@@ -23,7 +23,7 @@ class RandomResidualGreedy(Steps):
 
     def propose(self, state: State) -> Move | None:
         """Return the random addition of this round, or None at a base."""
-        gains = gains_of_additions(state, self._matroid.addable(state.support), self._clock)
+        gains = gains_of_additions(state, self._matroid.addable(state.support), self._clock, self)
         heaviest_first = np.argsort(-gains, kind="stable")
         fitting = heaviest_first[np.isfinite(gains[heaviest_first])]
         rest = np.setdiff1d(self._matroid.extend(state.support, fitting), state.support)

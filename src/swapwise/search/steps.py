@@ -57,13 +57,23 @@ def additions(addable: BoolArray) -> SwapGrid:
     return SwapGrid(np.empty(0, dtype=np.intp), addable[:, None])
 
 
-def gains_of_additions(state: State, addable: BoolArray, clock: Clock) -> FloatArray:
-    """Return the gain of adding each element, minus infinity where that is not allowed."""
-    grid = additions(addable)
-    parts = [state.gains(piece) for piece in pieces([grid], state.is_cheap, clock)]
-    if len(parts) == 1 and parts[0].shape == grid.shape:
-        return parts[0][:, 0]
-    return grid.spread(np.concatenate([*parts, []]))[:, 0]
+def gains_of_additions(
+    state: State, addable: BoolArray, clock: Clock, steps: Steps | None = None
+) -> FloatArray:
+    """Return the gain of adding each element, minus infinity where that is not allowed.
+
+    Until all are known, the best of those that are is the pending move of ``steps``.
+    """
+    gains, best = np.full(len(addable), -np.inf), 0.0
+    for piece in pieces([additions(addable)], state.is_cheap, clock):
+        scores, listed = state.gains(piece), piece.to_list()
+        gains[listed.added[:, 0]] = scores[np.isfinite(scores)]
+        index, top = piece.best(scores)
+        if steps is not None and top > best:
+            best, steps.pending = top, piece.move(index)
+    if steps is not None:
+        steps.pending = None
+    return gains
 
 
 def move_to(support: IndexArray, target: IndexArray) -> Move:
