@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,8 @@ def recovered(n_vertices: int = 200, n_samples: int = 2000, degree: int = 4, b: 
         "import json, dataclasses; from benchmarks.ising import recover; "
         f"print(json.dumps(dataclasses.asdict({call})))"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    root = Path(__file__).parent.parent
+    done = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, cwd=root)
     return Recovered(**json.loads(done.stdout))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import swapwise as sw
 from benchmarks.regression import ROUNDS, TOL, VARIANTS, timed
+from swapwise.checks import FloatArray
 from swapwise.experiments.instances import paper_regression
 
 
@@ -45,6 +46,56 @@ def heaviest_matching(n_vertices: int = 1000, b: int = 3, seed: int = 0) -> Heav
     weights = np.random.default_rng(seed).random(constraint.n)
     found, seconds = timed(1, constraint.max_weight, weights)
     return Heaviest(n_vertices, constraint.n, seconds, found.weight, found.upper_bound, found.exact)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One way to find the heaviest b-matching of a complete graph."""
+
+    program: str
+    vertices: int
+    b: int
+    seconds: float
+    weight: float
+
+
+def alternatives() -> list[Alternative]:
+    """Time what else could find heaviest b-matchings, beside ``max_weight``, on the same weights."""
+    rows = []
+    for n_vertices, b, program, other in (
+        (50, 1, "networkx blossom", _by_networkx),
+        (100, 1, "networkx blossom", _by_networkx),
+        (200, 1, "networkx blossom", _by_networkx),
+        (100, 3, "HiGHS, all edges", _by_milp),
+        (200, 3, "HiGHS, all edges", _by_milp),
+        (400, 3, "HiGHS, all edges", _by_milp),
+    ):
+        constraint = sw.BMatching.complete(n_vertices, b)
+        weights = np.random.default_rng(0).random(constraint.n)
+        found, seconds = timed(1, constraint.max_weight, weights)
+        rows.append(Alternative("max_weight", n_vertices, b, seconds, found.weight))
+        weight, seconds = timed(1, other, constraint, weights)
+        rows.append(Alternative(program, n_vertices, b, seconds, weight))
+    return rows
+
+
+def _by_networkx(constraint: sw.BMatching, weights: FloatArray) -> float:
+    import networkx as nx
+
+    graph = constraint.to_graph(range(constraint.n), weights)
+    return float(sum(graph.edges[edge]["weight"] for edge in nx.max_weight_matching(graph)))
+
+
+def _by_milp(constraint: sw.BMatching, weights: FloatArray) -> float:
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import coo_array
+
+    ends = np.array(constraint.edges).T.ravel()
+    columns = np.tile(np.arange(constraint.n), 2)
+    incidence = coo_array((np.ones(len(ends)), (ends, columns))).tocsr()
+    limits = LinearConstraint(incidence, ub=list(constraint.b.values()))
+    solved = milp(-weights, integrality=np.ones(constraint.n), bounds=Bounds(0, 1), constraints=limits)
+    return float(-solved.fun)
 
 
 def under_intersections(

@@ -30,7 +30,7 @@ def supports_of(data, n):
 
 @st.composite
 def hard_problems(draw):
-    """Few samples, next to no ridge, odd scales: separable data, constant vertices, couplings that run away."""
+    """Few samples, next to no ridge, odd scales: separable data, constant vertices, runaway couplings."""
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     vertices, samples = draw(st.integers(2, 5)), draw(st.integers(3, 12))
     spins = np.sign(rng.standard_normal((samples, vertices)))
