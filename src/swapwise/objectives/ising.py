@@ -77,6 +77,7 @@ class IsingPseudoLikelihood(SparseObjective):
         self.n = len(self.tail)
         self.spins = np.ascontiguousarray(samples.T)  # one vertex a row: its samples lie side by side
         self._warned_of_separation = False
+        self.scale = self.n_vertices * np.log(2.0)  # the value of a perfect prediction
         self._fields_alone = self._best_fields(np.zeros((self.n_vertices, self.n_samples)))
         self._at_zero = self._log_likelihood(self._fields_alone[:, None] + np.zeros_like(self.spins))
 

@@ -12,7 +12,7 @@ from swapwise.objectives.ising import MAX_STEPS, IsingPseudoLikelihood
 
 # A refit that scores a move may stop this far below the maximum; what it leaves out after its last step
 # is smaller by orders of magnitude.
-GAIN_TOLERANCE = 1e-10
+GAIN_TOLERANCE = 1e-13
 
 ROWS_WORTH_THREADS = 64
 
