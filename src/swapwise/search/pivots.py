@@ -122,7 +122,8 @@ class NonOblivious(_OnCoefficients):
     smoothness : "move", "global" or a positive number
         The M of the formula. ``"move"`` takes the tightest valid one for each move, ``"global"`` one
         M_{s,t} for all, a number exactly that: the smoothness of ``u`` as the objective scales it
-        (for :class:`LeastSquares`, R²).
+        (for :class:`LeastSquares`, R²). With one M for all moves and q > 1, the best move comes from a
+        small integer program where the constraint has one; with ``"move"``, from going through them all.
 
     Examples
     --------
