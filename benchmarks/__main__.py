@@ -89,18 +89,7 @@ def learning_table() -> Table:
 def intersection_table() -> Table:
     """Show all variants under an intersection of three matroids."""
     title = "Regression under three partitions into 5 labels, each at most twice"
-    table = _table(
-        title,
-        "variant",
-        "features",
-        "q",
-        "seconds",
-        "iterations",
-        "R²",
-        "all feasible",
-        "trace rises",
-        "maximal",
-    )
+    table = _table(title, "variant", "n", "q", "seconds", "moves", "R²", "feasible", "rises", "maximal")
     for row in under_intersections():
         table.add_row(
             row.variant,
