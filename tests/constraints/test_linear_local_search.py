@@ -19,7 +19,7 @@ def largest_weight(constraint, weights):
     return max(weights[s].sum() for s in allowed)
 
 
-def check(constraint, weights, q, ratio):
+def check_ratio(constraint, weights, q, ratio):
     found = local_search_weight(constraint, weights, q)
     assert constraint.is_independent(found)
     assert (weights[found] > 0).all()
@@ -33,7 +33,7 @@ def check(constraint, weights, q, ratio):
 @settings(max_examples=150, deadline=None)
 @given(MATROIDS, randoms)
 def test_under_one_matroid_nothing_is_heavier(specimen, random):
-    check(specimen.matroid, some_weights(random, specimen.matroid.n), 1, 1.0)
+    check_ratio(specimen.matroid, some_weights(random, specimen.matroid.n), 1, 1.0)
 
 
 @settings(max_examples=60, deadline=None)
@@ -42,7 +42,7 @@ def test_graphs(random, q):
     tail, head = np.triu_indices(5, 1)
     kept = np.sort(random.permutation(10)[:9])
     matching = sw.BMatching(list(zip(tail[kept].tolist(), head[kept].tolist(), strict=True)), 1)
-    check(matching, some_weights(random, len(kept)), q, 1 / (1 + 1 / q))
+    check_ratio(matching, some_weights(random, len(kept)), q, 1 / (1 + 1 / q))
 
 
 @settings(max_examples=60, deadline=None)
@@ -51,7 +51,7 @@ def test_intersections(random, numbers):
     p, q = numbers
     n = 7
     matroids = [sw.Partition(random.integers(0, 4, n).tolist(), 1) for _ in range(p)]
-    check(sw.Intersection(*matroids), some_weights(random, n), q, 1 / (p - 1 + 1 / q))
+    check_ratio(sw.Intersection(*matroids), some_weights(random, n), q, 1 / (p - 1 + 1 / q))
 
 
 def test_better_than_greedy():

@@ -45,7 +45,7 @@ def by_plain_program(weights, groups, capacity):
     return -answer.fun
 
 
-def check(weights, groups, capacity, expected):
+def check_heaviest(weights, groups, capacity, expected):
     support, bound = heaviest_packing(weights, groups, capacity)
     weight = weights[support].sum()
     assert np.array_equal(support, np.unique(support))
@@ -83,7 +83,7 @@ def test_nothing_is_heavier(problem, scarce):
     with pytest.MonkeyPatch.context() as patch:
         if scarce:  # start with too few columns, so that others have to be found
             patch.setattr(packing_weight, "EXTRA_COLUMNS", -1)
-        check(*problem, largest_weight(*problem))
+        check_heaviest(*problem, largest_weight(*problem))
 
 
 def test_two_sides_need_no_integer_program(monkeypatch):
@@ -91,7 +91,7 @@ def test_two_sides_need_no_integer_program(monkeypatch):
     monkeypatch.delattr(packing_weight, "milp")
     groups = np.stack(np.divmod(np.arange(900), 30), axis=1) + np.array([0, 30])
     weights, capacity = np.random.default_rng(0).random(900), np.ones(60, dtype=int)
-    check(weights, groups, capacity, by_plain_program(weights, groups, capacity))
+    check_heaviest(weights, groups, capacity, by_plain_program(weights, groups, capacity))
 
 
 def test_elements_that_the_relaxation_does_without():
@@ -102,7 +102,7 @@ def test_elements_that_the_relaxation_does_without():
             random = np.random.default_rng(seed)
             groups = np.array([random.permutation(7)[:3] for _ in range(12)])
             weights, capacity = random.random(12), np.ones(7, dtype=int)
-            check(weights, groups, capacity, by_plain_program(weights, groups, capacity))
+            check_heaviest(weights, groups, capacity, by_plain_program(weights, groups, capacity))
 
 
 @pytest.mark.parametrize("n_vertices", [30, 31])
@@ -113,7 +113,7 @@ def test_complete_graphs_as_by_one_plain_program(n_vertices, b, kind):
     n = len(groups)
     weights = {"real": random.random(n), "whole": random.integers(1, 4, n) * 1.0, "equal": np.ones(n)}[kind]
     capacity = np.full(n_vertices, b)
-    check(weights, groups, capacity, by_plain_program(weights, groups, capacity))
+    check_heaviest(weights, groups, capacity, by_plain_program(weights, groups, capacity))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -122,7 +122,7 @@ def test_three_groups_each_as_by_one_plain_program(seed):
     n, side = 200, 12
     groups = random.integers(0, side, (n, 3)) + side * np.arange(3)
     weights, capacity = random.random(n), random.integers(1, 3, 3 * side)
-    check(weights, groups, capacity, by_plain_program(weights, groups, capacity))
+    check_heaviest(weights, groups, capacity, by_plain_program(weights, groups, capacity))
 
 
 def test_a_guess_that_is_cut_short_does_no_harm(monkeypatch):
@@ -130,13 +130,13 @@ def test_a_guess_that_is_cut_short_does_no_harm(monkeypatch):
     random = np.random.default_rng(0)
     groups = random.integers(0, 30, (300, 3)) + 30 * np.arange(3)
     weights, capacity = random.random(300), np.full(90, 2)
-    check(weights, groups, capacity, by_plain_program(weights, groups, capacity))
+    check_heaviest(weights, groups, capacity, by_plain_program(weights, groups, capacity))
 
 
 def test_many_odd_blocks():
     # 20 separate triangles: the relaxation takes half of every edge, 1.5 a triangle, where 1 is possible.
     groups = (np.array([[0, 1], [0, 2], [1, 2]]) + 3 * np.arange(20)[:, None, None]).reshape(-1, 2)
-    check(np.ones(60), groups, np.ones(60, dtype=int), 20.0)
+    check_heaviest(np.ones(60), groups, np.ones(60, dtype=int), 20.0)
 
 
 def test_elements_without_limits_are_chosen_if_they_weigh_something():

@@ -63,7 +63,8 @@ def test_warns_of_a_capacity_without_elements():
 def test_says_nothing_when_labels_and_capacities_agree():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Partition(["a", "b"], {"b": 1, "a": 2})
+        limits = Partition(["a", "b"], {"b": 1, "a": 2})
+    assert limits.capacity == {"a": 2, "b": 1}
 
 
 def test_refuses_what_would_be_read_as_other_labels():

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import LinearConstraint, linprog, milp
 from scipy.sparse import coo_array, csc_array, csr_array, vstack
-from scipy.sparse.csgraph import connected_components
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.constraints.blossoms import violated_blossoms
 
 # Weights closer than this, relative to the bound on the total, are equal but for rounding.
 ROUNDING = 1e-12
@@ -20,7 +20,6 @@ OBJECTIVE_SIZE = 2.0**13
 # The linear program starts with twice as many elements of each group as fit in it, and this many more.
 EXTRA_COLUMNS = 6
 MOST_NEWCOMERS = 20_000  # elements that join the linear program in one round of pricing
-LEAST_VIOLATION = 1e-6  # of an inequality that is worth adding
 LEAST_PROGRESS = 1e-9  # of the bound, for which the search for inequalities goes on
 PERTURBATION = 2.0**-15  # breaks ties, and stands well above the tolerances of the linear program
 # The first guess at the gap between the relaxation and the best packing, relative to the heaviest
@@ -50,9 +49,7 @@ def heaviest_packing(
            L(y) = Σ_g y_g capacity[g] + Σ_j max(0, r_j).
 
        The program starts with the heaviest elements of every group; others can help only if r_j > 0.
-    2. Blossom inequalities (Edmonds 1965): for a set U of groups, let E hold the elements with two groups
-       in U or more, and F some with one. Half the sum of the limits of U and of x_j ≤ 1 on F, rounded
-       down, gives Σ_{E ∪ F} x_j ≤ ⌊(capacity(U) + |F|) / 2⌋: one more group. Those that the relaxation
+    2. Blossom inequalities (``blossoms.py``), each like one more group. Those that the relaxation
        violates on its fractional parts are added, as long as there are any.
     3. Reduced-cost fixing. A packing that weighs at least L − δ has x_j = 1 for r_j > δ, x_j = 0 for
        r_j < −δ, and fills every group with y_g > δ. Here δ is the gap to the best packing known.
@@ -207,7 +204,11 @@ def _tighten(problem: _Problem) -> _Relaxation:
     active = _heaviest_of_each_group(problem)
     relaxed, before = _relax(problem, active), np.inf
     while relaxed.bound < before - LEAST_PROGRESS:
-        cuts = list(_violated_blossoms(problem, relaxed.values))
+        cuts = list(
+            violated_blossoms(
+                problem.incidence[: problem.n_groups], problem.capacity[: problem.n_groups], relaxed.values
+            )
+        )
         if not cuts:
             break
         for members, capacity in cuts:
@@ -255,49 +256,6 @@ def _heaviest_of_each_group(problem: _Problem) -> BoolArray:
     active = np.zeros(n, dtype=bool)
     active[entries.col[by_group[place < wanted]]] = True
     return active
-
-
-def _violated_blossoms(problem: _Problem, values: FloatArray) -> Iterator[tuple[BoolArray, int]]:
-    """Yield inequalities of step 2 that the values violate, as members and capacity.
-
-    The sets U tried are those that hang together by fractional elements, by elements with a value above
-    0, and by any elements at all. In the first relaxation of a matching the fractional elements are odd
-    cycles, each of which is cut off; the last set is for an odd total capacity.
-    """
-    fractional = np.abs(values - 0.5) < 0.5 - LEAST_VIOLATION
-    groups = problem.incidence[: problem.n_groups]
-    mixed = groups[:, fractional].sum(axis=1) > 0
-    tried = set()
-    for linking in (fractional, values > LEAST_VIOLATION, np.ones(len(values), dtype=bool)):
-        for inside in _components(groups[:, linking]):
-            # Whole values are a packing, which violates nothing.
-            if (inside & mixed).any() and inside.tobytes() not in tried:
-                tried.add(inside.tobytes())
-                members, capacity = _blossom(groups, problem.capacity, inside, values)
-                if values[members].sum() > capacity + LEAST_VIOLATION:
-                    yield members, capacity
-
-
-def _components(incidence: csc_array) -> list[BoolArray]:
-    """Return the sets of two groups or more that the columns link, as masks."""
-    _, label = connected_components(incidence @ incidence.T, directed=False)
-    return [label == c for c in np.flatnonzero(np.bincount(label) > 1)]
-
-
-def _blossom(
-    groups: csc_array, capacity: IndexArray, inside: BoolArray, values: FloatArray
-) -> tuple[BoolArray, int]:
-    """Return the inequality of step 2 for the groups ``inside``, with the F that violates it most."""
-    count = inside.astype(np.float64) @ groups
-    border = np.flatnonzero(count == 1)
-    special = values[border] > 0.5
-    total = int(capacity[: len(inside)][inside].sum())
-    if (total + special.sum()) % 2 == 0 and len(border):  # only an odd sum loses a half by rounding
-        nearest = np.abs(values[border] - 0.5).argmin()
-        special[nearest] = not special[nearest]
-    members = count >= 2
-    members[border[special]] = True
-    return members, (total + int(special.sum())) // 2
 
 
 def _rounded(problem: _Problem, relaxed: _Relaxation) -> IndexArray:
