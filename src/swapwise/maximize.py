@@ -1,4 +1,4 @@
-"""The one entry point: checks that everything fits, picks the method, runs it."""
+"""The one entry point: checks that everything fits, picks the method, has it run."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.checks import as_count, as_real, warn
+from swapwise.checks import as_count, as_real
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.graphs import require_same_edges
-from swapwise.objectives.base import SetFunction, SparseObjective, State
-from swapwise.search.clock import Clock, OutOfTime
-from swapwise.search.loop import Observer, Trace, climb, take_pending
-from swapwise.search.methods import make_steps, resolve
+from swapwise.objectives.base import SetFunction
+from swapwise.search.clock import Clock
+from swapwise.search.loop import Observer
+from swapwise.search.methods import resolve
 from swapwise.search.pivots import Pivot
 from swapwise.search.progress import progress_bar
-from swapwise.search.result import Event, SearchResult, Status
-from swapwise.search.starts import begin, check_start
+from swapwise.search.result import Event, SearchResult
+from swapwise.search.run import Plan, run
+from swapwise.search.starts import check_start
 
 
 def maximize(
@@ -115,47 +116,12 @@ def maximize(
     if epsilon is not None and isinstance(begins_at, str) and begins_at == "empty":
         begins_at = "best-singleton"
 
-    clock = Clock(time_limit)
-    steps = make_steps(name, pivot, objective, constraint, q, epsilon, tol, _generator(random_state), clock)
+    plan = Plan(name, pivot, q, begins_at, max_iter, epsilon, tol)
     with ExitStack() as stack:
         observers: list[Observer] = [callback] if callback is not None else []
         if progress:
             observers.append(stack.enter_context(progress_bar(name, max_iter)))
-        trace = Trace(constraint.forced, observers)
-        state: State | None = None
-        try:
-            state = begin(begins_at, objective, constraint, trace, tol, clock)
-            trace.support, trace.recording = state.support, True
-            status = climb(state, steps, trace, clock, max_iter)
-        except (OutOfTime, KeyboardInterrupt) as stop:
-            status = Status.TIME_LIMIT if isinstance(stop, OutOfTime) else Status.INTERRUPTED
-            if state is not None:
-                take_pending(state, steps, trace, clock)
-    if constraint.n and not len(trace.support) and len(constraint.loops()) == constraint.n:
-        warn(f"{constraint!r} allows only the empty set: every element is a loop")
-    return _result(objective, trace, status, 0 if state is None else state.n_evaluations, clock, name)
-
-
-def _result(
-    objective: SetFunction, trace: Trace, status: Status, n_evaluations: int, clock: Clock, method: str
-) -> SearchResult:
-    coef = None
-    if isinstance(objective, SparseObjective):
-        value, values = objective._fit(trace.support)
-        coef = objective._embed(trace.support, values)
-    else:
-        value = objective._value(trace.support)
-    return SearchResult(
-        support=trace.support,
-        value=float(value),
-        coef=coef,
-        status=status,
-        n_iter=len(trace.history),
-        n_evaluations=n_evaluations,
-        seconds=clock.seconds(),
-        history=trace.history,
-        method=method,
-    )
+        return run(objective, constraint, plan, _generator(random_state), Clock(time_limit), observers)
 
 
 def _check_problem(objective: SetFunction, constraint: IndependenceSystem) -> None:

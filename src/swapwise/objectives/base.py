@@ -37,6 +37,10 @@ class SetFunction(ABC):
     closed_form_gains: bool = False
     #: Whether f is known never to fall when an element is added.
     monotone: bool = True
+    #: Whether f is known to be submodular: what an element adds never grows with the set.
+    submodular: bool = False
+    #: Whether f is known to be a sum of weights.
+    linear: bool = False
     #: Size of the values where it is known beforehand: far smaller differences are rounding.
     scale: float = 0.0
 
@@ -169,6 +173,18 @@ class SparseObjective(SetFunction):
     def strong_concavity(self, t: int) -> float:
         """Return a valid m ≥ 0: ``u`` curves by at least m along directions with t non-zeros."""
         return 0.0
+
+    #: Whether ``u`` is a quadratic function: :meth:`curvature` is then minus its Hessian everywhere.
+    quadratic: bool = False
+    #: Whether minus the Hessian equals :meth:`curvature` at some point, if not everywhere.
+    curvature_attained: bool = False
+
+    def curvature(self, columns: IndexArray) -> FloatArray | None:
+        """Return columns of a symmetric matrix C ⪰ −∇²u(w) for every w, or None if there is none known.
+
+        One row an element of the ground set, one column an element asked for.
+        """
+        return None
 
     def hessian_diagonal_bound(self) -> FloatArray:
         """Return a diagonal D ≥ 0 such that ``u(w) + wᵀDw/2`` is still concave."""

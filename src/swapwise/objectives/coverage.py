@@ -28,6 +28,7 @@ class Coverage(SetFunction):
     array([3.])
     """
 
+    submodular = True
     closed_form_gains = True
 
     def __init__(

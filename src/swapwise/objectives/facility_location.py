@@ -32,6 +32,7 @@ class FacilityLocation(SetFunction):
     array([2.])
     """
 
+    submodular = True
     closed_form_gains = True
 
     def __init__(self, similarity: ArrayLike) -> None:

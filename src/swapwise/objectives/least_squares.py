@@ -79,6 +79,7 @@ class LeastSquares(SparseObjective):
     """
 
     closed_form_gains = True
+    quadratic = True
     scale = 1.0
 
     def __init__(
@@ -167,6 +168,19 @@ class LeastSquares(SparseObjective):
         """
         longest = np.sort(self.squares)[::-1][: max(t, 1)] - self.ridge
         return (2.0 / self.total) * (min(float(longest.sum()), self._eigenvalues[1]) + self.ridge)
+
+    def curvature(self, columns: IndexArray) -> FloatArray:
+        """Return columns of ``2 (AᵀA + ridge·I) / ‖y‖²``, minus the Hessian.
+
+        >>> import numpy as np
+        >>> LeastSquares(np.eye(3), [1.0, 0.0, 0.0], ridge=1.0).curvature(np.array([1]))
+        array([[0.],
+               [4.],
+               [0.]])
+        """
+        gram = self.design.correlate(self.design.columns(columns).T)
+        gram[columns, np.arange(len(columns))] = self.squares[columns]
+        return (2.0 / self.total) * gram
 
     def strong_concavity(self, t: int) -> float:
         """Return a valid m_t: the smallest eigenvalue of the Gram matrix, and the ridge, bound it."""

@@ -23,6 +23,8 @@ class Linear(SetFunction):
     array([4.])
     """
 
+    linear = True
+    submodular = True
     closed_form_gains = True
 
     def __init__(self, weights: ArrayLike) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from swapwise.search.modular import heaviest_set
 from swapwise.search.pivots import Additions
 from swapwise.search.result import SearchResult
 from swapwise.search.steps import gains_of_additions
+
+#: A name, an independent set, or what will find one when the search begins
+Start = str | IndexArray | Callable[[], IndexArray]
 
 STARTS = ("empty", "arbitrary", "greedy", "modular", "best-singleton")
 
@@ -43,7 +47,7 @@ def check_start(start: Any, constraint: IndependenceSystem) -> str | IndexArray:
 
 
 def begin(
-    start: str | IndexArray,
+    start: Start,
     objective: SetFunction,
     constraint: IndependenceSystem,
     trace: Trace,
@@ -52,7 +56,7 @@ def begin(
 ) -> State:
     """Return a state at the start that was asked for."""
     if not isinstance(start, str):
-        return objective.start(start)
+        return objective.start(start() if callable(start) else start)
     state = objective.start(constraint.forced)
     if start == "greedy":
         greedy = LocalSearch(constraint, Additions(), BestImprovement(tol), 1, clock)

@@ -1,0 +1,1 @@
+"""What is known of the answer: constants, localizability, guarantees, certificates, exact solutions."""
