@@ -1,15 +1,18 @@
 """``python -m benchmarks``: print how long the library takes, and the plain program beside it.
 
-With ``--full`` also what takes minutes: a graph of 200 vertices, a matching among 1000.
+With ``--full`` also what takes minutes: certificates, exact solutions, a graph of 200 vertices, a matching
+among 1000.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.certificates import Proven, exact_solutions, ising_certificates, regression_certificates
 from benchmarks.ising import against_plain, learned, recovered
 from benchmarks.regression import against_reference, cold_start, paces
 from benchmarks.systems import alternatives, heaviest_matching, under_intersections
@@ -145,6 +148,54 @@ def alternatives_table() -> Table:
     return table
 
 
+def certificate_table() -> Table:
+    """Show what is promised and what is proven of answers to regressions."""
+    title = "Guarantees and certificates, at most 10 s; the ridge is a share of the samples"
+    return _proven_table(title, regression_certificates())
+
+
+def ising_certificate_table() -> Table:
+    """Show what is promised and what is proven of a graph."""
+    title = "The same for an Ising model, 20 vertices of degree 3, 100 samples, b = 3"
+    return _proven_table(title, ising_certificates())
+
+
+def _proven_table(title: str, rows: Iterable[Proven]) -> Table:
+    table = _table(
+        title, "setting", "ridge", "value", "guarantee", "relaxation", "certificate", "by", "nodes", "seconds"
+    )
+    for row in rows:
+        table.add_row(
+            row.setting,
+            f"{row.ridge:g}",
+            f"{row.value:.4f}",
+            f"{row.guarantee:.2g}",
+            f"{row.relaxation:.4f}",
+            f"{row.certificate:.4f}",
+            row.kind,
+            str(row.nodes),
+            f"{row.seconds:.1f}",
+        )
+    return table
+
+
+def exact_table() -> Table:
+    """Show exact solutions, and the same by going through all sets plainly."""
+    title = "Branch and bound, and all sets one by one"
+    table = _table(title, "problem", "seconds", "nodes", "status", "R²", "plain R²", "plain seconds")
+    for row in exact_solutions():
+        table.add_row(
+            row.problem,
+            f"{row.seconds:.2f}",
+            str(row.nodes),
+            row.status,
+            f"{row.value:.10f}",
+            f"{row.plain_value:.10f}",
+            f"{row.plain_seconds:.0f}",
+        )
+    return table
+
+
 def _yes(truth: bool) -> str:
     return "yes" if truth else "no"
 
@@ -157,7 +208,14 @@ def _table(title: str, first: str, *others: str) -> Table:
 
 
 SHORT = (reference_table, pace_table, cold_start_table, ising_table, learning_table, intersection_table)
-LONG = (recovery_table, matching_table, alternatives_table)
+LONG = (
+    certificate_table,
+    ising_certificate_table,
+    exact_table,
+    recovery_table,
+    matching_table,
+    alternatives_table,
+)
 
 
 def main() -> None:

@@ -23,14 +23,28 @@ from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.linear import Linear
 from swapwise.search.pivots import NonOblivious, Oblivious, SemiOblivious
 from swapwise.search.result import Event, SearchResult, Status
+from swapwise.theory.certificate import Certificate
+from swapwise.theory.certify import certify, exact
+from swapwise.theory.constants import Constant, RestrictedConstants, restricted_constants
+from swapwise.theory.guarantees import Guarantee, guarantee
+from swapwise.theory.localizability import (
+    Counterexample,
+    Localizability,
+    check_localizability,
+    localizability,
+)
 
 __all__ = [
     "BMatching",
+    "Certificate",
+    "Constant",
+    "Counterexample",
     "Coverage",
     "CustomSetFunction",
     "Event",
     "FacilityLocation",
     "Graphic",
+    "Guarantee",
     "IndependenceSystem",
     "Intersection",
     "IsingPseudoLikelihood",
@@ -38,6 +52,7 @@ __all__ = [
     "LeastSquares",
     "Linear",
     "LinearMatroid",
+    "Localizability",
     "Matroid",
     "MaxWeight",
     "Move",
@@ -46,6 +61,7 @@ __all__ = [
     "Oblivious",
     "OracleMatroid",
     "Partition",
+    "RestrictedConstants",
     "SearchResult",
     "SemiOblivious",
     "SetFunction",
@@ -57,5 +73,11 @@ __all__ = [
     "SwapGrid",
     "Transversal",
     "Uniform",
+    "certify",
+    "check_localizability",
+    "exact",
+    "guarantee",
+    "localizability",
     "maximize",
+    "restricted_constants",
 ]

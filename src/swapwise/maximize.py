@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from swapwise.checks import as_count, as_real
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.graphs import require_same_edges
 from swapwise.objectives.base import SetFunction
 from swapwise.search.clock import Clock
 from swapwise.search.loop import Observer
 from swapwise.search.methods import resolve
 from swapwise.search.pivots import Pivot
+from swapwise.search.problem import check_problem
 from swapwise.search.progress import progress_bar
 from swapwise.search.result import Event, SearchResult
 from swapwise.search.run import Plan, run
-from swapwise.search.starts import check_start
+from swapwise.search.starts import Start, check_start
+from swapwise.theory.guarantees import Guarantee, guarantee_of
+from swapwise.theory.roots import relaxation_start
 
 
 def maximize(
@@ -60,7 +64,8 @@ def maximize(
         they are not spent on what q = 1 does as well. For local search.
     start : str or independent set
         ``"empty"``, ``"arbitrary"`` (a maximal set in index order), ``"greedy"``, ``"modular"``,
-        ``"best-singleton"`` (completed to a maximal set), or any independent set, such as the result of
+        ``"best-singleton"`` (completed to a maximal set), ``"relaxation"`` (near the best fractional set,
+        for objectives with curvature to spare), or any independent set, such as the result of
         another search. For local search.
     max_iter : int, optional
         Largest number of moves, the paper's T; each new best set of an exhaustive search counts as one.
@@ -83,7 +88,8 @@ def maximize(
     Returns
     -------
     SearchResult
-        After a keyboard interrupt too, with the best set so far and status INTERRUPTED.
+        After a keyboard interrupt too, with the best set so far and status INTERRUPTED. Its ``guarantee``
+        is what the theorems promise of this run.
 
     Examples
     --------
@@ -100,7 +106,7 @@ def maximize(
     >>> round(result.value, 6), result.status
     (1.0, <Status.LOCAL_OPTIMUM: 'LOCAL_OPTIMUM'>)
     """
-    _check_problem(objective, constraint)
+    check_problem(objective, constraint)
     name, pivot = resolve(method, objective)
     tol = as_real(tol, "tol")
     max_iter = None if max_iter is None else as_count(max_iter, "max_iter")
@@ -112,41 +118,38 @@ def maximize(
         raise TypeError(f"callback must be callable, got {callback!r}")
     if pivot is None:
         _refuse_options_of_local_search(name, q, start, epsilon)
-    begins_at = check_start(start, constraint)
+    begins_at: Start = check_start(start, constraint)
     if epsilon is not None and isinstance(begins_at, str) and begins_at == "empty":
         begins_at = "best-singleton"
 
+    clock = Clock(time_limit)
+    if isinstance(begins_at, str) and begins_at == "relaxation":
+        begins_at = partial(relaxation_start, objective, constraint, clock)
     plan = Plan(name, pivot, q, begins_at, max_iter, epsilon, tol)
     with ExitStack() as stack:
         observers: list[Observer] = [callback] if callback is not None else []
         if progress:
             observers.append(stack.enter_context(progress_bar(name, max_iter)))
-        return run(objective, constraint, plan, _generator(random_state), Clock(time_limit), observers)
+        result = run(objective, constraint, plan, _generator(random_state), clock, observers)
+    return replace(result, _promise=_promise(objective, constraint, plan, result))
 
 
-def _check_problem(objective: SetFunction, constraint: IndependenceSystem) -> None:
-    if not isinstance(objective, SetFunction):
-        hint = "; wrap a function in sw.CustomSetFunction(function, n)" if callable(objective) else ""
-        kind = type(objective).__name__
-        raise TypeError(f"objective must be a SetFunction such as sw.LeastSquares, got a {kind}{hint}")
-    if not isinstance(constraint, IndependenceSystem):
-        hint = ""
-        if isinstance(constraint, int):
-            hint = f"; did you mean sw.Uniform({objective.n}, {constraint})?"
-        elif isinstance(constraint, (list, tuple)):
-            hint = "; several are combined by sw.Intersection(first, second)"
-        raise TypeError(
-            f"constraint must be one such as sw.Uniform or sw.Partition, got {constraint!r}{hint}"
-        )
-    if objective.n != constraint.n:
-        raise ValueError(
-            f"objective and constraint must have the same ground set, but the objective has "
-            f"n = {objective.n} elements and the constraint n = {constraint.n}"
-        )
-    if hasattr(objective, "edges"):
-        for part in getattr(constraint, "matroids", (constraint,)):
-            if hasattr(part, "edges"):
-                require_same_edges(objective.edges, part.edges)
+def _promise(
+    objective: SetFunction, constraint: IndependenceSystem, plan: Plan, result: SearchResult
+) -> Callable[[], Guarantee | None]:
+    """Return what works out the guarantee; it holds no more of the result than it needs."""
+    return partial(
+        guarantee_of,
+        objective,
+        constraint,
+        plan.pivot or plan.name,
+        status=result.status,
+        n_iter=result.n_iter,
+        value=result.value,
+        q=plan.q,
+        epsilon=plan.epsilon,
+        tol=plan.tol,
+    )
 
 
 def _refuse_options_of_local_search(name: str, q: int, start: object, epsilon: float | None) -> None:

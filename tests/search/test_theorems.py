@@ -1,11 +1,14 @@
 """What the paper promises, against exhaustive search."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapwise import Coverage, FacilityLocation, LeastSquares, Linear, maximize
+from swapwise.theory.constants import restricted_constants
 from tests.contracts.constraint_zoo import FAMILIES
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set")
@@ -73,11 +76,32 @@ def test_facility_location_is_half_optimal(data):
 @settings(max_examples=100)
 @given(data=st.data())
 def test_sparse_regression_keeps_the_ratio_of_its_constants(method, data):
-    """Theorem 3: at least m²/M² of the optimum, here with m of all columns and M of pairs."""
-    matroid = data.draw(matroids.filter(lambda matroid: matroid.n > 0))
+    """Theorem 3: at least m²/M² of the optimum, with m of all 2s columns and M of all pairs, exactly."""
+    matroid = data.draw(matroids.filter(lambda matroid: matroid.rank() > 0))
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     X = rng.standard_normal((40, matroid.n)) + 0.3 * rng.standard_normal((40, 1))
     objective = LeastSquares(X, rng.standard_normal(40))
-    ratio = (objective.strong_concavity(matroid.n) / objective.smoothness(2)) ** 2
-    best = maximize(objective, matroid, "exhaustive").value
-    assert maximize(objective, matroid, method, start="arbitrary").value >= ratio * best - 1e-9
+    constants = restricted_constants(objective, matroid.rank(), min(2, matroid.n))
+    assert constants.m_2s.exact
+    assert constants.M_st.exact
+    ratio = (constants.m_2s / constants.M_st) ** 2
+    result = maximize(objective, matroid, method, start="arbitrary")
+    assert result.guarantee.ratio == pytest.approx(ratio, rel=1e-4)  # tol costs a little
+    assert result.value >= ratio * maximize(objective, matroid, "exhaustive").value - 1e-9
+
+
+def chosen_block(matrix, chosen):
+    return matrix[np.ix_(chosen, chosen)]
+
+
+@given(st.integers(0, 1000), st.integers(1, 3))
+@settings(max_examples=30)
+def test_the_constants_are_eigenvalues_of_all_blocks(seed, s):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((10, 5)), rng.standard_normal(10)
+    H = 2 * X.T @ X / (y @ y)
+    constants = restricted_constants(LeastSquares(X, y), s, 2)
+    smallest = [np.linalg.eigvalsh(chosen_block(H, c))[0] for c in combinations(range(5), min(5, 2 * s))]
+    largest = [np.linalg.eigvalsh(chosen_block(H, c))[-1] for c in combinations(range(5), 2)]
+    assert constants.m_2s == pytest.approx(min(smallest))
+    assert constants.M_st == pytest.approx(max(largest))

@@ -186,6 +186,18 @@ class SparseObjective(SetFunction):
         """
         return None
 
+    def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian of ``u`` at a vector, for some elements; here by differences."""
+        block = np.empty((len(elements), len(elements)))
+        for column, element in enumerate(elements):
+            step = 1e-5 * max(1.0, abs(coef[element]))
+            ahead, behind = coef.copy(), coef.copy()
+            ahead[element] += step
+            behind[element] -= step
+            slopes = self.gradient_at(behind)[elements] - self.gradient_at(ahead)[elements]
+            block[:, column] = slopes / (2 * step)
+        return (block + block.T) / 2
+
     def hessian_diagonal_bound(self) -> FloatArray:
         """Return a diagonal D ≥ 0 such that ``u(w) + wᵀDw/2`` is still concave."""
         return np.full(self.n, self.strong_concavity(self.n))

@@ -22,22 +22,30 @@ class CustomSetFunction(SetFunction):
 
     ``function`` takes a sorted integer array of elements of ``0 .. n-1``, which may be empty, and
     returns a finite number.
-    It should be monotone: a warning is given, once, when adding an element is seen to lower it.
+    It should be monotone: a warning is given, once, when adding an element is seen to lower it. Say
+    ``monotone=True`` or ``submodular=True`` (and monotone) if you know that it is: certificates rest on it.
 
     >>> f = CustomSetFunction(lambda chosen: 1.0 + len(chosen) ** 0.5, n=5)
     >>> f([0, 1, 2, 3])
     2.0
     """
 
-    monotone = False  # nobody knows
-
-    def __init__(self, function: Callable[[IndexArray], float], n: int) -> None:
+    def __init__(
+        self,
+        function: Callable[[IndexArray], float],
+        n: int,
+        *,
+        monotone: bool = False,
+        submodular: bool = False,
+    ) -> None:
         if not callable(function):
             raise TypeError(
                 f"function must be a callable that takes an integer array and returns a number, "
                 f"got {function!r}"
             )
         self.function = function
+        self.monotone = monotone or submodular
+        self.submodular = submodular
         self.n = as_count(n, "n")
         self._warned = False
         self._at_empty = self._raw_value(np.empty(0, dtype=np.intp))

@@ -229,9 +229,9 @@ class IsingPseudoLikelihood(SparseObjective):
         Edges that share a vertex v meet in the mean of ``x_v² x_a x_b``; others do not meet.
 
         >>> IsingPseudoLikelihood([[1, -1, 1], [-1, -1, 1]]).curvature(np.array([0]))
-        array([[2.],
-               [0.],
-               [0.]])
+        array([[ 2.],
+               [-1.],
+               [ 0.]])
         """
         squares = self.spins**2
         block = np.zeros((self.n, len(columns)))
@@ -242,6 +242,20 @@ class IsingPseudoLikelihood(SparseObjective):
                     weight = squares[shared] * self.spins[other] / self.n_samples
                     block[meet, column] += self.spins[others[meet]] @ weight
         block[columns, np.arange(len(columns))] += self.ridge
+        return block
+
+    def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian at couplings ``w``, for some edges."""
+        if self.fields:  # the best fields move along: their share is easier had by differences
+            return super().hessian_at(coef, elements)
+        wrong = _sigmoid(-2.0 * self.spins * self.local_fields(coef))
+        weight = 4.0 * wrong * (1.0 - wrong) * self.spins**2 / self.n_samples
+        block = self.ridge * np.eye(len(elements))
+        tail, head = self.tail[elements], self.head[elements]
+        for vertex in range(self.n_vertices):
+            meet = np.flatnonzero((tail == vertex) | (head == vertex))
+            others = self.spins[np.where(tail[meet] == vertex, head[meet], tail[meet])]
+            block[np.ix_(meet, meet)] += (others * weight[vertex]) @ others.T
         return block
 
     def smoothness(self, t: int) -> float:

@@ -32,6 +32,10 @@ SMALLEST, LARGEST = 1e-70, 1e70
 EIGENVALUES_UP_TO = 1000
 
 
+# The whole Gram matrix is kept, where it is asked for, up to this size.
+GRAM_UP_TO = 3000
+
+
 class Factor(NamedTuple):
     """A triangular factor of the columns of a set that are independent, in pivot order."""
 
@@ -181,6 +185,16 @@ class LeastSquares(SparseObjective):
         gram = self.design.correlate(self.design.columns(columns).T)
         gram[columns, np.arange(len(columns))] = self.squares[columns]
         return (2.0 / self.total) * gram
+
+    def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian, which is the same everywhere."""
+        if self.n > GRAM_UP_TO:
+            return self.curvature(elements)[elements]
+        return self._gram[np.ix_(elements, elements)]
+
+    @cached_property
+    def _gram(self) -> FloatArray:
+        return self.curvature(np.arange(self.n))
 
     def strong_concavity(self, t: int) -> float:
         """Return a valid m_t: the smallest eigenvalue of the Gram matrix, and the ridge, bound it."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from swapwise.checks import FloatArray, IndexArray
 
@@ -18,6 +20,7 @@ class Status(StrEnum):
     LOCAL_OPTIMUM: there is no move that the pivot and acceptance rules would take (of the rules, only
     oblivious without ``epsilon`` looks at every exchange). COMPLETE: a method that is not a local search
     came to its end. ITERATION_LIMIT, TIME_LIMIT: ``max_iter`` or ``time_limit`` was reached.
+    OPTIMAL: no allowed set is better, and that is proven.
     INTERRUPTED: by a callback, the keyboard, or an objective that did not keep what it promised.
 
     >>> Status.LOCAL_OPTIMUM == "LOCAL_OPTIMUM"
@@ -29,6 +32,7 @@ class Status(StrEnum):
     TIME_LIMIT = "TIME_LIMIT"
     INTERRUPTED = "INTERRUPTED"
     COMPLETE = "COMPLETE"
+    OPTIMAL = "OPTIMAL"
 
 
 class Event(NamedTuple):
@@ -63,6 +67,8 @@ class SearchResult:
     seconds : wall time
     history : one :class:`Event` per accepted move
     method : the method that ran
+    certificate : the :class:`Certificate` that :func:`exact` proved, else None
+    guarantee : what the theorems promise of this run, or None; see :attr:`guarantee`
 
     Examples
     --------
@@ -80,6 +86,26 @@ class SearchResult:
     seconds: float
     history: list[Event]
     method: str
+    certificate: Any = None
+    #: What works out the guarantee: it lies in a layer above, and needs the objective.
+    _promise: Callable[[], Any] | None = field(default=None, repr=False)
+
+    @cached_property
+    def guarantee(self) -> Any:
+        """What the theorems promise of this run, or None if nothing is known of the objective.
+
+        A ``Guarantee``, worked out when it is first asked for. If it was, a pickled result takes it along;
+        the data are left behind.
+
+        >>> from swapwise import Coverage, Uniform, maximize
+        >>> maximize(Coverage([{1, 2}, {2, 3}, {4}]), Uniform(3, 2), "greedy").guarantee
+        at least 0.75 of the optimum (Nemhauser, Wolsey and Fisher 1978: 1 − (1 − 1/s)^T)
+        """
+        return None if self._promise is None else self._promise()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the way to the data."""
+        return {**self.__dict__, "_promise": None}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the history as a pandas frame, one row per accepted move.

@@ -21,7 +21,7 @@ from swapwise.search.steps import gains_of_additions
 #: A name, an independent set, or what will find one when the search begins
 Start = str | IndexArray | Callable[[], IndexArray]
 
-STARTS = ("empty", "arbitrary", "greedy", "modular", "best-singleton")
+STARTS = ("empty", "arbitrary", "greedy", "modular", "best-singleton", "relaxation")
 
 
 def check_start(start: Any, constraint: IndependenceSystem) -> str | IndexArray:

@@ -1,0 +1,33 @@
+"""Whether an objective and a constraint make a problem."""
+
+from __future__ import annotations
+
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.graphs import require_same_edges
+from swapwise.objectives.base import SetFunction
+
+
+def check_problem(objective: SetFunction, constraint: IndependenceSystem) -> None:
+    """Say what is wrong with an objective, a constraint, or the pair of them, if anything is."""
+    if not isinstance(objective, SetFunction):
+        hint = "; wrap a function in sw.CustomSetFunction(function, n)" if callable(objective) else ""
+        kind = type(objective).__name__
+        raise TypeError(f"objective must be a SetFunction such as sw.LeastSquares, got a {kind}{hint}")
+    if not isinstance(constraint, IndependenceSystem):
+        hint = ""
+        if isinstance(constraint, int):
+            hint = f"; did you mean sw.Uniform({objective.n}, {constraint})?"
+        elif isinstance(constraint, (list, tuple)):
+            hint = "; several are combined by sw.Intersection(first, second)"
+        raise TypeError(
+            f"constraint must be one such as sw.Uniform or sw.Partition, got {constraint!r}{hint}"
+        )
+    if objective.n != constraint.n:
+        raise ValueError(
+            f"objective and constraint must have the same ground set, but the objective has "
+            f"n = {objective.n} elements and the constraint n = {constraint.n}"
+        )
+    if hasattr(objective, "edges"):
+        for part in getattr(constraint, "matroids", (constraint,)):
+            if hasattr(part, "edges"):
+                require_same_edges(objective.edges, part.edges)

@@ -1,0 +1,58 @@
+"""Upper bounds on f over a region that need no relaxation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swapwise.checks import IndexArray
+from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.search.clock import Clock
+from swapwise.search.steps import gains_of_additions
+from swapwise.theory.region import Region
+
+# Relative rounding errors of what a bound is summed from are far below this.
+ROUNDING = 1e-12
+
+
+def bound_of_all(objective: SetFunction, region: Region) -> float:
+    """Return f of all elements that may be chosen: no set has more, for f is monotone."""
+    value = objective._value(np.flatnonzero(~region.outside))
+    return value + ROUNDING * abs(value)
+
+
+def bound_from_gains(
+    objective: SetFunction, region: Region, support: IndexArray, clock: Clock
+) -> tuple[float, IndexArray]:
+    """Return ``f(X) + max over S of Σ_{j∈S\\X} f(j | X)``, a bound if f is submodular, and the S of it.
+
+    >>> from swapwise import Coverage, Uniform
+    >>> f = Coverage([{1, 2}, {2, 3}, {3}])
+    >>> bound_from_gains(f, Region.of(Uniform(3, 1)), np.array([0]), Clock())
+    (3.0..., array([1]))
+    """
+    state = objective.start(support)
+    others = ~region.outside
+    others[support] = False
+    gains = np.maximum(gains_of_additions(state, others, clock), 0.0)
+    chosen, heaviest = region.heaviest(gains)
+    return state.value + heaviest + ROUNDING * (abs(state.value) + heaviest), chosen
+
+
+def bound_from_concavity(objective: SparseObjective, region: Region, support: IndexArray, m: float) -> float:
+    """Return the bound of the paper's concavity lemma at a set X, for all sets S of the region at once.
+
+    ``f(S) ≤ f(X) + ‖∇u_{S\\X}‖² / 2m − m ‖w_{X\\S}‖² / 2``, where u curves by at least m between sparse
+    points: a constant, and a weight for each element that S holds.
+
+    >>> from swapwise import LeastSquares, Uniform
+    >>> f = LeastSquares(np.eye(3), [3.0, 2.0, 1.0])
+    >>> round(bound_from_concavity(f, Region.of(Uniform(3, 1)), np.array([0]), f.strong_concavity(2)) * 14, 6)
+    9.0
+    """
+    value, coef = objective._fit(support)
+    embedded = objective._embed(support, coef)
+    weights = objective.gradient_at(embedded) ** 2 / (2 * m)
+    weights[support] = m * coef**2 / 2
+    lost = float(weights[support].sum())
+    heaviest = region.heaviest(weights)[1]
+    return value - lost + heaviest + ROUNDING * (abs(value) + lost + heaviest)

@@ -1,0 +1,122 @@
+"""Branch and bound: split the allowed sets, bound f over each part, and drop the parts that cannot win."""
+
+from __future__ import annotations
+
+import heapq
+from abc import ABC, abstractmethod
+from itertools import count
+
+from swapwise.checks import IndexArray
+from swapwise.objectives.base import SetFunction
+from swapwise.search.clock import Clock
+from swapwise.search.run import search
+from swapwise.theory.finishing import finish
+from swapwise.theory.region import Region
+
+# Two values closer than this, relative to their size, count as equal: a part is dropped if it cannot
+# hold a set that is better by more.
+EQUAL = 1e-9
+
+
+class Node(ABC):
+    """A part of the allowed sets, with a proven upper bound on f over it."""
+
+    region: Region
+    bound: float
+
+    @abstractmethod
+    def tighten(self, target: float, clock: Clock) -> None:
+        """Lower the bound until it is at most ``target``, or hardly falls any more."""
+
+    @abstractmethod
+    def candidate(self) -> IndexArray:
+        """Return a set of the region that might be good."""
+
+    @abstractmethod
+    def split(self) -> int:
+        """Return the open element by which to split the region."""
+
+    @abstractmethod
+    def part(self, region: Region) -> Node:
+        """Return the node of a part of the region, with a bound that costs little."""
+
+
+class BranchAndBound:
+    """The best set so far, the parts that are still open, and a proven bound on all of them.
+
+    Interrupt it at any time, by the clock or otherwise: the bound holds.
+    """
+
+    def __init__(self, objective: SetFunction, root: Node, support: IndexArray, value: float) -> None:
+        self.objective = objective
+        self.support = support
+        self.value = value
+        #: How many parts were looked at
+        self.n_nodes = 0
+        self._numbers = count()
+        self._open: list[tuple[float, int, Node]] = []
+        self._put(root)
+
+    @property
+    def upper_bound(self) -> float:
+        """No allowed set has a larger value than this: what was dropped is at most the cutoff."""
+        return max(self.cutoff, -self._open[0][0]) if self._open else self.cutoff
+
+    @property
+    def cutoff(self) -> float:
+        """A part whose bound is no larger holds nothing that is better than the best so far."""
+        return self.value + EQUAL * max(abs(self.value), self.objective.scale)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are parts that might hold a better set."""
+        return bool(self._open)
+
+    def run(self, clock: Clock, gap: float = 0.0) -> None:
+        """Go on until the best set has at least ``1 − gap`` of the bound, or the clock runs out."""
+        while self.is_open and self.cutoff < (1.0 - gap) * self.upper_bound:
+            self.step(clock)
+
+    def step(self, clock: Clock) -> None:
+        """Look at the part with the largest bound, and split it if it may hold a better set."""
+        clock.check()
+        node = heapq.heappop(self._open)[2]
+        try:
+            parts = self._split(node, clock)
+        except BaseException:
+            self._put(node)  # interrupted: the part is still open
+            raise
+        for part in parts:
+            self._put(part)
+
+    def _split(self, node: Node, clock: Clock) -> list[Node]:
+        """Return the parts of a node that are worth another look."""
+        if node.bound > self.cutoff:
+            self.n_nodes += 1
+            finished = finish(self.objective, node.region, self.cutoff)
+            if finished is not None:
+                self._improve(*finished, node.region, clock)
+                return []
+            node.tighten(self.cutoff, clock)
+            self._improve(*self._try(node), node.region, clock)
+        if node.bound <= self.cutoff or not len(node.region.open):
+            return []
+        element = node.split()
+        regions = node.region.with_inside(element), node.region.with_outside(element)
+        return [part for part in map(node.part, regions) if part.bound > self.cutoff]
+
+    def _try(self, node: Node) -> tuple[IndexArray, float]:
+        support = node.region.constraint.extend(node.candidate(), node.region.open)
+        return support, self.objective._value(support)
+
+    def _improve(self, support: IndexArray, value: float, region: Region, clock: Clock) -> None:
+        """Keep a set that is better than the best so far, and see where local search takes it."""
+        if value <= self.cutoff:
+            return
+        self.support, self.value = support, value
+        polished = search(self.objective, region.constraint, clock, start=support)
+        if polished.value > self.value:
+            self.support, self.value = polished.support, polished.value
+
+    def _put(self, node: Node) -> None:
+        heapq.heappush(self._open, (-node.bound, next(self._numbers), node))

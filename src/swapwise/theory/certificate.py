@@ -1,0 +1,81 @@
+"""A proven upper bound on the optimum, and how close to it an answer is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from swapwise.checks import FloatArray, IndexArray
+
+#: What the kinds of a certificate mean
+KINDS = {
+    "all": "the value of all elements together",
+    "concavity": "the concavity lemma at the answer",
+    "gains": "the marginal gains of a submodular function",
+    "relaxation": "the dual bound of the perspective relaxation",
+    "branching": "branch and bound",
+}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Certificate:
+    """A proof of how good an answer is.
+
+    Attributes
+    ----------
+    upper_bound : no allowed set has a larger value
+    value : the value of the answer
+    ratio : the answer has at least this share of the optimum
+    kind : what proved the bound: ``"all"`` (the value of all elements together), ``"concavity"`` (the paper's
+        lemma at the answer), ``"gains"`` (marginal gains, for submodular functions), ``"relaxation"`` (the
+        dual bound) or ``"branching"`` (branch and bound)
+    bounds : the best bound of every kind that was tried
+    support : the answer
+    better : a better set, if one was found on the way
+    fractional : the fractional set of the relaxation, or None
+    n_nodes : how many parts of the problem branch and bound looked at
+    seconds : wall time
+
+    Examples
+    --------
+    >>> from swapwise import Coverage, Uniform, certify
+    >>> certify(Coverage([{1, 2, 3}, {3, 4}, {4, 5}]), Uniform(3, 2))
+    Certificate(at least 100% of the optimum: value 5, upper bound 5, by gains)
+    """
+
+    upper_bound: float
+    value: float
+    kind: str
+    bounds: dict[str, float]
+    support: IndexArray
+    better: IndexArray | None = None
+    fractional: FloatArray | None = None
+    n_nodes: int = 0
+    seconds: float = 0.0
+    #: A bound this close to the value proves that the value is the optimum
+    resolution: float = field(default=0.0)
+
+    @property
+    def ratio(self) -> float:
+        """The share of the optimum that the answer has at least; 1 means that it is optimal."""
+        if self.upper_bound <= self.value + self.resolution:
+            return 1.0
+        return max(0.0, self.value / self.upper_bound)
+
+    @property
+    def gap(self) -> float:
+        """How much better than the answer an optimum can be."""
+        return 0.0 if self.ratio == 1.0 else self.upper_bound - self.value
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the answer is proven to be an optimum, up to rounding."""
+        return self.ratio == 1.0
+
+    def __repr__(self) -> str:
+        """Return what is proven."""
+        # Never rounded up: what is not proven is not said.
+        percent = "100" if self.optimal else f"{int(self.ratio * 1000) / 10:.1f}"
+        return (
+            f"Certificate(at least {percent}% of the optimum: value {self.value:.6g}, "
+            f"upper bound {self.upper_bound:.6g}, by {self.kind})"
+        )

@@ -1,0 +1,156 @@
+"""How good an answer is, proven for this very instance; and the best answer, with the proof that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from swapwise.checks import IndexArray, as_real
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.search.clock import Clock
+from swapwise.search.problem import check_problem
+from swapwise.search.result import SearchResult, Status
+from swapwise.search.run import search
+from swapwise.search.starts import check_start
+from swapwise.theory.certificate import Certificate
+from swapwise.theory.prover import Prover
+
+
+def certify(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    result: SearchResult | Iterable[int] | None = None,
+    *,
+    time_limit: float | None = 10.0,
+    gap: float = 1e-4,
+) -> Certificate:
+    """Prove how far from the best allowed set an answer can be at the most.
+
+    The best of all bounds that hold here: the value of all elements together; the paper's concavity lemma
+    at the answer; marginal gains, if f is submodular; the dual bound of the perspective relaxation, if the
+    objective has curvature to spare (a ridge, or columns that are not collinear); and branch and bound on
+    top of these, for as long as there is time. Whenever it stops, what it returns is proven.
+
+    Parameters
+    ----------
+    objective : SetFunction
+    constraint : IndependenceSystem
+    result : SearchResult or allowed set, optional
+        The answer to judge. Without it, the answer of ``maximize(objective, constraint)``.
+    time_limit : float, optional
+        Seconds after which the best bound so far is returned; None for no limit.
+    gap : float
+        Stop as soon as the answer is proven to have at least ``1 − gap`` of the optimum.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swapwise as sw
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 12))
+    >>> y = X[:, :4].sum(axis=1) + rng.standard_normal(100)
+    >>> objective, constraint = sw.LeastSquares(X, y), sw.Partition(np.arange(12) % 3, 1)
+    >>> result = sw.maximize(objective, constraint)
+    >>> certificate = sw.certify(objective, constraint, result)
+    >>> certificate.ratio
+    1.0
+    """
+    check_problem(objective, constraint)
+    _require_bounds(objective)
+    gap = as_real(gap, "gap")
+    clock = Clock(_limit(time_limit))
+    support, value = _answer(objective, constraint, result, clock)
+    prover = Prover(objective, constraint, support, value)
+    prover.run(clock, gap, branch=False)
+    return prover.certificate(clock.seconds())
+
+
+def exact(
+    objective: SetFunction, constraint: IndependenceSystem, time_limit: float | None = None
+) -> SearchResult:
+    """Find the best allowed set, with the proof that it is.
+
+    Branch and bound: the allowed sets are split by an element that is forced in or out, every part is
+    bounded as in :func:`certify`, and parts that cannot hold a better set than the best so far are dropped.
+    Parts of a least-squares problem that have at most some ten million sets are gone through one by one,
+    in closed form.
+
+    Parameters
+    ----------
+    objective : SetFunction
+    constraint : IndependenceSystem
+    time_limit : float, optional
+        Seconds after which the best set so far is returned, with what is proven of it.
+
+    Returns
+    -------
+    SearchResult
+        With status OPTIMAL, or TIME_LIMIT or INTERRUPTED (by the keyboard). Its ``certificate`` has the
+        bound, the ratio that is proven and the number of parts looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swapwise as sw
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 12))
+    >>> y = X[:, :4].sum(axis=1) + rng.standard_normal(100)
+    >>> best = sw.exact(sw.LeastSquares(X, y), sw.Partition(np.arange(12) % 3, 1))
+    >>> best.status, best.certificate.optimal
+    (<Status.OPTIMAL: 'OPTIMAL'>, True)
+    """
+    check_problem(objective, constraint)
+    _require_bounds(objective)
+    clock = Clock(_limit(time_limit))
+    first = search(objective, constraint, clock)
+    prover = Prover(objective, constraint, first.support, first.value)
+    status = prover.run(clock, 0.0, branch=True)
+    tree = prover.tree
+    prover.answer, prover.value = tree.support, tree.value
+    certificate = prover.certificate(clock.seconds())
+    return SearchResult(
+        support=tree.support,
+        value=tree.value,
+        coef=objective.coef(tree.support) if isinstance(objective, SparseObjective) else None,
+        status=Status.OPTIMAL if certificate.optimal else status,
+        n_iter=first.n_iter,
+        n_evaluations=first.n_evaluations,
+        seconds=clock.seconds(),
+        history=first.history,
+        method="exact",
+        certificate=certificate,
+    )
+
+
+def _limit(time_limit: float | None) -> float | None:
+    return None if time_limit is None or time_limit == np.inf else as_real(time_limit, "time_limit")
+
+
+def _answer(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    result: SearchResult | Iterable[int] | None,
+    clock: Clock,
+) -> tuple[IndexArray, float]:
+    if result is None:
+        found = search(objective, constraint, clock)
+        return found.support, found.value
+    if isinstance(result, str):
+        raise TypeError(f"result must be a SearchResult or an allowed set, got {result!r}")
+    support = check_start(result, constraint)
+    assert isinstance(support, np.ndarray)
+    return support, float(objective._value(support))
+
+
+def _require_bounds(objective: SetFunction) -> None:
+    if not objective.monotone:
+        raise TypeError(
+            f"no upper bound is known for a {type(objective).__name__} that is not known to be monotone; if "
+            "it is, say so (monotone=True), else maximize(..., 'exhaustive') tries all sets of small problems"
+        )

@@ -1,0 +1,105 @@
+"""Diagonals that a matrix can spare: D ≥ 0 such that H − D is still positive semidefinite."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
+
+from swapwise.checks import BoolArray, FloatArray
+
+# Eigenvalues below this share of the largest are taken for zero.
+SINGULAR = 1e-10
+
+
+def fair_diagonal(H: FloatArray) -> FloatArray:
+    """Return a diagonal that H can spare, in proportion to what each element could spare alone.
+
+    Alone, element i can spare ``1 / (H⁻¹)_ii``, what is left of it when all others adapt. Elements that are
+    linear combinations of others (duplicate columns, more features than samples) can spare nothing; they
+    are set aside, and the others share what is left of H when those are free.
+
+    >>> fair_diagonal(np.array([[2.0, 1.0], [1.0, 2.0]])).round(4)
+    array([1., 1.])
+    >>> fair_diagonal(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).round(4)
+    array([0., 0., 3.])
+    """
+    diagonal = np.zeros(len(H))
+    lengths = np.sqrt(np.diag(H))
+    usable = lengths > 0
+    if not usable.any():
+        return diagonal
+    scaled = H[np.ix_(usable, usable)] / np.outer(lengths[usable], lengths[usable])
+    eigenvalues, vectors = np.linalg.eigh(scaled)
+    tied = (np.abs(vectors[:, eigenvalues <= SINGULAR * len(scaled)]) > 1e-7).any(axis=1)
+    if tied.all():
+        return diagonal
+    if tied.any():
+        eigenvalues, vectors = np.linalg.eigh(schur_complement(scaled, tied))
+        if eigenvalues[0] <= SINGULAR * len(scaled):
+            return diagonal
+    alone = 1.0 / ((vectors**2) / eigenvalues).sum(axis=1)
+    # H − D ⪰ 0 exactly if no eigenvalue of √D H⁻¹ √D is above 1.
+    together = np.sqrt(alone)[:, None] * vectors / np.sqrt(eigenvalues)
+    most = float(np.linalg.eigvalsh(together.T @ together)[-1])
+    spared = np.zeros(len(scaled))
+    spared[~tied] = alone / (most * (1.0 + 1e-6))
+    diagonal[usable] = spared * lengths[usable] ** 2
+    return diagonal
+
+
+def schur_complement(H: FloatArray, free: BoolArray) -> FloatArray:
+    """Return what is left of H on the other elements when the ``free`` ones adapt to them."""
+    across = H[np.ix_(free, ~free)]
+    inverse = np.linalg.pinv(H[np.ix_(free, free)], rcond=SINGULAR, hermitian=True)
+    rest = H[np.ix_(~free, ~free)] - across.T @ (inverse @ across)
+    return (rest + rest.T) / 2
+
+
+def best_diagonal(H: FloatArray, worth: FloatArray, start: FloatArray, precision: float = 1e-3) -> FloatArray:
+    """Return nearly the most valuable diagonal: ``worth·D`` at its largest with H − D ⪰ 0 and D ≥ 0.
+
+    A barrier method: Newton steps on ``worth·D + μ log det(H − D) + μ Σ log D``, with μ falling until the
+    value is within ``precision`` of the best. ``start`` is a diagonal that is spared, and positive.
+
+    >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> best_diagonal(H, np.array([1.0, 0.0]), np.ones(2)).round(1)
+    array([1.5, 0. ])
+    """
+    n = len(H)
+    D = 0.5 * start
+    worth = worth / worth.sum()
+    mu = float(worth @ D) / n
+    while True:
+        for _ in range(8):
+            inverse = _inverse(H - np.diag(D))
+            slope = worth - mu * np.diag(inverse) + mu / D
+            curve = mu * inverse * inverse
+            curve[np.diag_indices(n)] += mu / D**2
+            factor = cho_factor(curve, check_finite=False)
+            step = cho_solve(factor, slope, check_finite=False)
+            decrement = float(np.sqrt(max(slope @ step, 0.0) / mu))
+            D = D + step / (1.0 + decrement if decrement > 0.3 else 1.0)
+            if decrement < 0.3:
+                break
+        if 2 * n * mu <= precision * float(worth @ D):
+            return D
+        mu *= 0.2
+
+
+def is_spared(H: FloatArray, D: FloatArray) -> bool:
+    """Tell whether H − D is positive semidefinite, with a margin for rounding."""
+    rest = H - np.diag(D)
+    margin = 4 * np.finfo(float).eps * len(H) * float(np.abs(H).sum(axis=1).max(initial=0.0))
+    rest[np.diag_indices(len(H))] -= margin
+    try:
+        cholesky(rest, check_finite=False)
+    except LinAlgError:
+        return False
+    return True
+
+
+def _inverse(matrix: FloatArray) -> FloatArray:
+    inverse: FloatArray = cho_solve(
+        cho_factor(matrix, check_finite=False), np.eye(len(matrix)), check_finite=False
+    )
+    return inverse

@@ -1,0 +1,203 @@
+"""The perspective relaxation of choosing elements: fractional sets, and the upper bounds they prove.
+
+With a diagonal D that ``u`` can spare (``u(w) + wᵀDw/2`` is still concave), write ``u = −L − wᵀDw/2``.
+A fractional set z has the value ``φ(z) = max_w −L(w) − Σ D_i w_i² / 2z_i``: f on sets, and concave. At any w,
+with g = ∇L(w),
+
+    f(S)  ≤  −L(w) + ⟨g, w⟩ + max over allowed S of Σ_{i∈S} g_i² / 2D_i
+
+which at the w of the best z is φ(z) itself. Elements whose D is 0 are free: they are used at no charge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.matroid import Matroid
+from swapwise.objectives.base import SparseObjective
+from swapwise.theory.atoms import Mixture, Oracle, climb_quadratic
+from swapwise.theory.region import Region
+
+# Relative rounding errors of what a bound is summed from are far below this.
+ROUNDING = 1e-12
+
+NEWTON_STEPS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """A proven upper bound on f over a region, the point that proves it, and the set it would like."""
+
+    bound: float
+    #: The part of the bound that is the same for every set
+    base: float
+    #: What each element adds to the bound if it is chosen
+    weights: FloatArray
+    support: IndexArray
+
+    def bound_on(self, region: Region) -> float:
+        """Return the upper bound that the same point proves on a part of the region."""
+        return self.base + region.heaviest(self.weights)[1]
+
+
+class Perspective:
+    """A fractional set on its way to the largest φ over a region."""
+
+    def __init__(
+        self, objective: SparseObjective, region: Region, diagonal: FloatArray, mixture: Mixture | None = None
+    ) -> None:
+        self.objective = objective
+        self.region = region
+        if mixture is None:
+            slope = objective.gradient_at(np.zeros(objective.n)) ** 2
+            mixture = Mixture([region.heaviest(slope)[0]], [1.0])
+        self.mixture = mixture
+        self.coef = np.zeros(objective.n)
+        self.charge_by(diagonal)
+
+    def charge_by(self, diagonal: FloatArray) -> None:
+        """Use another diagonal that ``u`` can spare."""
+        self.diagonal = diagonal
+        self._charged = diagonal > 0
+        self._free = ~self._charged & ~self.region.outside
+        self._move_to(self.mixture)
+
+    # -- the best coefficients of a fractional set --------------------------------------------------
+
+    def _move_to(self, mixture: Mixture) -> None:
+        self.mixture = mixture
+        self.point = mixture.point(self.objective.n)
+        self.point[self._free] = 1.0
+        self._fit()
+        self.dual = self._dual()
+
+    def _fit(self) -> None:
+        """Find w by Newton steps on r, where ``w = √z r``: that is well behaved when z goes to 0."""
+        used = np.flatnonzero(self.point > 0)
+        root, D = np.sqrt(self.point[used]), self.diagonal[used]
+        r = self.coef[used] / root
+        objective = self.objective
+        coef = np.zeros(objective.n)
+        coef[used] = root * r
+        self.value = self._penalised(coef, r, D)
+        self.used = used
+        for _ in range(NEWTON_STEPS):
+            gradient = objective.gradient_at(coef)
+            slope = root * (gradient[used] + D * coef[used]) - D * r
+            self._factor = self._curvature_factor(coef, used, root, D)
+            step = _solve(self._factor, slope)
+            rise = float(slope @ step)
+            if rise <= 1e-14 * max(abs(self.value), objective.scale, 1e-300):
+                break
+            length = 1.0
+            while True:
+                ahead = coef.copy()
+                ahead[used] = root * (r + length * step)
+                value = self._penalised(ahead, r + length * step, D)
+                if value >= self.value + 1e-4 * length * rise or length < 1e-8:
+                    break
+                length /= 2
+            if not value > self.value:
+                break
+            coef, r, self.value = ahead, r + length * step, value
+            if objective.quadratic:
+                break
+        self.coef = coef
+
+    def _penalised(self, coef: FloatArray, r: FloatArray, D: FloatArray) -> float:
+        """Return ``−L(w) − Σ D r² / 2``."""
+        return self.objective.value_at(coef) + 0.5 * float(self.diagonal @ coef**2) - 0.5 * float(D @ r**2)
+
+    def _curvature_factor(
+        self, coef: FloatArray, used: IndexArray, root: FloatArray, D: FloatArray
+    ) -> tuple[FloatArray, bool]:
+        rest = self.objective.hessian_at(coef, used)
+        rest[np.diag_indices(len(used))] -= D
+        matrix = root[:, None] * rest * root
+        matrix[np.diag_indices(len(used))] += D
+        scale = float(np.trace(matrix)) / max(1, len(used))
+        while True:
+            try:
+                return cho_factor(matrix, check_finite=False)
+            except LinAlgError:  # free elements may be linear combinations of others
+                matrix[np.diag_indices(len(used))] += 1e-12 * scale
+                scale *= 10
+
+    # -- the bound ----------------------------------------------------------------------------------
+
+    def _dual(self) -> Dual:
+        objective, coef, D = self.objective, self.coef, self.diagonal
+        value = objective.value_at(coef)
+        self.slope = objective.gradient_at(coef) + D * coef
+        spared = 0.5 * float(D @ coef**2)
+        paired = float(self.slope @ coef)
+        weights = np.zeros(objective.n)
+        weights[self._charged] = self.slope[self._charged] ** 2 / (2 * D[self._charged])
+        support, heaviest = self.region.heaviest(weights)
+        rounding = ROUNDING * (abs(value) + spared + abs(paired) + heaviest)
+        base = value + spared - paired + rounding
+        return Dual(base + heaviest, base, weights, support)
+
+    # -- towards the best fractional set ------------------------------------------------------------
+
+    def improve(self, steps: int = 60) -> bool:
+        """Take one Newton step of φ over the mixtures; return whether φ rose.
+
+        The second-order model of φ is maximised by pairwise Frank–Wolfe steps, which need no more
+        factorisations; only the true φ at its end does.
+        """
+        elements = np.unique(np.concatenate([*self.mixture.sets, self.dual.support]))
+        gap = self.dual.bound - self.value
+        before, value, dual, start = self.mixture, self.value, self.dual, self.point
+        ahead = climb_quadratic(
+            before,
+            elements,
+            dual.weights[elements],
+            self._curve(elements),
+            self._oracle(elements),
+            steps,
+            gap / 20,
+        )
+        share = 1.0
+        while share > 0.01:
+            self._move_to(before.blend(ahead, share))
+            if self.value >= value + 1e-3 * float(dual.weights @ (self.point - start)):
+                return self.value > value
+            share /= 4
+        self._move_to(before)
+        return False
+
+    def _curve(self, elements: IndexArray) -> FloatArray:
+        """Return minus the second derivatives of φ in z: ``(g/D) (K⁻¹ + Z/D)⁻¹ (g/D)``, with K that of L."""
+        both = np.union1d(elements, self.used)
+        rest = self.objective.hessian_at(self.coef, both)
+        rest[np.diag_indices(len(both))] -= self.diagonal[both]
+        here, there = np.searchsorted(both, elements), np.searchsorted(both, self.used)
+        across = np.sqrt(self.point[self.used])[:, None] * rest[np.ix_(there, here)]
+        inverse = rest[np.ix_(here, here)] - across.T @ _solve(self._factor, across)
+        D = self.diagonal[elements]
+        ratio = np.divide(self.slope[elements], D, out=np.zeros(len(D)), where=D > 0)
+        curve: FloatArray = ratio[:, None] * inverse * ratio
+        return curve
+
+    def _oracle(self, elements: IndexArray) -> Oracle:
+        """Return what finds heavy sets of the region among ``elements``; the heaviest only if it must."""
+        weights = np.full(self.objective.n, -1.0)
+
+        def oracle(slope: FloatArray, enough: float) -> IndexArray:
+            weights[elements] = slope
+            support = self.region.heavy(weights)
+            if isinstance(self.region.constraint, Matroid) or weights[support].sum() > enough:
+                return support
+            return self.region.heaviest(weights)[0]
+
+        return oracle
+
+
+def _solve(factor: tuple[FloatArray, bool], right: FloatArray) -> FloatArray:
+    solution: FloatArray = cho_solve(factor, right, check_finite=False)
+    return solution

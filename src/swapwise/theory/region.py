@@ -1,0 +1,85 @@
+"""Part of the allowed sets: those that hold certain elements and do without others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.constraints.base import IndependenceSystem
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The allowed sets that hold all of ``inside`` and none of ``outside``.
+
+    This is a contraction and a restriction of the constraint, for constraints of every kind: weights do it.
+
+    >>> from swapwise import Uniform
+    >>> whole = Region.of(Uniform(4, 2))
+    >>> part = whole.with_inside(0).with_outside(3)
+    >>> part.heaviest(np.array([1.0, 2.0, 3.0, 4.0]))
+    (array([0, 2]), 4.0)
+    """
+
+    constraint: IndependenceSystem
+    inside: BoolArray
+    outside: BoolArray
+
+    @classmethod
+    def of(cls, constraint: IndependenceSystem) -> Region:
+        """Return the region of all allowed sets that hold what is forced in."""
+        inside, outside = np.zeros((2, constraint.n), dtype=bool)
+        inside[constraint.forced] = True
+        outside[constraint.loops()] = True
+        return cls(constraint, inside, outside)
+
+    def with_inside(self, element: int) -> Region:
+        """Return the part whose sets hold ``element``; what no longer fits is outside."""
+        inside, outside = self.inside.copy(), self.outside.copy()
+        inside[element] = True
+        held = np.flatnonzero(inside)
+        outside |= ~self.constraint.addable(held) & ~inside
+        return Region(self.constraint, inside, outside)
+
+    def with_outside(self, elements: int | IndexArray) -> Region:
+        """Return the part whose sets do without ``elements``."""
+        outside = self.outside.copy()
+        outside[elements] = True
+        return Region(self.constraint, self.inside, outside)
+
+    @property
+    def held(self) -> IndexArray:
+        """The elements that every set of the region holds."""
+        return np.flatnonzero(self.inside)
+
+    @property
+    def open(self) -> IndexArray:
+        """The elements that some sets of the region may hold and others not."""
+        return np.flatnonzero(~(self.inside | self.outside))
+
+    def heavy(self, weights: FloatArray) -> IndexArray:
+        """Return a set that takes the heaviest elements first; under a matroid none is heavier."""
+        wanted = np.where(self.outside | self.inside, 0.0, weights)
+        order = np.argsort(-wanted, kind="stable")
+        return self.constraint.extend(self.held, order[: np.count_nonzero(wanted > 0)])
+
+    def heaviest(self, weights: FloatArray) -> tuple[IndexArray, float]:
+        """Return a heavy set of the region, and a weight that none of its sets exceeds.
+
+        ``weights`` are not negative.
+        """
+        held = self.held
+        wanted = np.where(self.outside, -1.0, weights)
+        if not len(held):
+            answer = self.constraint._max_weight(wanted)
+            return answer.support, answer.upper_bound
+        # Elements so heavy that every heaviest set holds all of them.
+        wanted[held] = 1.0 + wanted.sum(where=wanted > 0)
+        answer = self.constraint._max_weight(wanted)
+        if answer.exact and np.isin(held, answer.support).all():
+            return answer.support, float(weights[answer.support].sum())
+        wanted[held] = 0.0
+        rest = self.constraint._max_weight(wanted).upper_bound
+        return self.heavy(weights), float(weights[held].sum()) + rest

@@ -1,0 +1,58 @@
+"""Where bounding begins: the node of all allowed sets, and the start that its relaxation suggests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.search.clock import Clock
+from swapwise.theory.branching import Node
+from swapwise.theory.diagonal import fair_diagonal
+from swapwise.theory.perspective_node import PerspectiveNode
+from swapwise.theory.region import Region
+from swapwise.theory.set_node import SetNode
+
+# Up to this many elements the curvature is looked at as a whole.
+WHOLE_CURVATURE_UP_TO = 2000
+
+
+def root_node(objective: SetFunction, region: Region) -> Node:
+    """Return the node of all allowed sets: by relaxation if there is curvature to spare."""
+    if isinstance(objective, SparseObjective):
+        diagonal = spare_diagonal(objective, region)
+        if diagonal.any():
+            return PerspectiveNode(objective, region, diagonal)
+    return SetNode(objective, region)
+
+
+def spare_diagonal(objective: SparseObjective, region: Region) -> FloatArray:
+    """Return a diagonal that ``u`` can spare on the elements that may be chosen."""
+    if not objective.quadratic or objective.n > WHOLE_CURVATURE_UP_TO:
+        return objective.hessian_diagonal_bound()
+    kept = np.flatnonzero(~region.outside)
+    diagonal = np.zeros(objective.n)
+    diagonal[kept] = fair_diagonal(objective.hessian_at(np.zeros(objective.n), kept))
+    return diagonal
+
+
+def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clock: Clock) -> IndexArray:
+    """Return a maximal allowed set near the best fractional one.
+
+    >>> from swapwise import LeastSquares, Uniform
+    >>> relaxation_start(LeastSquares(np.eye(3), [1.0, 3.0, 2.0]), Uniform(3, 2), Clock())
+    array([1, 2])
+    """
+    root = root_node(objective, Region.of(constraint))
+    if not isinstance(root, PerspectiveNode):
+        raise ValueError(
+            f"start='relaxation' needs an objective with curvature to spare (a ridge, or fewer features than "
+            f"samples and no duplicates); {objective!r} has none. start='greedy' works here"
+        )
+    root.tighten(0.0, clock)
+    region, fractional = root.region, root.fractional
+    suggested = [region.heavy(fractional), root.candidate()]
+    by_weight = np.argsort(-fractional, kind="stable")
+    starts = [constraint.extend(support, by_weight) for support in suggested]
+    return max(starts, key=objective._value)

@@ -1,0 +1,56 @@
+"""Nodes of branch and bound that know f by its values only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swapwise.checks import IndexArray
+from swapwise.objectives.base import SetFunction
+from swapwise.search.clock import Clock
+from swapwise.search.steps import gains_of_additions
+from swapwise.theory.bounds import bound_from_gains, bound_of_all
+from swapwise.theory.branching import Node
+from swapwise.theory.region import Region
+
+
+class SetNode(Node):
+    """A region bounded by the value of all its elements, and by marginal gains if f is submodular."""
+
+    def __init__(self, objective: SetFunction, region: Region, bound: float = np.inf) -> None:
+        self.objective = objective
+        self.region = region
+        self.bound = min(bound, bound_of_all(objective, region))
+        self._candidate = region.held
+        self._gains = np.zeros(objective.n)
+
+    def tighten(self, target: float, clock: Clock) -> None:
+        """Find a candidate by single gains; for a submodular f, bound by those at held and candidate."""
+        held = self.region.held
+        if not self.objective.submodular:
+            open_ = np.zeros(self.objective.n, dtype=bool)
+            open_[self.region.open] = True
+            gains = gains_of_additions(self.objective.start(held), open_, clock)
+            self._gains = np.maximum(gains, 0.0)
+            self._candidate = np.union1d(self.region.heaviest(self._gains)[0], held)
+            return
+        for support in (held, None):
+            at = self._candidate if support is None else support
+            bound, chosen = bound_from_gains(self.objective, self.region, at, clock)
+            self.bound = min(self.bound, bound)
+            if support is not None:
+                self._candidate = np.union1d(chosen, held)
+                self._gains[chosen] = 1.0
+            if self.bound <= target:
+                return
+
+    def candidate(self) -> IndexArray:
+        """Return the set of the largest single gains."""
+        return self._candidate
+
+    def split(self) -> int:
+        """Return the open element of the largest gain."""
+        return int(self.region.open[np.argmax(self._gains[self.region.open])])
+
+    def part(self, region: Region) -> SetNode:
+        """Return a part, bounded by the value of its elements."""
+        return SetNode(self.objective, region, self.bound)

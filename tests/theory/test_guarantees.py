@@ -1,0 +1,559 @@
+"""Promises: each is kept, against exhaustive search; the paper's printed forms are not always."""
+
+import pickle
+from math import exp, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import swapwise as sw
+from swapwise.search.pivots import Pivot
+from swapwise.theory.constants import Constant, RestrictedConstants, restricted_constants
+from swapwise.theory.guarantees import (
+    drops_per_addition,
+    guarantee,
+    guarantee_of,
+    iterations_for,
+    local_search_ratio,
+    submodular_guarantee,
+)
+from swapwise.theory.localizability import Localizability
+from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set", "ignore:.*linearly independent")
+BOLD = "ignore:.*did not raise the value"  # a number of the user's own may be too small
+
+SUBMODULAR, LINEAR = Localizability(1.0, 1.0, 1.0), Localizability(1.0, 1.0, 0.0)
+RULES = [
+    "oblivious",
+    "semi-oblivious",
+    "non-oblivious",
+    sw.NonOblivious("global"),
+    sw.NonOblivious(2.0),
+]
+STARTS = ["empty", "arbitrary", "greedy", "modular", "best-singleton"]
+
+
+def constants(s=2, t=2, m=0.5, M=1.0, M_rule=None):
+    """Constants of an objective that curves by m at least and M at most."""
+    low, high = Constant(m, "lower bound"), Constant(M, "upper bound")
+    return RestrictedConstants(s, t, low, low, low, high, high, high, Constant(M_rule or M, "upper bound"))
+
+
+def least_squares(rng, n):
+    """Return a regression whose ratio is anything from 1 to 0."""
+    kind = rng.choice(["nearly orthogonal", "orthogonal", "correlated", "wide", "collinear"])
+    if "orthogonal" in kind:
+        # Few and nearly equal weights, so that there are poor local optima.
+        X = np.eye(n) + (kind != "orthogonal") * 0.05 * rng.standard_normal((n, n))
+        return sw.LeastSquares(X, rng.choice([1.0, 1.0, 1.1, 1.4], n) + 0.01 * rng.random(n))
+    X = rng.standard_normal((max(2, n // 2) if kind == "wide" else 12, n)) + 0.5 * rng.standard_normal()
+    if kind == "collinear":
+        X[:, rng.integers(n)] = X[:, rng.integers(n)]
+    y = X @ rng.standard_normal(n) + rng.standard_normal(len(X))
+    return sw.LeastSquares(X, y, ridge=rng.choice([0.0, 0.0, 1.0, 20.0]))
+
+
+def set_function(rng, n):
+    kind = rng.integers(3)
+    if kind == 0:
+        return sw.Linear(rng.choice([0.0, 1.0, 1.0, 1.1, 2.0], n))
+    if kind == 1:
+        return sw.Coverage([rng.permutation(8)[: rng.integers(5)].tolist() for _ in range(n)])
+    return sw.FacilityLocation(rng.random((4, n)) ** 2)
+
+
+def check_promise(objective, constraint, method, best, **options):
+    result = sw.maximize(objective, constraint, method, **options)
+    promise = result.guarantee
+    assert promise is not None
+    assert 0 <= promise.ratio <= 1
+    if not promise.in_expectation:
+        assert result.value >= promise.ratio * best - 1e-9, f"{promise} of {best} by {method}, {options}"
+    if promise.max_iterations is not None:
+        assert result.n_iter <= promise.max_iterations
+    return promise
+
+
+def check_all_promises(rng, constraint):
+    """Run every method that there is on a sparse objective and on a plain set function."""
+    # With q = 2, moves of three matroids would exchange up to 4 elements for 12.
+    single = isinstance(constraint, sw.Matroid) or constraint.exchange_size(2) > 12
+    q = 1 if single else int(rng.choice([1, 2]))
+    for objective in (least_squares(rng, constraint.n), set_function(rng, constraint.n)):
+        best = sw.maximize(objective, constraint, "exhaustive").value
+        rules = RULES if isinstance(objective, sw.SparseObjective) else ["oblivious"]
+        for rule in rules:
+            start, T = str(rng.choice(STARTS)), int(rng.integers(0, 4))
+            check_promise(objective, constraint, rule, best, q=q, start=start)
+            check_promise(objective, constraint, rule, best, q=q, start="arbitrary", max_iter=T)
+            epsilon = rng.choice([0.05, 1.0])
+            check_promise(objective, constraint, rule, best, q=q, epsilon=epsilon)
+        for method in ("greedy", "modular", "random", "exhaustive"):
+            check_promise(objective, constraint, method, best)
+        check_promise(objective, constraint, "greedy", best, max_iter=int(rng.integers(0, 3)))
+        check_promise(objective, constraint, "oblivious", best, tol=rng.choice([0.01, 0.3]))
+        check_promise(objective, constraint, "greedy", best, tol=rng.choice([0.01, 0.3]))
+
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@pytest.mark.filterwarnings(BOLD)
+@pytest.mark.parametrize("family", FAMILIES)
+@settings(max_examples=8)
+@given(data=st.data())
+def test_promises_under_matroids_are_kept(family, data):
+    matroid = data.draw(FAMILIES[family].filter(lambda specimen: specimen.matroid.n > 0)).matroid
+    check_all_promises(np.random.default_rng(data.draw(seeds)), matroid)
+
+
+@pytest.mark.filterwarnings(BOLD)
+@pytest.mark.parametrize("family", SYSTEMS)
+@settings(max_examples=8)
+@given(data=st.data())
+def test_promises_under_systems_are_kept(family, data):
+    system = data.draw(SYSTEMS[family].filter(lambda specimen: specimen.system.n > 0)).system
+    check_all_promises(np.random.default_rng(data.draw(seeds)), system)
+
+
+COMPLETE = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+GRAPH_CONSTRAINTS = [
+    sw.Uniform(6, 2),
+    sw.Graphic(COMPLETE),
+    sw.BMatching.complete(4, 1),
+    sw.BMatching.complete(4, [1, 2, 1, 2]),
+    sw.Intersection(sw.Graphic(COMPLETE), sw.Partition(list("aabbcc"), 1)),
+]
+
+
+@pytest.mark.parametrize("constraint", GRAPH_CONSTRAINTS, ids=repr)
+def test_promises_for_ising_models_are_kept(constraint):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        spins = np.where(rng.random((20, 4)) < 0.5, 1.0, -1.0)
+        spins[:, 1] = np.where(rng.random(20) < 0.8, spins[:, 0], -spins[:, 0])
+        objective = sw.IsingPseudoLikelihood(spins, ridge=1.0, fields=bool(seed % 2))
+        best = sw.maximize(objective, constraint, "exhaustive").value
+        for rule in RULES[:-1]:
+            promise = check_promise(objective, constraint, rule, best)
+            assert not promise.vacuous
+            check_promise(objective, constraint, rule, best, max_iter=2, start="arbitrary")
+            check_promise(objective, constraint, rule, best, epsilon=0.1)
+        for method in ("greedy", "modular"):
+            check_promise(objective, constraint, method, best)
+
+
+@pytest.mark.parametrize(
+    "constraint", [sw.Uniform(6, 3), sw.Partition(list("aabbcc"), 1), sw.Graphic(COMPLETE)]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_random_residual_greedy_keeps_its_promise_on_average(constraint, seed):
+    rng = np.random.default_rng(seed)
+    for objective in (least_squares(rng, 6), set_function(rng, 6)):
+        best = sw.maximize(objective, constraint, "exhaustive").value
+        runs = [
+            sw.maximize(objective, constraint, "random-residual-greedy", random_state=i) for i in range(60)
+        ]
+        promise = runs[0].guarantee
+        assert promise.vacuous or promise.in_expectation or objective.linear
+        assert np.mean([run.value for run in runs]) >= promise.ratio * best - 1e-9
+
+
+def test_promises_are_met_with_equality_where_they_are_tight():
+    path = sw.BMatching([(0, 1), (1, 2), (2, 3)], 1)
+    result = sw.maximize(sw.Linear([1.0, 1.0, 1.0]), path, start=[1])
+    assert result.value == result.guarantee.ratio * 2 == 1
+    # Two groups, one element of each: either swap alone gains nothing, both together double the value.
+    result = sw.maximize(sw.Coverage([{1}, set(), {2}, {1}]), sw.Partition(list("abab"), 1), start=[0, 1])
+    assert result.value == result.guarantee.ratio * 2 == 1
+
+
+# What each promise is made of
+
+
+def test_the_ratio_is_what_the_recursion_of_the_proofs_leads_to():
+    for beta, s, T in [(0.5, 4, 3), (2.0, 5, 4), (3.0, 2, 3), (1.0, 1, 1)]:
+        value = 0.0
+        for _ in range(T):
+            value = max(value, value + max(0.0, (0.8 - beta * value) / s))
+        ratio = local_search_ratio((0.8, beta, 0.0), s, T=T)
+        assert ratio <= min(1.0, value) + 1e-12
+        if beta <= s:
+            assert ratio == pytest.approx(min(1.0, value))
+
+
+@given(
+    st.tuples(*[st.floats(0.01, 3)] * 3),
+    st.integers(1, 6),
+    st.integers(1, 4),
+    st.integers(1, 4),
+    st.integers(0, 9),
+)
+def test_ratios_grow_with_iterations_up_to_their_limit(triple, s, p, q, T):
+    now, later, limit = (local_search_ratio(triple, s, p, q, T=i) for i in (T, T + 1, None))
+    assert 0 <= now <= later <= limit <= 1
+    rate = (triple[1] * drops_per_addition(p, q) + triple[2]) / s
+    assert now >= min(1.0, triple[0] / (rate * s) * (1 - exp(-rate * T))) - 1e-12
+    assert local_search_ratio(triple, s, p, q, epsilon=0.1) < limit or limit == 1
+
+
+def test_slip_1_the_exponent_is_negative():
+    """Table 1 and Theorem 2 print 1 − exp(+…): less than nothing."""
+    promise = guarantee("oblivious", sw.BMatching.complete(4, 1), SUBMODULAR, T=4)
+    assert promise.constants == {"alpha": 1, "beta1": 1, "beta2": 1, "p": 2, "q": 1, "s": 2, "T": 4}
+    assert 1 / 3 * (1 - exp(+3 * 4 / 2)) < 0
+    assert 1 / 3 * (1 - exp(-3 * 4 / 2)) <= promise.ratio <= 1 / 3
+
+
+def overlapping(rho):
+    """Return a path 0, 2, 1 of edges with equal correlations, at which dropping 0 and 1 for 2 is a loss.
+
+    Its Hessian H has ones on the diagonal and rho elsewhere. From w = (1, 1, 0), the best that smoothness
+    along all three promises is the direction (1, 1, 1), H's first eigenvector: there the bound is tight.
+    """
+    H = np.full((3, 3), rho) + (1 - rho) * np.eye(3)
+    root = np.linalg.cholesky(H).T
+    y = np.linalg.solve(root.T, np.array([1 + rho, 1 + rho, -1.0]))
+    return sw.LeastSquares(root, y), sw.BMatching([(0, 1), (2, 3), (1, 2)], 1)
+
+
+def test_slip_2_pairs_are_not_enough_for_larger_moves():
+    """Table 1 and the proof of Theorem 4 have M_{s,2}: with it the rule goes downhill."""
+    objective, path = overlapping(0.8)
+    pairs, triples = (restricted_constants(objective, 2, t).M_st for t in (2, 3))
+    assert pairs < triples
+    start = objective.start([0, 1])
+    np.testing.assert_allclose(start.coef, [1, 1, 0])
+    bounds = [start.gradient[2] ** 2 / (2 * M) - M * (start.coef**2).sum() / 2 for M in (pairs, triples)]
+    gain = objective([2]) - objective([0, 1])
+    assert gain == pytest.approx(bounds[1])
+    assert bounds[0] > 0 > gain
+    with pytest.warns(UserWarning, match="did not raise the value"):
+        failed = sw.maximize(objective, path, sw.NonOblivious(pairs), start=[0, 1])
+    assert failed.guarantee.vacuous
+    assert "less than M_st" in repr(failed.guarantee)
+    sound = sw.maximize(objective, path, sw.NonOblivious(triples), start=[0, 1])
+    assert sound.status == "LOCAL_OPTIMUM"
+    assert sound.guarantee.constants["M"] == pytest.approx(triples)
+
+
+def test_slip_3_reachable_sets_may_differ_in_more_than_the_printed_t():
+    """A new element that is in the way of two old ones, six times: q = 3 of two matroids."""
+    p, q = 2, 3
+    first = [*range(6), *range(6, 12), *range(6)]
+    second = [*range(6, 12), *range(6), *range(6)]
+    system = sw.Intersection(sw.Partition(first, 1), sw.Partition(second, 1), neighbourhood="matroid")
+    S, T = set(range(12)), set(range(12, 18))
+    assert system.is_independent(S)
+    assert system.is_independent(T)
+    assert not any(system.is_independent({*T, old}) for old in S)
+    assert len(T - S) <= 2 * q
+    assert len(S - T) <= 2 * p * q
+    assert len(S ^ T) == system.exchange_size(q) > 2 * p * (q + 1)
+    with pytest.raises(ValueError, match=r"t = 18, but they are for s = 12 and t = 16"):
+        guarantee("oblivious", system, constants(12, 2 * p * (q + 1)), q=q)
+
+
+def test_slip_5_fewer_iterations_suffice():
+    """The appendix has s M/m for s m/M: enough too, but (M/m)² times as many."""
+    for s, m, M, epsilon in [(10, 0.5, 1.0, 0.01), (30, 0.2, 1.0, 0.001), (5, 1.0, 1.0, 0.1)]:
+        limit = (m / M) ** 2
+        needed, printed = iterations_for(epsilon, s, m, M), s * M / m * log(limit / epsilon)
+        assert needed <= np.ceil(printed)
+        assert limit * (1 - exp(-M * needed / (s * m))) >= limit - epsilon
+        assert limit * (1 - exp(-M * (needed - 1) / (s * m))) < limit - epsilon
+        assert local_search_ratio((m / M, M / m, 0.0), s, T=needed) >= limit - epsilon
+    assert iterations_for(0.01, 10, 0.5, 1.0) < 10 / 0.5 * log(0.25 / 0.01) / 3
+    assert iterations_for(0.5, 10, 0.5, 1.0) == 0
+    assert iterations_for(0.01, 10, 0.5, 1.0, p=2) < iterations_for(0.01, 10, 0.5, 1.0)
+
+
+def test_slip_6_a_rate_above_one_leads_straight_to_the_limit():
+    """(1 − c)^T with c = 5 would be −64 or 16: a ratio above 1, or below 0."""
+    c, limit = 5.0, 1 / 25
+    assert limit * (1 - (1 - c) ** 3) > 1
+    assert limit * (1 - (1 - c) ** 2) < 0
+    for T in (1, 2, 3):
+        promise = guarantee("semi-oblivious", sw.Uniform(4, 1), constants(1, 2, m=0.2, M=1.0), T=T)
+        assert promise.ratio == pytest.approx(limit)
+
+
+ALL_METHODS = ["oblivious", "greedy", "random-residual-greedy", "modular", "random", "exhaustive"]
+
+
+@pytest.mark.parametrize(
+    ("method", "given_constants", "options", "words"),
+    [
+        ("oblivious", LINEAR, {}, "the optimum (Theorem 1: α/(β₁ + β₂))"),
+        ("semi-oblivious", constants(), {}, "at least 0.25 of the optimum (Theorem 3: m²/M²)"),
+        ("auto", constants(), {}, "at least 0.25 of the optimum (Theorem 1: m²/M²)"),
+        ("non-oblivious", constants(M_rule=2.0), {}, "at least 0.0625 of the optimum (Theorem 3: m²/M²)"),
+        (sw.NonOblivious(1.25), constants(), {}, "at least 0.16 of the optimum (Theorem 3: m²/M²)"),
+        (
+            "semi-oblivious",
+            constants(m=0.8),
+            {"T": 1},
+            "at least 0.4 of the optimum (Theorem 3: m²/M² · (1 − max(0, 1 − (M/m)/s)^T))",
+        ),
+        (
+            "oblivious",
+            constants(),
+            {"epsilon": 0.5},
+            "at least 0.2 of the optimum within 7 moves (Theorem 5: (m/M)/(M/m + ε))",
+        ),
+        (
+            "oblivious",
+            SUBMODULAR,
+            {"epsilon": 0.5},
+            "at least 0.4 of the optimum (Theorem 5: α/(β₁ + β₂ + ε))",
+        ),
+        (
+            "modular",
+            constants(),
+            {},
+            "at least 0.25 of the optimum (modular approximation: m_1 m_s/(M_1 M_s))",
+        ),
+        (
+            "greedy",
+            constants(),
+            {},
+            "at least 0.4375 of the optimum (Elenberg et al. 2018: 1 − (1 − m_2s/(s M_1))^T)",
+        ),
+        (
+            "random-residual-greedy",
+            constants(),
+            {},
+            "at least 0.1111 of the optimum in expectation "
+            "(Chen, Feldman and Karbasi 2018: 1/(1 + M_1/m_s)²)",
+        ),
+        ("exhaustive", constants(), {}, "the optimum (exhaustive search: all sets were seen)"),
+        ("random", constants(), {}, "vacuous (the set is drawn at random)"),
+        ("oblivious", constants(), {"T": 0}, "vacuous (no iteration was completed)"),
+        ("greedy", constants(), {"T": 0}, "vacuous (no iteration was completed)"),
+        ("exhaustive", constants(), {"T": 9}, "vacuous (exhaustive did not come to its end)"),
+        ("modular", constants(), {"T": 0}, "vacuous (modular did not come to its end)"),
+        (
+            "random-residual-greedy",
+            constants(),
+            {"T": 1},
+            "vacuous (random-residual-greedy did not come to its end)",
+        ),
+        (
+            "greedy",
+            SUBMODULAR,
+            {},
+            "vacuous (localizability says nothing of greedy; RestrictedConstants may)",
+        ),
+        (
+            "oblivious",
+            constants(m=0.0),
+            {},
+            "vacuous (m_2s is 0 (more features than samples, or collinear columns): "
+            "a ridge makes it positive)",
+        ),
+        (
+            "oblivious",
+            constants(M=np.inf),
+            {},
+            "vacuous (it is not known how smooth the objective is)",
+        ),
+        (
+            "oblivious",
+            constants(),
+            {"epsilon": 0.5, "T": 3},
+            "vacuous (the geometric rule promises nothing before it stops by itself)",
+        ),
+        (
+            sw.NonOblivious(0.9),
+            constants(),
+            {},
+            "vacuous (NonOblivious(smoothness=0.9) is less than M_st = 1: nothing is promised)",
+        ),
+        ("oblivious", Localizability(0.0, 1.0, 1.0), {}, "vacuous (the constants, or tol, leave nothing)"),
+    ],
+)
+def test_a_promise_in_words(method, given_constants, options, words):
+    promise = guarantee(method, sw.Uniform(5, 2), given_constants, **options)
+    assert str(promise) == repr(promise) == words
+    assert promise.vacuous == words.startswith("vacuous")
+
+
+@pytest.mark.parametrize("name", ["greedy", "modular", "random-residual-greedy"])
+def test_flat_objectives_promise_nothing(name):
+    assert "a ridge makes it positive" in repr(guarantee(name, sw.Uniform(5, 2), constants(m=0.0)))
+
+
+def test_larger_exchanges_are_worth_more_under_systems_only():
+    matching, known = sw.BMatching.complete(6, 1), constants(3, 9)
+    ratios = [guarantee("semi-oblivious", matching, known, q=q).ratio for q in (1, 2, 4)]
+    assert ratios == pytest.approx([0.25 / 2, 0.25 / 1.5, 0.25 / 1.25])
+    assert repr(guarantee("semi-oblivious", matching, known)).endswith("(Theorem 4: m²/((p − 1 + 1/q) M²))")
+    assert guarantee("oblivious", matching, known).theorem == "Theorem 2"
+    alone = sw.Intersection(sw.Partition(list("aabbcc"), 1))
+    assert guarantee("oblivious", alone, known, q=4).ratio == 0.25
+
+
+def test_modular_promises_less_where_the_heaviest_set_is_not_found_for_certain():
+    parts = [sw.Graphic(COMPLETE), sw.Partition(list("aabbcc"), 1), sw.Partition(list("abcabc"), 1)]
+    assert guarantee("modular", sw.Intersection(*parts[:2]), constants(3, 99)).ratio == 0.25
+    assert guarantee("modular", sw.Intersection(*parts), constants(3, 99)).ratio == pytest.approx(0.25 / 3)
+
+
+def test_modular_counts_the_curvature_of_what_is_forced_in():
+    m_1, m_s, M = Constant(0.9, "exact"), Constant(0.5, "exact"), Constant(1.0, "exact")
+    known = RestrictedConstants(2, 2, m_1, m_s, m_s, M, M, M, M)
+    assert guarantee("modular", sw.Uniform(5, 2), known).ratio == pytest.approx(0.45)
+    assert guarantee("modular", sw.Uniform(5, 2).contract([1]), known).ratio == pytest.approx(0.25)
+
+
+def test_greedy_without_a_size_limit():
+    partition, matching = sw.Partition(list("aabbcc"), 1), sw.BMatching.complete(4, 1)
+    assert guarantee("greedy", partition, constants(3)).vacuous
+    assert submodular_guarantee("greedy", partition).ratio == 0.5
+    assert submodular_guarantee("greedy", matching).ratio == pytest.approx(1 / 3)
+    assert submodular_guarantee("greedy", matching, linear=True).ratio == 0.5
+    assert submodular_guarantee("greedy", partition, linear=True).ratio == 1
+    assert submodular_guarantee("greedy", partition, T=2).vacuous
+    assert submodular_guarantee("greedy", sw.Uniform(6, 3), T=1).ratio == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("constraint", [sw.Uniform(0, 3), sw.Uniform(3, 0)])
+@pytest.mark.parametrize("method", ALL_METHODS)
+def test_where_nothing_can_be_chosen_the_optimum_is_found(method, constraint):
+    assert guarantee(method, constraint, constants(m=0.0)).ratio == 1
+    assert sw.maximize(sw.Linear(np.ones(constraint.n)), constraint, method).guarantee.ratio == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (("best", sw.Uniform(5, 2), constants()), {}, ValueError, "one of auto, oblivious.*got 'best'"),
+        ((sw.Oblivious, sw.Uniform(5, 2), constants()), {}, ValueError, "must be a pivot rule"),
+        (("oblivious", sw.Uniform(5, 2), 0.5), {}, TypeError, "restricted_constants.*got 0.5"),
+        (("oblivious", sw.Uniform(5, 3), constants()), {}, ValueError, "s = 3 .*t = 2, but.*s = 2 and t = 2"),
+        (("oblivious", sw.BMatching.complete(5, 1), constants()), {}, ValueError, "t = 3"),
+        (("oblivious", sw.Uniform(5, 2), Localizability(1, 1, 1, 1, 2)), {}, ValueError, "for s = 1 and"),
+        (("oblivious", sw.Uniform(5, 2), constants()), {"q": 2}, ValueError, "q = 1; got q = 2"),
+        (("oblivious", sw.BMatching.complete(5, 1), constants()), {"q": 0}, ValueError, "at least 1, got 0"),
+        (("oblivious", sw.Uniform(5, 2), constants()), {"T": -1}, ValueError, "T must be"),
+        (("oblivious", sw.Uniform(5, 2), constants()), {"epsilon": 0}, ValueError, "epsilon must be"),
+        (("greedy", sw.Uniform(5, 2), constants()), {"epsilon": 0.1}, ValueError, "greedy does not use"),
+        (("auto", sw.Uniform(5, 2), SUBMODULAR), {}, ValueError, "name one"),
+        (("semi-oblivious", sw.Uniform(5, 2), SUBMODULAR), {}, TypeError, "needs RestrictedConstants"),
+        ((sw.NonOblivious("global"), sw.Uniform(5, 2), constants()), {}, ValueError, "objective.smoothness"),
+        (
+            ("random-residual-greedy", sw.BMatching.complete(5, 1), constants()),
+            {},
+            TypeError,
+            "for a matroid",
+        ),
+    ],
+)
+def test_what_is_refused(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        guarantee(*arguments, **options)
+
+
+# The promise of a run
+
+
+def test_a_rule_that_no_theorem_is_on():
+    class Mine(sw.Oblivious):
+        """Scores as it likes."""
+
+    assert isinstance(Mine(), Pivot)
+    promise = sw.maximize(sw.Linear([1, 2]), sw.Uniform(2, 1), Mine()).guarantee
+    assert "no theorem on the rule" in repr(promise)
+
+
+@pytest.mark.parametrize(
+    ("status", "T"),
+    [
+        (sw.Status.LOCAL_OPTIMUM, None),
+        (sw.Status.COMPLETE, None),
+        (sw.Status.ITERATION_LIMIT, 3),
+        (sw.Status.TIME_LIMIT, 2),
+        (sw.Status.INTERRUPTED, 2),
+    ],
+)
+def test_only_full_rounds_count(status, T):
+    """A round that was cut short takes the best move it saw, which need not be the best there is."""
+    objective, constraint = sw.Coverage([{1}, {2}, {3}, {4}]), sw.Uniform(4, 4)
+    promise = guarantee_of(objective, constraint, sw.Oblivious(), status=status, n_iter=3, value=3.0)
+    assert promise == guarantee("oblivious", constraint, SUBMODULAR, T=T)
+
+
+def test_one_constant_for_all_moves_is_the_one_that_the_objective_gives():
+    X = np.eye(4) + 0.1
+    objective, pair = sw.LeastSquares(X, np.ones(4)), sw.Uniform(4, 2)
+    M_pairs = restricted_constants(objective, 2, 2).M_st
+    promise = sw.maximize(objective, pair, sw.NonOblivious("global")).guarantee
+    assert promise.constants["M"] == objective.smoothness(2) > M_pairs
+    assert promise.ratio < sw.maximize(objective, pair, "non-oblivious").guarantee.ratio
+
+
+def test_nothing_is_promised_of_an_unknown_function_unless_all_sets_are_seen():
+    unknown, pair = sw.CustomSetFunction(len, n=4), sw.Uniform(4, 2)
+    assert sw.maximize(unknown, pair).guarantee is None
+    assert sw.maximize(unknown, pair, "exhaustive").guarantee.ratio == 1
+    assert sw.maximize(unknown, pair, "exhaustive", max_iter=1).guarantee.vacuous
+
+
+def test_nothing_is_promised_of_an_objective_of_unknown_smoothness():
+    class Unsmooth(sw.SparseObjective):
+        n = 2
+
+        def _fit(self, support):
+            return float(len(support)) / 2, np.ones(len(support))
+
+        def value_at(self, coef):
+            return float(coef.sum() - coef @ coef / 2)
+
+        def gradient_at(self, coef):
+            return 1 - coef
+
+    result = sw.maximize(Unsmooth(), sw.Uniform(2, 1), "semi-oblivious")
+    assert result.guarantee is None
+
+
+@pytest.mark.parametrize("method", ["oblivious", "greedy"])
+@pytest.mark.parametrize("epsilon", [None, 0.01])
+def test_a_large_tol_is_counted(method, epsilon):
+    """A search that is content with little stops far below what its theorem promises."""
+    objective, constraint = sw.Linear([1.0] + [0.3] * 9), sw.Uniform(10, 10)
+    options = {"epsilon": epsilon} if method == "oblivious" else {}
+    start = {"start": [0]} if method == "oblivious" else {}
+    result = sw.maximize(objective, constraint, method, tol=0.5, **options, **start)
+    assert result.value == 1
+    assert 0 < result.guarantee.ratio <= 1 / 3.7
+    strict = sw.maximize(objective, constraint, method, **options, **start)
+    assert strict.guarantee.ratio >= 1 / 1.01
+
+
+def test_a_promise_is_made_when_it_is_asked_for_and_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        "swapwise.theory.guarantees.restricted_constants",
+        lambda *arguments: calls.append(arguments) or restricted_constants(*arguments),
+    )
+    result = sw.maximize(sw.LeastSquares(np.eye(3), np.ones(3)), sw.Uniform(3, 2))
+    assert not calls
+    assert result.guarantee is result.guarantee
+    assert len(calls) == 1
+    assert result.guarantee.ratio == pytest.approx(1)
+
+
+def test_a_pickled_result_leaves_the_data_behind_and_keeps_what_was_asked():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 20))
+    result = sw.maximize(sw.LeastSquares(X, rng.standard_normal(500)), sw.Uniform(20, 2))
+    unasked = pickle.loads(pickle.dumps(result))
+    assert unasked.guarantee is None
+    promise = result.guarantee
+    stored = pickle.dumps(result)
+    assert len(stored) < X.nbytes / 10
+    assert pickle.loads(stored).guarantee == promise
+    assert repr(result) == repr(unasked)
