@@ -163,7 +163,7 @@ def diabetes_with_products() -> tuple[FloatArray, FloatArray, BoolArray]:
     The square of a feature with two values (sex) tells nothing new, which leaves 64 columns, all centred
     and of unit length.
     """
-    from sklearn.datasets import load_diabetes  # type: ignore[import-untyped]
+    from sklearn.datasets import load_diabetes
 
     data = load_diabetes()
     X, y = data.data, data.target - data.target.mean()

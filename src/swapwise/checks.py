@@ -5,7 +5,9 @@ from __future__ import annotations
 import operator
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 IndexArray = NDArray[np.intp]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+
+_unwarned = ContextVar("unwarned", default=False)
 
 
 def as_count(value: Any, name: str) -> int:
@@ -98,12 +102,25 @@ def as_real(value: Any, name: str, *, positive: bool = False) -> float:
     return number
 
 
-def warn(message: str) -> None:
-    """Warn, and point at the line outside this package that led here."""
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Let nothing warn within: for values that no user asked for, such as that of all elements together."""
+    token = _unwarned.set(True)
+    try:
+        yield
+    finally:
+        _unwarned.reset(token)
+
+
+def warn(message: str) -> bool:
+    """Warn, and point at the line outside this package that led here; return whether it was said."""
+    if _unwarned.get():
+        return False
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("swapwise."):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, UserWarning, stacklevel=level)
+    return True
 
 
 def is_missing(value: object) -> bool:

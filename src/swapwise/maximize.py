@@ -22,8 +22,9 @@ from swapwise.search.progress import progress_bar
 from swapwise.search.result import Event, SearchResult
 from swapwise.search.run import Plan, run
 from swapwise.search.starts import Start, check_start
-from swapwise.theory.guarantees import Guarantee, guarantee_of
+from swapwise.theory.guarantees import Guarantee
 from swapwise.theory.roots import relaxation_start
+from swapwise.theory.run_guarantee import guarantee_of
 
 
 def maximize(

@@ -15,6 +15,9 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, as_elements
 from swapwise.moves import Move, MoveBatch
 
+# A fit whose slope promises less than this, relative to its value, has come to its end.
+CONVERGED = 1e-6
+
 
 class SetFunction(ABC):
     """A monotone set function ``f`` on ``0 .. n-1`` with ``f(∅) = 0``, to be maximised.
@@ -51,6 +54,10 @@ class SetFunction(ABC):
     def __call__(self, support: Iterable[int]) -> float:
         """Return ``f(support)``."""
         return float(self._value(as_elements(support, self.n, "the set")))
+
+    def upper_bound(self, support: IndexArray) -> float:
+        """Return what f(support) does not exceed, for certificates: here the value itself."""
+        return self._value(support)
 
     def start(self, support: Iterable[int] = ()) -> State:
         """Return a state at ``support``, from which moves can be scored and taken."""
@@ -151,6 +158,18 @@ class SparseObjective(SetFunction):
 
     def _value(self, support: IndexArray) -> float:
         return self._fit(support)[0]
+
+    def upper_bound(self, support: IndexArray) -> float:
+        """Return what f(support) does not exceed: the value of a fit, and what its slope says it missed."""
+        value, coef = self._fit(support)
+        slope = self.gradient_at(self._embed(support, coef))[support]
+        m = self.strong_concavity(self.n)
+        by_curvature = float(slope @ slope) / (2 * m) if m > 0 else np.inf
+        # Without curvature all depends on how far away the maximum is: not far, if the slope is but rounding.
+        by_distance = float(np.abs(slope).sum()) * 2 * max(1.0, float(np.abs(coef).max(initial=0.0)))
+        if by_distance > CONVERGED * max(abs(value), self.scale):
+            by_distance = np.inf
+        return value + min(by_curvature, by_distance)
 
     def coef(self, support: Iterable[int]) -> FloatArray:
         """Return the best coefficients on ``support``, as a vector of length n."""

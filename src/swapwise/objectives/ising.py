@@ -142,15 +142,15 @@ class IsingPseudoLikelihood(SparseObjective):
         if self.ridge == 0 and (strong.any() or biased.any()):
             edge = self.edges[int(support[np.argmax(strong)])] if strong.any() else None
             what = f"coupling of {edge}" if strong.any() else f"field of vertex {int(np.argmax(biased))}"
-            warn(
+            warned = warn(
                 f"the data are separable: the best {what} is not finite, and was stopped where nothing "
                 "more is gained; a ridge (for instance ridge=0.01) makes couplings finite"
             )
         elif not converged:
-            warn(f"a refit did not converge in {MAX_STEPS} steps; a larger ridge would help")
+            warned = warn(f"a refit did not converge in {MAX_STEPS} steps; a larger ridge would help")
         else:
             return
-        self._warned_of_separation = True
+        self._warned_of_separation = warned
 
     @cached_property
     def _vertex_sizes(self) -> FloatArray:

@@ -151,11 +151,21 @@ class LeastSquares(SparseObjective):
         basis = order[:rank].astype(np.intp)
         return Factor(basis, columns[basis], Q[: len(self.y), :rank], R[:rank, :rank] * lengths[basis])
 
+    def upper_bound(self, support: IndexArray) -> float:
+        """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1."""
+        samples = self.design.n_samples
+        if len(support) <= min(samples, EIGENVALUES_UP_TO):
+            return super().upper_bound(support)
+        if samples > EIGENVALUES_UP_TO or self.ridge == 0:
+            return 1.0
+        columns = self.design.columns(support)
+        outer = columns.T @ columns + self.ridge * np.eye(samples)
+        return 1.0 - self.ridge * float(self.y @ np.linalg.solve(outer, self.y)) / self.total
+
     def warn_of_rank(self, what: str) -> None:
         """Say once, for this objective, that the columns are collinear."""
         if not self._warned_of_rank:
-            self._warned_of_rank = True
-            warn(f"{what}; the others add nothing to the fit")
+            self._warned_of_rank = warn(f"{what}; the others add nothing to the fit")
 
     @cached_property
     def _eigenvalues(self) -> tuple[float, float]:
@@ -189,7 +199,8 @@ class LeastSquares(SparseObjective):
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian, which is the same everywhere."""
         if self.n > GRAM_UP_TO:
-            return self.curvature(elements)[elements]
+            columns = self.design.columns(elements)
+            return (2.0 / self.total) * (columns @ columns.T + self.ridge * np.eye(len(elements)))
         return self._gram[np.ix_(elements, elements)]
 
     @cached_property

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from swapwise.search.loop import Observer
 from swapwise.search.result import Event
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 @contextmanager
 def progress_bar(method: str, max_iter: int | None) -> Iterator[Observer]:
     """Show moves, value and time on the terminal while the search runs."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:.0f} moves  value {task.fields[value]:.6g}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with _bar("{task.completed:.0f} moves  value {task.fields[value]:.6g}") as bar:
         task = bar.add_task(method, total=max_iter, value=0.0)
 
         def show(event: Event) -> None:
             bar.update(task, completed=event.n_iter, value=event.value)
 
         yield show
+
+
+@contextmanager
+def proof_bar(what: str) -> Iterator[Callable[[int, float, float], None]]:
+    """Show parts looked at, value, upper bound and time on the terminal while a bound is proven."""
+    text = "{task.completed:.0f} parts  value {task.fields[value]:.6g}  bound {task.fields[bound]:.6g}"
+    with _bar(text) as bar:
+        task = bar.add_task(what, total=None, value=0.0, bound=float("inf"))
+
+        def show(parts: int, value: float, bound: float) -> None:
+            bar.update(task, completed=parts, value=value, bound=bound)
+
+        yield show
+
+
+def _bar(text: str) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn(text), TimeElapsedColumn()
+    return Progress(*columns, console=Console(stderr=True))

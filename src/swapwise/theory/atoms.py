@@ -8,8 +8,8 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 
-#: Finds a set that the slope likes at least as much as a number says, else the one it likes most
-Oracle = Callable[[FloatArray, float], IndexArray]
+#: Finds a set that the slope likes, if not the one it likes most
+Oracle = Callable[[FloatArray], IndexArray]
 
 # Shares below this are rounding: the set is dropped from the mixture.
 SMALLEST_SHARE = 1e-12
@@ -67,7 +67,7 @@ def climb_quadratic(
     ``slope`` and ``curve`` are those of ``elements``, which no set goes beyond. Frank–Wolfe with
     pairwise steps: shares go from the set that the slope likes least to the one that it likes best. Only
     when the sets at hand promise less than half of what the last new set did is the oracle asked for
-    another: the oracle may be expensive, and a step is not.
+    another.
     """
     position = np.full(elements.max(initial=-1) + 1, -1)
     position[elements] = np.arange(len(elements))
@@ -85,12 +85,16 @@ def climb_quadratic(
         best = int(np.argmax(liked))
         if liked[best] - liked[worst] < promise / 2:
             here = float(shares[:count] @ liked)
-            sets.append(oracle(slope, max(here + gap, float(liked[best]))))
-            best, count = count, count + 1
-            rows[best, position[sets[best]]] = 1.0
-            promise = float(rows[best] @ slope) - here
-            if promise <= gap:
-                break
+            support = oracle(slope)
+            promise = float(slope[position[support]].sum()) - here
+            if promise > max(gap, liked[best] - here):
+                sets.append(support)
+                best, count = count, count + 1
+                rows[best, position[support]] = 1.0
+            else:
+                promise = 0.0  # nothing new: make the best of the sets at hand
+        if liked[worst] + gap >= (rows[best] @ slope):
+            break
         way = rows[best] - rows[worst]
         moved = np.flatnonzero(way)
         bend = curve[:, moved] @ way[moved]

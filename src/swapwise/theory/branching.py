@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from itertools import count
 
 from swapwise.checks import IndexArray
@@ -72,10 +73,11 @@ class BranchAndBound:
         """Whether there are parts that might hold a better set."""
         return bool(self._open)
 
-    def run(self, clock: Clock, gap: float = 0.0) -> None:
+    def run(self, clock: Clock, gap: float = 0.0, tell: Callable[[], None] = lambda: None) -> None:
         """Go on until the best set has at least ``1 − gap`` of the bound, or the clock runs out."""
         while self.is_open and self.cutoff < (1.0 - gap) * self.upper_bound:
             self.step(clock)
+            tell()
 
     def step(self, clock: Clock) -> None:
         """Look at the part with the largest bound, and split it if it may hold a better set."""

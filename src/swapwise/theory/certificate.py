@@ -30,7 +30,7 @@ class Certificate:
         dual bound) or ``"branching"`` (branch and bound)
     bounds : the best bound of every kind that was tried
     support : the answer
-    better : a better set, if one was found on the way
+    better, better_value : a better set and its value, if one was found on the way
     fractional : the fractional set of the relaxation, or None
     n_nodes : how many parts of the problem branch and bound looked at
     seconds : wall time
@@ -48,6 +48,7 @@ class Certificate:
     bounds: dict[str, float]
     support: IndexArray
     better: IndexArray | None = None
+    better_value: float | None = None
     fractional: FloatArray | None = None
     n_nodes: int = 0
     seconds: float = 0.0
@@ -75,7 +76,8 @@ class Certificate:
         """Return what is proven."""
         # Never rounded up: what is not proven is not said.
         percent = "100" if self.optimal else f"{int(self.ratio * 1000) / 10:.1f}"
+        better = "" if self.better is None else f"; a better set, {self.better_value:.6g}, was found"
         return (
             f"Certificate(at least {percent}% of the optimum: value {self.value:.6g}, "
-            f"upper bound {self.upper_bound:.6g}, by {self.kind})"
+            f"upper bound {self.upper_bound:.6g}, by {self.kind}{better})"
         )

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 import numpy as np
 
-from swapwise.checks import IndexArray, as_real
+from swapwise.checks import IndexArray, as_real, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.clock import Clock
 from swapwise.search.problem import check_problem
+from swapwise.search.progress import proof_bar
 from swapwise.search.result import SearchResult, Status
 from swapwise.search.run import search
 from swapwise.search.starts import check_start
 from swapwise.theory.certificate import Certificate
+from swapwise.theory.guarantees import Guarantee
 from swapwise.theory.prover import Prover
+from swapwise.theory.threads import few_threads
 
 
 def certify(
@@ -25,6 +30,7 @@ def certify(
     *,
     time_limit: float | None = 10.0,
     gap: float = 1e-4,
+    progress: bool = False,
 ) -> Certificate:
     """Prove how far from the best allowed set an answer can be at the most.
 
@@ -43,10 +49,13 @@ def certify(
         Seconds after which the best bound so far is returned; None for no limit.
     gap : float
         Stop as soon as the answer is proven to have at least ``1 − gap`` of the optimum.
+    progress : bool
+        Show a bar on the terminal.
 
     Returns
     -------
     Certificate
+        After a keyboard interrupt too, with the best bound so far.
 
     Examples
     --------
@@ -66,13 +75,24 @@ def certify(
     gap = as_real(gap, "gap")
     clock = Clock(_limit(time_limit))
     support, value = _answer(objective, constraint, result, clock)
-    prover = Prover(objective, constraint, support, value)
-    prover.run(clock, gap, branch=False)
-    return prover.certificate(clock.seconds())
+    with _observer("certify", progress) as observe, few_threads(objective.n):
+        prover = Prover(objective, constraint, support, value, observe)
+        prover.run(clock, gap, branch=False)
+    certificate = prover.certificate(clock.seconds())
+    if isinstance(objective, SparseObjective) and not prover.relaxes and certificate.ratio < 1.0 - gap:
+        warn(
+            f"{objective!r} has no curvature to spare, so only simple bounds hold; a ridge, even a small "
+            "one, lets the relaxation prove more"
+        )
+    return certificate
 
 
 def exact(
-    objective: SetFunction, constraint: IndependenceSystem, time_limit: float | None = None
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    time_limit: float | None = None,
+    *,
+    progress: bool = False,
 ) -> SearchResult:
     """Find the best allowed set, with the proof that it is.
 
@@ -87,6 +107,8 @@ def exact(
     constraint : IndependenceSystem
     time_limit : float, optional
         Seconds after which the best set so far is returned, with what is proven of it.
+    progress : bool
+        Show a bar on the terminal.
 
     Returns
     -------
@@ -109,8 +131,11 @@ def exact(
     _require_bounds(objective)
     clock = Clock(_limit(time_limit))
     first = search(objective, constraint, clock)
-    prover = Prover(objective, constraint, first.support, first.value)
-    status = prover.run(clock, 0.0, branch=True)
+    with _observer("exact", progress) as observe, few_threads(objective.n):
+        prover = Prover(objective, constraint, first.support, first.value, observe)
+        if first.status == Status.INTERRUPTED:
+            clock = Clock(0.0)  # whoever interrupted the search does not want to wait for proofs
+        status = prover.run(clock, 0.0, branch=True)
     tree = prover.tree
     prover.answer, prover.value = tree.support, tree.value
     certificate = prover.certificate(clock.seconds())
@@ -118,18 +143,27 @@ def exact(
         support=tree.support,
         value=tree.value,
         coef=objective.coef(tree.support) if isinstance(objective, SparseObjective) else None,
-        status=Status.OPTIMAL if certificate.optimal else status,
+        status=Status.OPTIMAL if certificate.optimal else _why(first.status, status),
         n_iter=first.n_iter,
         n_evaluations=first.n_evaluations,
         seconds=clock.seconds(),
         history=first.history,
         method="exact",
         certificate=certificate,
+        _promise=partial(Guarantee, certificate.ratio, "this instance", certificate.kind),
     )
+
+
+def _why(of_search: Status, of_proof: Status) -> Status:
+    return Status.INTERRUPTED if of_search == Status.INTERRUPTED else of_proof
 
 
 def _limit(time_limit: float | None) -> float | None:
     return None if time_limit is None or time_limit == np.inf else as_real(time_limit, "time_limit")
+
+
+def _observer(what: str, progress: bool) -> AbstractContextManager[Callable[[int, float, float], None]]:
+    return proof_bar(what) if progress else nullcontext(lambda parts, value, bound: None)
 
 
 def _answer(

@@ -10,6 +10,12 @@ from swapwise.checks import BoolArray, FloatArray
 # Eigenvalues below this share of the largest are taken for zero.
 SINGULAR = 1e-10
 
+# This share of a diagonal is kept back, so that H − D is positive definite beyond all rounding.
+KEPT_BACK = 1e-4
+
+# No more Newton steps than this for one μ: the next one is as well begun a little off the path.
+NEWTON_STEPS = 10
+
 
 def fair_diagonal(H: FloatArray) -> FloatArray:
     """Return a diagonal that H can spare, in proportion to what each element could spare alone.
@@ -18,9 +24,9 @@ def fair_diagonal(H: FloatArray) -> FloatArray:
     linear combinations of others (duplicate columns, more features than samples) can spare nothing; they
     are set aside, and the others share what is left of H when those are free.
 
-    >>> fair_diagonal(np.array([[2.0, 1.0], [1.0, 2.0]])).round(4)
+    >>> fair_diagonal(np.array([[2.0, 1.0], [1.0, 2.0]])).round(3)
     array([1., 1.])
-    >>> fair_diagonal(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).round(4)
+    >>> fair_diagonal(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).round(3)
     array([0., 0., 3.])
     """
     diagonal = np.zeros(len(H))
@@ -42,7 +48,7 @@ def fair_diagonal(H: FloatArray) -> FloatArray:
     together = np.sqrt(alone)[:, None] * vectors / np.sqrt(eigenvalues)
     most = float(np.linalg.eigvalsh(together.T @ together)[-1])
     spared = np.zeros(len(scaled))
-    spared[~tied] = alone / (most * (1.0 + 1e-6))
+    spared[~tied] = (1.0 - KEPT_BACK) * alone / most
     diagonal[usable] = spared * lengths[usable] ** 2
     return diagonal
 
@@ -55,7 +61,7 @@ def schur_complement(H: FloatArray, free: BoolArray) -> FloatArray:
     return (rest + rest.T) / 2
 
 
-def best_diagonal(H: FloatArray, worth: FloatArray, start: FloatArray, precision: float = 1e-3) -> FloatArray:
+def best_diagonal(H: FloatArray, worth: FloatArray, start: FloatArray, precision: float = 0.03) -> FloatArray:
     """Return nearly the most valuable diagonal: ``worth·D`` at its largest with H − D ⪰ 0 and D ≥ 0.
 
     A barrier method: Newton steps on ``worth·D + μ log det(H − D) + μ Σ log D``, with μ falling until the
@@ -67,23 +73,50 @@ def best_diagonal(H: FloatArray, worth: FloatArray, start: FloatArray, precision
     """
     n = len(H)
     D = 0.5 * start
-    worth = worth / worth.sum()
-    mu = float(worth @ D) / n
+    worth = worth / float(worth @ D)
+    mu = 1.0 / n
     while True:
-        for _ in range(8):
-            inverse = _inverse(H - np.diag(D))
-            slope = worth - mu * np.diag(inverse) + mu / D
-            curve = mu * inverse * inverse
-            curve[np.diag_indices(n)] += mu / D**2
-            factor = cho_factor(curve, check_finite=False)
-            step = cho_solve(factor, slope, check_finite=False)
-            decrement = float(np.sqrt(max(slope @ step, 0.0) / mu))
-            D = D + step / (1.0 + decrement if decrement > 0.3 else 1.0)
-            if decrement < 0.3:
+        for _ in range(NEWTON_STEPS):
+            ahead = _newton_step(H, worth, D, mu)
+            if ahead is None:
                 break
+            D = ahead
         if 2 * n * mu <= precision * float(worth @ D):
-            return D
-        mu *= 0.2
+            return (1.0 - KEPT_BACK) * D
+        mu *= 0.1
+
+
+def _newton_step(H: FloatArray, worth: FloatArray, D: FloatArray, mu: float) -> FloatArray | None:
+    """Return a diagonal of larger ``worth·D + μ log det(H − D) + μ Σ log D``, or None if this is about it."""
+    factor, barrier = _barrier(H, D)
+    inverse = cho_solve(factor, np.eye(len(H)), check_finite=False)
+    slope = worth - mu * np.diag(inverse) + mu / D
+    curve = mu * inverse * inverse
+    curve[np.diag_indices(len(H))] += mu / D**2
+    try:
+        step = cho_solve(cho_factor(curve, check_finite=False), slope, check_finite=False)
+    except LinAlgError:  # at the limits of floating point
+        return None
+    rise = float(slope @ step)
+    length = 1.0
+    while rise > 0.1 * mu and length > 1e-6:
+        ahead = D + length * step
+        gain = length * float(worth @ step) + mu * (_barrier(H, ahead)[1] - barrier)
+        if gain >= 0.01 * length * rise:
+            return ahead
+        length /= 2
+    return None
+
+
+def _barrier(H: FloatArray, D: FloatArray) -> tuple[tuple[FloatArray, bool], float]:
+    """Return a factor of H − D, and ``log det(H − D) + Σ log D``: minus infinity outside."""
+    if (D > 0).all():
+        try:
+            factor = cho_factor(H - np.diag(D), check_finite=False)
+        except LinAlgError:
+            return (H, False), -np.inf
+        return factor, 2 * float(np.log(np.diag(factor[0])).sum()) + float(np.log(D).sum())
+    return (H, False), -np.inf
 
 
 def is_spared(H: FloatArray, D: FloatArray) -> bool:
@@ -96,10 +129,3 @@ def is_spared(H: FloatArray, D: FloatArray) -> bool:
     except LinAlgError:
         return False
     return True
-
-
-def _inverse(matrix: FloatArray) -> FloatArray:
-    inverse: FloatArray = cho_solve(
-        cho_factor(matrix, check_finite=False), np.eye(len(matrix)), check_finite=False
-    )
-    return inverse

@@ -17,18 +17,15 @@ from swapwise.checks import as_count, as_real
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.constraints.uniform import Uniform
-from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.methods import METHODS, PIVOTS
 from swapwise.search.pivots import NonOblivious, Oblivious, Pivot
-from swapwise.search.result import Status
-from swapwise.theory.constants import RestrictedConstants, restricted_constants
-from swapwise.theory.localizability import Localizability, known_localizability
+from swapwise.theory.constants import RestrictedConstants
+from swapwise.theory.localizability import Localizability
 
 Constants = RestrictedConstants | Localizability
 Triple = tuple[float, float, float]
 
-# What ``tol`` leaves behind is counted from here on, relative to the value; below, it is rounding.
-NOTEWORTHY = 1e-6
+# An M of the user's own may be this much below M_st, relatively, by rounding.
 ROUNDING = 1e-9
 
 
@@ -286,134 +283,63 @@ def _other_method(
     name: str, constraint: IndependenceSystem, constants: Constants, s: int, T: int | None
 ) -> Guarantee:
     """Return what is known of a method that is no local search."""
-    missing = _unfinished(name, constraint, s, T)
-    if missing is not None:
-        return missing
-    if name == "exhaustive":
-        return Guarantee(1.0, "exhaustive search", "all sets were seen")
+    early = without_constants(name, constraint, s, T)
+    if early is not None:
+        return early
     if isinstance(constants, Localizability):
         return _nothing(f"localizability says nothing of {name}; RestrictedConstants may")
     if name == "greedy" and not isinstance(constraint, Uniform):
         return _nothing("of greedy nothing is known but under a size limit, Uniform")
+    letters, promise = OTHER_METHODS[name]
+    c = {letter: float(getattr(constants, letter)) for letter in letters}
+    flat = [letter for letter in letters if c[letter] <= 0]
+    return _flat(flat[0]) if flat else promise(constraint, c, s if T is None else T)
+
+
+def _greedy(constraint: IndependenceSystem, c: dict[str, float], T: int) -> Guarantee:
+    s = constraint.max_size()
+    ratio = 1 - max(0.0, 1 - c["m_2s"] / (s * c["M_1"])) ** T
+    c = c | {"s": s, "T": T}
+    return Guarantee(ratio, "Elenberg et al. 2018", "1 − (1 − m_2s/(s M_1))^T", c, reason=NO_ROUND)
+
+
+def _modular(constraint: IndependenceSystem, c: dict[str, float], T: int) -> Guarantee:
     # The gain of an element beside those that are forced in bends with all of their coefficients.
     low = "m_s" if len(constraint.forced) else "m_1"
-    needs = {"greedy": ("m_2s", "M_1"), "modular": (low, "m_s", "M_1", "M_s")}.get(name, ("m_s", "M_1"))
-    c = {letter: float(getattr(constants, letter)) for letter in needs}
-    for letter in needs:
-        if c[letter] <= 0:
-            return _flat(letter)
-    if name == "greedy":
-        c |= {"s": s, "T": s if T is None else T}
-        ratio = 1 - max(0.0, 1 - c["m_2s"] / (s * c["M_1"])) ** c["T"]
-        return Guarantee(ratio, "Elenberg et al. 2018", "1 − (1 − m_2s/(s M_1))^T", c, reason=NO_ROUND)
-    if name == "modular":
-        factor = constraint.max_weight(np.zeros(constraint.n)).factor
-        formula = f"{low} m_s/(M_1 M_s)" if factor == 1 else f"{factor:.4g} {low} m_s/(M_1 M_s)"
-        ratio = factor * c[low] * c["m_s"] / (c["M_1"] * c["M_s"])
-        return Guarantee(min(1.0, ratio), "modular approximation", formula, c)
+    factor = constraint.max_weight(np.zeros(constraint.n)).factor
+    formula = f"{low} m_s/(M_1 M_s)" if factor == 1 else f"{factor:.4g} {low} m_s/(M_1 M_s)"
+    ratio = factor * c[low] * c["m_s"] / (c["M_1"] * c["M_s"])
+    c = {letter: number for letter, number in c.items() if letter in formula}
+    return Guarantee(min(1.0, ratio), "modular approximation", formula, c)
+
+
+def _residual(constraint: IndependenceSystem, c: dict[str, float], T: int) -> Guarantee:
     ratio = 1 / (1 + c["M_1"] / c["m_s"]) ** 2
     return Guarantee(ratio, "Chen, Feldman and Karbasi 2018", "1/(1 + M_1/m_s)²", c, in_expectation=True)
 
 
-def _unfinished(name: str, constraint: IndependenceSystem, s: int, T: int | None) -> Guarantee | None:
-    """Return that nothing is promised, of a method that has to come to its end and did not."""
+# By method, the constants that have to be positive, and the promise made of them
+OTHER_METHODS = {
+    "greedy": (("m_2s", "M_1"), _greedy),
+    "modular": (("m_1", "m_s", "M_1", "M_s"), _modular),
+    "random-residual-greedy": (("m_s", "M_1"), _residual),
+}
+
+
+def without_constants(name: str, constraint: IndependenceSystem, s: int, T: int | None) -> Guarantee | None:
+    """Return what is known of a method other than local search whatever the objective, or None.
+
+    >>> without_constants("exhaustive", Uniform(5, 2), s=2, T=None)
+    the optimum (exhaustive search: all sets were seen)
+    >>> without_constants("modular", Uniform(5, 2), s=2, T=0)
+    vacuous (modular did not come to its end)
+    """
     if name == "random":
         return _nothing("the set is drawn at random")
     if name == "random-residual-greedy" and not isinstance(constraint, Matroid):
         raise TypeError(f"random-residual-greedy is for a matroid, got {constraint!r}; greedy works here")
     anytime = name == "greedy" and isinstance(constraint, Uniform)
     rounds = 0 if anytime else {"exhaustive": inf, "modular": 1}.get(name, s)
-    return None if T is None or rounds <= T else _nothing(f"{name} did not come to its end")
-
-
-def submodular_guarantee(
-    name: str, constraint: IndependenceSystem, T: int | None = None, linear: bool = False
-) -> Guarantee:
-    """Return what is known of a method other than local search for monotone submodular functions.
-
-    It takes more than localizability, which sees exchanges only.
-
-    >>> from swapwise import BMatching, Uniform
-    >>> submodular_guarantee("greedy", Uniform(10, 2))
-    at least 0.75 of the optimum (Nemhauser, Wolsey and Fisher 1978: 1 − (1 − 1/s)^T)
-    >>> submodular_guarantee("greedy", BMatching.complete(4, 1))
-    at least 0.3333 of the optimum (Fisher, Nemhauser and Wolsey 1978: 1/(p + 1))
-    """
-    s, p = constraint.max_size(), constraint.p
-    missing = _unfinished(name, constraint, s, T)
-    if missing is not None:
-        return missing
-    if name == "exhaustive":
-        return Guarantee(1.0, "exhaustive search", "all sets were seen")
-    if name == "modular":
-        factor = constraint.max_weight(np.zeros(constraint.n)).factor
-        if linear:
-            return Guarantee(factor, "the largest weight", "factor of max_weight", {"factor": factor})
-        return Guarantee(factor / s, "the best of s elements", "factor/s", {"factor": factor, "s": s})
-    if linear and (T is None or s <= T):
-        if name == "greedy" and p > 1:
-            return Guarantee(1 / p, "Jenkyns 1976", "1/p", {"p": p})
-        return Guarantee(1.0, "Edmonds 1971", "greedy is exact on matroids")
-    if name == "random-residual-greedy":
-        return Guarantee(0.25, "Chen, Feldman and Karbasi 2018", "1/4", in_expectation=True)
-    if isinstance(constraint, Uniform):
-        T = s if T is None else T
-        ratio, numbers = 1 - (1 - 1 / s) ** T, {"s": float(s), "T": float(T)}
-        return Guarantee(
-            ratio, "Nemhauser, Wolsey and Fisher 1978", "1 − (1 − 1/s)^T", numbers, reason=NO_ROUND
-        )
-    return Guarantee(1 / (p + 1), "Fisher, Nemhauser and Wolsey 1978", "1/(p + 1)", {"p": p})
-
-
-def guarantee_of(
-    objective: SetFunction,
-    constraint: IndependenceSystem,
-    method: str | Pivot,
-    *,
-    status: Status,
-    n_iter: int,
-    value: float,
-    q: int = 1,
-    epsilon: float | None = None,
-    tol: float = 0.0,
-) -> Guarantee | None:
-    """Return what is promised of a search that ended like this, or None if nothing is known of the objective.
-
-    >>> from swapwise import Linear, Uniform
-    >>> guarantee_of(Linear([1, 3]), Uniform(2, 1), "greedy", status=Status.COMPLETE, n_iter=1, value=3.0)
-    the optimum (Edmonds 1971: greedy is exact on matroids)
-    """
-    s, t = constraint.max_size(), constraint.exchange_size(q)
-    if s == 0:
-        return ONLY_EMPTY
-    T, geometric = _full_rounds(status, n_iter), epsilon is not None
-    # A search that stops at tol has gains of up to that left, s times: as if by the geometric rule.
-    left = s * tol * max(abs(value), objective.scale)
-    if T is None and left > NOTEWORTHY * abs(value):
-        if isinstance(method, Pivot) and value > 0:
-            epsilon = max(epsilon or 0.0, left / value)
-        elif isinstance(method, Pivot) or method == "greedy":
-            T = n_iter
-    if isinstance(method, NonOblivious) and method.smoothness == "global":
-        assert isinstance(objective, SparseObjective)
-        method = NonOblivious(objective.smoothness(t))
-    promises = []
-    known = known_localizability(objective)
-    if method == "exhaustive" or (known is not None and isinstance(method, str)):
-        promises.append(submodular_guarantee(str(method), constraint, T, objective.linear))
-    elif known is not None and isinstance(method, Oblivious):
-        promises.append(guarantee(method, constraint, known, T, q, epsilon))
-    if isinstance(objective, SparseObjective):
-        constants = restricted_constants(objective, s, min(t, constraint.n))
-        if not isinf(constants.M_1):
-            promises.append(guarantee(method, constraint, constants, T, q, epsilon))
-    best = max(promises, key=lambda promise: promise.ratio, default=None)
-    return best if best is None or geometric else replace(best, max_iterations=None)
-
-
-def _full_rounds(status: Status, n_iter: int) -> int | None:
-    """Return how many rounds looked at all moves; None if the search came to its own end."""
-    if status in (Status.LOCAL_OPTIMUM, Status.COMPLETE):
-        return None
-    # A round that was cut short may have taken the best move that it had seen.
-    return n_iter if status == Status.ITERATION_LIMIT else max(0, n_iter - 1)
+    if T is not None and rounds > T:
+        return _nothing(f"{name} did not come to its end")
+    return Guarantee(1.0, "exhaustive search", "all sets were seen") if name == "exhaustive" else None

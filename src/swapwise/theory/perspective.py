@@ -17,7 +17,6 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SparseObjective
 from swapwise.theory.atoms import Mixture, Oracle, climb_quadratic
 from swapwise.theory.region import Region
@@ -185,17 +184,17 @@ class Perspective:
         return curve
 
     def _oracle(self, elements: IndexArray) -> Oracle:
-        """Return what finds heavy sets of the region among ``elements``; the heaviest only if it must."""
+        """Return what finds heavy sets of the region among ``elements``.
+
+        Where heaviest sets are expensive, those of the true φ have to do; here the heaviest elements first.
+        """
         weights = np.full(self.objective.n, -1.0)
 
-        def oracle(slope: FloatArray, enough: float) -> IndexArray:
+        def heavy(slope: FloatArray) -> IndexArray:
             weights[elements] = slope
-            support = self.region.heavy(weights)
-            if isinstance(self.region.constraint, Matroid) or weights[support].sum() > enough:
-                return support
-            return self.region.heaviest(weights)[0]
+            return self.region.heavy(weights)
 
-        return oracle
+        return heavy
 
 
 def _solve(factor: tuple[FloatArray, bool], right: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.clock import Clock
 from swapwise.theory.atoms import Mixture
+from swapwise.theory.bounds import bound_of_all
 from swapwise.theory.branching import Node
 from swapwise.theory.diagonal import best_diagonal, fair_diagonal, is_spared, schur_complement
 from swapwise.theory.perspective import Dual, Perspective
@@ -38,9 +39,7 @@ class PerspectiveNode(Node):
         self.region = region
         self.diagonal = diagonal
         self.dual = dual
-        self.bound = (
-            objective._value(np.flatnonzero(~region.outside)) if dual is None else dual.bound_on(region)
-        )
+        self.bound = bound_of_all(objective, region) if dual is None else dual.bound_on(region)
         self._dual_bound = np.inf if dual is None else self.bound
         #: How often the diagonal was chosen anew, here and above
         self.rounds = rounds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,14 @@ class Prover:
     """Proves upper bounds on the optimum one after the other, and can be stopped at any time."""
 
     def __init__(
-        self, objective: SetFunction, constraint: IndependenceSystem, support: IndexArray, value: float
+        self,
+        objective: SetFunction,
+        constraint: IndependenceSystem,
+        support: IndexArray,
+        value: float,
+        observe: Callable[[int, float, float], None],
     ) -> None:
+        self._observe = observe
         self.objective = objective
         self.region = Region.of(constraint)
         self.answer, self.value = support, value
@@ -44,7 +51,7 @@ class Prover:
                 return Status.COMPLETE
             self.tree.step(clock)
             if branch or self._can_branch():
-                self.tree.run(clock, gap)
+                self.tree.run(clock, gap, self._tell)
         except OutOfTime:
             return Status.TIME_LIMIT
         except KeyboardInterrupt:
@@ -53,17 +60,22 @@ class Prover:
             self._collect()
         return Status.COMPLETE
 
+    def _tell(self) -> None:
+        bound = min([self.tree.upper_bound, *self.bounds.values()])
+        self._observe(self.tree.n_nodes, self.tree.value, bound)
+
     def certificate(self, seconds: float) -> Certificate:
         """Return what is proven so far."""
         kind = min(self.bounds, key=lambda name: self.bounds[name], default="all")
-        better = self.tree.support if self.tree.value > self.value + self._resolution else None
+        improved = self.tree.value > self.value + self._resolution
         return Certificate(
             upper_bound=self.bounds.get(kind, np.inf),
             value=self.value,
             kind=kind,
             bounds=dict(self.bounds),
             support=self.answer,
-            better=better,
+            better=self.tree.support if improved else None,
+            better_value=self.tree.value if improved else None,
             fractional=self.root.fractional if "relaxation" in self.bounds else None,
             n_nodes=self.tree.n_nodes,
             seconds=seconds,
@@ -73,6 +85,11 @@ class Prover:
     @property
     def _resolution(self) -> float:
         return 2 * (self.tree.cutoff - self.tree.value)
+
+    @property
+    def relaxes(self) -> bool:
+        """Whether the objective has curvature to spare for a relaxation."""
+        return isinstance(self.root, PerspectiveNode)
 
     def _simple_bounds(self, clock: Clock) -> None:
         objective, region, support = self.objective, self.region, self.answer
@@ -92,12 +109,12 @@ class Prover:
         return self.tree.cutoff >= (1.0 - gap) * min(self.bounds.values(), default=np.inf)
 
     def _can_branch(self) -> bool:
-        if isinstance(self.root, PerspectiveNode) or self.objective.submodular:
+        if self.relaxes or self.objective.submodular:
             return True
         return self.region.constraint.count_bound() <= FEW_SETS
 
     def _collect(self) -> None:
-        if isinstance(self.root, PerspectiveNode) and self.root.dual is not None:
+        if self.relaxes and self.root.dual is not None:
             self.bounds["relaxation"] = self.root.dual.bound
         if self.tree.n_nodes > 1 or not self.tree.is_open:
             self.bounds["branching"] = self.tree.upper_bound

@@ -15,7 +15,7 @@ from swapwise.theory.region import Region
 from swapwise.theory.set_node import SetNode
 
 # Up to this many elements the curvature is looked at as a whole.
-WHOLE_CURVATURE_UP_TO = 2000
+WHOLE_CURVATURE_UP_TO = 1000
 
 
 def root_node(objective: SetFunction, region: Region) -> Node:

@@ -1,0 +1,199 @@
+"""How good the answers are over the size of the support: found, promised and proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from swapwise.checks import as_count, as_real
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.maximize import maximize
+from swapwise.objectives.base import SetFunction
+from swapwise.search.pivots import Pivot
+from swapwise.theory.certify import certify
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLUMNS = ["size", "value", "upper_bound", "ratio", "guarantee", "kind", "seconds"]
+
+FOUND, PROVEN, PROMISED = "#1f4e79", "#d1660f", "#777777"
+
+
+def quality_over_sizes(
+    objective: SetFunction,
+    constraint_of: Callable[[int], IndependenceSystem],
+    sizes: Iterable[int],
+    *,
+    method: str | Pivot = "auto",
+    time_limit: float | None = 10.0,
+    gap: float = 1e-4,
+) -> pd.DataFrame:
+    """Search and certify for several sizes, and return one row for each.
+
+    Parameters
+    ----------
+    objective : SetFunction
+    constraint_of : callable
+        Takes a size and returns the constraint, for instance ``lambda size: Uniform(n, size)``; what the
+        size means is up to it.
+    sizes : iterable of int
+    method : str or pivot rule
+        As in :func:`maximize`.
+    time_limit, gap
+        As in :func:`certify`, for every size anew.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``size``, ``value``, ``upper_bound`` and ``ratio`` (of the certificate), ``guarantee`` (the
+        ratio that the theorems promise, or NaN), ``kind`` (of the certificate) and ``seconds`` (of search
+        and proof together).
+
+    Examples
+    --------
+    >>> from swapwise import Coverage, Uniform
+    >>> f = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {1, 5}])
+    >>> quality_over_sizes(f, lambda size: Uniform(4, size), [1, 2])[["size", "value", "ratio", "guarantee"]]
+       size  value  ratio  guarantee
+    0     1    3.0    1.0        0.5
+    1     2    5.0    1.0        0.5
+    """
+    if not callable(constraint_of):
+        hint = "; try lambda size: Uniform(n, size)" if isinstance(constraint_of, IndependenceSystem) else ""
+        raise TypeError(
+            f"constraint_of must be a function from a size to a constraint, got {constraint_of!r}{hint}"
+        )
+    checked = _as_sizes(sizes)
+    gap = as_real(gap, "gap")
+    if time_limit not in (None, np.inf):
+        time_limit = as_real(time_limit, "time_limit")
+    rows = [_row(objective, constraint_of(size), size, method, time_limit, gap) for size in checked]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _as_sizes(sizes: Iterable[int]) -> list[int]:
+    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+        raise TypeError(f"sizes must be integers such as range(1, 11), got {sizes!r}")
+    checked = [as_count(size, "a size") for size in sizes]
+    if not checked:
+        raise ValueError("sizes must hold at least one size, got none")
+    return checked
+
+
+def _row(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    size: int,
+    method: str | Pivot,
+    time_limit: float | None,
+    gap: float,
+) -> dict[str, Any]:
+    result = maximize(objective, constraint, method)
+    certificate = certify(objective, constraint, result, time_limit=time_limit, gap=gap)
+    promise = result.guarantee
+    return {
+        "size": size,
+        "value": result.value,
+        "upper_bound": certificate.upper_bound,
+        "ratio": certificate.ratio,
+        "guarantee": np.nan if promise is None else promise.ratio,
+        "kind": certificate.kind,
+        "seconds": result.seconds + certificate.seconds,
+    }
+
+
+def plot_quality(frame: pd.DataFrame, ax: Sequence[Axes] | None = None) -> Figure:
+    """Draw what :func:`quality_over_sizes` found: where the optimum lies, and what is proven of the answer.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        With the columns ``size``, ``value``, ``upper_bound``, ``ratio`` and ``guarantee``.
+    ax : two matplotlib axes, optional
+        Draw into these: the values into the first, the shares of the optimum into the second. By
+        default a new figure is made, which pyplot does not know of.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it by its method ``savefig``.
+
+    Examples
+    --------
+    >>> from swapwise import Coverage, Uniform
+    >>> f = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {1, 5}])
+    >>> figure = plot_quality(quality_over_sizes(f, lambda size: Uniform(4, size), [1, 2, 3]))
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['value', 'share of the optimum']
+    """
+    data = _plottable(frame)
+    above, below = _two_axes(ax)
+    _draw_values(above, data)
+    _draw_shares(below, data)
+    below.set_xlabel("size")
+    figure = below.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def _plottable(frame: pd.DataFrame) -> pd.DataFrame:
+    needed = ["size", "value", "upper_bound", "ratio", "guarantee"]
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(f"frame must be a pandas.DataFrame, as of quality_over_sizes, got {frame!r}")
+    missing = [name for name in needed if name not in frame.columns]
+    if missing:
+        raise ValueError(f"frame must have the columns {', '.join(needed)}; it lacks {', '.join(missing)}")
+    if frame.empty:
+        raise ValueError("frame must have at least one row, got none")
+    # A bound that was not reached in time is infinite: a gap in its line.
+    return frame[needed].sort_values("size").astype(float).replace(np.inf, np.nan)
+
+
+def _two_axes(ax: Sequence[Axes] | None) -> tuple[Axes, Axes]:
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        from matplotlib.figure import Figure  # not pyplot: it would keep the figure
+
+        figure = Figure(figsize=(7.0, 5.6), layout="constrained")
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
+        return above, below
+    given = [] if isinstance(ax, Axes) else list(ax)
+    if len(given) != 2 or not all(isinstance(one, Axes) for one in given):
+        raise TypeError(f"ax must be two matplotlib axes, one above the other, got {ax!r}")
+    return given[0], given[1]
+
+
+def _draw_values(axes: Axes, data: pd.DataFrame) -> None:
+    size, value, bound = (data[name].to_numpy() for name in ("size", "value", "upper_bound"))
+    axes.fill_between(size, value, bound, color=PROVEN, alpha=0.2, linewidth=0, label="the optimum lies here")
+    # On top, so that both lines are seen where the answer is proven to be the optimum.
+    axes.plot(size, bound, "--", color=PROVEN, zorder=3, label="proven upper bound")
+    axes.plot(size, value, "o-", color=FOUND, markersize=4, label="value found")
+    axes.set_ylabel("value")
+    axes.legend(loc="best", frameon=False)
+    _tidy(axes)
+
+
+def _draw_shares(axes: Axes, data: pd.DataFrame) -> None:
+    size, ratio, promise = (data[name].to_numpy() for name in ("size", "ratio", "guarantee"))
+    axes.plot(size, ratio, "o-", color=FOUND, markersize=4, label="proven by the certificate")
+    if not np.isnan(promise).all():
+        axes.plot(size, promise, "s:", color=PROMISED, markersize=3, label="promised by the theorem")
+    axes.set_ylim(-0.03, 1.03)
+    axes.set_ylabel("share of the optimum")
+    axes.legend(loc="center right", frameon=False)
+    _tidy(axes)
+
+
+def _tidy(axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25)

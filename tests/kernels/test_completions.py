@@ -1,0 +1,121 @@
+"""The closed-form enumeration of small sets of columns, against plain solves."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapwise.kernels.completions import completions
+
+sizes = st.integers(1, 5)
+randoms = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+def explained(gram, corr, chosen):
+    chosen = list(chosen)
+    return corr[chosen] @ np.linalg.lstsq(gram[np.ix_(chosen, chosen)], corr[chosen], rcond=1e-9)[0]
+
+
+def by_enumeration(gram, corr, size, floor):
+    return [s for s in combinations(range(len(corr)), size) if explained(gram, corr, s) > floor]
+
+
+def some_columns(random, size, largest=9):
+    m = int(random.integers(size, largest + 1))
+    A = random.standard_normal((m + 3, m))
+    return A, random.standard_normal(m + 3)
+
+
+def as_tuples(found):
+    return [tuple(row) for row in found.tolist()]
+
+
+@settings(max_examples=150)
+@given(randoms, sizes)
+def test_the_sets_above_the_floor_are_found_in_order(random, size):
+    A, y = some_columns(random, size)
+    gram, corr = A.T @ A, A.T @ y
+    values = sorted(explained(gram, corr, s) for s in combinations(range(len(corr)), size))
+    # Between two values, so that rounding decides nothing.
+    place = int(random.integers(len(values)))
+    floor = values[place] * (1 - 1e-6) if random.random() < 0.5 else values[place] * (1 + 1e-6)
+    expected = by_enumeration(gram, corr, size, floor)
+    assert as_tuples(completions(gram, corr, size, floor, 200)) == expected
+
+
+@settings(max_examples=60)
+@given(randoms, sizes)
+def test_no_floor_gives_all_sets_and_a_high_one_gives_none(random, size):
+    A, y = some_columns(random, size)
+    gram, corr = A.T @ A, A.T @ y
+    everything = list(combinations(range(len(corr)), size))
+    assert as_tuples(completions(gram, corr, size, -1.0, 200)) == everything
+    none = completions(gram, corr, size, 1.01 * float(y @ y), 200)
+    assert none.shape == (0, size)
+
+
+@settings(max_examples=60)
+@given(randoms, sizes)
+def test_more_sets_than_there_is_room_for_are_not_cut_short(random, size):
+    A, y = some_columns(random, size)
+    gram, corr = A.T @ A, A.T @ y
+    count = len(list(combinations(range(len(corr)), size)))
+    assert completions(gram, corr, size, -1.0, count - 1) is None
+    assert len(completions(gram, corr, size, -1.0, count)) == count
+
+
+@settings(max_examples=150)
+@given(randoms, sizes)
+def test_collinear_columns_hide_no_set(random, size):
+    A, y = some_columns(random, size)
+    for column in random.integers(0, A.shape[1], random.integers(1, 4)):
+        other, another = random.integers(0, A.shape[1], 2)
+        A[:, column] = [A[:, other], -3 * A[:, other], A[:, other] - A[:, another], 0 * y][random.integers(4)]
+    gram, corr = A.T @ A, A.T @ y
+    values = np.array([explained(gram, corr, s) for s in combinations(range(len(corr)), size)])
+    floor = float(random.choice(values)) - 1e-6
+    found = completions(gram, corr, size, floor, 200)
+    if found is not None:
+        assert set(by_enumeration(gram, corr, size, floor + 1e-7)) <= set(as_tuples(found))
+        assert set(as_tuples(found)) <= set(by_enumeration(gram, corr, size, floor - 1e-7))
+
+
+@pytest.mark.parametrize("size", range(1, 6))
+def test_integer_columns_that_tie_are_all_found(size):
+    A = np.vstack([np.eye(6), np.eye(6)])
+    found = completions(A.T @ A, np.full(6, 2.0), size, 2.0 * size - 1e-9, 100)
+    assert as_tuples(found) == list(combinations(range(6), size))
+    assert len(completions(A.T @ A, np.full(6, 2.0), size, 2.0 * size, 100)) == 0
+
+
+@pytest.mark.parametrize("distance", [1e-5, 1e-6])
+@pytest.mark.parametrize("size", range(2, 6))
+@pytest.mark.parametrize("position", [0, 4])
+def test_nearly_collinear_columns_are_not_trusted(size, distance, position):
+    random = np.random.default_rng(0)
+    A, y = random.standard_normal((9, 6)), random.standard_normal(9)
+    A[:, 5] = A[:, position] + distance * random.standard_normal(9)
+    assert completions(A.T @ A, A.T @ y, size, 0.0, 1000) is None
+
+
+def test_lengths_of_columns_do_not_matter():
+    random = np.random.default_rng(0)
+    A, y = random.standard_normal((9, 6)), random.standard_normal(9)
+    scale = 10.0 ** np.arange(-9, 9, 3)
+    plain = completions(A.T @ A, A.T @ y, 3, 0.5 * float(y @ y), 100)
+    scaled = completions((A * scale).T @ (A * scale), (A * scale).T @ y, 3, 0.5 * float(y @ y), 100)
+    assert len(plain) > 0
+    assert scaled.tolist() == plain.tolist()
+
+
+def test_the_data_are_left_as_they_are():
+    random = np.random.default_rng(0)
+    A, y = random.standard_normal((9, 6)), random.standard_normal(9)
+    gram, corr = A.T @ A, A.T @ y
+    copies = gram.copy(), corr.copy()
+    completions(gram, corr, 4, 0.0, 100)
+    np.testing.assert_array_equal(gram, copies[0])
+    np.testing.assert_array_equal(corr, copies[1])
+    assert completions(gram, corr, 6, 0.0, 1).tolist() == [[0, 1, 2, 3, 4, 5]]

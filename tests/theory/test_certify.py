@@ -1,0 +1,350 @@
+"""Certificates: whatever is proven, and whenever it stops, is true of the optimum of exhaustive search."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import swapwise as sw
+from swapwise.search.clock import Clock, OutOfTime
+from swapwise.theory.branching import BranchAndBound
+from swapwise.theory.certificate import KINDS, Certificate
+from swapwise.theory.perspective import Perspective
+from swapwise.theory.prover import Prover
+from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
+from tests.theory.problem_zoo import (
+    GRAPH_CONSTRAINTS,
+    OBJECTIVES,
+    WAYS,
+    enumeration,
+    randoms,
+    some_objectives,
+    spins,
+    tolerance,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set", "ignore:.*linearly independent")
+
+
+def check_certificate(objective, constraint, certificate, best=None):
+    """Check all that a certificate says against the optimum."""
+    if best is None:
+        best = sw.maximize(objective, constraint, "exhaustive").value
+    for kind, bound in certificate.bounds.items():
+        assert kind in KINDS
+        assert bound >= best - tolerance(objective, best), f"{kind}: {bound} for an optimum of {best}"
+    assert certificate.upper_bound == min(certificate.bounds.values(), default=np.inf)
+    assert certificate.value == objective(certificate.support)
+    assert constraint.is_independent(certificate.support)
+    # Two values count as equal if they differ by a few billionths.
+    assert certificate.ratio * best <= certificate.value + tolerance(objective, best, 3e-9)
+    if certificate.better is not None:
+        assert constraint.is_independent(certificate.better)
+        assert certificate.value < objective(certificate.better) <= best + tolerance(objective, best)
+
+
+def check_certificates(random, constraint, closed_form, count=2):
+    """Judge the answer of local search, and a poor one, of several objectives."""
+    for objective in some_objectives(random, constraint, count) if constraint.n else []:
+        best = sw.maximize(objective, constraint, "exhaustive").value
+        poor = constraint.random_set(constraint.forced, random)[: random.integers(3)]
+        with enumeration(closed_form):
+            check_certificate(objective, constraint, sw.certify(objective, constraint), best)
+            check_certificate(objective, constraint, sw.certify(objective, constraint, poor, gap=0.0), best)
+
+
+@WAYS
+@pytest.mark.parametrize("family", FAMILIES)
+@settings(max_examples=4)
+@given(data=st.data())
+def test_no_bound_is_below_the_optimum_under_a_matroid(family, closed_form, data):
+    matroid = data.draw(FAMILIES[family]).matroid
+    check_certificates(data.draw(randoms), matroid, closed_form)
+
+
+@WAYS
+@pytest.mark.parametrize("family", SYSTEMS)
+@settings(max_examples=4)
+@given(data=st.data())
+def test_no_bound_is_below_the_optimum_under_a_system(family, closed_form, data):
+    system = data.draw(SYSTEMS[family]).system
+    check_certificates(data.draw(randoms), system, closed_form)
+
+
+@WAYS
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_no_bound_is_below_the_optimum_of_any_objective(kind, closed_form):
+    for seed in range(2 if kind == "ising" else 4):
+        objective = OBJECTIVES[kind](np.random.default_rng(seed), 7)
+        for constraint in (sw.Uniform(7, 3), sw.Partition(list("aaabbbc"), 1)):
+            with enumeration(closed_form):
+                certificate = sw.certify(objective, constraint, gap=0.0)
+            check_certificate(objective, constraint, certificate)
+            assert "all" in certificate.bounds
+
+
+@pytest.mark.parametrize("constraint", GRAPH_CONSTRAINTS, ids=repr)
+@pytest.mark.parametrize("fields", [False, True])
+def test_no_bound_is_below_the_optimum_of_an_ising_model(constraint, fields):
+    for seed, ridge in enumerate([0.1] if fields else [0.01, 0.1, 1.0]):
+        objective = sw.IsingPseudoLikelihood(spins(np.random.default_rng(seed), 4), ridge, fields)
+        check_certificate(objective, constraint, sw.certify(objective, constraint, gap=0.0))
+        check_certificate(objective, constraint, sw.certify(objective, constraint, constraint.forced))
+
+
+def regression(seed=0, n=12, **options):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((30, n)) + random.standard_normal((30, 1))
+    return sw.LeastSquares(X, X[:, :4].sum(axis=1) + 2 * random.standard_normal(30), **options)
+
+
+TRIPLES = sw.Uniform(12, 3)
+
+
+def test_every_kind_of_bound_is_tried_where_it_holds():
+    with enumeration(closed_form=False):
+        by_relaxation = sw.certify(regression(), TRIPLES, gap=0.0)
+    assert set(by_relaxation.bounds) == {"all", "concavity", "relaxation", "branching"}
+    assert by_relaxation.fractional.shape == (12,)
+    assert by_relaxation.fractional.sum() == pytest.approx(3)
+    by_values = sw.certify(sw.FacilityLocation(np.eye(12)), TRIPLES)
+    assert set(by_values.bounds) == {"all", "gains"}
+    assert by_values.fractional is None
+
+
+def test_an_answer_that_is_good_enough_is_not_looked_at_further():
+    objective = regression()
+    with enumeration(closed_form=False):
+        strict, content = (sw.certify(objective, TRIPLES, gap=gap) for gap in (0.0, 0.9))
+    assert strict.ratio == 1
+    assert strict.n_nodes > 1
+    assert content.n_nodes == 0
+    assert 0.1 <= content.ratio < 1
+
+
+def test_a_better_set_is_told_if_the_answer_is_not_the_best():
+    objective = regression()
+    best = sw.maximize(objective, TRIPLES, "exhaustive")
+    certificate = sw.certify(objective, TRIPLES, [9, 10, 11], gap=0.0)
+    assert certificate.better.tolist() == best.support.tolist()
+    assert certificate.ratio == pytest.approx(objective([9, 10, 11]) / best.value, rel=1e-6)
+    assert sw.certify(objective, TRIPLES, best).better is None
+
+
+def test_forced_elements_join_the_answer():
+    constraint = TRIPLES.contract([11])
+    certificate = sw.certify(regression(), constraint, [0])
+    assert certificate.support.tolist() == [0, 11]
+    check_certificate(regression(), constraint, certificate)
+
+
+def test_the_value_of_a_result_is_computed_anew():
+    objective = regression()
+    result = replace(sw.maximize(objective, TRIPLES), value=99.0)
+    assert sw.certify(objective, TRIPLES, result).value == objective(result.support) < 1
+
+
+@pytest.mark.parametrize("constraint", [sw.Uniform(3, 0), sw.Uniform(3, 2).restrict([])], ids=repr)
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_where_nothing_can_be_chosen_nothing_is_the_optimum(kind, constraint):
+    certificate = sw.certify(OBJECTIVES[kind](np.random.default_rng(0), 3), constraint)
+    assert certificate.ratio == 1
+    assert certificate.support.tolist() == []
+
+
+@pytest.mark.parametrize(
+    "objective", [sw.Linear([]), sw.Coverage([]), sw.CustomSetFunction(len, 0, monotone=True)]
+)
+def test_an_empty_ground_set_has_an_optimum(objective):
+    assert sw.certify(objective, sw.Uniform(0, 2)).optimal
+
+
+def test_a_zero_response_has_an_optimum_of_zero():
+    with pytest.warns(UserWarning, match="y is zero"):
+        objective = sw.LeastSquares(np.eye(4), np.zeros(4))
+    certificate = sw.certify(objective, sw.Uniform(4, 2))
+    assert certificate.value == 0
+    assert certificate.optimal
+
+
+# Stopped early
+
+
+def stop_at(patch, target, name, k, error):
+    """Have the k-th call of a method raise an error, and those after it too if time is what is out."""
+    original, calls = getattr(target, name), []
+
+    def counted(self, *arguments):
+        calls.append(None)
+        if len(calls) == k or (len(calls) > k and error is OutOfTime):
+            raise error
+        return original(self, *arguments)
+
+    patch.setattr(target, name, counted)
+    return calls
+
+
+ANYTIME = [
+    (sw.LeastSquares(np.random.default_rng(1).standard_normal((9, 8)), np.arange(9.0)), sw.Uniform(8, 3)),
+    (OBJECTIVES["tall"](np.random.default_rng(5), 6), sw.BMatching.complete(4, [1, 2, 1, 2])),
+    (OBJECTIVES["wide"](np.random.default_rng(2), 8), sw.Partition(list("aabbccdd"), 1)),
+    (OBJECTIVES["logistic"](np.random.default_rng(3), 6), sw.Uniform(6, 3)),
+    (OBJECTIVES["facility_location"](np.random.default_rng(4), 8), sw.Uniform(8, 3)),
+    (OBJECTIVES["monotone"](np.random.default_rng(6), 6), sw.Partition(list("aabbcc"), 1)),
+]
+
+
+@WAYS
+@pytest.mark.parametrize(("objective", "constraint"), ANYTIME)
+@pytest.mark.parametrize("time_limit", [0, 1e-9, 1e-3])
+def test_what_is_proven_in_no_time_is_true(objective, constraint, closed_form, time_limit):
+    with enumeration(closed_form):
+        certificate = sw.certify(objective, constraint, time_limit=time_limit, gap=0.0)
+    check_certificate(objective, constraint, certificate)
+    if not objective.submodular:
+        assert np.isfinite(certificate.upper_bound)
+
+
+@pytest.mark.parametrize(("objective", "constraint"), ANYTIME)
+def test_what_is_proven_when_the_time_is_out_is_true(objective, constraint):
+    best = sw.maximize(objective, constraint, "exhaustive").value
+    for k in (1, 2, 3, 5, 8, 13, 21, 34):
+        with enumeration(closed_form=False) as patch:
+            stop_at(patch, Clock, "check", k, OutOfTime)
+            certificate = sw.certify(objective, constraint, constraint.forced, gap=0.0)
+        check_certificate(objective, constraint, certificate, best)
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        (Perspective, "improve"),
+        (BranchAndBound, "_split"),
+        (BranchAndBound, "_try"),
+        (Prover, "_simple_bounds"),
+    ],
+)
+@pytest.mark.parametrize(("objective", "constraint"), ANYTIME)
+def test_what_is_proven_before_an_interrupt_is_true(objective, constraint, target, name):
+    best = sw.maximize(objective, constraint, "exhaustive").value
+    for k in (1, 2, 4, 7):
+        with enumeration(closed_form=False) as patch:
+            stop_at(patch, target, name, k, KeyboardInterrupt)
+            certificate = sw.certify(objective, constraint, constraint.forced, gap=0.0)
+        check_certificate(objective, constraint, certificate, best)
+
+
+def test_more_time_never_proves_less():
+    with enumeration(closed_form=False) as patch:
+        bounds = []
+        for k in range(1, 60, 4):
+            stop_at(patch, Clock, "check", k, OutOfTime)
+            bounds.append(sw.certify(regression(), TRIPLES, [9, 10, 11], gap=0.0).upper_bound)
+            patch.undo()
+            patch.setattr("swapwise.theory.finishing.MOST_SETS", 0)
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[-1] < bounds[0]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("function", [sw.certify, sw.exact])
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((sw.CustomSetFunction(len, 12), TRIPLES), {}, TypeError, r"not known to be monotone.*monotone=True"),
+        ((len, TRIPLES), {}, TypeError, "objective must be a SetFunction.*CustomSetFunction"),
+        ((sw.Linear(np.ones(12)), 3), {}, TypeError, r"did you mean sw.Uniform\(12, 3\)"),
+        ((sw.Linear(np.ones(5)), TRIPLES), {}, ValueError, "same ground set"),
+        ((sw.Linear(np.ones(12)), TRIPLES), {"time_limit": -1}, ValueError, "time_limit must be"),
+        ((sw.Linear(np.ones(12)), TRIPLES), {"time_limit": "1"}, TypeError, "time_limit must be"),
+        ((sw.Linear(np.ones(12)), TRIPLES), {"time_limit": np.nan}, ValueError, "time_limit must be"),
+    ],
+)
+def test_what_certify_and_exact_refuse(function, arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        function(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("result", "options", "error", "message"),
+    [
+        ([0, 1, 2, 3], {}, ValueError, r"\[0, 1, 2, 3\] is not allowed by Uniform"),
+        ([12], {}, ValueError, "from 0 to 11"),
+        ([0, 0], {}, ValueError, "repeated"),
+        ([0.5], {}, TypeError, "integers"),
+        (3, {}, TypeError, "got 3"),
+        ("greedy", {}, TypeError, "a SearchResult or an allowed set, got 'greedy'"),
+        (None, {"gap": -0.1}, ValueError, "gap must be"),
+        (None, {"gap": "small"}, TypeError, "gap must be"),
+    ],
+)
+def test_what_certify_refuses(result, options, error, message):
+    with pytest.raises(error, match=message):
+        sw.certify(sw.Linear(np.ones(12)), TRIPLES, result, **options)
+
+
+def test_no_limit_on_time_is_none_or_infinity():
+    for time_limit in (None, np.inf):
+        assert sw.certify(regression(), TRIPLES, time_limit=time_limit, gap=0.0).optimal
+
+
+# What a certificate says
+
+
+def certificate(value, upper_bound, **options):
+    return Certificate(upper_bound, value, "all", {"all": upper_bound}, np.array([0]), **options)
+
+
+@pytest.mark.parametrize(
+    ("value", "upper_bound", "words"),
+    [
+        (0.99996, 1.0, "at least 99.9%"),
+        (0.9999999, 1.0, "at least 99.9%"),
+        (0.85199, 1.0, "at least 85.1%"),
+        (2.0, 4.0, "at least 50.0%"),
+        (0.0, 4.0, "at least 0.0%"),
+        (0.0, np.inf, "at least 0.0%"),
+        (4.0, 4.0, "at least 100%"),
+        (0.0, 0.0, "at least 100%"),
+    ],
+)
+def test_no_more_is_said_than_is_proven(value, upper_bound, words):
+    assert words in repr(certificate(value, upper_bound))
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6))
+def test_the_percentage_is_never_rounded_up(value, upper_bound):
+    proven = certificate(value, upper_bound)
+    said = float(repr(proven).split("at least ")[1].split("%")[0])
+    assert said <= 100 * proven.ratio + 1e-9
+    assert said >= 100 * proven.ratio - 0.1 - 1e-9
+    assert (said == 100) == proven.optimal
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6), st.floats(0, 1))
+def test_the_gap_closes_exactly_when_the_answer_is_optimal(value, upper_bound, resolution):
+    proven = certificate(value, upper_bound, resolution=resolution)
+    assert proven.optimal == (upper_bound <= value + resolution) == (proven.gap == 0)
+    assert 0 <= proven.ratio <= 1
+    if not proven.optimal:
+        assert proven.gap == upper_bound - value
+        assert proven.ratio == value / upper_bound
+
+
+def test_less_than_nothing_is_no_share_of_the_optimum():
+    assert certificate(-1.0, 2.0).ratio == 0
+    assert certificate(-1.0, 2.0).gap == 3
+
+
+def test_a_certificate_survives_pickling():
+    proven = sw.certify(regression(), TRIPLES)
+    copy = pickle.loads(pickle.dumps(proven))
+    assert repr(copy) == repr(proven)
+    assert copy.bounds == proven.bounds
+    assert copy.resolution == proven.resolution
+    assert copy.support.tolist() == proven.support.tolist()

@@ -1,0 +1,354 @@
+"""Exact solutions: the optimum of exhaustive search, with a proof, or what is known when it stops."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import swapwise as sw
+from swapwise.search.clock import Clock, OutOfTime
+from swapwise.theory import branching
+from swapwise.theory.branching import BranchAndBound
+from swapwise.theory.finishing import finish
+from swapwise.theory.perspective import Perspective
+from swapwise.theory.region import Region
+from swapwise.theory.roots import root_node
+from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
+from tests.theory.problem_zoo import (
+    GRAPH_CONSTRAINTS,
+    OBJECTIVES,
+    WAYS,
+    enumeration,
+    randoms,
+    some_objectives,
+    spins,
+    tolerance,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set", "ignore:.*linearly independent")
+
+EQUAL = 2e-9  # values closer than this, relative to their size, count as equal
+
+
+def check_exact(objective, constraint, result):
+    best = sw.maximize(objective, constraint, "exhaustive").value
+    assert abs(result.value - best) <= tolerance(objective, best, EQUAL)
+    assert result.value == objective(result.support)
+    assert result.status is sw.Status.OPTIMAL
+    assert result.certificate.optimal
+    assert result.certificate.value == result.value
+    assert result.certificate.support.tolist() == result.support.tolist()
+    assert constraint.is_independent(result.support)
+    assert np.isin(constraint.forced, result.support).all()
+    if isinstance(objective, sw.SparseObjective):
+        assert result.coef.tolist() == objective.coef(result.support).tolist()
+
+
+def check_from_the_worst(objective, constraint):
+    """Run branch and bound alone, with no local search to begin or go on with."""
+    best = sw.maximize(objective, constraint, "exhaustive").value
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BranchAndBound, "_improve", keep)
+        forced = constraint.forced
+        tree = BranchAndBound(
+            objective, root_node(objective, Region.of(constraint)), forced, objective(forced)
+        )
+        tree.run(Clock())
+    assert not tree.is_open or tree.upper_bound <= tree.cutoff
+    assert abs(tree.value - best) <= tolerance(objective, best, EQUAL)
+    assert tree.upper_bound >= best - tolerance(objective, best)
+    assert constraint.is_independent(tree.support)
+    assert tree.value == pytest.approx(objective(tree.support), abs=1e-12)
+
+
+def keep(self, support, value, region, clock):
+    if value > self.cutoff:
+        self.support, self.value = support, value
+
+
+@WAYS
+@pytest.mark.parametrize("family", FAMILIES)
+@settings(max_examples=4)
+@given(data=st.data())
+def test_the_best_set_of_a_matroid_is_found(family, closed_form, data):
+    matroid, random = (
+        data.draw(FAMILIES[family].filter(lambda specimen: specimen.matroid.n > 0)).matroid,
+        None,
+    )
+    random = data.draw(randoms)
+    for objective in some_objectives(random, matroid, 2):
+        with enumeration(closed_form):
+            check_exact(objective, matroid, sw.exact(objective, matroid))
+            check_from_the_worst(objective, matroid)
+
+
+@WAYS
+@pytest.mark.parametrize("family", SYSTEMS)
+@settings(max_examples=4)
+@given(data=st.data())
+def test_the_best_set_of_a_system_is_found(family, closed_form, data):
+    system = data.draw(SYSTEMS[family].filter(lambda specimen: specimen.system.n > 0)).system
+    random = data.draw(randoms)
+    for objective in some_objectives(random, system, 2):
+        with enumeration(closed_form):
+            check_exact(objective, system, sw.exact(objective, system))
+            check_from_the_worst(objective, system)
+
+
+@WAYS
+@pytest.mark.parametrize("kind", [kind for kind in OBJECTIVES if kind != "ising"])
+def test_the_best_set_of_any_objective_is_found(kind, closed_form):
+    for seed in range(3):
+        objective = OBJECTIVES[kind](np.random.default_rng(seed), 7)
+        constraint = sw.Partition(list("aaabbbc"), 1)
+        with enumeration(closed_form):
+            check_exact(objective, constraint, sw.exact(objective, constraint))
+            check_from_the_worst(objective, constraint)
+
+
+@pytest.mark.parametrize("constraint", GRAPH_CONSTRAINTS, ids=repr)
+@pytest.mark.parametrize("fields", [False, True])
+def test_the_best_graph_is_found(constraint, fields):
+    objective = sw.IsingPseudoLikelihood(spins(np.random.default_rng(3), 4), 0.1, fields)
+    check_exact(objective, constraint, sw.exact(objective, constraint))
+    check_from_the_worst(objective, constraint)
+
+
+@WAYS
+@pytest.mark.parametrize("ridge", [0.0, 2.0])
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        sw.Partition(np.arange(15) % 5, 1),
+        sw.Uniform(15, 5),
+        sw.Intersection(sw.Partition(np.arange(15) % 5, 1), sw.Partition(np.arange(15) // 5, 2)),
+    ],
+    ids=repr,
+)
+def test_the_best_of_thousands_of_sets_is_found(constraint, ridge, closed_form):
+    random = np.random.default_rng(1)
+    X = random.standard_normal((25, 15)) + 0.5 * random.standard_normal((25, 1))
+    objective = sw.LeastSquares(X, X @ random.standard_normal(15) + 4 * random.standard_normal(25), ridge)
+    with enumeration(closed_form):
+        check_exact(objective, constraint, sw.exact(objective, constraint))
+        check_from_the_worst(objective, constraint)
+
+
+@WAYS
+def test_what_is_forced_in_or_out_stays_there(closed_form):
+    objective = OBJECTIVES["tall"](np.random.default_rng(0), 8)
+    free = sw.maximize(objective, sw.Uniform(8, 3), "exhaustive").support
+    unwanted = [e for e in range(8) if e not in free][:1]
+    constraint = sw.Uniform(8, 3).contract(unwanted).restrict([*range(1, 8), *unwanted])
+    with enumeration(closed_form):
+        result = sw.exact(objective, constraint)
+    check_exact(objective, constraint, result)
+    assert unwanted[0] in result.support
+    assert unwanted[0] == 0 or 0 not in result.support
+
+
+@pytest.mark.parametrize("constraint", [sw.Uniform(4, 0), sw.Uniform(4, 2).restrict([])], ids=repr)
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_where_nothing_can_be_chosen_the_empty_set_is_optimal(kind, constraint):
+    result = sw.exact(OBJECTIVES[kind](np.random.default_rng(0), 4), constraint)
+    assert result.support.tolist() == []
+    assert (result.value, result.status) == (0, "OPTIMAL")
+
+
+@pytest.mark.parametrize("objective", [sw.Linear([]), sw.Coverage([]), sw.FacilityLocation(np.empty((2, 0)))])
+def test_an_empty_ground_set_is_solved(objective):
+    result = sw.exact(objective, sw.Uniform(0, 0))
+    assert (result.support.tolist(), result.status) == ([], "OPTIMAL")
+
+
+def test_everything_may_be_forced_in():
+    objective = OBJECTIVES["tall"](np.random.default_rng(0), 3)
+    result = sw.exact(objective, sw.Uniform(3, 3).contract([0, 1, 2]))
+    assert result.support.tolist() == [0, 1, 2]
+    assert result.status == "OPTIMAL"
+
+
+# Stopped early
+
+
+def problem():
+    return OBJECTIVES["tall"](np.random.default_rng(11), 9), sw.Uniform(9, 3)
+
+
+def worst_first(patch):
+    """Have the search begin, and stay, with nothing: then there is much to prove."""
+    stay = lambda objective, constraint, clock, start=(): sw.maximize(  # noqa: E731
+        objective, constraint, start=constraint.forced if isinstance(start, str) else start, max_iter=0
+    )
+    patch.setattr("swapwise.theory.certify.search", stay)
+    patch.setattr(branching, "search", stay)
+
+
+def check_stopped(objective, constraint, result, status):
+    best = sw.maximize(objective, constraint, "exhaustive").value
+    certificate = result.certificate
+    assert result.status == (sw.Status.OPTIMAL if certificate.optimal else status)
+    assert certificate.upper_bound >= best - tolerance(objective, best)
+    assert certificate.value == result.value == objective(result.support) <= best + 1e-12
+    assert certificate.gap >= best - result.value - tolerance(objective, best, EQUAL)
+    assert constraint.is_independent(result.support)
+
+
+@pytest.mark.parametrize("kind", ["tall", "wide", "logistic", "coverage", "monotone"])
+def test_with_no_time_at_all_the_gap_is_true(kind):
+    objective, constraint = OBJECTIVES[kind](np.random.default_rng(1), 8), sw.Uniform(8, 3)
+    result = sw.exact(objective, constraint, time_limit=0)
+    assert result.status == "TIME_LIMIT"
+    check_stopped(objective, constraint, result, "TIME_LIMIT")
+    assert 0 <= result.certificate.ratio < 1
+
+
+def test_when_the_time_is_out_the_gap_is_true():
+    objective, constraint = problem()
+    statuses = set()
+    for k in range(1, 40, 3):
+        with enumeration(closed_form=False) as patch:
+            worst_first(patch)
+            calls = []
+
+            def check(clock, calls=calls, k=k):
+                calls.append(clock)
+                if len(calls) > k:
+                    raise OutOfTime
+
+            patch.setattr(Clock, "check", check)
+            result = sw.exact(objective, constraint)
+        check_stopped(objective, constraint, result, "TIME_LIMIT")
+        statuses.add(result.status)
+    assert "TIME_LIMIT" in statuses
+
+
+@pytest.mark.parametrize(
+    ("target", "name"), [(Perspective, "improve"), (BranchAndBound, "_split"), (BranchAndBound, "_try")]
+)
+def test_an_interrupt_keeps_what_was_found(target, name):
+    objective, constraint = problem()
+    statuses = []
+    for k in range(1, 12):
+        original, calls = getattr(target, name), []
+
+        def interrupted(self, *arguments, original=original, calls=calls, k=k):
+            calls.append(None)
+            if len(calls) == k:
+                raise KeyboardInterrupt
+            return original(self, *arguments)
+
+        with enumeration(closed_form=False) as patch:
+            worst_first(patch)
+            patch.setattr(target, name, interrupted)
+            result = sw.exact(objective, constraint)
+        check_stopped(objective, constraint, result, "INTERRUPTED")
+        statuses.append(result.status)
+    assert statuses[0] == "INTERRUPTED"
+
+
+def test_an_interrupted_part_stays_open():
+    objective, constraint = problem()
+    with enumeration(closed_form=False) as patch:
+        tree = BranchAndBound(objective, root_node(objective, Region.of(constraint)), np.array([0]), 0.0)
+        for _ in range(3):
+            tree.step(Clock())
+        before, bound = len(tree._open), tree.upper_bound
+        patch.setattr(Perspective, "improve", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            tree.step(Clock())
+    assert len(tree._open) == before
+    assert tree.upper_bound <= bound
+
+
+def interrupt(self):
+    raise KeyboardInterrupt
+
+
+# The closed form for small regions
+
+
+@settings(max_examples=60)
+@given(randoms)
+def test_the_closed_form_finds_the_best_set_of_a_region(random):
+    n = 7
+    objective = OBJECTIVES[random.choice(["tall", "wide", "degenerate", "integers"])](random, n)
+    constraint = [
+        sw.Uniform(n, 3),
+        sw.Partition(list("aabbccc"), 1),
+        sw.Intersection(sw.Partition(list("aabbccc"), 1), sw.Partition(list("abababa"), 2)),
+    ][random.integers(3)]
+    region = Region.of(constraint)
+    for element in random.permutation(n)[: random.integers(3)]:
+        if not region.outside[element]:
+            region = region.with_inside(int(element))
+    region = region.with_outside(random.permutation(region.open)[:1])
+    usable = [*region.held, *region.open]
+    best = sw.maximize(objective, Only(constraint, region.held, usable), "exhaustive").value
+    for target in (best - 1e-3, best - 1e-8, best + 1e-8):
+        finished = finish(objective, region, target)
+        if finished is not None:
+            support, value = finished
+            assert value == pytest.approx(max(best, target), abs=1e-12)
+            assert constraint.is_independent(support)
+            assert np.isin(region.held, support).all()
+            assert not region.outside[support].any()
+            if best > target:
+                assert objective(support) == value
+
+
+class Only(sw.IndependenceSystem):
+    """A constraint with elements forced in and others left out, asked one set at a time."""
+
+    def __init__(self, inner, forced, usable):
+        self.inner, self._forced, self.usable = inner, np.asarray(forced, dtype=np.intp), usable
+        self.n, self.p = inner.n, max(2, inner.p)
+
+    def _is_independent(self, support):
+        kept = np.union1d(support, self._forced).astype(np.intp)
+        return bool(np.isin(kept, self.usable).all()) and self.inner.is_independent(kept)
+
+    def moves(self, support, q=1, candidates=None):
+        raise NotImplementedError
+
+    def cheapest_drops(self, support, cost, q=1):
+        raise NotImplementedError
+
+    def _max_weight(self, weights):
+        raise NotImplementedError
+
+
+def test_the_closed_form_is_for_small_regions_of_quadratic_objectives():
+    region = Region.of(sw.Uniform(7, 3))
+    assert finish(OBJECTIVES["tall"](np.random.default_rng(0), 7), region, 0.0) is not None
+    assert finish(OBJECTIVES["logistic"](np.random.default_rng(0), 7), region, 0.0) is None
+    assert finish(OBJECTIVES["coverage"](np.random.default_rng(0), 7), region, 0.0) is None
+    with enumeration(closed_form=False):
+        assert finish(OBJECTIVES["tall"](np.random.default_rng(0), 7), region, 0.0) is None
+
+
+# What is returned
+
+
+def test_a_result_survives_pickling():
+    result = sw.exact(*problem())
+    copy = pickle.loads(pickle.dumps(result))
+    assert repr(copy) == repr(result)
+    assert repr(copy.certificate) == repr(result.certificate)
+    assert copy.certificate.optimal
+    assert copy.coef.tolist() == result.coef.tolist()
+    assert copy.certificate.bounds == result.certificate.bounds
+
+
+def test_a_result_tells_how_it_came_about():
+    objective, constraint = problem()
+    with enumeration(closed_form=False):
+        result = sw.exact(objective, constraint)
+    assert result.method == "exact"
+    assert result.n_iter == len(result.history) > 0
+    assert result.n_evaluations > 0
+    assert result.certificate.n_nodes > 0
+    assert result.seconds >= result.certificate.seconds > 0
+    assert sw.maximize(objective, constraint).certificate is None
