@@ -162,7 +162,16 @@ def ising_certificate_table() -> Table:
 
 def _proven_table(title: str, rows: Iterable[Proven]) -> Table:
     table = _table(
-        title, "setting", "ridge", "value", "guarantee", "relaxation", "certificate", "by", "nodes", "seconds"
+        title,
+        "setting",
+        "ridge",
+        "value",
+        "guarantee",
+        "no branching",
+        "certificate",
+        "by",
+        "nodes",
+        "seconds",
     )
     for row in rows:
         table.add_row(
@@ -170,7 +179,7 @@ def _proven_table(title: str, rows: Iterable[Proven]) -> Table:
             f"{row.ridge:g}",
             f"{row.value:.4f}",
             f"{row.guarantee:.2g}",
-            f"{row.relaxation:.4f}",
+            "not needed" if row.root is None else f"{row.root:.4f}",
             f"{row.certificate:.4f}",
             row.kind,
             str(row.nodes),

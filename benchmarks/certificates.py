@@ -25,7 +25,7 @@ class Proven:
     ridge: float
     value: float
     guarantee: float
-    relaxation: float
+    root: float | None  # what is proven without branching, by relaxation or blocks
     certificate: float
     kind: str
     nodes: int
@@ -102,13 +102,13 @@ def proven(
     """Search, and find out what can be said of the answer."""
     result = sw.maximize(objective, constraint)
     certificate = sw.certify(objective, constraint, result, time_limit=SECONDS)
-    relaxed = certificate.bounds.get("relaxation", np.inf)
+    roots = [certificate.bounds[kind] for kind in ("relaxation", "blocks") if kind in certificate.bounds]
     return Proven(
         setting,
         ridge,
         result.value,
         result.guarantee.ratio,
-        min(1.0, result.value / relaxed),
+        min(1.0, result.value / min(roots)) if roots else None,
         certificate.ratio,
         certificate.kind,
         certificate.n_nodes,

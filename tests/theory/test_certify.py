@@ -26,7 +26,12 @@ from tests.theory.problem_zoo import (
     tolerance,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set", "ignore:.*linearly independent")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*allows only the empty set",
+    "ignore:.*linearly independent",
+    "ignore:.*span all that could be added",
+    "ignore:.*no curvature to spare",
+)
 
 
 def check_certificate(objective, constraint, certificate, best=None):
@@ -77,7 +82,7 @@ def test_no_bound_is_below_the_optimum_under_a_system(family, closed_form, data)
 @WAYS
 @pytest.mark.parametrize("kind", OBJECTIVES)
 def test_no_bound_is_below_the_optimum_of_any_objective(kind, closed_form):
-    for seed in range(2 if kind == "ising" else 4):
+    for seed in range(1 if kind == "ising" else 4):
         objective = OBJECTIVES[kind](np.random.default_rng(seed), 7)
         for constraint in (sw.Uniform(7, 3), sw.Partition(list("aaabbbc"), 1)):
             with enumeration(closed_form):

@@ -16,10 +16,16 @@ from swapwise.theory.perspective_node import PerspectiveNode, spared_matrix
 from swapwise.theory.region import Region
 from swapwise.theory.roots import relaxation_start, root_node, spare_diagonal
 from swapwise.theory.set_node import SetNode
+from tests.contracts import constraint_zoo as zoo
 from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS, some_allowed_set, subsets
 from tests.theory.problem_zoo import COMPLETE, OBJECTIVES, best_of, ising, randoms, tall, tolerance
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set", "ignore:.*linearly independent")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*allows only the empty set",
+    "ignore:.*linearly independent",
+    "ignore:.*span all that could be added",
+    "ignore:.*no curvature to spare",
+)
 
 
 # Regions
@@ -359,8 +365,6 @@ def phi(relaxation, z):
 
 def some_specimen(random):
     names = ["partition", "graphic", "transversal", "bmatching", "intersection", "crowded intersection"]
-    from tests.contracts import constraint_zoo as zoo
-
     while True:
         name = random.choice(names)
         builder = zoo.SYSTEM_BUILDERS.get(name) or getattr(zoo, name)

@@ -217,9 +217,33 @@ class SparseObjective(SetFunction):
             block[:, column] = slopes / (2 * step)
         return (block + block.T) / 2
 
+    def blocks(self, coef: FloatArray) -> list[Block]:
+        """Return parts whose sum is ``u(w) − u(0)``, or none if ``u`` does not fall apart.
+
+        They are to be such that few of them would leave ``coef``, if each had coefficients of its own.
+        """
+        return []
+
     def hessian_diagonal_bound(self) -> FloatArray:
         """Return a diagonal D ≥ 0 such that ``u(w) + wᵀDw/2`` is still concave."""
         return np.full(self.n, self.strong_concavity(self.n))
+
+
+class Block(ABC):
+    """A part of a sparse objective that sees only some of the elements.
+
+    Where ``u(w) = Σ_b u_b(w)``, parts that may choose coefficients of their own only do better, so bounds of
+    the parts add up to a bound of the whole.
+    """
+
+    #: The elements whose coefficients matter to the part
+    elements: IndexArray
+    #: How many numbers a bound is computed from
+    cost: int
+
+    @abstractmethod
+    def bounds(self, subsets: IndexArray) -> FloatArray:
+        """Return what the part does not exceed on sets of equal size, rows of positions in ``elements``."""
 
 
 class SparseState(State):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, as_real, warn
-from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.base import Block, SparseObjective
 
 if TYPE_CHECKING:
     from swapwise.objectives.ising_state import IsingState
@@ -209,6 +209,25 @@ class IsingPseudoLikelihood(SparseObjective):
             if done.all():
                 break
         return bias
+
+    def blocks(self, coef: FloatArray) -> list[Block]:
+        """Return one part for every vertex, priced so that both ends of an edge would keep ``coef``."""
+        if self.fields:
+            return []
+        from swapwise.objectives.ising_blocks import VertexBlock
+
+        wrong = _sigmoid(-2.0 * self.spins * self.local_fields(coef))
+        pulls = (2.0 * self.spins * wrong / self.n_samples) @ self.spins.T
+        # What the head would gain more from the coupling than the tail; without ridge, prices know no bounds.
+        price = (pulls[self.head, self.tail] - pulls[self.tail, self.head]) / 2 * (self.ridge > 0)
+        blocks: list[Block] = []
+        for vertex in range(self.n_vertices):
+            elements = np.flatnonzero((self.tail == vertex) | (self.head == vertex))
+            is_tail = self.tail[elements] == vertex
+            others = np.where(is_tail, self.head[elements], self.tail[elements])
+            prices = np.where(is_tail, price[elements], -price[elements])
+            blocks.append(VertexBlock(elements, self.spins[others] * self.spins[vertex], self.ridge, prices))
+        return blocks
 
     # -- curvature ----------------------------------------------------------------------------------
 

@@ -7,7 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from itertools import count
 
-from swapwise.checks import IndexArray
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
 from swapwise.objectives.base import SetFunction
 from swapwise.search.clock import Clock
 from swapwise.search.run import search
@@ -22,8 +24,20 @@ EQUAL = 1e-9
 class Node(ABC):
     """A part of the allowed sets, with a proven upper bound on f over it."""
 
+    #: The kind of bound, a key of ``Certificate.bounds``
+    kind: str
     region: Region
     bound: float
+
+    @property
+    def own_bound(self) -> float | None:
+        """The best bound of this kind, if there is one yet."""
+        return self.bound
+
+    @property
+    def fractional(self) -> FloatArray | None:
+        """The fractional set that the bound comes from, if it does."""
+        return None
 
     @abstractmethod
     def tighten(self, target: float, clock: Clock) -> None:
@@ -48,7 +62,7 @@ class BranchAndBound:
     Interrupt it at any time, by the clock or otherwise: the bound holds.
     """
 
-    def __init__(self, objective: SetFunction, root: Node, support: IndexArray, value: float) -> None:
+    def __init__(self, objective: SetFunction, support: IndexArray, value: float) -> None:
         self.objective = objective
         self.support = support
         self.value = value
@@ -56,11 +70,18 @@ class BranchAndBound:
         self.n_nodes = 0
         self._numbers = count()
         self._open: list[tuple[float, int, Node]] = []
+        self._planted = False
+
+    def plant(self, root: Node) -> None:
+        """Begin with the node of all allowed sets."""
+        self._planted = True
         self._put(root)
 
     @property
     def upper_bound(self) -> float:
         """No allowed set has a larger value than this: what was dropped is at most the cutoff."""
+        if not self._planted:
+            return np.inf
         return max(self.cutoff, -self._open[0][0]) if self._open else self.cutoff
 
     @property
@@ -71,7 +92,7 @@ class BranchAndBound:
     @property
     def is_open(self) -> bool:
         """Whether there are parts that might hold a better set."""
-        return bool(self._open)
+        return bool(self._open) or not self._planted
 
     def run(self, clock: Clock, gap: float = 0.0, tell: Callable[[], None] = lambda: None) -> None:
         """Go on until the best set has at least ``1 − gap`` of the bound, or the clock runs out."""

@@ -6,15 +6,6 @@ from dataclasses import dataclass, field
 
 from swapwise.checks import FloatArray, IndexArray
 
-#: What the kinds of a certificate mean
-KINDS = {
-    "all": "the value of all elements together",
-    "concavity": "the concavity lemma at the answer",
-    "gains": "the marginal gains of a submodular function",
-    "relaxation": "the dual bound of the perspective relaxation",
-    "branching": "branch and bound",
-}
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Certificate:
@@ -27,7 +18,8 @@ class Certificate:
     ratio : the answer has at least this share of the optimum
     kind : what proved the bound: ``"all"`` (the value of all elements together), ``"concavity"`` (the paper's
         lemma at the answer), ``"gains"`` (marginal gains, for submodular functions), ``"relaxation"`` (the
-        dual bound) or ``"branching"`` (branch and bound)
+        dual bound), ``"blocks"`` (the best that each vertex could have by itself) or ``"branching"`` (branch
+        and bound)
     bounds : the best bound of every kind that was tried
     support : the answer
     better, better_value : a better set and its value, if one was found on the way

@@ -20,6 +20,7 @@ from swapwise.search.starts import check_start
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.guarantees import Guarantee
 from swapwise.theory.prover import Prover
+from swapwise.theory.set_node import SetNode
 from swapwise.theory.threads import few_threads
 
 
@@ -35,9 +36,10 @@ def certify(
     """Prove how far from the best allowed set an answer can be at the most.
 
     The best of all bounds that hold here: the value of all elements together; the paper's concavity lemma
-    at the answer; marginal gains, if f is submodular; the dual bound of the perspective relaxation, if the
-    objective has curvature to spare (a ridge, or columns that are not collinear); and branch and bound on
-    top of these, for as long as there is time. Whenever it stops, what it returns is proven.
+    at the answer; marginal gains, if f is submodular; the best that each block could have by itself, if the
+    objective is a sum over blocks (the vertices of an Ising model), else the dual bound of the perspective
+    relaxation, if it has curvature to spare (a ridge, or columns that are not collinear); and branch and
+    bound on top of these, for as long as there is time. Whenever it stops, what it returns is proven.
 
     Parameters
     ----------
@@ -79,7 +81,8 @@ def certify(
         prover = Prover(objective, constraint, support, value, observe)
         prover.run(clock, gap, branch=False)
     certificate = prover.certificate(clock.seconds())
-    if isinstance(objective, SparseObjective) and not prover.relaxes and certificate.ratio < 1.0 - gap:
+    is_sparse = isinstance(objective, SparseObjective)
+    if is_sparse and isinstance(prover.root, SetNode) and certificate.ratio < 1.0 - gap:
         warn(
             f"{objective!r} has no curvature to spare, so only simple bounds hold; a ridge, even a small "
             "one, lets the relaxation prove more"

@@ -26,6 +26,8 @@ ROUNDS_AT_ROOT, ROUNDS_BELOW, IMPROVEMENTS = 40, 4, 3
 class PerspectiveNode(Node):
     """A region whose bound is the best that dual points have proven so far."""
 
+    kind = "relaxation"
+
     def __init__(
         self,
         objective: SparseObjective,
@@ -88,6 +90,11 @@ class PerspectiveNode(Node):
         if self.dual is None or dual.bound < self._dual_bound:
             self.dual, self._dual_bound = dual, dual.bound
             self.bound = min(self.bound, dual.bound)
+
+    @property
+    def own_bound(self) -> float | None:
+        """The best bound of a dual point."""
+        return None if self.dual is None else self._dual_bound
 
     @property
     def fractional(self) -> FloatArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -13,12 +12,12 @@ from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.result import Status
 from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all
-from swapwise.theory.branching import BranchAndBound
+from swapwise.theory.branching import BranchAndBound, Node
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.constants import restricted_constants
-from swapwise.theory.perspective_node import PerspectiveNode
 from swapwise.theory.region import Region
 from swapwise.theory.roots import WHOLE_CURVATURE_UP_TO, root_node
+from swapwise.theory.set_node import SetNode
 
 # Branching by values alone is hopeless beyond this many sets.
 FEW_SETS = 1_000_000
@@ -40,8 +39,8 @@ class Prover:
         self.region = Region.of(constraint)
         self.answer, self.value = support, value
         self.bounds: dict[str, float] = {}
-        self.root: Any = root_node(objective, self.region)
-        self.tree = BranchAndBound(objective, self.root, support, value)
+        self.root: Node | None = None
+        self.tree = BranchAndBound(objective, support, value)
 
     def run(self, clock: Clock, gap: float, *, branch: bool) -> Status:
         """Go on until the answer has at least ``1 − gap`` of the bound; return why it stopped."""
@@ -49,6 +48,8 @@ class Prover:
             self._simple_bounds(clock)
             if self._is_enough(gap):
                 return Status.COMPLETE
+            self.root = root_node(self.objective, self.region, self.answer, clock)
+            self.tree.plant(self.root)
             self.tree.step(clock)
             if branch or self._can_branch():
                 self.tree.run(clock, gap, self._tell)
@@ -69,14 +70,14 @@ class Prover:
         kind = min(self.bounds, key=lambda name: self.bounds[name], default="all")
         improved = self.tree.value > self.value + self._resolution
         return Certificate(
-            upper_bound=self.bounds.get(kind, np.inf),
+            upper_bound=float(self.bounds.get(kind, np.inf)),
             value=self.value,
             kind=kind,
-            bounds=dict(self.bounds),
+            bounds={name: float(bound) for name, bound in self.bounds.items()},
             support=self.answer,
             better=self.tree.support if improved else None,
             better_value=self.tree.value if improved else None,
-            fractional=self.root.fractional if "relaxation" in self.bounds else None,
+            fractional=self.root.fractional if self.root and "relaxation" in self.bounds else None,
             n_nodes=self.tree.n_nodes,
             seconds=seconds,
             resolution=self._resolution,
@@ -85,11 +86,6 @@ class Prover:
     @property
     def _resolution(self) -> float:
         return 2 * (self.tree.cutoff - self.tree.value)
-
-    @property
-    def relaxes(self) -> bool:
-        """Whether the objective has curvature to spare for a relaxation."""
-        return isinstance(self.root, PerspectiveNode)
 
     def _simple_bounds(self, clock: Clock) -> None:
         objective, region, support = self.objective, self.region, self.answer
@@ -109,12 +105,13 @@ class Prover:
         return self.tree.cutoff >= (1.0 - gap) * min(self.bounds.values(), default=np.inf)
 
     def _can_branch(self) -> bool:
-        if self.relaxes or self.objective.submodular:
+        if not isinstance(self.root, SetNode) or self.objective.submodular:
             return True
         return self.region.constraint.count_bound() <= FEW_SETS
 
     def _collect(self) -> None:
-        if self.relaxes and self.root.dual is not None:
-            self.bounds["relaxation"] = self.root.dual.bound
+        if self.root is not None and self.root.own_bound is not None:
+            before = self.bounds.get(self.root.kind, np.inf)
+            self.bounds[self.root.kind] = min(before, self.root.own_bound)
         if self.tree.n_nodes > 1 or not self.tree.is_open:
             self.bounds["branching"] = self.tree.upper_bound

@@ -8,6 +8,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.clock import Clock
+from swapwise.theory.block_node import BlockNode, block_tables
 from swapwise.theory.branching import Node
 from swapwise.theory.diagonal import fair_diagonal
 from swapwise.theory.perspective_node import PerspectiveNode
@@ -18,13 +19,24 @@ from swapwise.theory.set_node import SetNode
 WHOLE_CURVATURE_UP_TO = 1000
 
 
-def root_node(objective: SetFunction, region: Region) -> Node:
-    """Return the node of all allowed sets: by relaxation if there is curvature to spare."""
+def root_node(objective: SetFunction, region: Region, support: IndexArray, clock: Clock) -> Node:
+    """Return the node of all allowed sets: by blocks, else by relaxation if there is curvature to spare.
+
+    ``support`` is a good set, at which blocks are to agree.
+    """
     if isinstance(objective, SparseObjective):
-        diagonal = spare_diagonal(objective, region)
-        if diagonal.any():
-            return PerspectiveNode(objective, region, diagonal)
+        blocks = objective.blocks(objective.coef(support))
+        tables = block_tables(blocks, region, clock) if blocks else None
+        if tables is not None:
+            return BlockNode(tables, region)
+        return relaxed_root(objective, region) or SetNode(objective, region)
     return SetNode(objective, region)
+
+
+def relaxed_root(objective: SparseObjective, region: Region) -> PerspectiveNode | None:
+    """Return the node of the relaxation over all allowed sets, if there is curvature to spare."""
+    diagonal = spare_diagonal(objective, region)
+    return PerspectiveNode(objective, region, diagonal) if diagonal.any() else None
 
 
 def spare_diagonal(objective: SparseObjective, region: Region) -> FloatArray:
@@ -44,14 +56,15 @@ def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clo
     >>> relaxation_start(LeastSquares(np.eye(3), [1.0, 3.0, 2.0]), Uniform(3, 2), Clock())
     array([1, 2])
     """
-    root = root_node(objective, Region.of(constraint))
-    if not isinstance(root, PerspectiveNode):
+    region = Region.of(constraint)
+    root = relaxed_root(objective, region) if isinstance(objective, SparseObjective) else None
+    if root is None:
         raise ValueError(
             f"start='relaxation' needs an objective with curvature to spare (a ridge, or fewer features than "
             f"samples and no duplicates); {objective!r} has none. start='greedy' works here"
         )
     root.tighten(0.0, clock)
-    region, fractional = root.region, root.fractional
+    fractional = root.fractional
     suggested = [region.heavy(fractional), root.candidate()]
     by_weight = np.argsort(-fractional, kind="stable")
     starts = [constraint.extend(support, by_weight) for support in suggested]

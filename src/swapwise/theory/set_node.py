@@ -16,6 +16,8 @@ from swapwise.theory.region import Region
 class SetNode(Node):
     """A region bounded by the value of all its elements, and by marginal gains if f is submodular."""
 
+    kind = "all"
+
     def __init__(self, objective: SetFunction, region: Region, bound: float = np.inf) -> None:
         self.objective = objective
         self.region = region
