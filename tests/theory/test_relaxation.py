@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 import swapwise as sw
 from swapwise.search.clock import Clock
 from swapwise.theory.atoms import Mixture, climb_quadratic
+from swapwise.theory.block_node import BlockNode
 from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all
 from swapwise.theory.diagonal import best_diagonal, fair_diagonal, is_spared, schur_complement
 from swapwise.theory.perspective import Perspective
@@ -567,6 +568,25 @@ def test_nodes_of_set_functions_lose_no_set_above_the_target(random):
         check_node(objective, part, allows, target)
 
 
+@settings(max_examples=30)
+@given(randoms)
+def test_nodes_of_blocks_lose_no_set_above_the_target(random):
+    objective = sw.IsingPseudoLikelihood(ising(random, 6).spins.T, 0.2, edges=COMPLETE)
+    constraint, allows = some_specimen(random)
+    support = constraint.random_set(constraint.forced, random)
+    node = root_node(objective, Region.of(constraint), support, Clock())
+    assert isinstance(node, BlockNode)
+    for _ in range(int(random.integers(3))):
+        if len(node.region.open):
+            element = int(random.choice(node.region.open))
+            part = [node.region.with_inside, node.region.with_outside][random.integers(2)](element)
+            node = node.part(part)
+    values = [objective(sorted(s)) for s in sets_of(node.region, allows)]
+    target = float(random.choice(values))
+    for part in check_node(objective, node, allows, target):
+        check_node(objective, part, allows, target)
+
+
 def test_a_better_diagonal_lowers_the_bound_and_is_still_spared():
     objective = tall(np.random.default_rng(3), 8)
     node = PerspectiveNode(
@@ -590,7 +610,7 @@ def test_settled_elements_shrink_the_region():
     X = random.standard_normal((60, 10))
     objective = sw.LeastSquares(X, X[:, 0] * 3 + X[:, 1] * 2 + 0.3 * random.standard_normal(60))
     constraint = sw.Uniform(10, 2)
-    node = root_node(objective, Region.of(constraint))
+    node = root_node(objective, Region.of(constraint), np.array([0]), Clock())
     node.tighten(objective([0, 1]) - 0.02, Clock())
     assert node.region.held.tolist() == [0, 1]
     assert node.candidate().tolist() == [0, 1]
@@ -606,7 +626,7 @@ def test_settled_elements_shrink_the_region():
     ],
 )
 def test_the_relaxation_is_for_those_with_curvature_to_spare(objective, node):
-    assert isinstance(root_node(objective, Region.of(sw.Uniform(4, 2))), node)
+    assert isinstance(root_node(objective, Region.of(sw.Uniform(4, 2)), np.array([0]), Clock()), node)
 
 
 def test_elements_that_may_not_be_chosen_take_no_curvature():
