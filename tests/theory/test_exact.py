@@ -80,7 +80,7 @@ def keep(self, support, value, region, clock):
 
 @WAYS
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(data=st.data())
 def test_the_best_set_of_a_matroid_is_found(family, closed_form, data):
     matroid = data.draw(FAMILIES[family].filter(lambda specimen: specimen.matroid.n > 0)).matroid
@@ -93,7 +93,7 @@ def test_the_best_set_of_a_matroid_is_found(family, closed_form, data):
 
 @WAYS
 @pytest.mark.parametrize("family", SYSTEMS)
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(data=st.data())
 def test_the_best_set_of_a_system_is_found(family, closed_form, data):
     system = data.draw(SYSTEMS[family].filter(lambda specimen: specimen.system.n > 0)).system

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import swapwise as sw
+from swapwise.constraints.base import MaxWeight
 from swapwise.search.clock import Clock
 from swapwise.theory.atoms import Mixture, climb_quadratic
 from swapwise.theory.block_node import BlockNode
@@ -102,6 +103,14 @@ def test_three_general_matroids_are_only_bounded():
         check_heaviest(
             some_region(random, constraint), constraint.is_independent, weights_of(random, 6), False
         )
+
+
+def test_where_the_heaviest_set_is_not_known_its_bound_counts(monkeypatch):
+    half = MaxWeight(np.array([0]), 1.0, factor=0.5)
+    monkeypatch.setattr(sw.Uniform, "_max_weight", lambda constraint, weights: half)
+    region = Region.of(sw.Uniform(4, 2))
+    assert region.heaviest(np.ones(4))[1] == 2
+    assert region.with_inside(3).heaviest(np.array([1.0, 1.0, 1.0, 5.0]))[1] == 5 + 2
 
 
 @pytest.mark.parametrize("family", [*FAMILIES, *SYSTEMS])
@@ -439,6 +448,19 @@ def test_fractional_sets_are_worth_no_more_than_the_bound_and_only_improve(rando
     assert relaxation.dual.bound - relaxation.value <= max(first, 1e-9)
 
 
+def test_a_step_that_would_lower_the_value_is_shortened_or_not_taken(monkeypatch):
+    objective, region = tall(np.random.default_rng(0), 8), Region.of(sw.Uniform(8, 3))
+    relaxation = Perspective(objective, region, spare_diagonal(objective, region))
+    while relaxation.improve():
+        pass
+    value, point = relaxation.value, relaxation.point
+    worst = Mixture([np.sort(np.argsort(relaxation.dual.weights)[:3])], [1.0])
+    monkeypatch.setattr("swapwise.theory.perspective.climb_quadratic", lambda *arguments: worst)
+    assert not relaxation.improve()
+    assert relaxation.value == pytest.approx(value, abs=1e-12)
+    np.testing.assert_allclose(relaxation.point, point)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_bound_and_value_meet_at_the_best_fractional_set(seed):
     objective = tall(np.random.default_rng(seed), 8)
@@ -553,6 +575,8 @@ def test_nodes_of_the_relaxation_lose_no_set_above_the_target(random):
     node = PerspectiveNode(objective, region, diagonal)
     for part in check_node(objective, node, allows, target):
         check_node(objective, part, allows, target)
+        for support in part._relax().mixture.sets:
+            assert frozenset(support.tolist()) in sets_of(part.region, allows)
 
 
 @settings(max_examples=60)
@@ -580,7 +604,9 @@ def test_nodes_of_blocks_lose_no_set_above_the_target(random):
         if len(node.region.open):
             element = int(random.choice(node.region.open))
             part = [node.region.with_inside, node.region.with_outside][random.integers(2)](element)
+            anew = BlockNode(node._tables, part)
             node = node.part(part)
+            assert node.bound == pytest.approx(anew.bound)
     values = [objective(sorted(s)) for s in sets_of(node.region, allows)]
     target = float(random.choice(values))
     for part in check_node(objective, node, allows, target):

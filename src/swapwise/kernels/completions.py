@@ -7,7 +7,7 @@ from numba import njit
 
 from swapwise.checks import FloatArray, IndexArray
 
-# What is left of a column is rounding below the first share of its square, and safe above the second.
+# What is left of the square of a column is rounding below the first share of it, and safe above the second.
 SPANNED, SAFE = 1e-14, 1e-9
 
 UNRELIABLE = -1
@@ -17,8 +17,9 @@ def completions(gram: FloatArray, corr: FloatArray, size: int, floor: float, roo
     """Return the sets of ``size`` columns that explain more than ``floor``, one a row.
 
     ``gram`` and ``corr`` are the products of the columns with each other and with the response, when the
-    columns chosen already are taken out of both; what a set explains is ``corr_Sᵀ gram_SS⁻¹ corr_S``. None if
-    there are more than ``room``, or if columns are so nearly collinear that rounding could hide a set.
+    columns chosen already are taken out of both, of columns that had length 1 before that; what a set
+    explains is ``corr_Sᵀ gram_SS⁻¹ corr_S``. None if there are more than ``room`` sets, or if columns are so
+    nearly collinear that rounding could hide one.
 
     >>> completions(np.eye(4), np.array([1.0, 2.0, 3.0, 4.0]), size=2, floor=20.0, room=10)
     array([[2, 3]])
@@ -28,7 +29,7 @@ def completions(gram: FloatArray, corr: FloatArray, size: int, floor: float, roo
     swept[0], rests[0] = gram, corr
     sets = np.zeros((room, size), dtype=np.intp)
     chosen = np.full(size + 1, -1, dtype=np.intp)
-    count = _walk(swept, rests, np.diag(gram).copy(), np.zeros(size + 1), chosen, floor, sets)
+    count = _walk(swept, rests, np.zeros(size + 1), chosen, floor, sets)
     return sets[:count] if 0 <= count <= room else None
 
 
@@ -36,7 +37,6 @@ def completions(gram: FloatArray, corr: FloatArray, size: int, floor: float, roo
 def _walk(
     swept: FloatArray,
     rests: FloatArray,
-    squares: FloatArray,
     gains: FloatArray,
     chosen: IndexArray,
     floor: float,
@@ -48,7 +48,7 @@ def _walk(
     count, level = 0, 0
     while level >= 0:
         if level == depth:
-            count = _last(swept, rests, squares, gains[level], chosen, floor, count, sets)
+            count = _last(swept, rests, gains[level], chosen, floor, count, sets)
             if count < 0 or count > len(sets):
                 return count
             level -= 1
@@ -58,12 +58,12 @@ def _walk(
             level -= 1
             continue
         pivot = swept[level, j, j]
-        if squares[j] * SPANNED < pivot < squares[j] * SAFE:
+        if SPANNED < pivot < SAFE:
             return UNRELIABLE
         chosen[level] = chosen[level + 1] = j
         gains[level + 1] = gains[level]
         inverse = 0.0
-        if pivot >= squares[j] * SAFE and pivot > 0.0:
+        if pivot >= SAFE:
             inverse = 1.0 / pivot
             gains[level + 1] += rests[level, j] ** 2 * inverse
         for a in range(j + 1, m):
@@ -79,7 +79,6 @@ def _walk(
 def _last(
     swept: FloatArray,
     rests: FloatArray,
-    squares: FloatArray,
     gained: float,
     chosen: IndexArray,
     floor: float,
@@ -91,9 +90,9 @@ def _last(
     level = max(size - 2, 0)
     for a in range(chosen[level] + 1, m):
         pivot, rest = swept[level, a, a], rests[level, a]
-        if squares[a] * SPANNED < pivot < squares[a] * SAFE:
+        if SPANNED < pivot < SAFE:
             return UNRELIABLE
-        inverse = 1.0 / pivot if pivot >= squares[a] * SAFE and pivot > 0.0 else 0.0
+        inverse = 1.0 / pivot if pivot >= SAFE else 0.0
         alone = gained + rest * rest * inverse
         # A single column has no partner: one round of the loop stands for nobody.
         for b in range(a + 1, m if size > 1 else a + 2):
@@ -101,9 +100,9 @@ def _last(
             if size > 1:
                 ratio = swept[level, a, b] * inverse
                 left = swept[level, b, b] - ratio * swept[level, a, b]
-                if left >= squares[b] * SAFE and left > 0.0:
+                if left >= SAFE:
                     gain += (rests[level, b] - ratio * rest) ** 2 / left
-                elif left > squares[b] * SPANNED:
+                elif left > SPANNED:
                     return UNRELIABLE
             if gain > floor:
                 if count < len(sets):

@@ -212,21 +212,22 @@ class IsingPseudoLikelihood(SparseObjective):
 
     def blocks(self, coef: FloatArray) -> list[Block]:
         """Return one part for every vertex, priced so that both ends of an edge would keep ``coef``."""
-        if self.fields:
-            return []
         from swapwise.objectives.ising_blocks import VertexBlock
 
         wrong = _sigmoid(-2.0 * self.spins * self.local_fields(coef))
         pulls = (2.0 * self.spins * wrong / self.n_samples) @ self.spins.T
         # What the head would gain more from the coupling than the tail; without ridge, prices know no bounds.
         price = (pulls[self.head, self.tail] - pulls[self.tail, self.head]) / 2 * (self.ridge > 0)
+        alone = -np.logaddexp(0.0, -2.0 * self.spins * self.local_fields(np.zeros(self.n))).mean(axis=1)
         blocks: list[Block] = []
-        for vertex in range(self.n_vertices):
+        for vertex, spin in enumerate(self.spins):
             elements = np.flatnonzero((self.tail == vertex) | (self.head == vertex))
             is_tail = self.tail[elements] == vertex
             others = np.where(is_tail, self.head[elements], self.tail[elements])
             prices = np.where(is_tail, price[elements], -price[elements])
-            blocks.append(VertexBlock(elements, self.spins[others] * self.spins[vertex], self.ridge, prices))
+            field = spin if self.fields else None
+            signals = self.spins[others] * spin
+            blocks.append(VertexBlock(elements, signals, field, self.ridge, prices, float(alone[vertex])))
         return blocks
 
     # -- curvature ----------------------------------------------------------------------------------

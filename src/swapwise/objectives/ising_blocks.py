@@ -8,10 +8,9 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.objectives.base import Block
 
 NEWTON_STEPS = 50
-LONGEST_STEP = 2.0
 
-# Without ridge, a slope that promises less than this has come to its end.
-CONVERGED = 1e-6
+# The longest step of a fit changes no margin by more than this.
+LONGEST_STEP = 4.0
 
 # Fits of small sets are made together, as many as have about this many numbers.
 NUMBERS_AT_ONCE = 2_000_000
@@ -20,62 +19,92 @@ NUMBERS_AT_ONCE = 2_000_000
 class VertexBlock(Block):
     """How well one vertex is predicted from its neighbours, with prices on the couplings.
 
-    ``mean log σ(2 x_v h_v) + log 2 − ridge ‖β‖²/4 + ⟨prices, β⟩``: half of the ridge is for the other end of
-    an edge, and the prices cancel when both ends have the same couplings.
+    ``mean log σ(2 h) − ridge ‖β‖²/4 + ⟨prices, β⟩`` with margins ``h = Σ_u β_u x_v x_u``, plus ``bias · x_v``
+    if there are fields: half of the ridge is for the other end of an edge, and the prices cancel when both
+    ends have the same couplings. Values are relative to ``at_zero``.
     """
 
-    def __init__(self, elements: IndexArray, signals: FloatArray, ridge: float, prices: FloatArray) -> None:
+    def __init__(
+        self,
+        elements: IndexArray,
+        signals: FloatArray,
+        field: FloatArray | None,
+        ridge: float,
+        prices: FloatArray,
+        at_zero: float,
+    ) -> None:
         self.elements = elements
         self.cost = signals.shape[1]
         self._signals = signals  # x_v x_u, one row a neighbour u
+        self._field = field  # x_v, or None
         self._ridge = ridge
         self._prices = prices
+        self._at_zero = at_zero
 
     def bounds(self, subsets: IndexArray) -> FloatArray:
         """Return what the block does not exceed on each of some sets of equal size, a row each."""
-        size = max(1, subsets.shape[1])
-        step = max(1, NUMBERS_AT_ONCE // (size * self.cost))
+        step = max(1, NUMBERS_AT_ONCE // ((1 + subsets.shape[1]) * self.cost))
         pieces = [self._bounds(subsets[at : at + step]) for at in range(0, len(subsets), step)]
         return np.concatenate(pieces) if pieces else np.zeros(0)
 
     def _bounds(self, subsets: IndexArray) -> FloatArray:
-        if not subsets.shape[1]:
-            return np.zeros(len(subsets))
-        signals, prices = self._signals[subsets], self._prices[subsets]
-        beta = np.zeros(subsets.shape)
-        identity = np.eye(subsets.shape[1])
-        for _ in range(NEWTON_STEPS):
-            slope, wrong = self._slope(signals, prices, beta)
-            weighted = signals * (wrong * (1.0 - wrong))[:, None, :]
-            curve = 4.0 / self.cost * weighted @ np.swapaxes(signals, 1, 2)
-            curve += (self._ridge / 2 + 1e-12) * identity
+        """Fit all sets by Newton steps; whatever they come to, the dual point of it proves a bound."""
+        signals, prices, ridge = self._design(subsets)
+        beta = np.zeros(prices.shape)
+        wrong = np.full((len(subsets), self.cost), 0.5)
+        for _ in range(NEWTON_STEPS if prices.shape[1] else 0):
+            wrong = 0.5 * (1.0 - np.tanh((beta[:, None, :] @ signals)[:, 0]))
+            slope = 2.0 / self.cost * (signals @ wrong[..., None])[..., 0] - ridge / 2 * beta + prices
+            weighted = signals * (4.0 / self.cost * wrong * (1.0 - wrong))[:, None, :]
+            curve = weighted @ np.swapaxes(signals, 1, 2)
+            diagonal = np.einsum("bii->bi", curve)
+            diagonal += ridge / 2 + 1e-12 * diagonal.max(axis=1, keepdims=True) + 1e-300
             step = np.linalg.solve(curve, slope[..., None])[..., 0]
-            longest = np.abs(step).max(axis=1, keepdims=True)
+            longest = np.abs(step[:, None, :] @ signals).max(axis=(1, 2))
             if longest.max() < 1e-9:
                 break
-            beta += step * np.minimum(1.0, LONGEST_STEP / np.maximum(longest, 1e-300))
-        slope, _ = self._slope(signals, prices, beta)
-        return self._value(signals, prices, beta) + self._missed(slope, beta)
+            beta += step * np.minimum(1.0, LONGEST_STEP / np.maximum(longest, 1e-300))[:, None]
+        return self._dual(signals, prices, ridge, wrong) - self._at_zero
 
-    def _slope(
-        self, signals: FloatArray, prices: FloatArray, beta: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        margins = (beta[:, None, :] @ signals)[:, 0]
-        wrong = 0.5 * (1.0 - np.tanh(margins))
-        slope = 2.0 / self.cost * (signals @ wrong[..., None])[..., 0] - self._ridge / 2 * beta + prices
-        return slope, wrong
+    def _design(self, subsets: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return signals, prices and ridge of the coefficients of each set; a field has only signals."""
+        signals, prices = self._signals[subsets], self._prices[subsets]
+        ridge = np.full(subsets.shape[1], self._ridge)
+        if self._field is not None:
+            field = np.broadcast_to(self._field, (len(subsets), 1, self.cost))
+            signals = np.concatenate([signals, field], axis=1)
+            prices = np.concatenate([prices, np.zeros((len(subsets), 1))], axis=1)
+            ridge = np.append(ridge, 0.0)
+        return signals, prices, ridge
 
-    def _value(self, signals: FloatArray, prices: FloatArray, beta: FloatArray) -> FloatArray:
-        margins = (beta[:, None, :] @ signals)[:, 0]
-        fit = np.log(2.0) - np.logaddexp(0.0, -2.0 * margins).mean(axis=1)
-        value: FloatArray = fit - self._ridge / 4 * (beta**2).sum(axis=1) + (prices * beta).sum(axis=1)
-        return value
+    def _dual(
+        self, signals: FloatArray, prices: FloatArray, ridge: FloatArray, wrong: FloatArray
+    ) -> FloatArray:
+        """Return an upper bound from any probabilities q of being wrong.
 
-    def _missed(self, slope: FloatArray, beta: FloatArray) -> FloatArray:
-        """Return how far above the fits the maxima can be: log 2 is all there is to gain without prices."""
-        if self._ridge > 0:
-            missed: FloatArray = (slope**2).sum(axis=1) / self._ridge
-            return missed
-        distance = 2 * np.maximum(1.0, np.abs(beta).max(axis=1))
-        promised = np.abs(slope).sum(axis=1) * distance
-        return np.where(promised < CONVERGED, promised, np.log(2.0))
+        ``log σ(m) ≤ q m − H(q)`` with the entropy H, for all q. Where a coefficient has a ridge, the best of
+        it follows; where it has none, q must make its slope vanish, and is moved until it does. If that is
+        not possible, all that is known is log σ ≤ 0.
+        """
+        free = ridge == 0
+        if free.any() and prices.shape[1]:
+            wrong = _balanced(signals[:, free], wrong)
+        inside = ((wrong >= 0) & (wrong <= 1)).all(axis=1)
+        wrong = np.clip(wrong, 1e-300, 1.0)
+        right = np.maximum(1.0 - wrong, 1e-300)
+        bound: FloatArray = (wrong * np.log(wrong) + right * np.log(right)).mean(axis=1)
+        slope = 2.0 / self.cost * (signals @ wrong[..., None])[..., 0] + prices
+        bound += (slope[:, ~free] ** 2 / ridge[~free]).sum(axis=1)
+        perfect = (prices[:, ~free] ** 2 / ridge[~free]).sum(axis=1)
+        return np.where(inside, bound, perfect)
+
+
+def _balanced(signals: FloatArray, wrong: FloatArray) -> FloatArray:
+    """Return the nearest probabilities at which the signals sum to nothing, or NaN where there are none."""
+    left = signals @ wrong[..., None]
+    gram = signals @ np.swapaxes(signals, 1, 2)
+    moved = np.linalg.pinv(gram, rcond=1e-12, hermitian=True) @ left
+    balanced: FloatArray = wrong - (np.swapaxes(signals, 1, 2) @ moved)[..., 0]
+    still = np.abs((signals @ balanced[..., None])[..., 0]).max(axis=1)
+    balanced[still > 1e-12 * np.abs(signals).sum(axis=(1, 2))] = np.nan
+    return balanced

@@ -152,15 +152,24 @@ class LeastSquares(SparseObjective):
         return Factor(basis, columns[basis], Q[: len(self.y), :rank], R[:rank, :rank] * lengths[basis])
 
     def upper_bound(self, support: IndexArray) -> float:
-        """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1."""
+        """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
+
+        By singular values, each moved up by its rounding: nearly collinear columns count in full here.
+        """
         samples = self.design.n_samples
-        if len(support) <= min(samples, EIGENVALUES_UP_TO):
-            return super().upper_bound(support)
-        if samples > EIGENVALUES_UP_TO or self.ridge == 0:
-            return 1.0
+        if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
+            return 1.0 if len(support) else 0.0
         columns = self.design.columns(support)
-        outer = columns.T @ columns + self.ridge * np.eye(samples)
-        return 1.0 - self.ridge * float(self.y @ np.linalg.solve(outer, self.y)) / self.total
+        if self.ridge == 0:  # then lengths do not matter, and equal ones are best for the numerics
+            columns = columns / np.maximum(np.sqrt(self.squares[support]), SMALLEST)[:, None]
+        directions, sizes, _ = np.linalg.svd(columns.T, full_matrices=False)
+        moved = (sizes + 1e-14 * len(columns) * sizes[0]) ** 2
+        if self.ridge > 0:
+            shares = moved / (moved + self.ridge)
+        else:  # what is shorter than this is far inside of what counts as spanned
+            shares = (sizes > 1e-9 * sizes[0]).astype(np.float64)
+        explained = float(shares @ (directions.T @ self.y) ** 2) / self.total
+        return min(1.0, explained * (1.0 + 1e-12))
 
     def warn_of_rank(self, what: str) -> None:
         """Say once, for this objective, that the columns are collinear."""

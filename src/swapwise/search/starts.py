@@ -24,24 +24,26 @@ Start = str | IndexArray | Callable[[], IndexArray]
 STARTS = ("empty", "arbitrary", "greedy", "modular", "best-singleton", "relaxation")
 
 
-def check_start(start: Any, constraint: IndependenceSystem) -> str | IndexArray:
+def check_start(start: Any, constraint: IndependenceSystem, name: str = "start") -> str | IndexArray:
     """Return the name of a start, or an independent set, or say what is wrong with it."""
     if isinstance(start, SearchResult):
         start = start.support
     if isinstance(start, str):
         if start not in STARTS:
-            raise ValueError(f"start must be an independent set or one of {', '.join(STARTS)}; got {start!r}")
+            raise ValueError(
+                f"{name} must be an independent set or one of {', '.join(STARTS)}; got {start!r}"
+            )
         return start
-    support = as_elements(start, constraint.n, "start")
+    support = as_elements(start, constraint.n, name)
     loops = np.intersect1d(support, constraint.loops()) if len(support) else support
     if len(loops):
         raise ValueError(
-            f"start must be independent, but element {loops[0]} is a loop: it can never be chosen"
+            f"{name} must be independent, but element {loops[0]} is a loop: it can never be chosen"
         )
     support = np.union1d(support, constraint.forced)
     if not constraint._is_independent(support):
         raise ValueError(
-            f"start must be independent, but {support.tolist()} is not allowed by {constraint!r}"
+            f"{name} must be independent, but {support.tolist()} is not allowed by {constraint!r}"
         )
     return support
 

@@ -83,7 +83,8 @@ def climb_quadratic(
         liked = rows[:count] @ slope
         worst = int(np.argmin(np.where(shares[:count] > SMALLEST_SHARE, liked, np.inf)))
         best = int(np.argmax(liked))
-        if liked[best] - liked[worst] < promise / 2:
+        local = float(liked[best] - liked[worst])
+        if local < promise / 2:
             here = float(shares[:count] @ liked)
             support = oracle(slope)
             promise = float(slope[position[support]].sum()) - here
@@ -91,10 +92,10 @@ def climb_quadratic(
                 sets.append(support)
                 best, count = count, count + 1
                 rows[best, position[support]] = 1.0
+            elif local > gap:
+                promise = local  # nothing new for now: make the best of the sets at hand
             else:
-                promise = 0.0  # nothing new: make the best of the sets at hand
-        if liked[worst] + gap >= (rows[best] @ slope):
-            break
+                break
         way = rows[best] - rows[worst]
         moved = np.flatnonzero(way)
         bend = curve[:, moved] @ way[moved]

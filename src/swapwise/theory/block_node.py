@@ -14,7 +14,7 @@ from swapwise.theory.branching import Node
 from swapwise.theory.region import Region
 
 # All sets of all blocks are looked at beforehand, if that takes no more numbers than this: some seconds.
-MOST_NUMBERS = 50_000_000
+MOST_NUMBERS, MOST_SETS = 50_000_000, 200_000
 
 
 class BlockTable:
@@ -26,7 +26,7 @@ class BlockTable:
         self.values = values
 
     def best(self, region: Region) -> tuple[float, IndexArray]:
-        """Return the largest value among the sets of a region, and the set; a set is there unless none is."""
+        """Return the largest value among the sets of a region, and the set."""
         inside, outside = region.inside[self.elements], region.outside[self.elements]
         allowed = ~self.members[:, outside].any(axis=1) & self.members[:, inside].all(axis=1)
         values = np.where(allowed, self.values, -np.inf)
@@ -36,12 +36,13 @@ class BlockTable:
 
 def block_tables(blocks: list[Block], region: Region, clock: Clock) -> list[BlockTable] | None:
     """Return the tables of all blocks, or None if there are too many sets."""
-    tables, numbers = [], 0
+    tables, numbers, count = [], 0, 0
     for block in blocks:
         sizes: list[IndexArray] = []
-        for subsets in _allowed_subsets(block, region):
+        for subsets in _allowed_subsets(block, region, MOST_SETS - count, clock):
             numbers += block.cost * subsets.size
-            if numbers > MOST_NUMBERS:
+            count += len(subsets)
+            if numbers > MOST_NUMBERS or count > MOST_SETS:
                 return None
             sizes.append(subsets)
         tables.append((block, sizes))
@@ -49,10 +50,10 @@ def block_tables(blocks: list[Block], region: Region, clock: Clock) -> list[Bloc
 
 
 def _table(block: Block, sizes: list[IndexArray], clock: Clock) -> BlockTable:
-    clock.check()
     members = np.zeros((sum(map(len, sizes)), len(block.elements)), dtype=bool)
     values, row = np.empty(len(members)), 0
     for subsets in sizes:
+        clock.check()
         rows = np.arange(row, row + len(subsets))
         members[rows[:, None], subsets] = True
         values[rows] = block.bounds(subsets)
@@ -60,17 +61,23 @@ def _table(block: Block, sizes: list[IndexArray], clock: Clock) -> BlockTable:
     return BlockTable(block, members, values + ROUNDING * np.abs(values))
 
 
-def _allowed_subsets(block: Block, region: Region) -> Iterator[IndexArray]:
-    """Yield the sets of a block's elements that may be chosen, size by size, as rows of positions."""
+def _allowed_subsets(block: Block, region: Region, most: int, clock: Clock) -> Iterator[IndexArray]:
+    """Yield the sets of a block's elements that may be chosen, size by size, as rows of positions.
+
+    It ends, not necessarily soon, when there are more than ``most`` of a size.
+    """
     constraint, elements = region.constraint, block.elements
     sets: list[tuple[int, ...]] = [()]
     while sets:
         yield np.array(sets, dtype=np.intp).reshape(len(sets), -1)
-        larger = []
+        larger: list[tuple[int, ...]] = []
         for chosen in sets:
+            clock.check()
             addable = constraint.addable(elements[list(chosen)])[elements] & ~region.outside[elements]
             first = chosen[-1] + 1 if chosen else 0
             larger += [(*chosen, first + int(at)) for at in np.flatnonzero(addable[first:])]
+            if len(larger) > most:
+                break
         sets = larger
 
 

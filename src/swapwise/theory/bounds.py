@@ -47,18 +47,17 @@ def bound_from_gains(
 def bound_from_concavity(objective: SparseObjective, region: Region, support: IndexArray, m: float) -> float:
     """Return the bound of the paper's concavity lemma at a set X, for all sets S of the region at once.
 
-    ``f(S) ≤ f(X) + ‖∇u_{S\\X}‖² / 2m − m ‖w_{X\\S}‖² / 2``, where u curves by at least m between sparse
-    points: a constant, and a weight for each element that S holds.
+    ``u(v) ≤ u(w) + ⟨g, v − w⟩ − m ‖v − w‖² / 2`` between sparse points, at the best v on S: a constant, and a
+    weight ``(g_j + m w_j)² / 2m`` for each element that S holds. w is the fit on X, as good as it is.
 
     >>> from swapwise import LeastSquares, Uniform
     >>> f = LeastSquares(np.eye(3), [3.0, 2.0, 1.0])
     >>> round(bound_from_concavity(f, Region.of(Uniform(3, 1)), np.array([0]), f.strong_concavity(2)) * 14, 6)
     9.0
     """
-    value, coef = objective._fit(support)
-    embedded = objective._embed(support, coef)
-    weights = objective.gradient_at(embedded) ** 2 / (2 * m)
-    weights[support] = m * coef**2 / 2
-    lost = float(weights[support].sum())
-    heaviest = region.heaviest(weights)[1]
-    return value - lost + heaviest + ROUNDING * (abs(value) + lost + heaviest)
+    coef = objective.coef(support)
+    value, slope = objective.value_at(coef), objective.gradient_at(coef)
+    paired, curved = float(slope @ coef), m * float(coef @ coef) / 2
+    heaviest = region.heaviest((slope + m * coef) ** 2 / (2 * m))[1]
+    rounding = ROUNDING * (abs(value) + abs(paired) + curved + heaviest)
+    return value - paired - curved + heaviest + rounding

@@ -9,16 +9,17 @@ from itertools import count
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.objectives.base import SetFunction
 from swapwise.search.clock import Clock
+from swapwise.search.result import Status
 from swapwise.search.run import search
-from swapwise.theory.finishing import finish
+from swapwise.theory.finishing import finish, soon_small
 from swapwise.theory.region import Region
 
 # Two values closer than this, relative to their size, count as equal: a part is dropped if it cannot
-# hold a set that is better by more.
-EQUAL = 1e-9
+# hold a set that is better by more. The scale of an objective tells only how its values round.
+EQUAL, ROUNDING = 1e-9, 1e-13
 
 
 class Node(ABC):
@@ -71,6 +72,7 @@ class BranchAndBound:
         self._numbers = count()
         self._open: list[tuple[float, int, Node]] = []
         self._planted = False
+        self._settled = -np.inf
 
     def plant(self, root: Node) -> None:
         """Begin with the node of all allowed sets."""
@@ -82,12 +84,12 @@ class BranchAndBound:
         """No allowed set has a larger value than this: what was dropped is at most the cutoff."""
         if not self._planted:
             return np.inf
-        return max(self.cutoff, -self._open[0][0]) if self._open else self.cutoff
+        return max(self.cutoff, self._settled, -self._open[0][0] if self._open else -np.inf)
 
     @property
     def cutoff(self) -> float:
         """A part whose bound is no larger holds nothing that is better than the best so far."""
-        return self.value + EQUAL * max(abs(self.value), self.objective.scale)
+        return self.value + EQUAL * abs(self.value) + ROUNDING * self.objective.scale
 
     @property
     def is_open(self) -> bool:
@@ -103,14 +105,15 @@ class BranchAndBound:
     def step(self, clock: Clock) -> None:
         """Look at the part with the largest bound, and split it if it may hold a better set."""
         clock.check()
-        node = heapq.heappop(self._open)[2]
+        _, number, node = self._open[0]
         try:
             parts = self._split(node, clock)
+            for part in parts:
+                self._put(part)  # before the whole goes: interrupted in between, nothing is missing
         except BaseException:
-            self._put(node)  # interrupted: the part is still open
+            heapq.heapreplace(self._open, (-node.bound, number, node))
             raise
-        for part in parts:
-            self._put(part)
+        heapq.heappop(self._open)
 
     def _split(self, node: Node, clock: Clock) -> list[Node]:
         """Return the parts of a node that are worth another look."""
@@ -120,9 +123,15 @@ class BranchAndBound:
             if finished is not None:
                 self._improve(*finished, node.region, clock)
                 return []
-            node.tighten(self.cutoff, clock)
-            self._improve(*self._try(node), node.region, clock)
-        if node.bound <= self.cutoff or not len(node.region.open):
+            if self.n_nodes == 1 or not soon_small(self.objective, node.region):
+                node.tighten(self.cutoff, clock)
+                self._improve(*self._try(node), node.region, clock)
+        if node.bound <= self.cutoff:
+            return []
+        if not len(node.region.open):
+            with unwarned():  # the one set that is left: its fit may fall short of what it could be
+                self._settled = max(self._settled, self.objective.upper_bound(node.region.held))
+            self._improve(node.region.held, self.objective._value(node.region.held), node.region, clock)
             return []
         element = node.split()
         regions = node.region.with_inside(element), node.region.with_outside(element)
@@ -140,6 +149,8 @@ class BranchAndBound:
         polished = search(self.objective, region.constraint, clock, start=support)
         if polished.value > self.value:
             self.support, self.value = polished.support, polished.value
+        if polished.status == Status.INTERRUPTED:
+            raise KeyboardInterrupt  # meant for all of this, not only for the search
 
     def _put(self, node: Node) -> None:
         heapq.heappush(self._open, (-node.bound, next(self._numbers), node))

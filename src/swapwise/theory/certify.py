@@ -20,7 +20,6 @@ from swapwise.search.starts import check_start
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.guarantees import Guarantee
 from swapwise.theory.prover import Prover
-from swapwise.theory.set_node import SetNode
 from swapwise.theory.threads import few_threads
 
 
@@ -75,17 +74,19 @@ def certify(
     check_problem(objective, constraint)
     _require_bounds(objective)
     gap = as_real(gap, "gap")
+    if gap >= 1:
+        raise ValueError(f"gap must be at least 0 and below 1, got {gap:g}")
     clock = Clock(_limit(time_limit))
-    support, value = _answer(objective, constraint, result, clock)
+    support, value, status = _answer(objective, constraint, result, clock)
     with _observer("certify", progress) as observe, few_threads(objective.n):
         prover = Prover(objective, constraint, support, value, observe)
-        prover.run(clock, gap, branch=False)
+        prover.run(_patience(clock, status), gap)
     certificate = prover.certificate(clock.seconds())
-    is_sparse = isinstance(objective, SparseObjective)
-    if is_sparse and isinstance(prover.root, SetNode) and certificate.ratio < 1.0 - gap:
+    proven = prover.tree.value >= (1.0 - gap) * certificate.upper_bound
+    if isinstance(objective, SparseObjective) and prover.by_values_only and not proven:
         warn(
-            f"{objective!r} has no curvature to spare, so only simple bounds hold; a ridge, even a small "
-            "one, lets the relaxation prove more"
+            f"no curvature to spare is known of {objective!r}, so only values bound it; a ridge would help, "
+            "or for an objective of your own, hessian_diagonal_bound() or strong_concavity(t)"
         )
     return certificate
 
@@ -136,9 +137,7 @@ def exact(
     first = search(objective, constraint, clock)
     with _observer("exact", progress) as observe, few_threads(objective.n):
         prover = Prover(objective, constraint, first.support, first.value, observe)
-        if first.status == Status.INTERRUPTED:
-            clock = Clock(0.0)  # whoever interrupted the search does not want to wait for proofs
-        status = prover.run(clock, 0.0, branch=True)
+        status = prover.run(_patience(clock, first.status), 0.0)
     tree = prover.tree
     prover.answer, prover.value = tree.support, tree.value
     certificate = prover.certificate(clock.seconds())
@@ -153,8 +152,13 @@ def exact(
         history=first.history,
         method="exact",
         certificate=certificate,
-        _promise=partial(Guarantee, certificate.ratio, "this instance", certificate.kind),
+        _promise=partial(Guarantee, 1.0, "proven", certificate.kind) if certificate.optimal else None,
     )
+
+
+def _patience(clock: Clock, status: Status) -> Clock:
+    """Return how long proofs may take: whoever interrupted the search does not want to wait for them."""
+    return Clock(0.0) if status == Status.INTERRUPTED else clock
 
 
 def _why(of_search: Status, of_proof: Status) -> Status:
@@ -174,15 +178,15 @@ def _answer(
     constraint: IndependenceSystem,
     result: SearchResult | Iterable[int] | None,
     clock: Clock,
-) -> tuple[IndexArray, float]:
+) -> tuple[IndexArray, float, Status]:
     if result is None:
         found = search(objective, constraint, clock)
-        return found.support, found.value
+        return found.support, found.value, found.status
     if isinstance(result, str):
         raise TypeError(f"result must be a SearchResult or an allowed set, got {result!r}")
-    support = check_start(result, constraint)
+    support = check_start(result, constraint, "result")
     assert isinstance(support, np.ndarray)
-    return support, float(objective._value(support))
+    return support, float(objective._value(support)), Status.COMPLETE
 
 
 def _require_bounds(objective: SetFunction) -> None:

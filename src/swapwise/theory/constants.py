@@ -47,6 +47,10 @@ class Constant(float):
         constant.kind = kind
         return constant
 
+    def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]
+        """Return what makes a copy."""
+        return float(self), self.kind
+
     @property
     def exact(self) -> bool:
         """Whether this is the constant itself."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from swapwise.checks import BoolArray, FloatArray
 
-# Eigenvalues below this share of the largest are taken for zero.
-SINGULAR = 1e-10
+# Eigenvalues of a matrix with unit diagonal, a row: zero below the first, positive above the second.
+ZERO, SINGULAR = 1e-15, 1e-10
 
 # This share of a diagonal is kept back, so that H − D is positive definite beyond all rounding.
 KEPT_BACK = 1e-4
@@ -36,8 +36,10 @@ def fair_diagonal(H: FloatArray) -> FloatArray:
         return diagonal
     scaled = H[np.ix_(usable, usable)] / np.outer(lengths[usable], lengths[usable])
     eigenvalues, vectors = np.linalg.eigh(scaled)
-    tied = (np.abs(vectors[:, eigenvalues <= SINGULAR * len(scaled)]) > 1e-7).any(axis=1)
-    if tied.all():
+    singular = eigenvalues <= ZERO * len(scaled)
+    tied = (np.abs(vectors[:, singular]) > 1e-7).any(axis=1)
+    # Nearly collinear is neither: nothing can be told of it in floating point.
+    if tied.all() or (~singular & (eigenvalues <= SINGULAR * len(scaled))).any():
         return diagonal
     if tied.any():
         eigenvalues, vectors = np.linalg.eigh(schur_complement(scaled, tied))
@@ -50,14 +52,16 @@ def fair_diagonal(H: FloatArray) -> FloatArray:
     spared = np.zeros(len(scaled))
     spared[~tied] = (1.0 - KEPT_BACK) * alone / most
     diagonal[usable] = spared * lengths[usable] ** 2
-    return diagonal
+    return diagonal if is_spared(H, diagonal) else np.zeros(len(H))
 
 
 def schur_complement(H: FloatArray, free: BoolArray) -> FloatArray:
     """Return what is left of H on the other elements when the ``free`` ones adapt to them."""
-    across = H[np.ix_(free, ~free)]
-    inverse = np.linalg.pinv(H[np.ix_(free, free)], rcond=SINGULAR, hermitian=True)
-    rest = H[np.ix_(~free, ~free)] - across.T @ (inverse @ across)
+    lengths = np.sqrt(np.diag(H)[free])
+    lengths[lengths == 0] = 1.0
+    across = H[np.ix_(free, ~free)] / lengths[:, None]
+    inner = H[np.ix_(free, free)] / np.outer(lengths, lengths)
+    rest = H[np.ix_(~free, ~free)] - across.T @ np.linalg.pinv(inner, rcond=SINGULAR, hermitian=True) @ across
     return (rest + rest.T) / 2
 
 
@@ -120,12 +124,14 @@ def _barrier(H: FloatArray, D: FloatArray) -> tuple[tuple[FloatArray, bool], flo
 
 
 def is_spared(H: FloatArray, D: FloatArray) -> bool:
-    """Tell whether H − D is positive semidefinite, with a margin for rounding."""
-    rest = H - np.diag(D)
-    margin = 4 * np.finfo(float).eps * len(H) * float(np.abs(H).sum(axis=1).max(initial=0.0))
-    rest[np.diag_indices(len(H))] -= margin
-    try:
-        cholesky(rest, check_finite=False)
-    except LinAlgError:
-        return False
-    return True
+    """Tell whether H − D is positive semidefinite, up to rounding of eigenvalues.
+
+    >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> is_spared(H, np.array([1.0, 1.0])), is_spared(H, np.array([1.1, 1.0]))
+    (True, False)
+    """
+    lengths = np.sqrt(np.diag(H))
+    lengths[lengths == 0] = 1.0
+    rest = (H - np.diag(D)) / np.outer(lengths, lengths)
+    least = float(np.linalg.eigvalsh(rest)[0]) if len(H) else 0.0
+    return bool(least >= -8 * np.finfo(float).eps * len(H))

@@ -6,15 +6,18 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.theory.diagonal import schur_complement
 from swapwise.theory.region import Region
 
 # A set takes a few nanoseconds.
 MOST_SETS = 30_000_000
+
+# Regions with this many times as many sets are split without a look at better bounds.
+SOON = 30
 
 # If more sets than this are as good as the target, the target is too low to end with this region.
 MOST_FOUND = 256
@@ -22,8 +25,19 @@ MOST_FOUND = 256
 # Where allowed sets differ in size, all parts of a set found are tried: not more than 2 to this power.
 LARGEST_WITH_PARTS = 8
 
+# Held columns of which less is left than this share of their square are nearly collinear.
+SAFE = 1e-9
+
 # Sets whose value, computed from products of columns, is this close to the target are looked at again.
 MARGIN = 1e-7
+
+
+def soon_small(objective: SetFunction, region: Region) -> bool:
+    """Tell whether a few splits make the region so small that bounds are not worth their time."""
+    if not isinstance(objective, SparseObjective) or not objective.quadratic:
+        return False
+    candidates = len(region.open)
+    return comb(candidates, min(_room(region), candidates)) <= SOON * MOST_SETS
 
 
 def finish(objective: SetFunction, region: Region, target: float) -> tuple[IndexArray, float] | None:
@@ -71,13 +85,31 @@ def _promising(
     elements = np.flatnonzero(~region.outside)
     inside = region.inside[elements]
     gram = objective.hessian_at(coef, elements)
-    if inside.any():
-        gram = schur_complement(gram, inside)
-    slope = objective.gradient_at(coef)[elements[~inside]]
+    lengths = np.sqrt(np.diag(gram))
+    lengths[lengths == 0] = 1.0
+    rest = _without_held(gram / np.outer(lengths, lengths), inside)
+    if rest is None:
+        return None
+    slope = objective.gradient_at(coef)[elements[~inside]] / lengths[~inside]
     # f(S) = sᵀ H⁻¹ s / 2, and completions has no half.
     margin = MARGIN * max(objective.scale, abs(floor))
-    found = completions(gram, slope, room, 2 * (floor - margin), MOST_FOUND)
+    found = completions(rest, slope, room, 2 * (floor - margin), MOST_FOUND)  # of columns of length 1
     return None if found is None else [region.open[chosen] for chosen in found]
+
+
+def _without_held(gram: FloatArray, held: BoolArray) -> FloatArray | None:
+    """Return the products of the other columns with the held ones taken out, if those are independent."""
+    if not held.any():
+        return gram
+    try:
+        factor = cholesky(gram[np.ix_(held, held)], lower=True, check_finite=False)
+    except LinAlgError:
+        return None
+    if (np.diag(factor) ** 2).min() < SAFE:
+        return None
+    across = solve_triangular(factor, gram[np.ix_(held, ~held)], lower=True, check_finite=False)
+    rest: FloatArray = gram[np.ix_(~held, ~held)] - across.T @ across
+    return rest
 
 
 def _allowed_parts(region: Region, chosen: IndexArray) -> list[IndexArray]:

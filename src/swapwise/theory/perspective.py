@@ -26,6 +26,9 @@ ROUNDING = 1e-12
 
 NEWTON_STEPS = 50
 
+# If free elements are farther than this from their best, relative to the value, nothing is proven.
+SETTLED = 1e-7
+
 
 @dataclass(frozen=True, eq=False)
 class Dual:
@@ -79,52 +82,41 @@ class Perspective:
         used = np.flatnonzero(self.point > 0)
         root, D = np.sqrt(self.point[used]), self.diagonal[used]
         r = self.coef[used] / root
-        objective = self.objective
-        coef = np.zeros(objective.n)
-        coef[used] = root * r
-        self.value = self._penalised(coef, r, D)
-        self.used = used
+        coef = self.objective._embed(used, root * r)
+        self.used, self.value = used, self._penalised(coef, r, D)
+        factor = None
         for _ in range(NEWTON_STEPS):
-            gradient = objective.gradient_at(coef)
-            slope = root * (gradient[used] + D * coef[used]) - D * r
-            self._factor = self._curvature_factor(coef, used, root, D)
-            step = _solve(self._factor, slope)
+            if factor is None or not self.objective.quadratic:
+                factor = Factor.of(self._curvature(coef, used, root, D))
+            slope = root * (self.objective.gradient_at(coef)[used] + D * coef[used]) - D * r
+            step = factor.solve(slope)
             rise = float(slope @ step)
-            if rise <= 1e-14 * max(abs(self.value), objective.scale, 1e-300):
+            if rise <= 1e-15 * max(abs(self.value), self.objective.scale, 1e-300):
                 break
-            length = 1.0
-            while True:
-                ahead = coef.copy()
-                ahead[used] = root * (r + length * step)
+            length, value = 1.0, -np.inf
+            while length > 1e-8:
+                ahead = self.objective._embed(used, root * (r + length * step))
                 value = self._penalised(ahead, r + length * step, D)
-                if value >= self.value + 1e-4 * length * rise or length < 1e-8:
+                if value >= self.value + 1e-4 * length * rise:
                     break
                 length /= 2
             if not value > self.value:
                 break
             coef, r, self.value = ahead, r + length * step, value
-            if objective.quadratic:
-                break
-        self.coef = coef
+        assert factor is not None
+        self.coef, self._factor = coef, factor
 
     def _penalised(self, coef: FloatArray, r: FloatArray, D: FloatArray) -> float:
         """Return ``−L(w) − Σ D r² / 2``."""
         return self.objective.value_at(coef) + 0.5 * float(self.diagonal @ coef**2) - 0.5 * float(D @ r**2)
 
-    def _curvature_factor(
-        self, coef: FloatArray, used: IndexArray, root: FloatArray, D: FloatArray
-    ) -> tuple[FloatArray, bool]:
+    def _curvature(self, coef: FloatArray, used: IndexArray, root: FloatArray, D: FloatArray) -> FloatArray:
+        """Return minus the second derivatives in r."""
         rest = self.objective.hessian_at(coef, used)
         rest[np.diag_indices(len(used))] -= D
         matrix = root[:, None] * rest * root
         matrix[np.diag_indices(len(used))] += D
-        scale = float(np.trace(matrix)) / max(1, len(used))
-        while True:
-            try:
-                return cho_factor(matrix, check_finite=False)
-            except LinAlgError:  # free elements may be linear combinations of others
-                matrix[np.diag_indices(len(used))] += 1e-12 * scale
-                scale *= 10
+        return matrix
 
     # -- the bound ----------------------------------------------------------------------------------
 
@@ -138,8 +130,25 @@ class Perspective:
         weights[self._charged] = self.slope[self._charged] ** 2 / (2 * D[self._charged])
         support, heaviest = self.region.heaviest(weights)
         rounding = ROUNDING * (abs(value) + spared + abs(paired) + heaviest)
-        base = value + spared - paired + rounding
+        base = value + spared - paired + rounding + self._left_over(value)
         return Dual(base + heaviest, base, weights, support)
+
+    def _left_over(self, value: float) -> float:
+        """Return what the slope of the free elements may still be worth; it is zero up to rounding.
+
+        By how far they can be from their best: in units of their curvature, no farther than values reach.
+        """
+        free = np.flatnonzero(self._free)
+        if not len(free):
+            return 0.0
+        size = max(abs(value), self.objective.scale)
+        curvature = np.sqrt(np.diag(self.objective.hessian_at(self.coef, free)))
+        slope, reach = np.abs(self.slope[free]), 2 * curvature * np.abs(self.coef[free]) + 2 * np.sqrt(size)
+        flat = curvature == 0
+        if (slope[flat] > 0).any():
+            return np.inf
+        worth = float((slope[~flat] / curvature[~flat]) @ reach[~flat])
+        return worth if worth <= SETTLED * size else np.inf
 
     # -- towards the best fractional set ------------------------------------------------------------
 
@@ -177,7 +186,7 @@ class Perspective:
         rest[np.diag_indices(len(both))] -= self.diagonal[both]
         here, there = np.searchsorted(both, elements), np.searchsorted(both, self.used)
         across = np.sqrt(self.point[self.used])[:, None] * rest[np.ix_(there, here)]
-        inverse = rest[np.ix_(here, here)] - across.T @ _solve(self._factor, across)
+        inverse = rest[np.ix_(here, here)] - across.T @ self._factor.solve(across)
         D = self.diagonal[elements]
         ratio = np.divide(self.slope[elements], D, out=np.zeros(len(D)), where=D > 0)
         curve: FloatArray = ratio[:, None] * inverse * ratio
@@ -197,6 +206,30 @@ class Perspective:
         return heavy
 
 
-def _solve(factor: tuple[FloatArray, bool], right: FloatArray) -> FloatArray:
-    solution: FloatArray = cho_solve(factor, right, check_finite=False)
-    return solution
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A Cholesky factor of a matrix that is scaled to a unit diagonal first."""
+
+    factor: tuple[FloatArray, bool]
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, matrix: FloatArray) -> Factor:
+        """Factor a positive semidefinite matrix; one that is singular is raised a little."""
+        scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+        scale[scale == 0] = 1.0
+        matrix = matrix / np.outer(scale, scale)
+        raised = 1e-14
+        while True:
+            try:
+                return cls(cho_factor(matrix, check_finite=False), scale)
+            except LinAlgError:  # free elements may be linear combinations of others
+                matrix[np.diag_indices(len(matrix))] += raised
+                raised *= 10
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Return the matrix's inverse times a vector or matrix."""
+        shape = (-1,) + (1,) * (right.ndim - 1)
+        scale = self.scale.reshape(shape)
+        solution: FloatArray = cho_solve(self.factor, right / scale, check_finite=False) / scale
+        return solution

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.clock import Clock
@@ -43,6 +43,7 @@ class PerspectiveNode(Node):
         self.dual = dual
         self.bound = bound_of_all(objective, region) if dual is None else dual.bound_on(region)
         self._dual_bound = np.inf if dual is None else self.bound
+        self._settled_below = -np.inf
         #: How often the diagonal was chosen anew, here and above
         self.rounds = rounds
         self._mixture = mixture
@@ -93,8 +94,8 @@ class PerspectiveNode(Node):
 
     @property
     def own_bound(self) -> float | None:
-        """The best bound of a dual point."""
-        return None if self.dual is None else self._dual_bound
+        """The best bound of a dual point; sets that were settled away are below the target of that time."""
+        return None if self.dual is None else max(self._dual_bound, self._settled_below)
 
     @property
     def fractional(self) -> FloatArray:
@@ -118,17 +119,19 @@ class PerspectiveNode(Node):
         if not worth.sum() > 0:
             return False
         free = ~self.region.outside & ~kept
-        matrix = spared_matrix(self.objective, kept, free)
+        elements = np.flatnonzero(kept | free)
+        whole = self.objective.hessian_at(np.zeros(self.objective.n), elements)
+        matrix = schur_complement(whole, free[elements]) if free.any() else whole
         # A little for every element: what is of no use here may be elsewhere.
         worth = worth + 1e-3 * float(worth @ D) / (len(D) * D)
         chosen = best_diagonal(matrix, worth, fair_diagonal(matrix))
         self.rounds += 1
-        mixed = D + (chosen - D) * 2 / (self.rounds + 2)
-        if not is_spared(matrix, mixed):
+        diagonal = self.diagonal.copy()
+        diagonal[kept] += (chosen - D) * 2 / (self.rounds + 2)
+        if not is_spared(whole, diagonal[elements]):
             return False
-        self.diagonal = self.diagonal.copy()
-        self.diagonal[kept] = mixed
-        relaxation.charge_by(self.diagonal)
+        self.diagonal = diagonal
+        relaxation.charge_by(diagonal)
         self._note(relaxation.dual)
         return True
 
@@ -152,6 +155,7 @@ class PerspectiveNode(Node):
         for element in support[(without <= target) & ~self.region.inside[support]]:
             region = region.with_inside(int(element))
         if region is not self.region:
+            self._settled_below = max(self._settled_below, target)
             self._narrow(region)
 
     def _narrow(self, region: Region) -> None:
@@ -181,10 +185,3 @@ class PerspectiveNode(Node):
         part = PerspectiveNode(self.objective, region, self.diagonal, self.dual, mixture, min(self.rounds, 4))
         part.bound = min(part.bound, self.bound)
         return part
-
-
-def spared_matrix(objective: SparseObjective, kept: BoolArray, free: BoolArray) -> FloatArray:
-    """Return the curvature of the elements kept when the free ones adapt to them."""
-    elements = np.flatnonzero(kept | free)
-    matrix = objective.hessian_at(np.zeros(objective.n), elements)
-    return schur_complement(matrix, free[elements]) if free.any() else matrix

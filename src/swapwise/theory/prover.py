@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swapwise.checks import IndexArray
+from swapwise.checks import IndexArray, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.clock import Clock, OutOfTime
@@ -19,8 +19,8 @@ from swapwise.theory.region import Region
 from swapwise.theory.roots import WHOLE_CURVATURE_UP_TO, root_node
 from swapwise.theory.set_node import SetNode
 
-# Branching by values alone is hopeless beyond this many sets.
-FEW_SETS = 1_000_000
+# How exact the least curvature is, relative to the largest of one element, for each element.
+CURVATURE_ROUNDING = 1e-13
 
 
 class Prover:
@@ -42,7 +42,7 @@ class Prover:
         self.root: Node | None = None
         self.tree = BranchAndBound(objective, support, value)
 
-    def run(self, clock: Clock, gap: float, *, branch: bool) -> Status:
+    def run(self, clock: Clock, gap: float) -> Status:
         """Go on until the answer has at least ``1 − gap`` of the bound; return why it stopped."""
         try:
             self._simple_bounds(clock)
@@ -50,9 +50,7 @@ class Prover:
                 return Status.COMPLETE
             self.root = root_node(self.objective, self.region, self.answer, clock)
             self.tree.plant(self.root)
-            self.tree.step(clock)
-            if branch or self._can_branch():
-                self.tree.run(clock, gap, self._tell)
+            self.tree.run(clock, gap, self._tell)
         except OutOfTime:
             return Status.TIME_LIMIT
         except KeyboardInterrupt:
@@ -68,6 +66,14 @@ class Prover:
     def certificate(self, seconds: float) -> Certificate:
         """Return what is proven so far."""
         kind = min(self.bounds, key=lambda name: self.bounds[name], default="all")
+        if self.bounds.get(kind, np.inf) < self.tree.value - self._resolution:
+            warn(
+                f"the upper bound {self.bounds[kind]:.6g} ({kind}) is below the value {self.tree.value:.6g} "
+                f"of {self.tree.support.tolist()}: the objective is not what it says of itself (monotone, "
+                "submodular, concave, curvature to spare), and nothing is proven"
+            )
+            self.bounds = {"all": np.inf}
+            kind = "all"
         improved = self.tree.value > self.value + self._resolution
         return Certificate(
             upper_bound=float(self.bounds.get(kind, np.inf)),
@@ -87,27 +93,28 @@ class Prover:
     def _resolution(self) -> float:
         return 2 * (self.tree.cutoff - self.tree.value)
 
+    @property
+    def by_values_only(self) -> bool:
+        """Whether nothing better than values of sets is known of the objective."""
+        return isinstance(self.root, SetNode)
+
     def _simple_bounds(self, clock: Clock) -> None:
         objective, region, support = self.objective, self.region, self.answer
+        if objective.monotone:
+            self.bounds["all"] = bound_of_all(objective, region)
         if objective.submodular:
             self.bounds["gains"] = min(
                 bound_from_gains(objective, region, at, clock)[0] for at in (region.held, support)
             )
-        if objective.monotone:
-            self.bounds["all"] = bound_of_all(objective, region)
         if isinstance(objective, SparseObjective) and objective.n <= WHOLE_CURVATURE_UP_TO:
             s = max(1, min(region.constraint.max_size(), objective.n))
-            m = restricted_constants(objective, s, 1).m_2s
+            constants = restricted_constants(objective, s, 1)
+            m = constants.m_2s - CURVATURE_ROUNDING * objective.n * constants.M_1
             if m > 0:
                 self.bounds["concavity"] = bound_from_concavity(objective, region, support, m)
 
     def _is_enough(self, gap: float) -> bool:
         return self.tree.cutoff >= (1.0 - gap) * min(self.bounds.values(), default=np.inf)
-
-    def _can_branch(self) -> bool:
-        if not isinstance(self.root, SetNode) or self.objective.submodular:
-            return True
-        return self.region.constraint.count_bound() <= FEW_SETS
 
     def _collect(self) -> None:
         if self.root is not None and self.root.own_bound is not None:

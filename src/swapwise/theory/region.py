@@ -9,6 +9,9 @@ import numpy as np
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.base import IndependenceSystem
 
+# What the sum of very heavy elements may hide, relative to their weight.
+ROUNDING = 1e-14
+
 
 @dataclass(frozen=True, eq=False)
 class Region:
@@ -20,7 +23,7 @@ class Region:
     >>> whole = Region.of(Uniform(4, 2))
     >>> part = whole.with_inside(0).with_outside(3)
     >>> part.heaviest(np.array([1.0, 2.0, 3.0, 4.0]))
-    (array([0, 2]), 4.0)
+    (array([0, 2]), 4.0...)
     """
 
     constraint: IndependenceSystem
@@ -76,10 +79,13 @@ class Region:
             answer = self.constraint._max_weight(wanted)
             return answer.support, answer.upper_bound
         # Elements so heavy that every heaviest set holds all of them.
-        wanted[held] = 1.0 + wanted.sum(where=wanted > 0)
+        heavy = 2.0 * float(wanted.sum(where=wanted > 0)) or 1.0
+        wanted[held] = heavy
         answer = self.constraint._max_weight(wanted)
         if answer.exact and np.isin(held, answer.support).all():
-            return answer.support, float(weights[answer.support].sum())
+            weight = float(weights[answer.support].sum())
+            beyond = answer.upper_bound - float(wanted[answer.support].sum())
+            return answer.support, weight + max(0.0, beyond) + ROUNDING * heavy * len(held)
         wanted[held] = 0.0
         rest = self.constraint._max_weight(wanted).upper_bound
         return self.heavy(weights), float(weights[held].sum()) + rest
