@@ -392,3 +392,8 @@ def test_nothing_is_printed_or_warned_by_default(regression, capsys):
         warnings.simplefilter("error")
         sw.maximize(regression, sw.Partition(LABELS, 2))
     assert capsys.readouterr() == ("", "")
+
+
+def test_exact_is_a_function_of_its_own():
+    with pytest.raises(ValueError, match=r"sw\.exact\(objective, constraint\)"):
+        sw.maximize(sw.Linear([1.0]), sw.Uniform(1, 1), "exact")

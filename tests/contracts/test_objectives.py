@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapwise.moves import SwapGrid
-from swapwise.objectives.base import SetFunction, State
+from swapwise.objectives.base import SetFunction, SparseObjective, State
 from tests.contracts.objective_zoo import (
     ZOO,
     Kind,
@@ -166,3 +166,46 @@ def test_evaluations_are_counted(kind: Kind, batches, data: st.DataObject) -> No
     assert state.n_evaluations == 1 + scored
     state.apply(data.draw(moves(objective.n, state.support)))
     assert state.n_evaluations == 2 + scored
+
+
+sparse_kinds = pytest.mark.parametrize(
+    "kind", [kind for kind in ZOO if kind.name in ("least squares", "ising")], ids=lambda kind: kind.name
+)
+
+
+@every_kind
+@fewer_examples
+@given(data=st.data())
+def test_what_it_says_of_itself_is_so(kind: Kind, data: st.DataObject) -> None:
+    objective = data.draw(kind.instances)
+    support = data.draw(supports(objective.n))
+    assert objective.submodular == kind.submodular
+    assert objective.upper_bound(support) >= objective(support) - 1e-9 * max(1.0, objective.scale)
+
+
+@sparse_kinds
+@half_the_examples
+@given(data=st.data())
+def test_curvature_is_that_of_the_gradient(kind: Kind, data: st.DataObject) -> None:
+    objective = data.draw(kind.instances)
+    assert isinstance(objective, SparseObjective)
+    rng = np.random.default_rng(data.draw(st.integers(0, 100)))
+    coef, everything = rng.standard_normal(objective.n), np.arange(objective.n)
+    plain = SparseObjective.hessian_at(_without_curvature(objective), coef, everything)
+    size = 1e-5 * max(1.0, float(np.abs(plain).max(initial=0.0)))
+    np.testing.assert_allclose(objective.hessian_at(coef, everything), plain, atol=size)
+    bound = objective.curvature(everything)
+    assert bound is not None
+    assert np.linalg.eigvalsh(bound - plain).min(initial=0.0) >= -size
+    spared = plain - np.diag(objective.hessian_diagonal_bound())
+    assert np.linalg.eigvalsh(spared).min(initial=0.0) >= -size
+
+
+def _without_curvature(objective: SparseObjective) -> SparseObjective:
+    """The same objective as one that knows its gradient and nothing more."""
+
+    class Plain:
+        quadratic = False
+        gradient_at = staticmethod(objective.gradient_at)
+
+    return Plain()  # type: ignore[return-value]

@@ -180,3 +180,15 @@ class TestFigure:
             "sys.exit(heavy or 'matplotlib.pyplot' in sys.modules)"
         )
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_interrupt_ends_all_sizes(monkeypatch):
+    objective = sw.LeastSquares(np.random.default_rng(0).standard_normal((20, 8)), np.arange(20.0))
+
+    def interrupted(self, *arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("swapwise.theory.prover.Prover._simple_bounds", interrupted)
+    with pytest.warns(UserWarning, match="interrupted at size 2"):
+        frame = quality_over_sizes(objective, lambda size: sw.Uniform(8, size), [2, 3, 4])
+    assert frame["size"].tolist() == [2]

@@ -62,13 +62,14 @@ def wide(random: Random, n: int) -> sw.SetFunction:
 
 
 def degenerate(random: Random, n: int) -> sw.SetFunction:
-    """Some columns are repeated, multiples or sums of others, constant or zero."""
+    """Some columns are repeated, multiples or sums of others, constant or zero; lengths differ."""
     X = random.standard_normal((9, n))
     for column in random.integers(0, n, n // 2):
         other, another = random.integers(0, n, 2)
         X[:, column] = [X[:, other], -2 * X[:, other], X[:, other] + X[:, another], np.ones(9), np.zeros(9)][
             random.integers(5)
         ]
+    X = X * 10.0 ** random.integers(-3, 4, n)
     return sw.LeastSquares(X, random.standard_normal(9), ridge=random.choice([0.0, 0.0, 0.5]))
 
 

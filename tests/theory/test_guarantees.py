@@ -311,3 +311,8 @@ def test_where_nothing_can_be_chosen_the_optimum_is_found(method, constraint):
 def test_what_is_refused(arguments, options, error, message):
     with pytest.raises(error, match=message):
         guarantee(*arguments, **options)
+
+
+def test_a_number_is_no_constraint():
+    with pytest.raises(TypeError, match=r"did you mean sw.Uniform\(n, 2\)"):
+        guarantee("oblivious", 2, Localizability(1.0, 1.0, 0.0, None, None))

@@ -47,6 +47,10 @@ class SetFunction(ABC):
     #: Size of the values where it is known beforehand: far smaller differences are rounding.
     scale: float = 0.0
 
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return f"{type(self).__name__}(n={getattr(self, 'n', '?')})"
+
     @abstractmethod
     def _value(self, support: IndexArray) -> float:
         """Return ``f`` of a sorted integer array."""

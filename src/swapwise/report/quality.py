@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from swapwise.checks import as_count, as_real
+from swapwise.checks import as_count, as_real, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.maximize import maximize
 from swapwise.objectives.base import SetFunction
 from swapwise.search.pivots import Pivot
+from swapwise.search.result import Status
 from swapwise.theory.certify import certify
 
 if TYPE_CHECKING:
@@ -72,7 +73,15 @@ def quality_over_sizes(
     gap = as_real(gap, "gap")
     if time_limit not in (None, np.inf):
         time_limit = as_real(time_limit, "time_limit")
-    rows = [_row(objective, constraint_of(size), size, method, time_limit, gap) for size in checked]
+    rows: list[dict[str, Any]] = []
+    for size in checked:
+        row, interrupted = _row(objective, constraint_of(size), size, method, time_limit, gap)
+        rows.append(row)
+        if interrupted:
+            warn(
+                f"interrupted at size {size}, which is less well proven than it could be; others are left out"
+            )
+            break
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -92,11 +101,12 @@ def _row(
     method: str | Pivot,
     time_limit: float | None,
     gap: float,
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], bool]:
+    """Return a row, and whether it was interrupted."""
     result = maximize(objective, constraint, method)
     certificate = certify(objective, constraint, result, time_limit=time_limit, gap=gap)
     promise = result.guarantee
-    return {
+    row = {
         "size": size,
         "value": result.value,
         "upper_bound": certificate.upper_bound,
@@ -105,6 +115,7 @@ def _row(
         "kind": certificate.kind,
         "seconds": result.seconds + certificate.seconds,
     }
+    return row, Status.INTERRUPTED in (result.status, certificate.status)
 
 
 def plot_quality(frame: pd.DataFrame, ax: Sequence[Axes] | None = None) -> Figure:

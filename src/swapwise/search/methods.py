@@ -25,7 +25,10 @@ def resolve(method: str | Pivot, objective: SetFunction) -> tuple[str, Pivot | N
     """Return the name of the method, and its pivot rule if it is a local search."""
     if isinstance(method, str):
         if method not in METHODS:
-            raise ValueError(f"method must be a pivot rule or one of {', '.join(METHODS)}; got {method!r}")
+            hint = "; that is sw.exact(objective, constraint)" if method == "exact" else ""
+            raise ValueError(
+                f"method must be a pivot rule or one of {', '.join(METHODS)}; got {method!r}{hint}"
+            )
         if method == "auto":
             method = _automatic(objective)
         if method in OTHERS:

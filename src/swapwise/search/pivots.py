@@ -25,6 +25,10 @@ class Pivot(ABC):
     #: What to think if the move chosen does not raise the value.
     why_not: str = "the objective gave two values for the same set (is it random? then fix its seed)"
 
+    def __repr__(self) -> str:
+        """Return the call that makes this rule."""
+        return f"{type(self).__name__}()"
+
     def missing(self, objective: SetFunction) -> str | None:
         """Say what the rule needs and the objective lacks, or return None."""
         return None

@@ -13,15 +13,7 @@ def check_problem(objective: SetFunction, constraint: IndependenceSystem) -> Non
         hint = "; wrap a function in sw.CustomSetFunction(function, n)" if callable(objective) else ""
         kind = type(objective).__name__
         raise TypeError(f"objective must be a SetFunction such as sw.LeastSquares, got a {kind}{hint}")
-    if not isinstance(constraint, IndependenceSystem):
-        hint = ""
-        if isinstance(constraint, int):
-            hint = f"; did you mean sw.Uniform({objective.n}, {constraint})?"
-        elif isinstance(constraint, (list, tuple)):
-            hint = "; several are combined by sw.Intersection(first, second)"
-        raise TypeError(
-            f"constraint must be one such as sw.Uniform or sw.Partition, got {constraint!r}{hint}"
-        )
+    require_constraint(constraint, objective.n)
     if objective.n != constraint.n:
         raise ValueError(
             f"objective and constraint must have the same ground set, but the objective has "
@@ -31,3 +23,15 @@ def check_problem(objective: SetFunction, constraint: IndependenceSystem) -> Non
         for part in getattr(constraint, "matroids", (constraint,)):
             if hasattr(part, "edges"):
                 require_same_edges(objective.edges, part.edges)
+
+
+def require_constraint(constraint: object, n: int | None = None) -> None:
+    """Say so if something is no constraint."""
+    if isinstance(constraint, IndependenceSystem):
+        return
+    hint = ""
+    if isinstance(constraint, int):
+        hint = f"; did you mean sw.Uniform({'n' if n is None else n}, {constraint})?"
+    elif isinstance(constraint, (list, tuple)):
+        hint = "; several are combined by sw.Intersection(first, second)"
+    raise TypeError(f"constraint must be one such as sw.Uniform or sw.Partition, got {constraint!r}{hint}")

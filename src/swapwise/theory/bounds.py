@@ -23,7 +23,7 @@ def bound_of_all(objective: SetFunction, region: Region) -> float:
     """
     with unwarned():  # nobody asked for all elements: they may well be collinear or separable
         bound = objective.upper_bound(np.flatnonzero(~region.outside))
-    return bound + ROUNDING * abs(bound)
+    return bound + ROUNDING * max(abs(bound), objective.scale)
 
 
 def bound_from_gains(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.search.result import Status
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -23,14 +24,16 @@ class Certificate:
     bounds : the best bound of every kind that was tried
     support : the answer
     better, better_value : a better set and its value, if one was found on the way
-    fractional : the fractional set of the relaxation, or None
+    fractional : the fractional set of the relaxation (what ``start="relaxation"`` rounds), or None
     n_nodes : how many parts of the problem branch and bound looked at
     seconds : wall time
+    status : why the proof stopped, a :class:`Status`: COMPLETE, TIME_LIMIT or INTERRUPTED
+    resolution : values closer than this count as equal
 
     Examples
     --------
     >>> from swapwise import Coverage, Uniform, certify
-    >>> certify(Coverage([{1, 2, 3}, {3, 4}, {4, 5}]), Uniform(3, 2))
+    >>> certify(Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2))
     Certificate(at least 100% of the optimum: value 5, upper bound 5, by gains)
     """
 
@@ -44,8 +47,8 @@ class Certificate:
     fractional: FloatArray | None = None
     n_nodes: int = 0
     seconds: float = 0.0
-    #: A bound this close to the value proves that the value is the optimum
-    resolution: float = field(default=0.0)
+    status: Status = Status.COMPLETE
+    resolution: float = 0.0
 
     @property
     def ratio(self) -> float:

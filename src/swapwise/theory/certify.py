@@ -139,9 +139,8 @@ def exact(
         prover = Prover(objective, constraint, first.support, first.value, observe)
         status = prover.run(_patience(clock, first.status), 0.0)
     tree = prover.tree
-    prover.answer, prover.value = tree.support, tree.value
-    certificate = prover.certificate(clock.seconds())
-    return SearchResult(
+    certificate = prover.certificate(clock.seconds(), of_best=True)
+    result = SearchResult(
         support=tree.support,
         value=tree.value,
         coef=objective.coef(tree.support) if isinstance(objective, SparseObjective) else None,
@@ -154,6 +153,8 @@ def exact(
         certificate=certificate,
         _promise=partial(Guarantee, 1.0, "proven", certificate.kind) if certificate.optimal else None,
     )
+    _ = result.guarantee  # worked out now, so that a pickled result has it
+    return result
 
 
 def _patience(clock: Clock, status: Status) -> Clock:

@@ -19,6 +19,7 @@ from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.constraints.uniform import Uniform
 from swapwise.search.methods import METHODS, PIVOTS
 from swapwise.search.pivots import NonOblivious, Oblivious, Pivot
+from swapwise.search.problem import require_constraint
 from swapwise.theory.constants import RestrictedConstants
 from swapwise.theory.localizability import Localizability
 
@@ -151,6 +152,7 @@ def guarantee(
     >>> guarantee("oblivious", Uniform(10, 4), submodular, T=3)
     at least 0.4375 of the optimum (Theorem 1: α/(β₁ + β₂) · (1 − max(0, 1 − (β₁ + β₂)/s)^T))
     """
+    require_constraint(constraint)
     rule = _read_method(method, constants)
     T = None if T is None else as_count(T, "T")
     epsilon = None if epsilon is None else as_real(epsilon, "epsilon", positive=True)

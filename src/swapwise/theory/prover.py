@@ -39,32 +39,35 @@ class Prover:
         self.region = Region.of(constraint)
         self.answer, self.value = support, value
         self.bounds: dict[str, float] = {}
+        self.status = Status.COMPLETE
         self.root: Node | None = None
         self.tree = BranchAndBound(objective, support, value)
 
     def run(self, clock: Clock, gap: float) -> Status:
         """Go on until the answer has at least ``1 − gap`` of the bound; return why it stopped."""
+        self.status = Status.COMPLETE
         try:
             self._simple_bounds(clock)
             if self._is_enough(gap):
-                return Status.COMPLETE
+                return self.status
             self.root = root_node(self.objective, self.region, self.answer, clock)
             self.tree.plant(self.root)
             self.tree.run(clock, gap, self._tell)
         except OutOfTime:
-            return Status.TIME_LIMIT
+            self.status = Status.TIME_LIMIT
         except KeyboardInterrupt:
-            return Status.INTERRUPTED
+            self.status = Status.INTERRUPTED
         finally:
             self._collect()
-        return Status.COMPLETE
+        return self.status
 
     def _tell(self) -> None:
         bound = min([self.tree.upper_bound, *self.bounds.values()])
         self._observe(self.tree.n_nodes, self.tree.value, bound)
 
-    def certificate(self, seconds: float) -> Certificate:
-        """Return what is proven so far."""
+    def certificate(self, seconds: float, *, of_best: bool = False) -> Certificate:
+        """Return what is proven so far of the answer, or else of the best set that was found."""
+        support, value = (self.tree.support, self.tree.value) if of_best else (self.answer, self.value)
         kind = min(self.bounds, key=lambda name: self.bounds[name], default="all")
         if self.bounds.get(kind, np.inf) < self.tree.value - self._resolution:
             warn(
@@ -74,18 +77,19 @@ class Prover:
             )
             self.bounds = {"all": np.inf}
             kind = "all"
-        improved = self.tree.value > self.value + self._resolution
+        improved = self.tree.value > value + self._resolution
         return Certificate(
             upper_bound=float(self.bounds.get(kind, np.inf)),
-            value=self.value,
+            value=value,
             kind=kind,
             bounds={name: float(bound) for name, bound in self.bounds.items()},
-            support=self.answer,
+            support=support,
             better=self.tree.support if improved else None,
             better_value=self.tree.value if improved else None,
             fractional=self.root.fractional if self.root and "relaxation" in self.bounds else None,
             n_nodes=self.tree.n_nodes,
             seconds=seconds,
+            status=self.status,
             resolution=self._resolution,
         )
 

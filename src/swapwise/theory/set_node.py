@@ -25,25 +25,29 @@ class SetNode(Node):
         self._candidate = region.held
         self._gains = np.zeros(objective.n)
 
+    @property
+    def own_bound(self) -> float | None:
+        """None: what values say of the whole is said before any node is made."""
+        return None
+
     def tighten(self, target: float, clock: Clock) -> None:
         """Find a candidate by single gains; for a submodular f, bound by those at held and candidate."""
         held = self.region.held
-        if not self.objective.submodular:
-            open_ = np.zeros(self.objective.n, dtype=bool)
-            open_[self.region.open] = True
-            gains = gains_of_additions(self.objective.start(held), open_, clock)
-            self._gains = np.maximum(gains, 0.0)
-            self._candidate = np.union1d(self.region.heaviest(self._gains)[0], held)
+        if self.objective.submodular:
+            self._note(*bound_from_gains(self.objective, self.region, held, clock))
+            if self.bound > target:
+                self._note(*bound_from_gains(self.objective, self.region, self._candidate, clock))
             return
-        for support in (held, None):
-            at = self._candidate if support is None else support
-            bound, chosen = bound_from_gains(self.objective, self.region, at, clock)
-            self.bound = min(self.bound, bound)
-            if support is not None:
-                self._candidate = np.union1d(chosen, held)
-                self._gains[chosen] = 1.0
-            if self.bound <= target:
-                return
+        may_join = np.zeros(self.objective.n, dtype=bool)
+        may_join[self.region.open] = True
+        gains = gains_of_additions(self.objective.start(held), may_join, clock)
+        self._gains = np.maximum(gains, 0.0)
+        self._candidate = np.union1d(self.region.heaviest(self._gains)[0], held)
+
+    def _note(self, bound: float, chosen: IndexArray) -> None:
+        self.bound = min(self.bound, bound)
+        self._candidate = np.union1d(chosen, self.region.held)
+        self._gains[chosen] += 1.0
 
     def candidate(self) -> IndexArray:
         """Return the set of the largest single gains."""
