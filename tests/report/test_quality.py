@@ -156,6 +156,7 @@ class TestFigure:
     def test_one_row_can_be_drawn_and_saved(self, tmp_path):
         frame = quality_over_sizes(regression(), lambda size: sw.Uniform(10, size), [2])
         plot_quality(frame).savefig(tmp_path / "figure.png")
+        assert (tmp_path / "figure.png").stat().st_size > 0
 
     @pytest.mark.parametrize(
         ("frame", "ax", "error", "message"),

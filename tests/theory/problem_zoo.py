@@ -50,6 +50,15 @@ class RidgeLogistic(sw.SparseObjective):
         return self.ridge
 
 
+# What these problems are bound to be told, and what is not the point here.
+expected_warnings = pytest.mark.filterwarnings(
+    "ignore:.*allows only the empty set",
+    "ignore:.*linearly independent",
+    "ignore:.*span all that could be added",
+    "ignore:.*no curvature to spare",
+)
+
+
 def tall(random: Random, n: int) -> sw.SetFunction:
     X = random.standard_normal((12, n)) + 0.7 * random.standard_normal((12, 1))
     return sw.LeastSquares(X, random.standard_normal(12), ridge=random.choice([0.0, 0.0, 0.3]))

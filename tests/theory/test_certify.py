@@ -20,18 +20,14 @@ from tests.theory.problem_zoo import (
     OBJECTIVES,
     WAYS,
     enumeration,
+    expected_warnings,
     randoms,
     some_objectives,
     spins,
     tolerance,
 )
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*allows only the empty set",
-    "ignore:.*linearly independent",
-    "ignore:.*span all that could be added",
-    "ignore:.*no curvature to spare",
-)
+pytestmark = expected_warnings
 
 
 def check_certificate(objective, constraint, certificate, best=None):

@@ -258,7 +258,7 @@ def test_spins_with_fields_are_bounded_vertex_by_vertex():
 
 
 def test_parts_of_a_sum_bound_the_whole():
-    """f of a set is at most the sum of what its blocks do not exceed on it; at the prices' set it is equal."""
+    """f of a set is at most the sum of what its blocks do not exceed; at the prices' set it is equal."""
     random = np.random.default_rng(0)
     for fields in (False, True):
         for ridge in (0.0, 0.1):

@@ -122,9 +122,12 @@ class PerspectiveNode(Node):
         elements = np.flatnonzero(kept | free)
         whole = self.objective.hessian_at(np.zeros(self.objective.n), elements)
         matrix = schur_complement(whole, free[elements]) if free.any() else whole
+        start = fair_diagonal(matrix)
+        if not start.all():
+            return False
         # A little for every element: what is of no use here may be elsewhere.
         worth = worth + 1e-3 * float(worth @ D) / (len(D) * D)
-        chosen = best_diagonal(matrix, worth, fair_diagonal(matrix))
+        chosen = best_diagonal(matrix, worth, start)
         self.rounds += 1
         diagonal = self.diagonal.copy()
         diagonal[kept] += (chosen - D) * 2 / (self.rounds + 2)
