@@ -119,13 +119,13 @@ class BranchAndBound:
         """Return the parts of a node that are worth another look."""
         if node.bound > self.cutoff:
             self.n_nodes += 1
-            finished = finish(self.objective, node.region, self.cutoff)
-            if finished is not None:
-                self._improve(*finished, node.region, clock)
+            if self._finished(node, clock, quickly=True):
                 return []
             if self.n_nodes == 1 or not soon_small(self.objective, node.region):
                 node.tighten(self.cutoff, clock)
                 self._improve(*self._try(node), node.region, clock)
+            if node.bound > self.cutoff and self._finished(node, clock, quickly=False):
+                return []
         if node.bound <= self.cutoff:
             return []
         if not len(node.region.open):
@@ -136,6 +136,13 @@ class BranchAndBound:
         element = node.split()
         regions = node.region.with_inside(element), node.region.with_outside(element)
         return [part for part in map(node.part, regions) if part.bound > self.cutoff]
+
+    def _finished(self, node: Node, clock: Clock, *, quickly: bool) -> bool:
+        """Tell whether all sets of a node could be gone through; then the best of them is known."""
+        best = finish(self.objective, node.region, self.cutoff, quickly=quickly)
+        if best is not None:
+            self._improve(*best, node.region, clock)
+        return best is not None
 
     def _try(self, node: Node) -> tuple[IndexArray, float]:
         support = node.region.constraint.extend(node.candidate(), node.region.open)

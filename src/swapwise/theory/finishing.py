@@ -13,8 +13,9 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.theory.region import Region
 
-# A set takes a few nanoseconds.
-MOST_SETS = 30_000_000
+# A set takes a few nanoseconds; fewer than the second take no more time than a bound, and where no more than
+# a few elements can be added, bounds are hardly ever tight.
+MOST_SETS, QUICK, FEW = 30_000_000, 1_000_000, 6
 
 # Regions with this many times as many sets are split without a look at better bounds.
 SOON = 30
@@ -36,21 +37,25 @@ def soon_small(objective: SetFunction, region: Region) -> bool:
     """Tell whether a few splits make the region so small that bounds are not worth their time."""
     if not isinstance(objective, SparseObjective) or not objective.quadratic:
         return False
-    candidates = len(region.open)
-    return comb(candidates, min(_room(region), candidates)) <= SOON * MOST_SETS
+    room, candidates = _room(region), len(region.open)
+    return room <= FEW and comb(candidates, min(room, candidates)) <= SOON * MOST_SETS
 
 
-def finish(objective: SetFunction, region: Region, target: float) -> tuple[IndexArray, float] | None:
+def finish(
+    objective: SetFunction, region: Region, target: float, *, quickly: bool = False
+) -> tuple[IndexArray, float] | None:
     """Return the best set of the region and its value, if the region is small; else None.
 
     If no set exceeds the target, the set that all others hold is returned with the target as its value.
-    The sizes of sets are minded first, the constraint only for those that exceed the target.
+    The sizes of sets are minded first, the constraint only for those that exceed the target. ``quickly``
+    means only if that takes less time than a bound.
     """
     if not isinstance(objective, SparseObjective) or not objective.quadratic:
         return None
     held, candidates = region.held, region.open
     room = min(_room(region), len(candidates))
-    if comb(len(candidates), room) > MOST_SETS:
+    most = min(MOST_SETS, QUICK) if quickly and room > FEW else MOST_SETS
+    if comb(len(candidates), room) > most:
         return None
     if not isinstance(region.constraint, Matroid) and room > LARGEST_WITH_PARTS:
         return None
