@@ -11,7 +11,7 @@ from swapwise.search.clock import Clock
 from swapwise.theory.atoms import Mixture
 from swapwise.theory.bounds import bound_of_all
 from swapwise.theory.branching import Node
-from swapwise.theory.diagonal import best_diagonal, fair_diagonal, is_spared, schur_complement
+from swapwise.theory.diagonal import best_diagonal, is_spared, schur_complement
 from swapwise.theory.perspective import Dual, Perspective
 from swapwise.theory.region import Region
 
@@ -122,12 +122,9 @@ class PerspectiveNode(Node):
         elements = np.flatnonzero(kept | free)
         whole = self.objective.hessian_at(np.zeros(self.objective.n), elements)
         matrix = schur_complement(whole, free[elements]) if free.any() else whole
-        start = fair_diagonal(matrix)
-        if not start.all():
-            return False
         # A little for every element: what is of no use here may be elsewhere.
         worth = worth + 1e-3 * float(worth @ D) / (len(D) * D)
-        chosen = best_diagonal(matrix, worth, start)
+        chosen = best_diagonal(matrix, worth, D)
         self.rounds += 1
         diagonal = self.diagonal.copy()
         diagonal[kept] += (chosen - D) * 2 / (self.rounds + 2)
