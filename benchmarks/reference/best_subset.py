@@ -1,4 +1,4 @@
-"""Best subsets by going through all of them, a few hundred thousand at a time."""
+"""Best subsets by going through all of them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _pairs(gram: NDArray[np.float64], corr: NDArray[np.float64], F: NDArray[np.i
     left = corr - np.einsum("bi,bij->bj", weights, across)
     own = np.einsum("bii->bi", rest)
     determinant = own[:, :, None] * own[:, None, :] - rest**2
-    determinant[determinant <= 1e-12] = np.inf
+    determinant[determinant <= 1e-12 * own[:, :, None] * own[:, None, :]] = np.inf
     numerator = left[:, :, None] ** 2 * own[:, None, :] + left[:, None, :] ** 2 * own[:, :, None]
     numerator -= 2 * rest * left[:, :, None] * left[:, None, :]
     gains: NDArray[np.float64] = (

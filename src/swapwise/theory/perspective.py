@@ -19,10 +19,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.objectives.base import SparseObjective
 from swapwise.theory.atoms import Mixture, Oracle, climb_quadratic
+from swapwise.theory.bounds import ROUNDING
 from swapwise.theory.region import Region
-
-# Relative rounding errors of what a bound is summed from are far below this.
-ROUNDING = 1e-12
 
 NEWTON_STEPS = 50
 
