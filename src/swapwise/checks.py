@@ -102,6 +102,13 @@ def as_real(value: Any, name: str, *, positive: bool = False) -> float:
     return number
 
 
+def as_time_limit(value: Any) -> float | None:
+    """Return a limit in seconds; None and infinity mean that there is none."""
+    if value is None or (isinstance(value, float) and value == np.inf):
+        return None
+    return as_real(value, "time_limit")
+
+
 @contextmanager
 def unwarned() -> Iterator[None]:
     """Let nothing warn within: for values that no user asked for, such as that of all elements together."""

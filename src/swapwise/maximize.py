@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.checks import as_count, as_real
+from swapwise.checks import as_count, as_real, as_time_limit
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction
 from swapwise.search.clock import Clock
@@ -110,8 +110,8 @@ def maximize(
     check_problem(objective, constraint)
     name, pivot = resolve(method, objective)
     tol = as_real(tol, "tol")
+    limit = as_time_limit(time_limit)
     max_iter = None if max_iter is None else as_count(max_iter, "max_iter")
-    time_limit = None if time_limit in (None, np.inf) else as_real(time_limit, "time_limit")
     epsilon = None if epsilon is None else as_real(epsilon, "epsilon", positive=True)
     if as_count(q, "q") == 0:
         raise ValueError("q must be at least 1, got 0")
@@ -123,7 +123,7 @@ def maximize(
     if epsilon is not None and isinstance(begins_at, str) and begins_at == "empty":
         begins_at = "best-singleton"
 
-    clock = Clock(time_limit)
+    clock = Clock(limit)
     if isinstance(begins_at, str) and begins_at == "relaxation":
         begins_at = partial(relaxation_start, objective, constraint, clock)
     plan = Plan(name, pivot, q, begins_at, max_iter, epsilon, tol)

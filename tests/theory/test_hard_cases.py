@@ -95,13 +95,9 @@ def test_a_submodular_function_has_a_finite_bound_in_no_time():
     assert np.isfinite(sw.certify(f, sw.Uniform(8, 3), time_limit=0).upper_bound)
 
 
-def test_an_interrupt_while_a_new_best_set_is_polished_stops_exact(monkeypatch):
-    monkeypatch.setattr(finishing, "MOST_SETS", 0)
-    r = np.random.default_rng(1)
-    X = r.standard_normal((25, 15)) + 0.5 * r.standard_normal((25, 1))
-    f, c = sw.LeastSquares(X, X @ r.standard_normal(15) + 4 * r.standard_normal(25)), sw.Uniform(15, 5)
-    climb = run.climb
-    calls = []
+def interrupt_first_search(monkeypatch):
+    """Let the next local search be interrupted, and those after it not; return the list of their calls."""
+    climb, calls = run.climb, []
 
     def interrupted(*arguments, **options):
         calls.append(None)
@@ -109,9 +105,18 @@ def test_an_interrupt_while_a_new_best_set_is_polished_stops_exact(monkeypatch):
             raise KeyboardInterrupt
         return climb(*arguments, **options)
 
+    monkeypatch.setattr(run, "climb", interrupted)
+    return calls
+
+
+def test_an_interrupt_while_a_new_best_set_is_polished_stops_exact(monkeypatch):
+    monkeypatch.setattr(finishing, "MOST_SETS", 0)
+    r = np.random.default_rng(1)
+    X = r.standard_normal((25, 15)) + 0.5 * r.standard_normal((25, 1))
+    f, c = sw.LeastSquares(X, X @ r.standard_normal(15) + 4 * r.standard_normal(25)), sw.Uniform(15, 5)
     poor = sw.maximize(f, c, start=[12, 13, 14], max_iter=0)
     monkeypatch.setattr("swapwise.theory.certify.search", lambda *a, **k: poor)
-    monkeypatch.setattr(run, "climb", interrupted)
+    calls = interrupt_first_search(monkeypatch)
     assert sw.exact(f, c).status == "INTERRUPTED"
     assert len(calls) == 1
 
@@ -119,16 +124,7 @@ def test_an_interrupt_while_a_new_best_set_is_polished_stops_exact(monkeypatch):
 def test_an_interrupt_of_the_search_of_certify_stops_it(monkeypatch):
     r = np.random.default_rng(1)
     f, c = sw.LeastSquares(r.standard_normal((25, 15)), r.standard_normal(25)), sw.Uniform(15, 5)
-    climb = run.climb
-    calls = []
-
-    def interrupted(*arguments, **options):
-        calls.append(None)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        return climb(*arguments, **options)
-
-    monkeypatch.setattr(run, "climb", interrupted)
+    interrupt_first_search(monkeypatch)
     assert sw.certify(f, c, gap=0.0).n_nodes == 0
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from swapwise.checks import as_count, as_real, warn
+from swapwise.checks import as_count, as_real, as_time_limit, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.maximize import maximize
 from swapwise.objectives.base import SetFunction
@@ -71,8 +71,7 @@ def quality_over_sizes(
         )
     checked = _as_sizes(sizes)
     gap = as_real(gap, "gap")
-    if time_limit not in (None, np.inf):
-        time_limit = as_real(time_limit, "time_limit")
+    time_limit = as_time_limit(time_limit)
     rows: list[dict[str, Any]] = []
     for size in checked:
         row, interrupted = _row(objective, constraint_of(size), size, method, time_limit, gap)

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from swapwise.checks import IndexArray, as_real, warn
+from swapwise.checks import IndexArray, as_real, as_time_limit, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.clock import Clock
@@ -76,7 +76,7 @@ def certify(
     gap = as_real(gap, "gap")
     if gap >= 1:
         raise ValueError(f"gap must be at least 0 and below 1, got {gap:g}")
-    clock = Clock(_limit(time_limit))
+    clock = Clock(as_time_limit(time_limit))
     support, value, status = _answer(objective, constraint, result, clock)
     with _observer("certify", progress) as observe, few_threads(objective.n):
         prover = Prover(objective, constraint, support, value, observe)
@@ -133,7 +133,7 @@ def exact(
     """
     check_problem(objective, constraint)
     _require_bounds(objective)
-    clock = Clock(_limit(time_limit))
+    clock = Clock(as_time_limit(time_limit))
     first = search(objective, constraint, clock)
     with _observer("exact", progress) as observe, few_threads(objective.n):
         prover = Prover(objective, constraint, first.support, first.value, observe)
@@ -164,10 +164,6 @@ def _patience(clock: Clock, status: Status) -> Clock:
 
 def _why(of_search: Status, of_proof: Status) -> Status:
     return Status.INTERRUPTED if of_search == Status.INTERRUPTED else of_proof
-
-
-def _limit(time_limit: float | None) -> float | None:
-    return None if time_limit is None or time_limit == np.inf else as_real(time_limit, "time_limit")
 
 
 def _observer(what: str, progress: bool) -> AbstractContextManager[Callable[[int, float, float], None]]:
