@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -258,6 +259,74 @@ def test_more_time_never_proves_less():
     assert bounds[-1] < bounds[0]
 
 
+NODE_LIMITS = range(6)
+
+
+@WAYS
+@pytest.mark.parametrize("kind", OBJECTIVES)
+@settings(max_examples=3)
+@given(random=randoms)
+def test_what_is_proven_by_few_parts_is_true_and_more_never_prove_less(kind, closed_form, random):
+    objective, constraint = OBJECTIVES[kind](random, 7), sw.Uniform(7, 3)
+    best = sw.maximize(objective, constraint, "exhaustive").value
+    with enumeration(closed_form):
+        proven = [limited(objective, constraint, most) for most in NODE_LIMITS]
+    for most, certificate in zip(NODE_LIMITS, proven, strict=True):
+        check_certificate(objective, constraint, certificate, best)
+        assert certificate.n_nodes <= most
+        if certificate.status != "ITERATION_LIMIT":
+            assert certificate.status == "COMPLETE"
+            assert certificate.upper_bound <= best + tolerance(objective, best, 2e-9)
+    for fewer, more in pairwise(proven):
+        # What is no better than the best set by more than a billionth is dropped, wherever its bound was.
+        assert more.upper_bound <= fewer.upper_bound + tolerance(objective, best, 2e-9)
+        assert more.n_nodes >= fewer.n_nodes
+        assert fewer.status == "ITERATION_LIMIT" or more.upper_bound == fewer.upper_bound
+
+
+def limited(objective, constraint, max_nodes):
+    """Judge a poor answer with no limit but that on the parts looked at."""
+    return sw.certify(objective, constraint, constraint.forced, time_limit=None, gap=0.0, max_nodes=max_nodes)
+
+
+@pytest.mark.parametrize(("objective", "constraint"), ANYTIME)
+def test_a_limit_on_parts_gives_the_same_bounds_on_every_run(objective, constraint):
+    with enumeration(closed_form=False):
+        for most in NODE_LIMITS:
+            first, second = (limited(objective, constraint, most) for _ in range(2))
+            for name in ("upper_bound", "bounds", "n_nodes", "status"):
+                assert getattr(first, name) == getattr(second, name)
+
+
+def test_all_parts_that_are_allowed_are_looked_at():
+    with enumeration(closed_form=False):
+        whole = limited(regression(), TRIPLES, None)
+        assert whole.n_nodes > 3
+        for most in range(whole.n_nodes):
+            certificate = limited(regression(), TRIPLES, most)
+            assert (certificate.n_nodes, certificate.status) == (most, "ITERATION_LIMIT")
+            assert certificate.upper_bound > whole.upper_bound
+        for most in (whole.n_nodes, whole.n_nodes + 1):
+            certificate = limited(regression(), TRIPLES, most)
+            assert (certificate.n_nodes, certificate.status) == (whole.n_nodes, "COMPLETE")
+            assert certificate.bounds == whole.bounds
+
+
+def test_no_parts_means_simple_bounds_and_one_means_the_whole(monkeypatch):
+    with enumeration(closed_form=False):
+        root, two = (set(limited(regression(), TRIPLES, most).bounds) for most in (1, 2))
+    monkeypatch.setattr("swapwise.theory.prover.root_node", None)  # not even made
+    none = set(limited(regression(), TRIPLES, 0).bounds)
+    assert none == {"all", "concavity"}
+    assert root == none | {"relaxation"}
+    assert two == root | {"branching"}
+
+
+def test_what_simple_bounds_prove_needs_no_parts():
+    certificate = sw.certify(sw.FacilityLocation(np.eye(12)), TRIPLES, max_nodes=0)
+    assert (certificate.ratio, certificate.status) == (1, "COMPLETE")
+
+
 # What is refused
 
 
@@ -272,9 +341,19 @@ def test_more_time_never_proves_less():
         ((sw.Linear(np.ones(12)), TRIPLES), {"time_limit": -1}, ValueError, "time_limit must be"),
         ((sw.Linear(np.ones(12)), TRIPLES), {"time_limit": "1"}, TypeError, "time_limit must be"),
         ((sw.Linear(np.ones(12)), TRIPLES), {"time_limit": np.nan}, ValueError, "time_limit must be"),
+        (
+            (sw.Linear(np.ones(12)), TRIPLES),
+            {"max_nodes": -1},
+            ValueError,
+            "max_nodes must be a non-negative integer, got -1",
+        ),
+        ((sw.Linear(np.ones(12)), TRIPLES), {"max_nodes": 1.0}, TypeError, "max_nodes must be.*got 1.0"),
+        ((sw.Linear(np.ones(12)), TRIPLES), {"max_nodes": "1"}, TypeError, "max_nodes must be.*got '1'"),
+        ((sw.Linear(np.ones(12)), TRIPLES), {"max_nodes": True}, TypeError, "max_nodes must be.*got True"),
     ],
 )
-def test_what_certify_and_exact_refuse(function, arguments, options, error, message):
+def test_what_certify_and_exact_refuse(function, arguments, options, error, message, monkeypatch):
+    monkeypatch.setattr("swapwise.theory.certify.search", None)  # before any work
     with pytest.raises(error, match=message):
         function(*arguments, **options)
 

@@ -229,6 +229,42 @@ def test_when_the_time_is_out_the_gap_is_true():
     assert "TIME_LIMIT" in statuses
 
 
+@WAYS
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_when_no_more_parts_are_allowed_the_gap_is_true(kind, closed_form):
+    objective, constraint = OBJECTIVES[kind](np.random.default_rng(1), 8), sw.Uniform(8, 3)
+    for most in range(6):
+        with enumeration(closed_form) as patch:
+            worst_first(patch)
+            result, again = (sw.exact(objective, constraint, max_nodes=most) for _ in range(2))
+        check_stopped(objective, constraint, result, "ITERATION_LIMIT")
+        assert result.certificate.n_nodes <= most
+        assert result.certificate.n_nodes == again.certificate.n_nodes
+        assert result.certificate.upper_bound == again.certificate.upper_bound
+        assert result.support.tolist() == again.support.tolist()
+
+
+def test_a_limit_on_parts_that_suffices_changes_nothing():
+    objective, constraint = problem()
+    with enumeration(closed_form=False) as patch:
+        worst_first(patch)
+        whole = sw.exact(objective, constraint)
+        parts = whole.certificate.n_nodes
+        assert parts > 2
+        enough, short = (sw.exact(objective, constraint, max_nodes=most) for most in (parts, parts - 1))
+    check_exact(objective, constraint, enough)
+    assert enough.certificate.n_nodes == parts
+    assert enough.certificate.bounds == whole.certificate.bounds
+    assert (short.status, short.certificate.status) == ("ITERATION_LIMIT", "ITERATION_LIMIT")
+    assert short.certificate.n_nodes == parts - 1
+
+
+def test_whichever_limit_comes_first_is_told():
+    objective, constraint = problem()
+    assert sw.exact(objective, constraint, time_limit=0, max_nodes=99).status == "TIME_LIMIT"
+    assert sw.exact(objective, constraint, time_limit=600, max_nodes=0).status == "ITERATION_LIMIT"
+
+
 @pytest.mark.parametrize(
     ("target", "name"), [(Perspective, "improve"), (BranchAndBound, "_split"), (BranchAndBound, "_try")]
 )

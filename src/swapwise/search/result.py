@@ -19,9 +19,9 @@ class Status(StrEnum):
 
     LOCAL_OPTIMUM: there is no move that the pivot and acceptance rules would take (of the rules, only
     oblivious without ``epsilon`` looks at every exchange). COMPLETE: a method that is not a local search
-    came to its end. ITERATION_LIMIT, TIME_LIMIT: ``max_iter`` or ``time_limit`` was reached.
-    OPTIMAL: no allowed set is better, and that is proven.
-    INTERRUPTED: by a callback, the keyboard, or an objective that did not keep what it promised.
+    came to its end. ITERATION_LIMIT, TIME_LIMIT: ``max_iter`` (or ``max_nodes``) or ``time_limit`` was
+    reached. OPTIMAL: no allowed set is better, and that is proven. INTERRUPTED: by a callback, the keyboard,
+    or an objective that did not keep what it promised.
 
     >>> Status.LOCAL_OPTIMUM == "LOCAL_OPTIMUM"
     True

@@ -96,11 +96,20 @@ class BranchAndBound:
         """Whether there are parts that might hold a better set."""
         return bool(self._open) or not self._planted
 
-    def run(self, clock: Clock, gap: float = 0.0, tell: Callable[[], None] = lambda: None) -> None:
-        """Go on until the best set has at least ``1 − gap`` of the bound, or the clock runs out."""
+    def run(
+        self,
+        clock: Clock,
+        gap: float = 0.0,
+        max_nodes: int | None = None,
+        tell: Callable[[], None] = lambda: None,
+    ) -> Status:
+        """Go on until the best set has at least ``1 − gap`` of the bound, or clock or nodes run out."""
         while self.is_open and self.cutoff < (1.0 - gap) * self.upper_bound:
+            if max_nodes is not None and self.n_nodes >= max_nodes:
+                return Status.ITERATION_LIMIT
             self.step(clock)
             tell()
+        return Status.COMPLETE
 
     def step(self, clock: Clock) -> None:
         """Look at the part with the largest bound, and split it if it may hold a better set."""

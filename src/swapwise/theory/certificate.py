@@ -27,7 +27,8 @@ class Certificate:
     fractional : the fractional set of the relaxation (what ``start="relaxation"`` rounds), or None
     n_nodes : how many parts of the problem branch and bound looked at
     seconds : wall time
-    status : why the proof stopped, a :class:`Status`: COMPLETE, TIME_LIMIT or INTERRUPTED
+    status : why the proof stopped, a :class:`Status`: COMPLETE, TIME_LIMIT, ITERATION_LIMIT (of
+        ``max_nodes``) or INTERRUPTED
     resolution : values closer than this count as equal
 
     Examples

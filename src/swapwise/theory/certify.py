@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from swapwise.checks import IndexArray, as_real, as_time_limit, warn
+from swapwise.checks import IndexArray, as_count, as_real, as_time_limit, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.clock import Clock
@@ -30,6 +30,7 @@ def certify(
     *,
     time_limit: float | None = 10.0,
     gap: float = 1e-4,
+    max_nodes: int | None = None,
     progress: bool = False,
 ) -> Certificate:
     """Prove how far from the best allowed set an answer can be at the most.
@@ -50,6 +51,9 @@ def certify(
         Seconds after which the best bound so far is returned; None for no limit.
     gap : float
         Stop as soon as the answer is proven to have at least ``1 − gap`` of the optimum.
+    max_nodes : int, optional
+        The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
+        Where no limit on time cuts in, the bound is then the same on every run.
     progress : bool
         Show a bar on the terminal.
 
@@ -67,8 +71,7 @@ def certify(
     >>> y = X[:, :4].sum(axis=1) + rng.standard_normal(100)
     >>> objective, constraint = sw.LeastSquares(X, y), sw.Partition(np.arange(12) % 3, 1)
     >>> result = sw.maximize(objective, constraint)
-    >>> certificate = sw.certify(objective, constraint, result)
-    >>> certificate.ratio
+    >>> sw.certify(objective, constraint, result).ratio
     1.0
     """
     check_problem(objective, constraint)
@@ -76,11 +79,12 @@ def certify(
     gap = as_real(gap, "gap")
     if gap >= 1:
         raise ValueError(f"gap must be at least 0 and below 1, got {gap:g}")
+    most = _most_nodes(max_nodes)
     clock = Clock(as_time_limit(time_limit))
     support, value, status = _answer(objective, constraint, result, clock)
     with _observer("certify", progress) as observe, few_threads(objective.n):
         prover = Prover(objective, constraint, support, value, observe)
-        prover.run(_patience(clock, status), gap)
+        prover.run(_patience(clock, status), gap, most)
     certificate = prover.certificate(clock.seconds())
     proven = prover.tree.value >= (1.0 - gap) * certificate.upper_bound
     if isinstance(objective, SparseObjective) and prover.by_values_only and not proven:
@@ -96,6 +100,7 @@ def exact(
     constraint: IndependenceSystem,
     time_limit: float | None = None,
     *,
+    max_nodes: int | None = None,
     progress: bool = False,
 ) -> SearchResult:
     """Find the best allowed set, with the proof that it is.
@@ -111,14 +116,17 @@ def exact(
     constraint : IndependenceSystem
     time_limit : float, optional
         Seconds after which the best set so far is returned, with what is proven of it.
+    max_nodes : int, optional
+        The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
+        Where no limit on time cuts in, the bound is then the same on every run.
     progress : bool
         Show a bar on the terminal.
 
     Returns
     -------
     SearchResult
-        With status OPTIMAL, or TIME_LIMIT or INTERRUPTED (by the keyboard). Its ``certificate`` has the
-        bound, the ratio that is proven and the number of parts looked at.
+        With status OPTIMAL, or TIME_LIMIT, ITERATION_LIMIT (of ``max_nodes``) or INTERRUPTED (by the
+        keyboard). Its ``certificate`` has the bound, the ratio proven and the number of parts looked at.
 
     Examples
     --------
@@ -133,11 +141,12 @@ def exact(
     """
     check_problem(objective, constraint)
     _require_bounds(objective)
+    most = _most_nodes(max_nodes)
     clock = Clock(as_time_limit(time_limit))
     first = search(objective, constraint, clock)
     with _observer("exact", progress) as observe, few_threads(objective.n):
         prover = Prover(objective, constraint, first.support, first.value, observe)
-        status = prover.run(_patience(clock, first.status), 0.0)
+        status = prover.run(_patience(clock, first.status), 0.0, most)
     tree = prover.tree
     certificate = prover.certificate(clock.seconds(), of_best=True)
     result = SearchResult(
@@ -155,6 +164,10 @@ def exact(
     )
     _ = result.guarantee  # worked out now, so that a pickled result has it
     return result
+
+
+def _most_nodes(max_nodes: int | None) -> int | None:
+    return None if max_nodes is None else as_count(max_nodes, "max_nodes")
 
 
 def _patience(clock: Clock, status: Status) -> Clock:

@@ -43,16 +43,13 @@ class Prover:
         self.root: Node | None = None
         self.tree = BranchAndBound(objective, support, value)
 
-    def run(self, clock: Clock, gap: float) -> Status:
+    def run(self, clock: Clock, gap: float, max_nodes: int | None = None) -> Status:
         """Go on until the answer has at least ``1 − gap`` of the bound; return why it stopped."""
         self.status = Status.COMPLETE
         try:
             self._simple_bounds(clock)
-            if self._is_enough(gap):
-                return self.status
-            self.root = root_node(self.objective, self.region, self.answer, clock)
-            self.tree.plant(self.root)
-            self.tree.run(clock, gap, self._tell)
+            if not self._is_enough(gap):
+                self.status = self._branch(clock, gap, max_nodes)
         except OutOfTime:
             self.status = Status.TIME_LIMIT
         except KeyboardInterrupt:
@@ -60,6 +57,13 @@ class Prover:
         finally:
             self._collect()
         return self.status
+
+    def _branch(self, clock: Clock, gap: float, max_nodes: int | None) -> Status:
+        if max_nodes == 0:  # before the root is made, which may take long
+            return Status.ITERATION_LIMIT
+        self.root = root_node(self.objective, self.region, self.answer, clock)
+        self.tree.plant(self.root)
+        return self.tree.run(clock, gap, max_nodes, self._tell)
 
     def _tell(self) -> None:
         bound = min([self.tree.upper_bound, *self.bounds.values()])
