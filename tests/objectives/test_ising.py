@@ -1,6 +1,7 @@
 """Ising structure: refits against a general-purpose optimiser, derivatives, separation, errors."""
 
 import warnings
+from itertools import combinations
 
 import networkx as nx
 import numpy as np
@@ -63,6 +64,42 @@ def test_moves_among_runaway_couplings_are_scored_as_cold_refits_score_them(prob
         np.testing.assert_allclose(
             state.gradient, objective.gradient_at(state.coef) * (state.coef == 0), atol=2e-3
         )
+
+
+@pytest.mark.filterwarnings("ignore:the data are separable")
+@settings(max_examples=300)
+@given(hard_problems(), st.data())
+def test_no_move_is_left_out_that_reaches_the_floor(problem, data):
+    objective = IsingPseudoLikelihood(*problem)
+    constraint = BMatching(objective.edges, data.draw(st.integers(1, 4)))
+    support = constraint.extend(np.empty(0, dtype=np.intp), data.draw(st.permutations(range(objective.n))))
+    (moves,) = constraint.moves(support)
+    gains = objective.start(support).gains(moves)
+    floor = data.draw(st.sampled_from([-0.01, 0.0, *gains.tolist()]))
+    state = objective.start(support)
+    kept = [(move.added, move.dropped) for move in state.narrowed(moves, floor, state.gains).moves()]
+    listed = [(move.added, move.dropped) for move in moves.moves()]
+    assert kept == [pair for pair in listed if pair in kept]
+    assert {listed[row] for row in np.flatnonzero(gains >= floor)} <= set(kept)
+
+
+@pytest.mark.filterwarnings("ignore:the data are separable")
+@pytest.mark.parametrize("seed", [2, 3, 11, 21])
+def test_a_refit_that_did_not_end_rules_nothing_out(seed):
+    """Four samples of six vertices: among so many runaway couplings, dropping less may seem to gain less."""
+    rng = np.random.default_rng(seed)
+    spins = np.sign(rng.standard_normal((4, 6))) + 0.1 * rng.standard_normal((4, 6))
+    objective = IsingPseudoLikelihood(spins, fields=bool(seed % 2))
+    support = np.arange(0, 15, 2)
+    pairs = np.array(list(combinations(support, 2)))
+    for added in range(1, 15, 2):
+        moves = MoveList(np.full((len(pairs), 1), added), pairs)
+        state = objective.start(support)
+        gains = state.gains(moves)
+        for floor in np.quantile(gains, [0.5, 0.9, 1.0]):
+            narrowed = state.narrowed(moves, floor, state.gains)
+            kept = {tuple(dropped) for dropped in narrowed.dropped.tolist()}
+            assert {tuple(dropped) for dropped in pairs[gains >= floor].tolist()} <= kept
 
 
 @pytest.mark.filterwarnings("ignore:the data are separable")

@@ -238,7 +238,7 @@ def step_lengths(n_edges, size, longest_coupling, longest_field):
 
 @njit(cache=True)
 def _value_after(problem, chosen, parameters, added, dropped, tolerance, max_steps):
-    """Value after one move: refit from where the kept parameters are."""
+    """Value after one move, and whether it is the maximum: refit from where the kept parameters are."""
     spins, tail, head, ridge, longest_coupling, longest_field = problem
     n_fields = len(parameters) - len(chosen)
     kept = 0
@@ -259,33 +259,30 @@ def _value_after(problem, chosen, parameters, added, dropped, tolerance, max_ste
     size = kept + n_fields
     lengths = step_lengths(kept, size, longest_coupling, longest_field)
     elements = moved[:kept]
-    value, _ = refit(
-        spins, tail[elements], head[elements], start[:size], ridge, lengths, tolerance, max_steps
-    )
-    return value
+    return refit(spins, tail[elements], head[elements], start[:size], ridge, lengths, tolerance, max_steps)
 
 
 @njit(cache=True)
 def values_after(problem, chosen, parameters, added, dropped, tolerance, max_steps):
-    """Values after each of many moves: one warm-started refit a row.
+    """Values after each of many moves, and which are maxima: one warm-started refit a row.
 
     ``problem`` is (spins, tail, head, ridge, longest step of a coupling, longest step of a field).
     """
-    values = np.empty(len(added))
+    values, converged = np.empty(len(added)), np.empty(len(added), np.bool_)
     for row in range(len(added)):
-        values[row] = _value_after(
+        values[row], converged[row] = _value_after(
             problem, chosen, parameters, added[row], dropped[row], tolerance, max_steps
         )
-    return values
+    return values, converged
 
 
 @njit(cache=True, parallel=True)
 def values_after_on_all_threads(problem, chosen, parameters, added, dropped, tolerance, max_steps):
     """The same, with the rows shared out among the threads."""
-    values = np.empty(len(added))
+    values, converged = np.empty(len(added)), np.empty(len(added), np.bool_)
     for chunk in prange((len(added) + ROWS_PER_CHUNK - 1) // ROWS_PER_CHUNK):
         rows = slice(chunk * ROWS_PER_CHUNK, (chunk + 1) * ROWS_PER_CHUNK)
-        values[rows] = values_after(
+        values[rows], converged[rows] = values_after(
             problem, chosen, parameters, added[rows], dropped[rows], tolerance, max_steps
         )
-    return values
+    return values, converged

@@ -8,7 +8,7 @@ To add a plain set function, write :meth:`SetFunction._value`; to add a sparse o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -88,6 +88,8 @@ class State:
     value: float
     #: How many values of f were computed so far, in closed form or by refitting.
     n_evaluations: int
+    #: Whether :meth:`narrowed` leaves moves out: the more, the better the floor.
+    narrows: bool = False
 
     def __init__(self, objective: SetFunction, support: IndexArray) -> None:
         self.objective = objective
@@ -104,6 +106,14 @@ class State:
     def best(self, moves: MoveBatch) -> tuple[int, float]:
         """Return flat index and gain of the best move of a batch (-1 if it holds none)."""
         return moves.best(self.gains(moves), self.magnitude)
+
+    def narrowed(self, moves: MoveBatch, floor: float, score: Callable[[MoveBatch], object]) -> MoveBatch:
+        """Return the moves, in order, without some that can neither gain ``floor`` nor tie with it.
+
+        Bounds may be gains of other moves. The state hands those to ``score``, which calls :meth:`gains` for
+        them, a few at a time, so that a search can stop in between.
+        """
+        return moves
 
     @property
     def magnitude(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 import numpy as np
@@ -41,13 +41,14 @@ class BestImprovement(Acceptance):
 
     def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch], steps: Steps) -> Move | None:
         """Return the best improving move; ties go to the one that comes first."""
-        best = self.least_gain(state)
+        best, found = self.least_gain(state), None
         for moves in batches:
             index, score = pivot.best(state, moves)
-            ties = steps.pending is not None and score <= best + TIE * (abs(best) + state.magnitude)
+            ties = found is not None and score <= best + TIE * (abs(best) + state.magnitude)
             if index >= 0 and score > best and not ties:
-                best, steps.pending = score, moves.move(index)
-        return steps.pending
+                best, found = score, moves.move(index)
+                steps.keep(found, best)
+        return found
 
 
 class GeometricImprovement(Acceptance):
@@ -83,8 +84,35 @@ class LocalSearch(Steps):
     def propose(self, state: State) -> Move | None:
         """Return the move that the rules choose."""
         self.pending = None
-        batches = self._pivot.batches(state, self._constraint, self._q, self._acceptance.only_best)
-        cheap = partial(self._pivot.is_cheap, state)
-        move = self._acceptance.pick(self._pivot, state, pieces(batches, cheap, self._clock), self)
+        only_best = self._acceptance.only_best
+        batches: Iterable[MoveBatch] = self._pivot.batches(state, self._constraint, self._q, only_best)
+        scouts = self._pivot.scouts(state, self._constraint) if only_best else None
+        if scouts is not None:
+            batches = self._narrowed(state, batches, scouts)
+        move = self._acceptance.pick(self._pivot, state, self._cut(state, batches), self)
         self.pending = None
         return move
+
+    def _cut(self, state: State, batches: Iterable[MoveBatch]) -> Iterator[MoveBatch]:
+        return pieces(batches, partial(self._pivot.is_cheap, state), self._clock)
+
+    def _narrowed(self, state: State, batches: Iterable[MoveBatch], scouts: MoveBatch) -> Iterator[MoveBatch]:
+        """Yield the batches without moves that are worse than the best scout, or no improvement.
+
+        Scouts say what the best move gains at least, not which one it is: of moves that tie, the first in
+        order is to be found, and scouts are in none. The floor stays the same for a whole round, so that what
+        is scored does not depend on where the clock cuts the pieces.
+        """
+        floor = self._acceptance.least_gain(state)
+        for piece in self._cut(state, [scouts]):
+            index, gain = state.best(piece)
+            if index >= 0 and gain > floor:
+                floor = gain
+                self.keep(piece.move(index), gain)
+
+        def score(moves: MoveBatch) -> None:
+            for piece in self._cut(state, [moves]):
+                state.gains(piece)
+
+        for batch in batches:
+            yield state.narrowed(batch, floor, score)

@@ -51,6 +51,10 @@ class Pivot(ABC):
         """Return flat index and score of the best move."""
         return state.best(moves)
 
+    def scouts(self, state: State, constraint: IndependenceSystem) -> MoveBatch | None:
+        """Return a few moves, likely good ones, if worse ones can be left out for knowing their gains."""
+        return None
+
 
 class Oblivious(Pivot):
     """Score every feasible move by its exact gain.
@@ -70,6 +74,12 @@ class Oblivious(Pivot):
     ) -> Iterator[MoveBatch]:
         """Yield all moves."""
         return constraint.moves(state.support, q)
+
+    def scouts(self, state: State, constraint: IndependenceSystem) -> MoveBatch | None:
+        """Return the moves that :class:`SemiOblivious` would score."""
+        if not (state.narrows and isinstance(state, SparseState)):
+            return None
+        return constraint.cheapest_drops(state.support, state.coef**2)
 
 
 class Additions(Pivot):

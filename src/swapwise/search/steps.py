@@ -28,6 +28,12 @@ class Steps(ABC):
     why_not: str = ""
     #: The best move of a round that was cut short.
     pending: Move | None = None
+    _pending_score: float = -np.inf
+
+    def keep(self, move: Move, score: float) -> None:
+        """Make a move the pending one, unless that is better."""
+        if self.pending is None or score > self._pending_score:
+            self.pending, self._pending_score = move, score
 
     @abstractmethod
     def propose(self, state: State) -> Move | None:
