@@ -15,8 +15,9 @@ lint: .venv/.installed
 bench: .venv/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
+# From here, so that the plain program in benchmarks/reference is found. OPTIONS=--quick, and so on.
 reproduce: .venv/.installed
-	$(BIN)/swapwise reproduce
+	PYTHONPATH=. $(BIN)/swapwise reproduce $(OPTIONS)
 
 .venv/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "swapwise needs Python 3.11 or newer; give one with make PYTHON=...")'

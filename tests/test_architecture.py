@@ -22,7 +22,8 @@ LAYERS = [
     {"theory"},
     {"maximize"},
     {"estimators"},
-    {"experiments", "report"},
+    {"experiments"},
+    {"report"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -1,0 +1,231 @@
+"""The declared grid: which procedure runs in which setting, for which sizes and how many trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from swapwise.experiments.procedures import (
+    DEFAULT,
+    FLAVOURS,
+    LOCAL_SEARCHES,
+    Plain,
+    Procedure,
+    Proof,
+    Search,
+    plain_is_there,
+)
+from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, REGRESSION_1000, Setting
+
+#: A row's coordinates: what it is the row of.
+COORDINATES = ("setting", "part", "method", "size", "trial", "flavour", "seed")
+Key = tuple[str, str, str, int, int, str, int]
+
+# A quick run has this many trials, and leaves out what takes longer than this many seconds.
+QUICK_TRIALS = 2
+QUICK_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Block:
+    """One procedure in one setting.
+
+    Attributes
+    ----------
+    seconds : what the largest size takes, roughly; for the time left and for the order of work only
+    sizes : all of the setting's, if not given
+    most_trials : for what is too slow to be repeated often
+    growth : the power of the size with which the seconds grow
+    """
+
+    setting: Setting
+    procedure: Procedure
+    seconds: float
+    sizes: tuple[int, ...] = ()
+    most_trials: int | None = None
+    growth: int = 2
+
+    def seconds_at(self, size: int) -> float:
+        """Return roughly what a size takes."""
+        return self.seconds * (size / self.setting.sizes[-1]) ** self.growth
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry of the grid, to become one row."""
+
+    block: Block
+    size: int
+    trial: int
+    flavour: str
+    seed: int
+
+    @property
+    def key(self) -> Key:
+        """The coordinates, which say all that the row depends on."""
+        block = self.block
+        procedure = block.procedure
+        return (
+            block.setting.name,
+            procedure.part,
+            procedure.name,
+            self.size,
+            self.trial,
+            self.flavour,
+            self.seed,
+        )
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its running time is shown: then nothing else may run beside it."""
+        return self.block.setting.timed and self.block.procedure.part in ("paper", "plain")
+
+    @property
+    def seconds(self) -> float:
+        """Roughly what it takes."""
+        return self.block.seconds_at(self.size) * (self.block.procedure.repeats if self.is_timed else 1)
+
+    def method_seed(self) -> int:
+        """Return the seed of the method's own randomness; the same in both flavours."""
+        name = f"{self.block.setting.name} {self.block.procedure.name}"
+        return int(
+            np.random.SeedSequence([self.seed, self.trial, self.size, *name.encode()]).generate_state(1)[0]
+        )
+
+
+def _blocks(setting: Setting, seconds: dict[str, float]) -> list[Block]:
+    return [Block(setting, Search(method), took) for method, took in seconds.items()]
+
+
+def _starts(setting: Setting, methods: Sequence[str], seconds: float) -> list[Block]:
+    return [
+        Block(setting, Search(method, start), seconds)
+        for method in methods
+        for start in ("modular", "greedy")
+    ]
+
+
+_REGRESSION_METHODS = (*LOCAL_SEARCHES, "random-residual-greedy", "modular")
+_EVERY_OTHER = (2, 4, 6, 8, 10)
+
+PAPER: tuple[Block, ...] = (
+    *_blocks(REGRESSION_200, dict.fromkeys(_REGRESSION_METHODS, 0.02)),
+    *_blocks(REGRESSION_1000, dict.fromkeys(_REGRESSION_METHODS, 0.1)),
+    *_blocks(ISING_10, {**dict.fromkeys(LOCAL_SEARCHES, 0.08), "modular": 0.02, "random": 0.002}),
+    *_blocks(
+        ISING_20,
+        {"oblivious": 7.0, "semi-oblivious": 1.5, "non-oblivious": 0.1, "modular": 0.05, "random": 0.01},
+    ),
+)
+PLAIN: tuple[Block, ...] = (
+    Block(REGRESSION_200, Plain("oblivious"), 2.5, _EVERY_OTHER, most_trials=3),
+    Block(REGRESSION_200, Plain("semi-oblivious"), 1.5, _EVERY_OTHER, most_trials=3),
+    Block(REGRESSION_200, Plain("non-oblivious"), 0.5, _EVERY_OTHER, most_trials=3),
+    Block(REGRESSION_200, Plain("random-residual-greedy"), 1.5, _EVERY_OTHER, most_trials=3),
+    Block(REGRESSION_200, Plain("modular"), 0.02, _EVERY_OTHER, most_trials=3),
+)
+BEYOND: tuple[Block, ...] = (
+    *_starts(REGRESSION_200, ("oblivious", "non-oblivious"), 0.02),
+    *_starts(REGRESSION_1000, ("oblivious", "non-oblivious"), 0.1),
+    *_starts(ISING_10, ("oblivious",), 0.1),
+    *_starts(ISING_20, ("semi-oblivious",), 3.0),
+    *(Block(ISING_10, Search(method, "greedy", q=2), 1.5) for method in LOCAL_SEARCHES),
+    Block(REGRESSION_200, Proof(ridge=0.0, max_nodes=150), 3.0, (1, 2, 3, 5, 10), most_trials=3, growth=0),
+    Block(REGRESSION_200, Proof(ridge=0.1, max_nodes=10), 1.5, most_trials=5, growth=0),
+    Block(ISING_10, Proof(ridge=0.01, max_nodes=1000), 2.0, most_trials=5, growth=0),
+)
+
+
+def cells(
+    trials: int = 10,
+    seed: int = 0,
+    flavour: str = DEFAULT,
+    *,
+    quick: bool = False,
+    only: Iterable[str] = (),
+) -> list[Cell]:
+    """Return the cells of a run, in the order of the declared grid.
+
+    Parameters
+    ----------
+    trials : int
+        Instances of each setting.
+    seed : int
+        A part of every coordinate.
+    flavour : "default" or "as-published"
+        What goes beyond the paper is for the default flavour only.
+    quick : bool
+        Two trials at the most, and nothing that takes more than a second.
+    only : names
+        Of experiments (all of their settings), settings, parts or methods, see :func:`names`. Settings add
+        up, and so do parts, and methods; a cell must have one of each kind that is given.
+
+    Examples
+    --------
+    >>> len(cells(trials=10, only=["ising-20", "modular"]))
+    70
+    >>> cells(trials=1, only=["ising-20", "modular"])[2].key
+    ('ising-20', 'paper', 'modular', 3, 0, 'default', 0)
+    """
+    if flavour not in FLAVOURS:
+        raise ValueError(f"flavour must be one of {', '.join(FLAVOURS)}; got {flavour!r}")
+    chosen = _by_kind(only)
+    blocks = [*PAPER, *(PLAIN if plain_is_there() else ()), *(BEYOND if flavour == DEFAULT else ())]
+    found = [
+        cell
+        for block in blocks
+        if all(_kinds(block)[kind] in wanted for kind, wanted in chosen.items())
+        for cell in _cells_of(block, min(trials, QUICK_TRIALS) if quick else trials, seed, flavour)
+        if not quick or cell.seconds <= QUICK_SECONDS
+    ]
+    if not found:
+        raise ValueError(f"nothing is both {' and '.join(only)}" + (" and quick" if quick else ""))
+    return found
+
+
+def names() -> dict[str, list[str]]:
+    """Return the names that ``only`` may have, by kind.
+
+    >>> names()["setting"]
+    ['regression-200', 'regression-1000', 'ising-10', 'ising-20']
+    """
+    blocks = (*PAPER, *PLAIN, *BEYOND)
+    kinds = _kinds(blocks[0])
+    return {kind: list(dict.fromkeys(_kinds(block)[kind] for block in blocks)) for kind in kinds}
+
+
+def _kinds(block: Block) -> dict[str, str]:
+    return {
+        "experiment": block.setting.experiment,
+        "setting": block.setting.name,
+        "part": block.procedure.part,
+        "method": block.procedure.name,
+    }
+
+
+def _by_kind(only: Iterable[str]) -> dict[str, set[str]]:
+    known = names()
+    chosen: dict[str, set[str]] = {}
+    for name in only:
+        kind = next((kind for kind in known if name in known[kind]), None)
+        if kind is None:
+            choices = "; ".join(f"{kind}s: {', '.join(known[kind])}" for kind in known)
+            raise ValueError(f"only knows no {name!r}; there are {choices}")
+        if kind == "experiment":
+            chosen.setdefault("setting", set()).update(_settings_of(name))
+        else:
+            chosen.setdefault(kind, set()).add(name)
+    return chosen
+
+
+def _settings_of(experiment: str) -> set[str]:
+    return {block.setting.name for block in PAPER if block.setting.experiment == experiment}
+
+
+def _cells_of(block: Block, trials: int, seed: int, flavour: str) -> Iterator[Cell]:
+    most = trials if block.most_trials is None else min(trials, block.most_trials)
+    for trial in range(most):
+        for size in block.sizes or block.setting.sizes:
+            yield Cell(block, size, trial, flavour, seed)

@@ -1,0 +1,111 @@
+"""How rows were made: versions, processor, options, and every session that worked on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from swapwise.experiments.store import StoreError, write_atomically
+
+PACKAGES = ("swapwise", "numpy", "scipy", "numba", "scikit-learn", "networkx", "joblib", "pandas")
+
+Manifest = dict[str, Any]
+
+
+def begin(path: Path, options: dict[str, Any]) -> Manifest:
+    """Return the manifest of a folder with a new session begun, and write it.
+
+    Sessions that were killed stay in it with no end; ``changed`` tells what is different since.
+    """
+    manifest = _read(path) if path.exists() else {}
+    manifest["options"] = options
+    manifest["seeds"] = (
+        "of an instance: seed, trial, setting; of a method: seed, trial, size, setting, method; nothing else"
+    )
+    manifest["complete"] = False
+    session = {"started": _now(), "seconds": None, "rows": None, "machine": machine(), "versions": versions()}
+    manifest.setdefault("sessions", []).append(session)
+    save(path, manifest)
+    return manifest
+
+
+def end(path: Path, manifest: Manifest, seconds: float, rows: int, complete: bool) -> None:
+    """Write down how the session ended; ``rows`` are those that it made."""
+    manifest["sessions"][-1].update(seconds=round(seconds, 1), rows=rows)
+    manifest["complete"] = complete
+    save(path, manifest)
+
+
+def save(path: Path, manifest: Manifest) -> None:
+    """Write the manifest as JSON."""
+    write_atomically(path, (json.dumps(manifest, indent=2) + "\n").encode())
+
+
+def changed(manifest: Manifest) -> list[str]:
+    """Say what differs between this session and the one before, if there was one: rows may differ too.
+
+    >>> before = {"machine": {"processor": "A"}, "versions": {"numpy": "1.0", "scipy": "1.0"}}
+    >>> now = {"machine": {"processor": "A"}, "versions": {"numpy": "2.0", "scipy": "1.0"}}
+    >>> changed({"sessions": [before, now]})
+    ['numpy was 1.0 and is 2.0']
+    """
+    if len(manifest["sessions"]) < 2:
+        return []
+    before, now = ({**session["machine"], **session["versions"]} for session in manifest["sessions"][-2:])
+    return [
+        f"{name} was {before.get(name)} and is {now[name]}" for name in now if now[name] != before.get(name)
+    ]
+
+
+def machine() -> dict[str, Any]:
+    """Return what is known of the machine."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that numbers depend on.
+
+    >>> sorted(versions())[0]
+    'joblib'
+    """
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # run from a source tree that is not installed
+            found[package] = "unknown"
+    return found
+
+
+def _read(path: Path) -> Manifest:
+    try:
+        manifest = json.loads(path.read_bytes())
+        if not isinstance(manifest["sessions"], list):
+            raise TypeError
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(
+            f"{path} is not a manifest of this program; delete it, or give another folder"
+        ) from error
+    return dict(manifest)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or "unknown"

@@ -1,0 +1,204 @@
+"""What runs on an instance: a search as in the paper, one that goes beyond it, a proof, the plain program."""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swapwise.experiments.settings import Setting
+from swapwise.maximize import maximize
+from swapwise.search.pivots import NonOblivious, Pivot
+from swapwise.search.result import SearchResult, Status
+from swapwise.theory.certify import certify
+
+DEFAULT, AS_PUBLISHED = "default", "as-published"
+FLAVOURS = (DEFAULT, AS_PUBLISHED)
+LOCAL_SEARCHES = ("oblivious", "semi-oblivious", "non-oblivious")
+
+# The paper's T.
+PUBLISHED_MOVES = 200
+
+#: The names that the figures of a row have; what a procedure does not measure stays empty.
+FIGURES = ("value", "n_iter", "n_evaluations", "status", "upper_bound", "proven", "promised")
+
+
+class Interrupted(Exception):
+    """A search was interrupted, so its figures are not those of the whole search."""
+
+
+@dataclass(frozen=True)
+class Procedure(ABC):
+    """Something that runs on an instance and has figures to show for it."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """How rows call it."""
+
+    @property
+    @abstractmethod
+    def part(self) -> str:
+        """The part of the experiments that it belongs to."""
+
+    @property
+    def repeats(self) -> int:
+        """How often it runs when it is timed; the median counts."""
+        return 3
+
+    @abstractmethod
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Return its figures, from the data to the answer; names are among ``FIGURES``."""
+
+
+@dataclass(frozen=True)
+class Search(Procedure):
+    """A method of :func:`swapwise.maximize`.
+
+    >>> Search("oblivious").name, Search("oblivious", start="greedy", q=2).name
+    ('oblivious', 'oblivious from greedy, q = 2')
+    """
+
+    method: str
+    start: str = "empty"
+    q: int = 1
+
+    @property
+    def name(self) -> str:
+        """The method, and what differs from the paper's way to run it."""
+        start = "" if self.start == "empty" else f" from {self.start}"
+        return self.method + start + ("" if self.q == 1 else f", q = {self.q}")
+
+    @property
+    def part(self) -> str:
+        """What of it is not in the paper, if anything."""
+        if self.q > 1:
+            return "pairs"
+        return "paper" if self.start == "empty" else "starts"
+
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Search, with the library's defaults or as published."""
+        objective, constraint = setting.problem(instance, size)
+        method: str | Pivot = self.method
+        if flavour == AS_PUBLISHED and method == "non-oblivious":
+            method = NonOblivious(smoothness=setting.published_smoothness(objective))
+        is_local = self.method in LOCAL_SEARCHES
+        limit = PUBLISHED_MOVES if flavour == AS_PUBLISHED and is_local else None
+        result = maximize(
+            objective, constraint, method, q=self.q, start=self.start, max_iter=limit, random_state=seed
+        )
+        return _figures(result)
+
+
+@dataclass(frozen=True)
+class Proof(Procedure):
+    """A search with the certificate of its answer.
+
+    The certificate may look at a fixed number of parts, not take a fixed time, so that it is the same
+    wherever it runs. A ridge (for one sample) gives the dual bound curvature to spare.
+    """
+
+    ridge: float
+    max_nodes: int
+
+    @property
+    def name(self) -> str:
+        """Whether a ridge helps."""
+        return "certificate" if self.ridge == 0 else "certificate with ridge"
+
+    @property
+    def part(self) -> str:
+        """All proofs are one part."""
+        return "certificates"
+
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Search and prove."""
+        objective, constraint = setting.problem(instance, size, self.ridge)
+        result = maximize(objective, constraint, random_state=seed)
+        figures = _figures(result)
+        proof = certify(objective, constraint, result, time_limit=None, gap=0.0, max_nodes=self.max_nodes)
+        if proof.status == Status.INTERRUPTED:
+            raise Interrupted
+        promise = result.guarantee
+        return {
+            **figures,
+            "upper_bound": proof.upper_bound,
+            "proven": proof.ratio,
+            "promised": None if promise is None else promise.ratio,
+        }
+
+
+@dataclass(frozen=True)
+class Plain(Procedure):
+    """A method as the paper's program has it: every value is a refit.
+
+    It is the plain program of ``benchmarks/reference``, which a clone of the repository has and an
+    installed package has not.
+    """
+
+    method: str
+
+    @property
+    def name(self) -> str:
+        """The method, said to be plain."""
+        return f"plain {self.method}"
+
+    @property
+    def part(self) -> str:
+        """All plain programs are one part."""
+        return "plain"
+
+    @property
+    def repeats(self) -> int:
+        """Once: it takes long enough to be timed well."""
+        return 1
+
+    def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Run the plain program on a regression problem, always as published."""
+        reference = importlib.import_module("benchmarks.reference")
+        f = reference.PlainLeastSquares(instance.X, instance.y)
+        allowed = _within_capacity(instance.labels.tolist(), size)
+        if self.method in LOCAL_SEARCHES:
+            M = setting.published_smoothness(setting.problem(instance, size)[0])
+            outcome = reference.local_search(
+                f, allowed, f.n, self.method, [], PUBLISHED_MOVES, M=M, tol=1e-10, needless_drops=False
+            )
+        elif self.method == "random-residual-greedy":
+            outcome = reference.random_residual_greedy(f, allowed, f.n, np.random.default_rng(seed))
+        else:
+            outcome = reference.modular(f, allowed, f.n)
+        return {"value": outcome.value, "n_iter": len(outcome.trace)}
+
+
+def plain_is_there() -> bool:
+    """Tell whether the plain program can be imported."""
+    try:
+        importlib.import_module("benchmarks.reference")
+    except ImportError:
+        return False
+    return True
+
+
+def _figures(result: SearchResult) -> dict[str, Any]:
+    if result.status == Status.INTERRUPTED:
+        raise Interrupted
+    return {
+        "value": float(result.value),
+        "n_iter": result.n_iter,
+        "n_evaluations": result.n_evaluations,
+        "status": str(result.status),
+    }
+
+
+def _within_capacity(labels: list[int], capacity: int) -> Callable[[list[int]], bool]:
+    """Return the independence oracle of a partition matroid, for the plain program."""
+
+    def is_independent(S: list[int]) -> bool:
+        return all(count <= capacity for count in Counter(labels[x] for x in S).values())
+
+    return is_independent

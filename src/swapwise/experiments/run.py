@@ -1,0 +1,92 @@
+"""All cells of a run: timed ones one after the other, then the others side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from swapwise.experiments.grid import Cell
+from swapwise.experiments.measure import Row, measure
+from swapwise.experiments.procedures import Interrupted
+from swapwise.experiments.store import Store
+
+
+def run(
+    cells: Sequence[Cell], store: Store, jobs: int = -1, observe: Callable[[Cell], None] = lambda cell: None
+) -> list[Row]:
+    """Measure the cells that the store does not have, and return the rows of all cells, in their order.
+
+    Rows are stored as they are made, so that a run that is stopped, by whatever, goes on from there.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        See :func:`swapwise.experiments.grid.cells`.
+    store : Store
+    jobs : int
+        How many processes measure side by side what is not timed; -1 for one on each core.
+    observe : callable
+        Called with every cell that is done, those of the store first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from swapwise.experiments.grid import cells
+    >>> grid = cells(trials=1, only=["regression-200", "modular"])
+    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "rows.jsonl") as store:
+    ...     rows = run(grid, store)
+    >>> [round(row["quality"], 2) for row in rows[:5]]
+    [0.58, 0.73, 0.78, 0.84, 0.89]
+    """
+    todo = []
+    for cell in cells:
+        if cell.key in store.rows:
+            observe(cell)
+        else:
+            todo.append(cell)
+    try:
+        for cell, row in _measured(todo, jobs):
+            store.add(row)
+            observe(cell)
+    except Interrupted:
+        raise KeyboardInterrupt from None
+    return stored(cells, store)
+
+
+def stored(cells: Iterable[Cell], store: Store) -> list[Row]:
+    """Return the rows that the store has of these cells, in their order."""
+    return [store.rows[cell.key] for cell in cells if cell.key in store.rows]
+
+
+def _measured(todo: Sequence[Cell], jobs: int) -> Iterator[tuple[Cell, Row]]:
+    timed = [cell for cell in todo if cell.is_timed]
+    warm_up(timed)
+    for cell in timed:
+        yield cell, measure(cell)
+    yield from _side_by_side([cell for cell in todo if not cell.is_timed], jobs)
+
+
+def warm_up(cells: Iterable[Cell]) -> None:
+    """Run every procedure for a small and a large size, so that compilation is not timed."""
+    by_block: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        by_block.setdefault(cell.key[:1] + cell.key[2:3], []).append(cell)
+    for some in by_block.values():
+        if some[0].block.procedure.part != "plain":  # which is not compiled
+            for size in {min(cell.size for cell in some), max(cell.size for cell in some)}:
+                measure(next(cell for cell in some if cell.size == size))
+
+
+def _side_by_side(cells: Sequence[Cell], jobs: int) -> Iterator[tuple[Cell, Row]]:
+    from joblib import Parallel, delayed, parallel_config
+
+    # Long ones first: at the end all processes have something to do.
+    ordered = sorted(cells, key=lambda cell: -cell.seconds)
+    # Workers whose run was killed go away by themselves, soon.
+    with parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=10):
+        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
+        yield from parallel(delayed(_with_row)(cell) for cell in ordered)
+
+
+def _with_row(cell: Cell) -> tuple[Cell, Row]:
+    return cell, measure(cell)

@@ -1,0 +1,202 @@
+"""The figure of the experiments for print: the paper's six panels, and a row of what goes beyond it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from swapwise.report.panels import (
+    BEYOND_PANELS,
+    NAMES,
+    PAPER_PANELS,
+    Curve,
+    Panel,
+    check_rows,
+    footnotes,
+    log_range,
+    panels_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Inches. The width is that of a text page with two columns, so that points of a font are points in print.
+# Every panel has the same place in its cell, whatever its labels: then all axes are of one size and in line.
+WIDTH, CELL = 6.75, 2.25
+LEFT, RIGHT = 0.5, 0.06
+HEADING, TITLE, HEIGHT, X_LABEL, LEGEND, LONG_LEGEND, FOOT = 0.28, 0.24, 1.4, 0.37, 0.36, 0.98, 0.34
+
+# Points.
+SMALL, NORMAL, LARGE = 7.0, 7.5, 9.0
+
+# Neighbouring curves are shifted by this share of the width, so that their bars stand side by side.
+_SHIFT = 0.007
+
+_MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v", "x": "x"}
+_DASHES: dict[str, Any] = {
+    "solid": "-",
+    "dash": (0, (4, 1.6)),
+    "dot": (0, (1, 1.4)),
+    "dashdot": (0, (5, 1.4, 1, 1.4)),
+}
+_LEGEND_LOOKS: dict[str, Any] = {
+    "fontsize": SMALL,
+    "frameon": False,
+    "handlelength": 2.8,
+    "labelspacing": 0.25,
+    "borderaxespad": 0.0,
+    "borderpad": 0.0,
+}
+
+
+def draw_figure(rows: pd.DataFrame) -> Figure:
+    """Draw the experiments as in the paper's figure, with a third row for what goes beyond the paper.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        With the columns ``swapwise.experiments.measure.COLUMNS`` and one flavour. Rows of the flavour
+        as-published have no third row.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        As wide as a page, with fonts of at least 7 points; pyplot does not know of it. What was not run
+        is said to be so in the middle of its panel.
+
+    Examples
+    --------
+    >>> from swapwise.experiments.measure import COLUMNS
+    >>> row = {"setting": "ising-20", "part": "paper", "method": "random", "size": 1, "trial": 0,
+    ...        "flavour": "as-published", "seed": 0, "quality": 0.3}
+    >>> figure = draw_figure(pd.DataFrame([row], columns=COLUMNS))
+    >>> len(figure.axes), figure.axes[5].get_title()
+    (6, '(f) graphical, objective, |V| = 20')
+    """
+    rows = check_rows(rows)
+    from matplotlib.figure import Figure  # not pyplot: it would keep the figure
+
+    goes_beyond = len(panels_of(rows)) > len(PAPER_PANELS)
+    row_height = TITLE + HEIGHT + X_LABEL
+    height = 2 * (row_height + LEGEND) + (HEADING + row_height + LONG_LEGEND if goes_beyond else 0) + FOOT
+    figure = Figure(figsize=(WIDTH, height), facecolor="white")
+    top = height
+    for panels in (PAPER_PANELS[:3], PAPER_PANELS[3:]):
+        _draw_row(figure, panels, rows, top, shares_legend=True)
+        top -= row_height + LEGEND
+    if goes_beyond:
+        words: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": LARGE, "fontweight": "bold"}
+        figure.text(0.5, (top - HEADING / 2) / height, "Beyond the paper", **words)
+        _draw_row(figure, BEYOND_PANELS, rows, top - HEADING, shares_legend=False)
+    notes = "\n".join(footnotes(rows))
+    figure.text(0.5, FOOT / 2 / height, notes, ha="center", va="center", fontsize=SMALL)
+    return figure
+
+
+def _draw_row(
+    figure: Figure, panels: tuple[Panel, ...], rows: pd.DataFrame, top: float, *, shares_legend: bool
+) -> None:
+    """Draw three panels whose titles begin at a height in inches, and their legends beneath them."""
+    width, height = figure.get_size_inches()
+    bottom = top - TITLE - HEIGHT
+    legend_at = (bottom - X_LABEL) / height
+    shared: dict[str, tuple[Curve, Artist]] = {}
+    for rank, panel in enumerate(panels):
+        place = (rank * CELL + LEFT) / width, bottom / height, (CELL - LEFT - RIGHT) / width, HEIGHT / height
+        axes = figure.add_axes(place)
+        curves = panel.curves(rows)
+        handles = _draw_panel(axes, panel, curves)
+        entries = list(zip(curves, handles, strict=True))
+        if shares_legend:
+            shared.update({curve.label: (curve, handle) for curve, handle in entries})
+        elif entries:
+            at = ((rank + 0.5) * CELL / width, legend_at)
+            axes.legend(
+                handles,
+                [curve.label for curve in curves],
+                loc="upper center",
+                bbox_to_anchor=at,
+                bbox_transform=figure.transFigure,
+                **_LEGEND_LOOKS,
+            )
+    if shared:
+        _shared_legend(figure, shared.values(), legend_at)
+
+
+def _draw_panel(axes: Axes, panel: Panel, curves: list[Curve]) -> list[Artist]:
+    """Draw one panel and return what its legend shows."""
+    from matplotlib.ticker import NullFormatter
+
+    sizes = panel.sizes
+    # In the middle of the cell, not of the axes: long titles have no room to spare on the right.
+    axes.set_title(panel.caption, fontsize=NORMAL, pad=4, x=(CELL / 2 - LEFT) / (CELL - LEFT - RIGHT))
+    axes.set_xlabel(panel.x_label, fontsize=NORMAL, labelpad=2)
+    axes.set_ylabel(panel.y_label, fontsize=NORMAL, labelpad=2)
+    axes.set_xlim(sizes[0] - 0.5, sizes[-1] + 0.5)
+    axes.set_xticks(sizes)
+    axes.spines[["top", "right"]].set_visible(False)
+    if panel.log:
+        axes.set_yscale("log")
+    handles = _draw_curves(axes, curves)
+    if not curves:
+        axes.set_yticks([], [])
+        axes.set_yticks([], [], minor=True)
+        words: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": NORMAL, "color": "0.4"}
+        axes.text(0.5, 0.5, "not run", transform=axes.transAxes, **words)
+    elif panel.log:
+        axes.set_ylim(log_range(curves))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    elif panel.top is not None:
+        # A mean ± spread may go beyond what is possible: no need to show where to.
+        low, high = axes.get_ylim()
+        axes.set_ylim(low, min(high, panel.top + 0.04 * (panel.top - low)))
+    axes.tick_params(labelsize=SMALL, pad=2, which="both")
+    axes.tick_params(length=2.5)
+    if curves:
+        axes.grid(alpha=0.25, linewidth=0.5)
+    return handles
+
+
+def _draw_curves(axes: Axes, curves: list[Curve]) -> list[Artist]:
+    left, right = axes.get_xlim()
+    handles: list[Artist] = []
+    for rank, curve in enumerate(curves):
+        look = curve.style
+        x = curve.x + (rank - (len(curves) - 1) / 2) * _SHIFT * (right - left)
+        # Thin bars beneath the lines; where there is one trial, the spread is NaN and there is no bar.
+        if np.isfinite(curve.spread).any():
+            axes.vlines(x, curve.low, curve.high, color=look.color, linewidth=0.7, alpha=0.55, zorder=1)
+        (line,) = axes.plot(
+            x,
+            curve.mean,
+            linestyle=_DASHES[look.dash],
+            marker=_MARKERS[look.marker],
+            markersize=3.2,
+            markerfacecolor="white" if look.hollow else look.color,
+            markeredgewidth=0.8,
+            linewidth=1.0,
+            color=look.color,
+            label=curve.label,
+            zorder=2,
+        )
+        handles.append(line)
+    return handles
+
+
+def _shared_legend(figure: Figure, entries: Iterable[tuple[Curve, Artist]], at: float) -> None:
+    """Put one legend beneath a row; a new curve stands below what it is new of."""
+    ordered = sorted(entries, key=lambda entry: (NAMES.index(entry[0].name), entry[0].is_new))
+    figure.legend(
+        [handle for _, handle in ordered],
+        [curve.label for curve, _ in ordered],
+        loc="upper center",
+        bbox_to_anchor=(0.5, at),
+        ncols=len(ordered) if len(ordered) <= 5 else 4,
+        columnspacing=2.0,
+        **_LEGEND_LOOKS,
+    )

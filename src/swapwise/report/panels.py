@@ -1,0 +1,338 @@
+"""The panels of the figure as declared data: which rows, which column and which looks every curve has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from swapwise.experiments.measure import COLUMNS
+from swapwise.experiments.procedures import AS_PUBLISHED, DEFAULT, FLAVOURS
+from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, REGRESSION_1000, Setting
+
+# The colours of Okabe and Ito, which the colour-blind tell apart; without black and yellow, of which one
+# is lost on dark ground and the other on white.
+BLUE, PURPLE, VERMILION = "#0072B2", "#CC79A7", "#D55E00"
+GREEN, ORANGE, SKY = "#009E73", "#E69F00", "#56B4E9"
+
+#: A column that is computed from the rows: the value, divided by the best that any method found.
+SHARE = "share"
+
+# What solves the same problem: certificates may have another objective, and the plain program is slow.
+_COMPARABLE = ("paper", "starts", "pairs")
+
+_NEW = " (new)"
+
+_FLAVOUR_NOTES = {
+    DEFAULT: "tight constants",
+    AS_PUBLISHED: "as published: one global M, start empty, T = 200",
+}
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a curve looks, in plotly's words for markers and dashes; ``hollow`` markers are not filled."""
+
+    color: str
+    marker: str
+    dash: str
+    hollow: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve as declared: the mean of one column over the rows of one method."""
+
+    name: str
+    setting: Setting
+    part: str
+    method: str
+    column: str
+    style: Style
+    is_new: bool = False
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve as measured.
+
+    Attributes
+    ----------
+    name : of the method, without the mark of the new
+    x : sizes, ascending
+    mean : over trials
+    spread : standard deviation over trials; NaN where there is only one
+    low, high : mean − spread and mean + spread; on a log axis, low is not below the least trial
+    trials : how many there are
+    is_new : whether the paper had to leave it out
+    """
+
+    name: str
+    x: np.ndarray
+    mean: np.ndarray
+    spread: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    trials: np.ndarray
+    style: Style
+    is_new: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name in the legend."""
+        return self.name + (_NEW if self.is_new else "")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes.
+
+    >>> PAPER_PANELS[1].caption, PAPER_PANELS[1].y_label, PAPER_PANELS[1].log
+    ('(b) regression, objective, n = 200', 'R²', False)
+    """
+
+    letter: str
+    title: str
+    x_label: str
+    y_label: str
+    lines: tuple[Line, ...]
+    log: bool = False
+    top: float | None = None  # what y cannot exceed
+
+    @property
+    def caption(self) -> str:
+        """Letter and title."""
+        return f"({self.letter}) {self.title}"
+
+    @property
+    def sizes(self) -> list[int]:
+        """All sizes that its settings have, whether they were run or not."""
+        return sorted({size for line in self.lines for size in line.setting.sizes})
+
+    def curves(self, rows: pd.DataFrame) -> list[Curve]:
+        """Return the curves that have rows, in the declared order; none says that it was not run."""
+        found = (_curve(line, rows, self.log) for line in self.lines)
+        return [curve for curve in found if curve is not None]
+
+
+def _curve(line: Line, rows: pd.DataFrame, log: bool) -> Curve | None:
+    is_mine = (rows["setting"] == line.setting.name) & (rows["part"] == line.part)
+    mine = rows[is_mine & (rows["method"] == line.method)]
+    if mine.empty:
+        return None
+    y = best_known_share(rows)[mine.index] if line.column == SHARE else mine[line.column]
+    # Empty cells are None or NaN, and bounds that were never reached are infinite: both are no points.
+    y = pd.to_numeric(y).astype(float)
+    y = y[np.isfinite(y) & ((y > 0) | (not log))]
+    if y.empty:
+        return None
+    by_size = y.groupby(mine["size"][y.index].astype(int)).agg(["mean", "std", "min", "count"])
+    mean, spread, least = (by_size[name].to_numpy(float) for name in ("mean", "std", "min"))
+    low = np.maximum(mean - spread, least) if log else mean - spread
+    return Curve(
+        line.name,
+        by_size.index.to_numpy(int),
+        mean,
+        spread,
+        low,
+        mean + spread,
+        by_size["count"].to_numpy(int),
+        line.style,
+        line.is_new,
+    )
+
+
+def best_known_share(rows: pd.DataFrame) -> pd.Series:
+    """Return every value divided by the largest that any method found on the same instance and size.
+
+    Rows that solve another problem (certificates) or are not searches of the library have NaN.
+
+    >>> rows = pd.DataFrame({"setting": "ising-10", "part": ["paper", "pairs"], "size": 2, "trial": 0,
+    ...                      "seed": 0, "value": [3.0, 4.0]})
+    >>> best_known_share(rows).tolist()
+    [0.75, 1.0]
+    """
+    comparable = rows[rows["part"].isin(_COMPARABLE)]
+    value = pd.to_numeric(comparable["value"]).astype(float)
+    instance = [comparable[name] for name in ("setting", "seed", "trial", "size")]
+    return (value / value.groupby(instance).transform("max")).reindex(rows.index)
+
+
+_METHODS = {
+    "oblivious": Style(BLUE, "circle", "solid"),
+    "semi-oblivious": Style(PURPLE, "square", "dash"),
+    "non-oblivious": Style(VERMILION, "diamond", "solid"),
+    "random-residual-greedy": Style(GREEN, "triangle-up", "dashdot"),
+    "modular": Style(ORANGE, "triangle-down", "dot"),
+    "random": Style(SKY, "x", "dash"),
+}
+
+#: The names of the paper's methods, in the order of legends.
+NAMES = tuple(method.replace("-greedy", " greedy").replace("random-", "random ") for method in _METHODS)
+
+
+def _paper(setting: Setting, column: str, left_out: tuple[str, ...] = ()) -> tuple[Line, ...]:
+    """Return a line for each of the paper's methods; ``left_out`` are those that it could not run."""
+    return tuple(
+        Line(
+            name,
+            setting,
+            "paper",
+            method,
+            column,
+            Style(style.color, style.marker, style.dash, hollow=method in left_out),
+            method in left_out,
+        )
+        for name, (method, style) in zip(NAMES, _METHODS.items(), strict=True)
+    )
+
+
+def _starts() -> tuple[Line, ...]:
+    """Return two methods (colours) from three starts (markers and dashes)."""
+    looks = {"empty": ("circle", "dash"), "modular": ("triangle-down", "dot"), "greedy": ("square", "solid")}
+    return tuple(
+        Line(
+            f"{method} from {start}",
+            REGRESSION_1000,
+            "paper" if start == "empty" else "starts",
+            method if start == "empty" else f"{method} from {start}",
+            SHARE,
+            Style(_METHODS[method].color, *looks[start], hollow=start == "empty"),
+        )
+        for method in ("oblivious", "non-oblivious")
+        for start in looks
+    )
+
+
+def _pairs() -> tuple[Line, ...]:
+    """Return one element at a time as in the panel of starts, and two at a time in colours of their own.
+
+    Semi-oblivious search from empty is left out: it lies between the two others, and on them.
+    """
+    single = [
+        Line(f"{line.name}, q = 1", ISING_10, line.part, line.method, SHARE, line.style)
+        for line in _starts()
+        if line.method in ("oblivious", "oblivious from modular", "oblivious from greedy", "non-oblivious")
+    ]
+    looks = {
+        "oblivious": Style(GREEN, "triangle-up", "solid"),
+        "semi-oblivious": Style(PURPLE, "x", "dash"),
+        "non-oblivious": Style(ORANGE, "diamond", "dashdot"),
+    }
+    double = [
+        Line(name, ISING_10, "pairs", name, SHARE, style)
+        for name, style in ((f"{method} from greedy, q = 2", style) for method, style in looks.items())
+    ]
+    return (*single, *double)
+
+
+def _certificates() -> tuple[Line, ...]:
+    """Return what is proven (solid, filled) and what is promised (dotted, hollow) for three problems."""
+    problems = (
+        ("n = 200", REGRESSION_200, "certificate", BLUE, "circle"),
+        ("n = 200, ridge", REGRESSION_200, "certificate with ridge", VERMILION, "diamond"),
+        ("|V| = 10, ridge", ISING_10, "certificate with ridge", GREEN, "square"),
+    )
+    kinds = (("proven", "proven", "solid"), ("promised by theorem", "promised", "dot"))
+    return tuple(
+        Line(
+            f"{kind}: {name}",
+            setting,
+            "certificates",
+            method,
+            column,
+            Style(color, marker, dash, hollow=column == "promised"),
+        )
+        for kind, column, dash in kinds
+        for name, setting, method, color, marker in problems
+    )
+
+
+_SLOW = ("oblivious", "semi-oblivious")
+_CAPACITY, _DEGREE = "capacity per category", "degree bound b"
+_RATIO, _BEST = "ratio to the true graph", "share of the best known"
+
+#: The six panels of the paper, in its order.
+PAPER_PANELS: tuple[Panel, ...] = (
+    Panel("a", "regression, time, n = 200", _CAPACITY, "seconds", _paper(REGRESSION_200, "seconds"), True),
+    Panel("b", "regression, objective, n = 200", _CAPACITY, "R²", _paper(REGRESSION_200, "quality"), top=1.0),
+    Panel(
+        "c",
+        "regression, objective, n = 1000",
+        _CAPACITY,
+        "R²",
+        _paper(REGRESSION_1000, "quality", _SLOW),
+        top=1.0,
+    ),
+    Panel("d", "graphical, time, |V| = 10", _DEGREE, "seconds", _paper(ISING_10, "seconds"), True),
+    Panel("e", "graphical, objective, |V| = 10", _DEGREE, _RATIO, _paper(ISING_10, "quality")),
+    Panel("f", "graphical, objective, |V| = 20", _DEGREE, _RATIO, _paper(ISING_20, "quality", _SLOW)),
+)
+
+#: What the paper does not have; only rows of the default flavour go there.
+BEYOND_PANELS: tuple[Panel, ...] = (
+    Panel("g", "where the search begins, n = 1000", _CAPACITY, _BEST, _starts(), top=1.0),
+    Panel("h", "pairs at a time, |V| = 10", _DEGREE, _BEST, _pairs(), top=1.0),
+    Panel("i", "certificates", f"capacity, or {_DEGREE}", "share of the optimum", _certificates(), top=1.0),
+)
+
+
+def log_range(curves: list[Curve]) -> tuple[float, float]:
+    """Return the ends of a log axis: all curves with their bars, and two powers of ten to be labelled."""
+    low = 0.85 * min(float(np.nanmin([curve.mean, curve.low])) for curve in curves)
+    high = max(float(np.nanmax([curve.mean, curve.high])) for curve in curves) / 0.85
+    if np.ceil(np.log10(low)) >= np.floor(np.log10(high)):
+        low = 10.0 ** np.floor(np.log10(low))
+    if np.ceil(np.log10(low)) >= np.floor(np.log10(high)):
+        high = 10.0 ** np.ceil(np.log10(high))
+    return low, high
+
+
+def check_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as they are, with an index of their own, or raise an error that says what is wrong.
+
+    >>> check_rows(pd.DataFrame({"size": [1]}))
+    Traceback (most recent call last):
+    ...
+    ValueError: rows must have the columns setting, ...; they lack setting, ...
+    """
+    if not isinstance(rows, pd.DataFrame):
+        raise TypeError(f"rows must be a pandas.DataFrame, as of the experiments, got {rows!r}")
+    missing = [name for name in COLUMNS if name not in rows.columns]
+    if missing:
+        raise ValueError(f"rows must have the columns {', '.join(COLUMNS)}; they lack {', '.join(missing)}")
+    if rows.empty:
+        raise ValueError("rows must have at least one row, got none")
+    flavours = sorted({str(flavour) for flavour in rows["flavour"]})
+    if len(flavours) > 1 or flavours[0] not in FLAVOURS:
+        raise ValueError(f"rows must have one flavour of {', '.join(FLAVOURS)}; got {', '.join(flavours)}")
+    return rows.reset_index(drop=True)
+
+
+def panels_of(rows: pd.DataFrame) -> tuple[Panel, ...]:
+    """Return the panels that rows of this flavour have, whether all of them were run or not."""
+    return (*PAPER_PANELS, *(BEYOND_PANELS if rows["flavour"].iloc[0] == DEFAULT else ()))
+
+
+def footnotes(rows: pd.DataFrame) -> list[str]:
+    """Say of how many trials the curves are, how the methods were run, and what is new.
+
+    >>> row = {"setting": "ising-10", "part": "paper", "method": "random", "size": 1, "trial": 0,
+    ...        "flavour": "default", "seed": 0, "quality": 0.3}
+    >>> footnotes(pd.DataFrame([row], columns=COLUMNS))
+    ['One trial, so there is no spread; tight constants.']
+    """
+    curves = [curve for panel in panels_of(rows) for curve in panel.curves(rows)]
+    counts = sorted({int(count) for curve in curves for count in curve.trials})
+    how = _FLAVOUR_NOTES[rows["flavour"].iloc[0]]
+    if not counts:
+        return [f"No panel was run; {how}."]
+    if counts == [1]:
+        notes = [f"One trial, so there is no spread; {how}."]
+    else:
+        trials = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+        notes = [f"Mean ± standard deviation over {trials} trials; {how}."]
+    if any(curve.is_new for curve in curves):
+        notes.append(f"{_NEW.strip()}: the paper had to leave it out, being too slow.")
+    return notes

@@ -1,0 +1,106 @@
+"""The declared grid holds what the paper runs, and every cell can be had by itself."""
+
+import pytest
+
+from swapwise.experiments import grid
+from swapwise.experiments.grid import cells, names
+from swapwise.experiments.procedures import LOCAL_SEARCHES
+
+
+def methods_of(found, setting, part="paper"):
+    return {cell.key[2] for cell in found if cell.key[:2] == (setting, part)}
+
+
+class TestWhatIsInIt:
+    @pytest.mark.parametrize("flavour", ["default", "as-published"])
+    @pytest.mark.parametrize(
+        ("setting", "others", "sizes"),
+        [
+            ("regression-200", {"random-residual-greedy", "modular"}, range(1, 11)),
+            ("regression-1000", {"random-residual-greedy", "modular"}, range(1, 11)),
+            ("ising-10", {"modular", "random"}, range(1, 6)),
+            ("ising-20", {"modular", "random"}, range(1, 8)),
+        ],
+    )
+    def test_all_methods_of_the_paper_in_both_settings(self, flavour, setting, others, sizes):
+        found = [cell for cell in cells(10, flavour=flavour) if cell.key[:2] == (setting, "paper")]
+        wanted = {
+            (method, size, trial)
+            for method in {*LOCAL_SEARCHES, *others}
+            for size in sizes
+            for trial in range(10)
+        }
+        assert {cell.key[2:5] for cell in found} == wanted
+        assert len(found) == len(wanted)
+
+    def test_what_goes_beyond_is_for_the_default_flavour(self):
+        parts = {cell.key[1] for cell in cells(1)}
+        assert parts == {"paper", "plain", "starts", "pairs", "certificates"}
+        assert {cell.key[1] for cell in cells(1, flavour="as-published")} == {"paper", "plain"}
+
+    def test_beyond_the_paper(self):
+        found = cells(1)
+        assert methods_of(found, "ising-10", "pairs") == {f"{m} from greedy, q = 2" for m in LOCAL_SEARCHES}
+        assert "non-oblivious from modular" in methods_of(found, "regression-1000", "starts")
+        assert methods_of(found, "ising-10", "certificates") == {"certificate with ridge"}
+
+    def test_times_are_taken_where_the_paper_shows_them(self):
+        timed = {cell.key[:2] for cell in cells(1) if cell.is_timed}
+        assert timed == {("regression-200", "paper"), ("regression-200", "plain"), ("ising-10", "paper")}
+
+    def test_no_cell_is_there_twice(self):
+        keys = [cell.key for cell in cells(10)]
+        assert len(set(keys)) == len(keys)
+
+    def test_without_the_plain_program(self, monkeypatch):
+        monkeypatch.setattr(grid, "plain_is_there", lambda: False)
+        assert "plain" not in {cell.key[1] for cell in cells(1)}
+
+
+class TestSubsets:
+    def test_only_keeps_the_order_and_the_cells(self):
+        everything = [cell.key for cell in cells(3)]
+        some = [cell.key for cell in cells(2, only=["ising", "modular", "oblivious"])]
+        assert some == [key for key in everything if key in set(some)]
+        assert {key[0] for key in some} == {"ising-10", "ising-20"}
+        assert {key[2] for key in some} == {"modular", "oblivious"}
+
+    def test_names_of_one_kind_add_up(self):
+        assert len(cells(1, only=["ising-10", "ising-20", "random"])) == 5 + 7
+        assert len(cells(1, only=["regression", "ising-20", "modular"])) == 10 + 10 + 7
+
+    def test_quick_is_a_subset(self):
+        quick = [cell.key for cell in cells(10, quick=True)]
+        assert set(quick) < {cell.key for cell in cells(10)}
+        assert {key[4] for key in quick} == {0, 1}
+        assert {key[0] for key in quick} == set(names()["setting"])
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (
+                {"only": ["ising-30"]},
+                "only knows no 'ising-30'; there are experiments: regression, ising; settings",
+            ),
+            (
+                {"only": ["ising-20", "random-residual-greedy"]},
+                "nothing is both ising-20 and random-residual",
+            ),
+            ({"flavour": "new"}, "flavour must be one of default, as-published; got 'new'"),
+        ],
+    )
+    def test_errors(self, options, message):
+        with pytest.raises(ValueError, match=message):
+            cells(**options)
+
+
+class TestSeeds:
+    def test_a_method_has_its_own_seed_in_every_cell(self):
+        seeds = [cell.method_seed() for cell in cells(10, only=["random", "random-residual-greedy"])]
+        assert len(set(seeds)) == len(seeds)
+
+    def test_it_is_the_same_in_both_flavours_and_in_any_company(self):
+        alone = cells(2, only=["ising-20", "random"])
+        beside = cells(10, flavour="as-published")
+        seeds = {cell.key[:5]: cell.method_seed() for cell in beside}
+        assert [seeds[cell.key[:5]] for cell in alone] == [cell.method_seed() for cell in alone]

@@ -1,0 +1,145 @@
+"""A row depends on its own coordinates, and says what a direct call of the library says."""
+
+import numba
+import numpy as np
+import pytest
+
+import swapwise as sw
+from swapwise.experiments.grid import cells
+from swapwise.experiments.measure import COLUMNS, _instance, measure, one_core
+from swapwise.experiments.procedures import Interrupted, Plain, Proof, Search
+from swapwise.experiments.settings import ISING_10, REGRESSION_200, REGRESSION_1000
+from swapwise.search.result import Status
+
+
+def row_of(setting, method, size, trial=0, flavour="default", seed=0):
+    (cell,) = (
+        cell
+        for cell in cells(trial + 1, seed, flavour, only=[setting, method])
+        if (cell.size, cell.trial) == (size, trial)
+    )
+    return measure(cell)
+
+
+def times_aside(row):
+    return {name: figure for name, figure in row.items() if name != "seconds"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "method"),
+    [("regression-200", "random-residual-greedy"), ("ising-10", "random"), ("ising-10", "semi-oblivious")],
+)
+def test_same_coordinates_same_row(setting, method):
+    first = row_of(setting, method, 2, trial=1)
+    row_of(setting, "modular", 1, trial=0)  # what else is run does not matter
+    _instance.cache_clear()
+    again = row_of(setting, method, 2, trial=1)
+    assert times_aside(first) == times_aside(again)
+    assert tuple(first) == COLUMNS
+
+
+@pytest.mark.parametrize("change", [{"trial": 1}, {"seed": 1}])
+def test_other_coordinates_other_rows(change):
+    assert row_of("ising-10", "random", 2)["value"] != row_of("ising-10", "random", 2, **change)["value"]
+
+
+def test_both_flavours_have_the_same_instances():
+    default, published = (
+        row_of("regression-200", "modular", 3, flavour=flavour) for flavour in ("default", "as-published")
+    )
+    assert default["value"] == published["value"]
+
+
+def test_regression_row_is_that_of_a_direct_call():
+    row = row_of("regression-200", "oblivious", 3)
+    instance, _ = _instance(REGRESSION_200, 0, 0)
+    result = sw.maximize(
+        sw.LeastSquares(instance.X, instance.y), sw.Partition(instance.labels, 3), "oblivious"
+    )
+    assert row["quality"] == row["value"] == pytest.approx(result.value, rel=1e-12)
+    assert (row["n_iter"], row["status"]) == (result.n_iter, "LOCAL_OPTIMUM")
+    assert row["seconds"] > 0
+
+
+def test_graphs_are_compared_with_the_true_one():
+    row = row_of("ising-10", "modular", 5)
+    instance, yardstick = _instance(ISING_10, 0, 0)
+    with one_core():  # which keeps the warning that the data are separable to itself
+        value = sw.IsingPseudoLikelihood(instance.spins)(instance.edges)
+    assert yardstick == pytest.approx(value, rel=1e-12)
+    assert row["quality"] == pytest.approx(row["value"] / yardstick, rel=1e-12)
+
+
+def test_as_published_is_one_constant_and_two_hundred_moves(monkeypatch):
+    calls = []
+
+    def spy(objective, constraint, method, **options):
+        calls.append((method, options))
+        return sw.maximize(objective, constraint, method, **options)
+
+    monkeypatch.setattr("swapwise.experiments.procedures.maximize", spy)
+    for flavour in ("default", "as-published"):
+        row_of("ising-10", "non-oblivious", 1, flavour=flavour)
+        row_of("ising-10", "random", 1, flavour=flavour)
+    non_oblivious, published, random = (calls[index] for index in (0, 6, 9))  # each is timed three times
+    assert non_oblivious[0] == "non-oblivious"
+    assert non_oblivious[1]["max_iter"] is None
+    assert published[0].smoothness == pytest.approx(4 * 10**1.5)
+    assert (published[1]["max_iter"], published[1]["start"]) == (200, "empty")
+    assert random[1]["max_iter"] is None
+
+
+def test_the_published_constant_of_regression_is_two_for_unit_vectors():
+    instance, _ = _instance(REGRESSION_1000, 0, 0)
+    objective, _ = REGRESSION_1000.problem(instance, 1)
+    total = float(instance.y @ instance.y)
+    # u = 1 - |y - Xw|²/|y|² with |x|² = 100: 2·100/|y|² times that of half a square of unit vectors.
+    assert REGRESSION_1000.published_smoothness(objective) == pytest.approx(2 * 2 * 100 / total)
+
+
+def test_the_plain_program_reaches_the_same_set_value():
+    for method in ("oblivious", "modular"):
+        plain = row_of("regression-200", f"plain {method}", 2, flavour="as-published")
+        assert plain["value"] == pytest.approx(
+            row_of("regression-200", method, 2, flavour="as-published")["value"], rel=1e-9
+        )
+        assert plain["seconds"] > 0
+
+
+def test_the_plain_random_residual_greedy_runs():
+    instance, _ = _instance(REGRESSION_200, 0, 0)
+    figures = Plain("random-residual-greedy").run(REGRESSION_200, instance, 1, "default", 0)
+    assert 0 < figures["value"] < 1
+    assert figures["n_iter"] == 5
+
+
+def test_a_proof_is_above_all_that_is_known():
+    instance, _ = _instance(ISING_10, 0, 0)
+    proof = Proof(ridge=0.01, max_nodes=5).run(ISING_10, instance, 2, "default", 0)
+    objective, constraint = ISING_10.problem(instance, 2, ridge=0.01)
+    best = max(sw.maximize(objective, constraint, q=q, start="greedy").value for q in (1, 2))
+    assert proof["upper_bound"] >= best - 1e-9
+    assert 0 < proof["promised"] <= proof["proven"] <= 1
+    assert proof["proven"] == pytest.approx(proof["value"] / proof["upper_bound"])
+
+
+@pytest.mark.parametrize("procedure", [Search("oblivious"), Proof(0.0, 1)])
+def test_interrupted_figures_are_no_figures(monkeypatch, procedure):
+    instance, _ = _instance(REGRESSION_200, 0, 0)
+
+    def interrupted(*args, **options):
+        result = sw.maximize(*args, **options)
+        object.__setattr__(result, "status", Status.INTERRUPTED)
+        return result
+
+    monkeypatch.setattr("swapwise.experiments.procedures.maximize", interrupted)
+    with pytest.raises(Interrupted):
+        procedure.run(REGRESSION_200, instance, 1, "default", 0)
+
+
+def test_one_core_is_given_back():
+    before = numba.get_num_threads()
+    with one_core():
+        assert numba.get_num_threads() == 1
+        np.ones((2, 2)) @ np.ones((2, 2))
+    assert numba.get_num_threads() == before

@@ -1,0 +1,86 @@
+"""A run makes what is missing, whatever was made before, beside what else, and however it was stopped."""
+
+import pytest
+
+from swapwise.experiments import run as runs
+from swapwise.experiments.grid import cells
+from swapwise.experiments.procedures import Interrupted
+from swapwise.experiments.run import run
+from swapwise.experiments.store import Store
+
+GRID = cells(2, only=["regression", "modular"])
+
+
+def rows_of(grid, path, **options):
+    with Store(path) as store:
+        return [{**row, "seconds": None} for row in run(grid, store, **options)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return rows_of(GRID, tmp_path_factory.mktemp("whole") / "rows.jsonl", jobs=1)
+
+
+def test_rows_come_in_the_order_of_the_grid(whole):
+    assert [(row["setting"], row["size"], row["trial"]) for row in whole] == [
+        (cell.key[0], cell.size, cell.trial) for cell in GRID
+    ]
+
+
+def test_side_by_side_gives_the_same_rows(whole, tmp_path):
+    assert rows_of(GRID, tmp_path / "rows.jsonl", jobs=2) == whole
+
+
+def test_a_subset_is_the_subset(whole, tmp_path):
+    some = cells(1, only=["regression-1000", "modular"])
+    keys = {cell.key for cell in some}
+    wanted = [row for row, cell in zip(whole, GRID, strict=True) if cell.key in keys]
+    assert rows_of(some, tmp_path / "rows.jsonl") == wanted
+
+
+def test_what_is_there_is_not_made_again(whole, tmp_path, monkeypatch):
+    path = tmp_path / "rows.jsonl"
+    rows_of(GRID[::3], path, jobs=1)
+    made = []
+    measure = runs.measure
+    monkeypatch.setattr(runs, "measure", lambda cell: made.append(cell.key) or measure(cell))
+    monkeypatch.setattr(runs, "warm_up", lambda cells: None)
+    seen = []
+    assert rows_of(GRID, path, jobs=1, observe=lambda cell: seen.append(cell.key)) == whole
+    assert sorted(made) == sorted({cell.key for cell in GRID} - {cell.key for cell in GRID[::3]})
+    assert sorted(seen) == sorted(cell.key for cell in GRID)
+
+
+def test_interrupted_it_keeps_what_is_done(whole, tmp_path, monkeypatch):
+    path = tmp_path / "rows.jsonl"
+    measure = runs.measure
+
+    def interrupted(cell):
+        if cell.key == GRID[7].key:
+            raise Interrupted
+        return measure(cell)
+
+    monkeypatch.setattr(runs, "warm_up", lambda cells: None)
+    monkeypatch.setattr(runs, "measure", interrupted)
+    with Store(path) as store, pytest.raises(KeyboardInterrupt):
+        run(GRID, store, jobs=1)
+    monkeypatch.setattr(runs, "measure", measure)
+    with Store(path) as store:
+        assert len(store.rows) == 7
+    assert rows_of(GRID, path, jobs=1) == whole
+
+
+def test_timed_cells_run_by_themselves_and_first(tmp_path, monkeypatch):
+    order = []
+    measure = runs.measure
+    monkeypatch.setattr(runs, "measure", lambda cell: order.append(cell.is_timed) or measure(cell))
+    monkeypatch.setattr(runs, "warm_up", lambda cells: None)
+    rows_of(GRID[::-1], tmp_path / "rows.jsonl", jobs=1)
+    assert order == sorted(order, reverse=True)
+
+
+def test_warm_up_covers_every_compiled_method_once_for_the_smallest_and_the_largest_size(monkeypatch):
+    warmed = []
+    monkeypatch.setattr(runs, "measure", lambda cell: warmed.append((cell.key[2], cell.size)))
+    runs.warm_up(cells(2, only=["regression-200", "oblivious", "modular", "plain modular"]))
+    assert sorted(warmed) == [("modular", 1), ("modular", 10), ("oblivious", 1), ("oblivious", 10)]

@@ -1,0 +1,267 @@
+"""The page opens without a network, shows everything, and a real browser has nothing to complain of."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+import pytest
+from plotly.offline import get_plotlyjs
+
+from swapwise.report.page import render_page
+from swapwise.report.panels import BEYOND_PANELS, PAPER_PANELS
+from tests.report.test_panels import BAD_ROWS, fake, row, table
+
+PANELS = (*PAPER_PANELS, *BEYOND_PANELS)
+EVIL = "<script>alert(1)</script>"
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+@dataclass
+class Claim:
+    where: str = "(a)"
+    sentence: str = "ten times faster"
+    measured: str = "11 times"
+    verdict: str = "holds"
+    remark: str = ""
+
+
+def own(page):
+    """The page without plotly.js, which takes long to read and is not ours to judge."""
+    return page.replace(get_plotlyjs(), "")
+
+
+class Reader(HTMLParser):
+    """All tags with their attributes, the text inside elements with an id, and whether tags are balanced."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.open, self.text = [], [], {}
+        self.feed(own(page))
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append((tag, dict(attrs).get("id")))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        for _, name in self.open:
+            self.text[name] = self.text.get(name, "") + data
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page():
+    claims = [Claim(), Claim(verdict="does not hold"), Claim(verdict="not measured")]
+    return render_page(fake(), claims, {"seed": 7, "machine": {"cores": 2}}, b"\x89PNG")
+
+
+class TestSelfContained:
+    def test_nothing_is_loaded_from_elsewhere(self, page):
+        reader = Reader(page)
+        assert reader.all("link") == []
+        assert not any("src" in attrs for attrs in reader.all("script"))
+        for tag, attrs in reader.tags:
+            for name in {"src", "href", "srcset", "data", "action", "poster"} & set(attrs):
+                assert attrs[name].startswith(("data:", "#")), (tag, attrs)
+        for style in re.findall(r"<style>(.*?)</style>", own(page), re.DOTALL):
+            assert "url(" not in style
+            assert "@import" not in style
+
+    def test_the_browser_is_told_to_load_nothing(self, page):
+        (policy,) = [attrs["content"] for attrs in Reader(page).all("meta") if "http-equiv" in attrs]
+        assert policy.startswith("default-src 'none'")
+        assert "http" not in policy
+
+    def test_plotly_is_there_once(self, page):
+        assert page.count("plotly.js v") == 1
+
+    def test_no_logo_and_no_server(self, page):
+        drawing = page[page.rindex("<script>") :]
+        assert '"displaylogo": false' in drawing
+        assert '"plotlyServerURL": ""' in drawing
+
+    def test_a_document_for_people_and_machines(self, page):
+        reader = Reader(page)
+        assert page.startswith("<!DOCTYPE html>")
+        assert reader.all("html") == [{"lang": "en"}]
+        assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in reader.all("meta")
+        assert len(reader.all("title")) == len(reader.all("h1")) == len(reader.all("main")) == 1
+        names = [attrs["id"] for _, attrs in reader.tags if "id" in attrs]
+        assert len(set(names)) == len(names)
+
+
+class TestContent:
+    def test_every_panel_has_a_figure_with_its_caption(self, page):
+        reader = Reader(page)
+        for panel in PANELS:
+            assert reader.text[f"panel-{panel.letter}"] == panel.caption
+            assert f'id="plot-{panel.letter}"' in page
+
+    def test_as_published_has_six(self):
+        page = render_page(fake("as-published"), [], {})
+        assert len(Reader(page).all("figure")) == 6
+        assert "Beyond the paper" not in page
+
+    def test_what_was_not_run_says_so(self):
+        page = render_page(fake(without=["regression-1000"]), [], {})
+        reader = Reader(page)
+        silent = [panel.letter for panel in PANELS if "not run" in reader.text[f"panel-{panel.letter}"]]
+        assert silent == ["c", "g"]
+        assert 'id="plot-c"' not in page
+
+    def test_hover_tells_mean_spread_and_trials(self):
+        rows = table(
+            *(row(trial=trial, quality=y) for trial, y in enumerate([0.2, 0.4])), row(size=2, quality=1)
+        )
+        shown = Reader(render_page(rows, [], {})).text["panels"]
+        start = r"oblivious\u003cbr>capacity per category: "
+        assert rf"{start}1\u003cbr>R\u00b2: 0.3 \u00b1 0.14\u003cbr>2 trials" in shown
+        assert rf"{start}2\u003cbr>R\u00b2: 1\u003cbr>1 trial" in shown
+
+    def test_claims(self, page):
+        text = Reader(page).text["claims"]
+        for words in ("ten times faster", "11 times", "✓ holds", "✗ does not hold", "– not measured"):
+            assert words in text
+        assert "No claims were looked at" in render_page(table(row(quality=1.0)), [], {})
+
+    def test_means_of_methods_and_sizes(self):
+        rows = table(
+            row(trial=0, quality=0.25, seconds=0.5),
+            row(trial=1, quality=0.5, seconds=12.0),
+            row(size=10, quality=0.75),
+            row(size=2, method="modular", quality=0.125),
+            row(part="certificates", method="certificate", quality=0.9, proven=0.875),
+        )
+        text = Reader(render_page(rows, [], {})).text["tables"]
+        assert "R², or ratio to the true graph)method1210oblivious0.3750.750modular0.125" in text
+        assert "regression-200: secondsmethod1oblivious6.2" in text
+        assert "regression-200: proven share of the optimummethod1certificate0.875" in text
+        assert "0.900" not in text
+
+    def test_the_manifest_is_gone_through(self):
+        manifest = {
+            "options": {"trials": 3, "quick": False, "only": ["ising-10", "random"], "limit": None},
+            "sessions": [{"rows": 1.5}, {"rows": True}],
+            "empty": {},
+        }
+        page = render_page(table(row(quality=1.0)), [], manifest)
+        pairs = re.findall(
+            r'<th scope="row">([^<]*)</th><td>([^<]*)</td>', page[page.index('id="manifest"') :]
+        )
+        assert pairs == [
+            ("options › trials", "3"),
+            ("options › quick", "no"),
+            ("options › only", "ising-10, random"),
+            ("options › limit", ""),
+            ("sessions › 1 › rows", "1.5"),
+            ("sessions › 2 › rows", "yes"),
+        ]
+
+    def test_zero_and_one_are_numbers(self):
+        page = render_page(table(row(quality=1.0)), [], {"seed": 0, "trials": 1})
+        assert '<th scope="row">seed</th><td>0</td>' in page
+        assert '<th scope="row">trials</th><td>1</td>' in page
+
+    def test_the_figure_for_print_is_embedded(self, page):
+        assert 'src="data:image/png;base64,iVBORw=="' in page
+        assert 'id="print-figure"' not in render_page(table(row(quality=1.0)), [], {})
+
+    def test_everything_from_data_is_escaped(self):
+        rows = table(row(quality=1.0), row(setting=EVIL, method=EVIL, quality=1.0))
+        claim = Claim(EVIL, EVIL, EVIL, EVIL, EVIL)
+        page = render_page(rows, [claim], {EVIL: {EVIL: EVIL}, "list": [EVIL]})
+        assert EVIL not in page
+        assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 11
+        assert '"' not in re.search(r'aria-label="(.*?)">', page)[1]
+
+
+@pytest.mark.parametrize(("rows", "error", "message"), BAD_ROWS)
+def test_bad_rows(rows, error, message):
+    with pytest.raises(error, match=message):
+        render_page(rows, [], {})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"manifest": [1]}, r"manifest must be a dict of JSON values, got \[1\]"),
+        ({"figure_png": "figure.png"}, "figure_png must be the bytes of a PNG file or None, got str"),
+    ],
+)
+def test_bad_manifest_and_figure(changes, message):
+    with pytest.raises(TypeError, match=message):
+        render_page(**{"rows": fake(), "findings": [], "manifest": {}, **changes})
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """A function that opens a page in Chromium and returns its document once scripts have run."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    browser = next((found for found in map(shutil.which, names) if found), None)
+    if browser is None:
+        reason = "chromium is not installed: the report was not opened; apt-get install chromium"
+        (pytest.fail if os.environ.get("SWAPWISE_NEEDS_CHROMIUM") else pytest.skip)(reason)
+
+    def open_page(page):
+        path = tmp_path / "report.html"
+        path.write_text(page, encoding="utf-8")
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
+        # No name is found: whatever a page asks the network for fails, and is complained of.
+        options += ["--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={tmp_path / 'profile'}"]
+        options += ["--virtual-time-budget=10000", "--dump-dom", path.as_uri()]
+        done = subprocess.run([browser, *options], capture_output=True, text=True, timeout=120, check=True)
+        # Chromium complains of the machine too; only what the page does comes from its console.
+        complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+        assert complaints == []
+        return done.stdout
+
+    return open_page
+
+
+def traces(document, letter):
+    """How many curves are drawn in a panel, or None without a plot."""
+    begin = document.index(f'<figure id="panel-{letter}"')
+    box = document[begin : document.index("</figure>", begin)]
+    if 'class="main-svg"' not in box or "scatterlayer" not in box:
+        return None
+    return len(re.findall(r'<g class="trace scatter', box))
+
+
+class TestInChromium:
+    def test_every_curve_is_drawn(self, opened, page):
+        rows, document = fake(), opened(page)
+        for panel in PANELS:
+            assert traces(document, panel.letter) == len(panel.curves(rows)), panel.letter
+
+    def test_a_run_with_gaps(self, opened):
+        rows = fake(trials=1, without=["ising-20", "certificates"])
+        document = opened(render_page(rows, [], {"evil": EVIL}))
+        for panel in PANELS:
+            assert traces(document, panel.letter) == (len(panel.curves(rows)) or None), panel.letter
+
+    @pytest.mark.parametrize(
+        "mischief",
+        [
+            "<script>undefinedFunction()</script>",
+            "<script>console.error('no')</script>",
+            "<img src='https://example.org/logo.png'>",
+            "<script>fetch('https://example.org/data.json')</script>",
+        ],
+    )
+    def test_complaints_are_heard(self, opened, page, mischief):
+        with pytest.raises(AssertionError, match="CONSOLE"):
+            opened(page.replace("</body>", f"{mischief}</body>"))
+
+    def test_a_plot_that_is_not_drawn_is_missed(self, opened, page):
+        document = opened(page.replace("of Object.entries(panels)", "of []"))
+        assert [traces(document, panel.letter) for panel in PANELS] == [None] * 9

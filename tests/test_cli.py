@@ -1,0 +1,188 @@
+"""The command line: one command from nothing to the report, however often it is stopped on the way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from swapwise.cli import app
+from swapwise.experiments import run as runs
+
+ROOT = Path(__file__).parent.parent
+SOME = ["--trials", "2", "--only", "regression,ising-10", "--only", "modular,random-residual-greedy"]
+N_ROWS = 2 * (2 * 20 + 5)
+
+
+def reproduce(out, *options):
+    return CliRunner().invoke(app, ["reproduce", "--out", str(out), "--jobs", "1", *options])
+
+
+def command(out, *options):
+    code = "from swapwise.cli import app; app()"
+    line = [sys.executable, "-c", code, "reproduce", "--out", str(out), *SOME, *options]
+    # No pipe: workers of a process that is killed would keep it open.
+    with open(out / "notes", "w") as notes:
+        return subprocess.Popen(line, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=notes)
+
+
+def rows_of(out):
+    return pd.read_csv(out / "rows.csv").drop(columns="seconds")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    out = tmp_path_factory.mktemp("whole")
+    done = reproduce(out, *SOME)
+    assert done.exit_code == 0, done.output
+    return out, done.output
+
+
+def test_all_files_are_written(whole):
+    out, _ = whole
+    names = "rows.jsonl rows.csv figure.png figure.pdf claims.md report.html manifest.json"
+    assert {path.name for path in out.iterdir()} == set(names.split())
+    assert (out / "figure.png").read_bytes().startswith(b"\x89PNG")
+    assert (out / "figure.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_table_says_what_the_rows_say(whole):
+    out, output = whole
+    rows = rows_of(out)
+    some = rows[(rows["setting"] == "regression-1000") & (rows["method"] == "modular")]
+    means = some.groupby("size")["quality"].mean()
+    line = output.split("regression-1000")[1].split("modular")[1].splitlines()[0]
+    assert line.split() == [f"{mean:.3f}".removeprefix("0") if mean < 0.9995 else "1.00" for mean in means]
+    assert f"{N_ROWS} rows in" in output
+
+
+def test_the_manifest_says_how_it_was_made(whole):
+    manifest = json.loads((whole[0] / "manifest.json").read_text())
+    assert manifest["complete"]
+    assert manifest["options"] == {
+        "flavour": "default",
+        "trials": 2,
+        "seed": 0,
+        "jobs": 1,
+        "only": ["regression", "ising-10", "modular", "random-residual-greedy"],
+        "quick": False,
+    }
+    (session,) = manifest["sessions"]
+    assert session["rows"] == N_ROWS
+    assert session["seconds"] > 0
+    assert session["machine"]["processor"]
+    assert {"python", "numpy", "swapwise"} <= set(session["versions"])
+
+
+def test_run_again_it_has_nothing_to_do(whole):
+    out, _ = whole
+    before = (out / "rows.csv").read_bytes()
+    again = reproduce(out, *SOME)
+    assert f"{N_ROWS} of {N_ROWS} rows are there already" in again.stderr
+    assert (out / "rows.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("rows_before", [1, 30, 60])
+def test_killed_and_started_again_it_ends_with_the_same_rows(whole, tmp_path, rows_before):
+    store = tmp_path / "rows.jsonl"
+    process = command(tmp_path)
+    while process.poll() is None and (not store.exists() or store.read_bytes().count(b"\n") < rows_before):
+        time.sleep(0.002)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert process.returncode == -signal.SIGKILL, "it was done before it was killed"
+    left = store.read_bytes()
+    assert not (tmp_path / "rows.csv").exists()
+
+    process = command(tmp_path)
+    assert process.wait() == 0
+    kept = left[: left.rfind(b"\n") + 1]
+    assert f"{kept.count(bytes([10]))} of {N_ROWS} rows are there already" in (tmp_path / "notes").read_text()
+    assert store.read_bytes().startswith(kept)
+    assert store.read_bytes().count(b"\n") == N_ROWS
+    pd.testing.assert_frame_equal(rows_of(tmp_path), rows_of(whole[0]))
+    assert len(json.loads((tmp_path / "manifest.json").read_text())["sessions"]) == 2
+
+
+def test_interrupted_it_shows_what_there_is(tmp_path, monkeypatch):
+    measure = runs.measure
+    made = []
+
+    def interrupted(cell):
+        made.append(cell)
+        if len(made) > 12:
+            raise KeyboardInterrupt
+        return measure(cell)
+
+    monkeypatch.setattr(runs, "measure", interrupted)
+    monkeypatch.setattr(runs, "warm_up", lambda cells: None)
+    done = reproduce(tmp_path, *SOME)
+    assert done.exit_code == 130
+    assert f"Interrupted with 12 of {N_ROWS} rows; the same command goes on from here" in " ".join(
+        done.stderr.split()
+    )
+    assert len(rows_of(tmp_path)) == 12
+    assert (tmp_path / "report.html").exists()
+    assert not json.loads((tmp_path / "manifest.json").read_text())["complete"]
+
+
+def test_a_half_written_row_is_made_again(whole, tmp_path):
+    lines = (whole[0] / "rows.jsonl").read_bytes()
+    (tmp_path / "rows.jsonl").write_bytes(lines[:-20])
+    done = reproduce(tmp_path, *SOME)
+    assert "The last row was half written" in done.stderr
+    pd.testing.assert_frame_equal(rows_of(tmp_path), rows_of(whole[0]))
+
+
+def test_a_damaged_store_is_not_built_upon(tmp_path):
+    (tmp_path / "rows.jsonl").write_bytes(b"{}\n")
+    done = reproduce(tmp_path, *SOME)
+    assert done.exit_code == 1
+    assert "line 1 of" in str(done.exception)
+    assert "is damaged" in str(done.exception)
+    assert not (tmp_path / "rows.csv").exists()
+
+
+def test_a_foreign_manifest_is_left_alone(tmp_path):
+    (tmp_path / "manifest.json").write_text("[]")
+    done = reproduce(tmp_path, *SOME)
+    assert done.exit_code == 1
+    assert "manifest.json is not a manifest of this program" in str(done.exception)
+
+
+def test_other_versions_are_told(whole, tmp_path):
+    manifest = json.loads((whole[0] / "manifest.json").read_text())
+    manifest["sessions"][-1]["versions"]["numpy"] = "0.1"
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / "rows.jsonl").write_bytes((whole[0] / "rows.jsonl").read_bytes())
+    notes = " ".join(reproduce(tmp_path, *SOME).stderr.split())
+    assert "They were made with something else: numpy was 0.1 and is" in notes
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--only", "ising-30"], "only knows no 'ising-30'; there are experiments: regression, ising"),
+        (["--trials", "0"], "greater than or equal to 1"),
+        (["--seed", "-1"], "greater than or equal to 0"),
+        (["--jobs", "0"], "jobs must be at least 1, or -1 for one on each core; got 0"),
+    ],
+)
+def test_bad_options_are_refused_before_any_work(tmp_path, options, message):
+    done = reproduce(tmp_path / "new", *options)
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = reproduce(tmp_path / "file" / "sub", *SOME)
+    assert done.exit_code == 1
+    assert "swapwise reproduce: " in str(done.exception)
