@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from swapwise.cli import app
 from swapwise.experiments import run as runs
+from swapwise.experiments.grid import SEED
 
 ROOT = Path(__file__).parent.parent
 SOME = ["--trials", "2", "--only", "regression,ising-10", "--only", "modular,random-residual-greedy"]
@@ -68,7 +69,7 @@ def test_the_manifest_says_how_it_was_made(whole):
     assert manifest["options"] == {
         "flavour": "default",
         "trials": 2,
-        "seed": 0,
+        "seed": SEED,
         "jobs": 1,
         "only": ["regression", "ising-10", "modular", "random-residual-greedy"],
         "quick": False,

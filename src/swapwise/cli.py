@@ -33,7 +33,7 @@ def main() -> None:
 def reproduce(
     trials: Annotated[int, typer.Option(min=1, help="How many random instances of each setting.")] = 10,
     jobs: Annotated[int, typer.Option(help="Processes for what is not timed; -1 for one on each core.")] = -1,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the instances and of the methods.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the instances and of the methods.")] = 2020,
     only: Annotated[
         list[str] | None,
         typer.Option(help="Experiments, settings, parts or methods to run, e.g. ising-20; may be repeated."),

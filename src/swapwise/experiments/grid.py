@@ -23,6 +23,9 @@ from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, RE
 COORDINATES = ("setting", "part", "method", "size", "trial", "flavour", "seed")
 Key = tuple[str, str, str, int, int, str, int]
 
+#: The seed of runs that do not give one: the year of the paper.
+SEED = 2020
+
 # A quick run has this many trials, and leaves out what takes longer than this many seconds.
 QUICK_TRIALS = 2
 QUICK_SECONDS = 1.0
@@ -140,7 +143,7 @@ BEYOND: tuple[Block, ...] = (
 
 def cells(
     trials: int = 10,
-    seed: int = 0,
+    seed: int = SEED,
     flavour: str = DEFAULT,
     *,
     quick: bool = False,
@@ -167,7 +170,7 @@ def cells(
     >>> len(cells(trials=10, only=["ising-20", "modular"]))
     70
     >>> cells(trials=1, only=["ising-20", "modular"])[2].key
-    ('ising-20', 'paper', 'modular', 3, 0, 'default', 0)
+    ('ising-20', 'paper', 'modular', 3, 0, 'default', 2020)
     """
     if flavour not in FLAVOURS:
         raise ValueError(f"flavour must be one of {', '.join(FLAVOURS)}; got {flavour!r}")
