@@ -162,7 +162,7 @@ class TestFigure:
         ("frame", "ax", "error", "message"),
         [
             ([1, 2], None, TypeError, "must be a pandas.DataFrame"),
-            (table().drop(columns=["ratio", "value"]), None, ValueError, "lacks value, ratio"),
+            (table().drop(columns=["ratio", "value"]), None, ValueError, "value, ratio are missing"),
             (table().iloc[:0], None, ValueError, "at least one row"),
             (table(), Figure().subplots(), TypeError, "ax must be two matplotlib axes"),
             (table(), Figure().subplots(1, 3), TypeError, "ax must be two matplotlib axes"),

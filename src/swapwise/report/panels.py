@@ -10,6 +10,7 @@ import pandas as pd
 from swapwise.experiments.measure import COLUMNS
 from swapwise.experiments.procedures import AS_PUBLISHED, DEFAULT, FLAVOURS
 from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, REGRESSION_1000, Setting
+from swapwise.report.frames import require_columns
 
 # The colours of Okabe and Ito, which the colour-blind tell apart; without black and yellow, of which one
 # is lost on dark ground and the other on white.
@@ -295,15 +296,9 @@ def check_rows(rows: pd.DataFrame) -> pd.DataFrame:
     >>> check_rows(pd.DataFrame({"size": [1]}))
     Traceback (most recent call last):
     ...
-    ValueError: rows must have the columns setting, ...; they lack setting, ...
+    ValueError: rows must have the columns setting, ..., as of the experiments; setting, ... are missing
     """
-    if not isinstance(rows, pd.DataFrame):
-        raise TypeError(f"rows must be a pandas.DataFrame, as of the experiments, got {rows!r}")
-    missing = [name for name in COLUMNS if name not in rows.columns]
-    if missing:
-        raise ValueError(f"rows must have the columns {', '.join(COLUMNS)}; they lack {', '.join(missing)}")
-    if rows.empty:
-        raise ValueError("rows must have at least one row, got none")
+    require_columns(rows, "rows", COLUMNS, "the experiments")
     flavours = sorted({str(flavour) for flavour in rows["flavour"]})
     if len(flavours) > 1 or flavours[0] not in FLAVOURS:
         raise ValueError(f"rows must have one flavour of {', '.join(FLAVOURS)}; got {', '.join(flavours)}")

@@ -12,6 +12,7 @@ from swapwise.checks import as_count, as_real, as_time_limit, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.maximize import maximize
 from swapwise.objectives.base import SetFunction
+from swapwise.report.frames import require_columns
 from swapwise.search.pivots import Pivot
 from swapwise.search.result import Status
 from swapwise.theory.certify import certify
@@ -153,13 +154,7 @@ def plot_quality(frame: pd.DataFrame, ax: Sequence[Axes] | None = None) -> Figur
 
 def _plottable(frame: pd.DataFrame) -> pd.DataFrame:
     needed = ["size", "value", "upper_bound", "ratio", "guarantee"]
-    if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"frame must be a pandas.DataFrame, as of quality_over_sizes, got {frame!r}")
-    missing = [name for name in needed if name not in frame.columns]
-    if missing:
-        raise ValueError(f"frame must have the columns {', '.join(needed)}; it lacks {', '.join(missing)}")
-    if frame.empty:
-        raise ValueError("frame must have at least one row, got none")
+    require_columns(frame, "frame", needed, "quality_over_sizes")
     # A bound that was not reached in time is infinite: a gap in its line.
     return frame[needed].sort_values("size").astype(float).replace(np.inf, np.nan)
 
