@@ -1,5 +1,6 @@
 """The command line: one command from nothing to the report, however often it is stopped on the way."""
 
+import inspect
 import json
 import os
 import signal
@@ -12,9 +13,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from swapwise import cli
 from swapwise.cli import app
+from swapwise.experiments import manifest as manifests
 from swapwise.experiments import run as runs
-from swapwise.experiments.grid import SEED
+from swapwise.experiments.grid import SEED, cells
 
 ROOT = Path(__file__).parent.parent
 SOME = ["--trials", "2", "--only", "regression,ising-10", "--only", "modular,random-residual-greedy"]
@@ -27,10 +30,12 @@ def reproduce(out, *options):
 
 def command(out, *options):
     code = "from swapwise.cli import app; app()"
-    line = [sys.executable, "-c", code, "reproduce", "--out", str(out), *SOME, *options]
+    line = [sys.executable, "-c", code, "reproduce", "--out", str(out), *(options or SOME)]
     # No pipe: workers of a process that is killed would keep it open.
     with open(out / "notes", "w") as notes:
-        return subprocess.Popen(line, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=notes)
+        return subprocess.Popen(
+            line, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=notes, start_new_session=True
+        )
 
 
 def rows_of(out):
@@ -60,13 +65,14 @@ def test_the_table_says_what_the_rows_say(whole):
     means = some.groupby("size")["quality"].mean()
     line = output.split("regression-1000")[1].split("modular")[1].splitlines()[0]
     assert line.split() == [f"{mean:.3f}".removeprefix("0") if mean < 0.9995 else "1.00" for mean in means]
-    assert f"{N_ROWS} rows in" in output
+    assert f"{N_ROWS} of {N_ROWS} rows, " in output
 
 
 def test_the_manifest_says_how_it_was_made(whole):
     manifest = json.loads((whole[0] / "manifest.json").read_text())
     assert manifest["complete"]
-    assert manifest["options"] == {
+    (session,) = manifest["sessions"]
+    assert session["options"] == {
         "flavour": "default",
         "trials": 2,
         "seed": SEED,
@@ -74,7 +80,7 @@ def test_the_manifest_says_how_it_was_made(whole):
         "only": ["regression", "ising-10", "modular", "random-residual-greedy"],
         "quick": False,
     }
-    (session,) = manifest["sessions"]
+    assert (manifest["rows"], manifest["wanted"]) == (N_ROWS, N_ROWS)
     assert session["rows"] == N_ROWS
     assert session["seconds"] > 0
     assert session["machine"]["processor"]
@@ -125,9 +131,9 @@ def test_interrupted_it_shows_what_there_is(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "warm_up", lambda cells: None)
     done = reproduce(tmp_path, *SOME)
     assert done.exit_code == 130
-    assert f"Interrupted with 12 of {N_ROWS} rows; the same command goes on from here" in " ".join(
-        done.stderr.split()
-    )
+    assert "Interrupted; the same command goes on from here" in done.stderr
+    assert f"12 of {N_ROWS} rows" in done.output
+    assert "not complete: it has 12 of" in (tmp_path / "claims.md").read_text()
     assert len(rows_of(tmp_path)) == 12
     assert (tmp_path / "report.html").exists()
     assert not json.loads((tmp_path / "manifest.json").read_text())["complete"]
@@ -159,7 +165,7 @@ def test_a_foreign_manifest_is_left_alone(tmp_path):
 
 def test_other_versions_are_told(whole, tmp_path):
     manifest = json.loads((whole[0] / "manifest.json").read_text())
-    manifest["sessions"][-1]["versions"]["numpy"] = "0.1"
+    manifest["sessions"][0]["versions"]["numpy"] = "0.1"
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     (tmp_path / "rows.jsonl").write_bytes((whole[0] / "rows.jsonl").read_bytes())
     notes = " ".join(reproduce(tmp_path, *SOME).stderr.split())
@@ -169,7 +175,7 @@ def test_other_versions_are_told(whole, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--only", "ising-30"], "only knows no 'ising-30'; there are experiments: regression, ising"),
+        (["--only", "ising-30"], "only knows no 'ising-30' (did you mean 'ising-20'?); there are"),
         (["--trials", "0"], "greater than or equal to 1"),
         (["--seed", "-1"], "greater than or equal to 0"),
         (["--jobs", "0"], "jobs must be at least 1, or -1 for one on each core; got 0"),
@@ -187,3 +193,33 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     done = reproduce(tmp_path / "file" / "sub", *SOME)
     assert done.exit_code == 1
     assert "swapwise reproduce: " in str(done.exception)
+    assert "is a file" in reproduce(tmp_path / "file", *SOME).stderr
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_with_workers_at_work_it_ends_soon_and_keeps_what_there_is(tmp_path, stop):
+    store = tmp_path / "rows.jsonl"
+    process = command(tmp_path, "--trials", "500", "--jobs", "2", "--only", "regression-1000,oblivious")
+    while process.poll() is None and (not store.exists() or store.read_bytes().count(b"\n") < 20):
+        time.sleep(0.01)
+    os.killpg(process.pid, stop)
+    assert process.wait(timeout=60) == 130
+    notes = (tmp_path / "notes").read_text()
+    assert "Interrupted; the same command goes on" in notes
+    assert "Traceback" not in notes
+    assert "tasks which were still" not in notes
+    assert len(rows_of(tmp_path)) == store.read_bytes().count(b"\n") >= 20
+
+
+def test_seeds_and_trials_are_those_of_the_grid():
+    defaults = inspect.signature(cells).parameters
+    assert (defaults["trials"].default, defaults["seed"].default) == (cli.TRIALS, cli.SEED)
+
+
+def test_versions_are_compared_with_all_sessions_that_made_rows():
+    def session(rows, version):
+        return {"rows": rows, "machine": {}, "versions": {"numpy": version}}
+
+    sessions = [session(None, "1"), session(0, "2"), session(5, "3"), session(None, "3")]
+    assert manifests.changed({"sessions": sessions}) == ["numpy was 1 and is 3"]
+    assert manifests.changed({"sessions": sessions[:1]}) == []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+import signal
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
+STOPPED = "Interrupted; the same command goes on from here."
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
+
+# As in swapwise.experiments.grid, which takes its time to import: help should not.
+TRIALS, QUICK_TRIALS, SEED = 10, 2, 2020
 
 
 @app.callback()
@@ -31,29 +36,36 @@ def main() -> None:
 
 @app.command()
 def reproduce(
-    trials: Annotated[int, typer.Option(min=1, help="How many random instances of each setting.")] = 10,
+    trials: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"Random instances of each setting; {TRIALS}, and {QUICK_TRIALS} if quick."),
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Processes for what is not timed; -1 for one on each core.")] = -1,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the instances and of the methods.")] = 2020,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the instances and of the methods.")] = SEED,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Experiments, settings, parts or methods to run, e.g. ising-20; may be repeated."),
+        typer.Option(help="Settings (or experiments), parts and methods to run, e.g. ising-20,oblivious."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The folder of the results; by default results/ and the flavour.")
+        Path | None,
+        typer.Option(file_okay=False, help="The folder of the results; by default one in results/."),
     ] = None,
     as_published: Annotated[
         bool, typer.Option("--as-published", help="One M for all moves, start from nothing, T = 200.")
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Two trials, and nothing that takes more than a second.")
+        bool,
+        typer.Option("--quick", help="Two trials, and nothing that takes more than half a second or so."),
     ] = False,
 ) -> None:
     """Run the paper's experiments and draw its figure; stopped and started again, it goes on."""
     from swapwise.experiments.grid import cells
     from swapwise.experiments.procedures import AS_PUBLISHED, DEFAULT
+    from swapwise.experiments.run import WorkerDied
     from swapwise.experiments.store import StoreError
 
     flavour = AS_PUBLISHED if as_published else DEFAULT
+    trials = trials or (QUICK_TRIALS if quick else TRIALS)
     names = [name for given in only or [] for name in re.split(r",(?! )", given)]
     if jobs != -1 and jobs < 1:
         raise typer.BadParameter(f"jobs must be at least 1, or -1 for one on each core; got {jobs}")
@@ -63,27 +75,54 @@ def reproduce(
         raise typer.BadParameter(str(error)) from error
     options = {
         "flavour": flavour,
+        "quick": quick,
+        "only": names,
         "trials": trials,
         "seed": seed,
         "jobs": jobs,
-        "only": names,
-        "quick": quick,
     }
     try:
-        complete = _run_and_report(grid, out or Path("results") / flavour, options)
+        with _terminated_like_interrupted():
+            complete = _run_and_report(grid, out or Path("results") / _name_of(options), options)
+    except WorkerDied as error:
+        raise SystemExit(f"swapwise reproduce: {error}. The same command goes on from here.") from error
     except (StoreError, OSError) as error:
         raise SystemExit(f"swapwise reproduce: {error}") from error
     if not complete:
         raise typer.Exit(INTERRUPTED)
 
 
+def _name_of(options: dict[str, Any]) -> str:
+    """Return a folder name that tells runs with other options apart: none overwrites another's figure.
+
+    >>> _name_of({"flavour": "default", "quick": False, "only": [], "trials": 10, "seed": 2020})
+    'default'
+    >>> _name_of({"flavour": "default", "quick": True, "only": ["ising-20"], "trials": 3, "seed": 1})
+    'default-quick-ising-20-3-trials-seed-1'
+    """
+    words = [options["flavour"], *(["quick"] if options["quick"] else []), *options["only"]]
+    usual = QUICK_TRIALS if options["quick"] else TRIALS
+    words += [] if options["trials"] == usual else [f"{options['trials']} trials"]
+    words += [] if options["seed"] == SEED else [f"seed {options['seed']}"]
+    return re.sub(r"[^a-z0-9]+", "-", "-".join(words).lower())
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Let a polite kill end a run as Ctrl-C does: with its results so far, and no process left behind."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _run_and_report(grid: Sequence[Cell], folder: Path, options: dict[str, Any]) -> bool:
     """Run what is missing, write the results, and return whether nothing is missing any more."""
-    import pandas as pd
     from rich.console import Console
 
     from swapwise.experiments import manifest as manifests
-    from swapwise.experiments.measure import COLUMNS
+    from swapwise.experiments.measure import to_frame
     from swapwise.experiments.run import run, stored
     from swapwise.experiments.store import Store
     from swapwise.report.results import write_results
@@ -95,20 +134,24 @@ def _run_and_report(grid: Sequence[Cell], folder: Path, options: dict[str, Any])
         manifest = manifests.begin(folder / "manifest.json", options)
         _say_what_is_there(notes, grid, store.rows, store.was_cut, manifests.changed(manifest))
         try:
-            with _progress(grid, options["jobs"], notes) as observe:
-                rows = run(grid, store, options["jobs"], observe)
+            with _progress(grid, store.rows, options["jobs"], notes) as observe:
+                run(grid, store, options["jobs"], observe)
         except KeyboardInterrupt:
+            notes.print(STOPPED)
+        finally:
             rows = stored(grid, store)
-            notes.print(
-                f"Interrupted with {len(rows)} of {len(grid)} rows; the same command goes on from here."
+            complete, seconds = len(rows) == len(grid), perf_counter() - began
+            manifests.end(
+                folder / "manifest.json", manifest, seconds, len(store.rows) - before, len(rows), len(grid)
             )
-        complete = len(rows) == len(grid)
-        made = len(store.rows) - before
-        manifests.end(folder / "manifest.json", manifest, perf_counter() - began, made, complete)
         if rows:
-            frame = pd.DataFrame(rows, columns=list(COLUMNS))
-            judged = write_results(folder, frame, manifest)
-            _show(Console(), frame, judged, folder, perf_counter() - began)
+            frame = to_frame(rows)
+            try:
+                judged = write_results(folder, frame, manifest)
+            except KeyboardInterrupt:
+                notes.print(STOPPED)
+                return False
+            _show(Console(), frame, len(grid), judged, folder, perf_counter() - began)
     return complete
 
 
@@ -124,12 +167,17 @@ def _say_what_is_there(
         notes.print(f"{there} of {len(grid)} rows are there already.")
         for difference in changed:
             notes.print(f"They were made with something else: {difference}. Delete the folder to begin anew.")
+    others = len(rows) - there
+    if others:
+        notes.print(f"{others} other rows are stored there too; results are drawn of this command's rows.")
     if not plain_is_there():
         notes.print("Without the plain program (run this in a clone of the repository, by make reproduce).")
 
 
 @contextmanager
-def _progress(grid: Sequence[Cell], jobs: int, notes: Console) -> Iterator[Callable[[Cell], None]]:
+def _progress(
+    grid: Sequence[Cell], rows: Collection[Any], jobs: int, notes: Console
+) -> Iterator[Callable[[Cell], None]]:
     """Show what is done and the time left, by what cells take rather than by their number."""
     from joblib import cpu_count
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -139,35 +187,47 @@ def _progress(grid: Sequence[Cell], jobs: int, notes: Console) -> Iterator[Calla
     def share(cell: Cell) -> float:
         return cell.seconds if cell.is_timed else cell.seconds / side_by_side
 
+    todo = [cell for cell in grid if cell.key not in rows]
     columns = (
         TextColumn("{task.fields[done]} of {task.fields[rows]} rows"),
-        BarColumn(),
+        BarColumn(bar_width=20),
         TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn("gone,"),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[last]}"),
+        TextColumn("left: {task.fields[last]}"),
     )
     with Progress(*columns, console=notes, transient=True, speed_estimate_period=120) as bar:
-        task = bar.add_task("", total=sum(map(share, grid)), done=0, rows=len(grid), last="compiling")
+        # Only what is left to do: rows that are there already would look like great speed.
+        task = bar.add_task(
+            "", total=sum(map(share, todo)), done=len(grid) - len(todo), rows=len(grid), last="compiling"
+        )
 
         def observe(cell: Cell) -> None:
             done = bar.tasks[task].fields["done"] + 1
-            last = f"{cell.block.setting.name} {cell.block.procedure.name}"
-            bar.update(task, advance=share(cell), done=done, last=last)
+            bar.update(task, advance=share(cell), done=done, last=cell.block.setting.name)
+            if not notes.is_terminal and done % 100 == 0:  # a log has no bar, but should not be silent
+                notes.print(f"{done} of {len(grid)} rows")
 
         yield observe
 
 
-def _show(console: Console, rows: pd.DataFrame, judged: list[Finding], folder: Path, seconds: float) -> None:
+def _show(
+    console: Console, rows: pd.DataFrame, wanted: int, judged: list[Finding], folder: Path, seconds: float
+) -> None:
     """Print the means that the figure shows, what became of the claims, and where everything is."""
+    from swapwise.experiments.claims import summary
+
     paper = rows[rows["part"] == "paper"]
     for setting, some in paper.groupby("setting", sort=False):
-        console.print(_table(some, f"{setting}: mean over {some['trial'].nunique()} trials, by size"))
+        counts = some.groupby(["method", "size"]).size()
+        trials = f"{counts.min()} to {counts.max()}" if counts.min() < counts.max() else str(counts.max())
+        size = "capacity" if setting.startswith("regression") else "b"
+        console.print(_table(some, f"{setting}: mean quality by {size}, trials: {trials}"))
         console.print()
-    verdicts = [finding.verdict for finding in judged]
-    counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
-    console.print(f"Claims of the paper: {counts}.")
-    console.print(f"{len(rows)} rows in {seconds:.0f} s. See {folder / 'report.html'}", soft_wrap=True)
+    console.print(f"Claims of the paper: {summary(judged)}.")
+    console.print(
+        f"{len(rows)} of {wanted} rows, {seconds:.0f} s. See {folder / 'report.html'}", soft_wrap=True
+    )
 
 
 def _table(rows: pd.DataFrame, title: str) -> Table:

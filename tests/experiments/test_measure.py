@@ -1,12 +1,16 @@
 """A row depends on its own coordinates, and says what a direct call of the library says."""
 
+import dataclasses
+
 import numba
 import numpy as np
+import pandas as pd
 import pytest
 
 import swapwise as sw
+from swapwise import checks
 from swapwise.experiments.grid import cells
-from swapwise.experiments.measure import COLUMNS, _instance, measure, one_core
+from swapwise.experiments.measure import COLUMNS, _instance, measure, one_core, to_frame
 from swapwise.experiments.procedures import Interrupted, Plain, Proof, Search
 from swapwise.experiments.settings import ISING_10, REGRESSION_200, REGRESSION_1000
 from swapwise.search.result import Status
@@ -121,6 +125,7 @@ def test_a_proof_is_above_all_that_is_known():
     assert proof["upper_bound"] >= best - 1e-9
     assert 0 < proof["promised"] <= proof["proven"] <= 1
     assert proof["proven"] == pytest.approx(proof["value"] / proof["upper_bound"])
+    assert proof["status"] == "ITERATION_LIMIT"
 
 
 @pytest.mark.parametrize("procedure", [Search("oblivious"), Proof(0.0, 1)])
@@ -135,6 +140,41 @@ def test_interrupted_figures_are_no_figures(monkeypatch, procedure):
     monkeypatch.setattr("swapwise.experiments.procedures.maximize", interrupted)
     with pytest.raises(Interrupted):
         procedure.run(REGRESSION_200, instance, 1, "default", 0)
+
+
+def test_a_search_that_goes_wrong_is_no_interrupt(monkeypatch):
+    def broken(*args, **options):
+        checks.warn("Move(...) did not raise the value 0.5 as it promised: the gradient is wrong")
+        raise AssertionError("not reached")
+
+    monkeypatch.setattr("swapwise.experiments.procedures.maximize", broken)
+    with pytest.raises(RuntimeError, match=r"search of \('regression-200', .* did not raise the value 0.5"):
+        row_of("regression-200", "oblivious", 1)
+
+
+def test_a_bound_that_is_not_finite_is_none():
+    (cell,) = (cell for cell in cells(1, only=["regression-200", "modular"]) if cell.size == 1)
+    procedure = Unbounded("modular")
+    row = measure(dataclasses.replace(cell, block=dataclasses.replace(cell.block, procedure=procedure)))
+    assert row["upper_bound"] is None
+
+
+class Unbounded(Search):
+    def run(self, *args):
+        return {**super().run(*args), "upper_bound": float("inf")}
+
+
+def test_cells_that_are_not_timed_alone_say_so():
+    timed, other = row_of("regression-200", "modular", 1), row_of("regression-1000", "modular", 1)
+    assert (timed["alone"], other["alone"]) == (True, False)
+    assert other["seconds"] > 0
+
+
+def test_counts_stay_whole_numbers_in_a_frame():
+    rows = [row_of("regression-200", method, 2) for method in ("modular", "plain modular")]
+    frame = to_frame(rows)
+    assert frame["n_evaluations"].tolist() == [rows[0]["n_evaluations"], pd.NA]
+    assert ".0" not in frame[["n_iter", "n_evaluations"]].to_csv()
 
 
 def test_one_core_is_given_back():

@@ -1,12 +1,28 @@
 """A run makes what is missing, whatever was made before, beside what else, and however it was stopped."""
 
+import dataclasses
+import os
+import signal
+
 import pytest
 
 from swapwise.experiments import run as runs
 from swapwise.experiments.grid import cells
-from swapwise.experiments.procedures import Interrupted
-from swapwise.experiments.run import run
+from swapwise.experiments.procedures import Interrupted, Procedure
+from swapwise.experiments.run import WorkerDied, run
 from swapwise.experiments.store import Store
+
+
+@dataclasses.dataclass(frozen=True)
+class Deadly(Procedure):
+    """Kills the process that it runs in."""
+
+    name = "deadly"
+    part = "starts"
+
+    def run(self, setting, instance, size, flavour, seed):
+        os.kill(os.getpid(), signal.SIGKILL)
+
 
 GRID = cells(2, only=["regression", "modular"])
 
@@ -48,7 +64,7 @@ def test_what_is_there_is_not_made_again(whole, tmp_path, monkeypatch):
     seen = []
     assert rows_of(GRID, path, jobs=1, observe=lambda cell: seen.append(cell.key)) == whole
     assert sorted(made) == sorted({cell.key for cell in GRID} - {cell.key for cell in GRID[::3]})
-    assert sorted(seen) == sorted(cell.key for cell in GRID)
+    assert sorted(seen) == sorted(made)
 
 
 def test_interrupted_it_keeps_what_is_done(whole, tmp_path, monkeypatch):
@@ -68,6 +84,15 @@ def test_interrupted_it_keeps_what_is_done(whole, tmp_path, monkeypatch):
     with Store(path) as store:
         assert len(store.rows) == 7
     assert rows_of(GRID, path, jobs=1) == whole
+
+
+def test_a_worker_that_dies_is_told_and_rows_are_kept(tmp_path):
+    deadly = dataclasses.replace(GRID[-1].block, procedure=Deadly())
+    grid = [GRID[0], dataclasses.replace(GRID[-1], block=deadly)]
+    with Store(tmp_path / "rows.jsonl") as store:
+        with pytest.raises(WorkerDied, match="a worker process was killed"):
+            run(grid, store, jobs=2)
+        assert list(store.rows) == [GRID[0].key]
 
 
 def test_timed_cells_run_by_themselves_and_first(tmp_path, monkeypatch):

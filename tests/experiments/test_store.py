@@ -105,6 +105,18 @@ def test_two_runs_at_a_time_are_refused(path):
     assert len(rows_in(path)) == 3  # and the lock is gone with its owner
 
 
+def test_interrupted_while_it_is_written_a_row_counts(tmp_path, monkeypatch):
+    def interrupted(descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with Store(tmp_path / "rows.jsonl") as store:
+        with pytest.raises(KeyboardInterrupt):
+            store.add(row(0))
+        assert len(store.rows) == 1
+    assert len(rows_in(tmp_path / "rows.jsonl")) == 1
+
+
 def test_lines_are_plain_json(path):
     assert [json.loads(line)["row"]["trial"] for line in path.read_text().splitlines()] == [0, 1, 2]
 

@@ -62,7 +62,7 @@ class Reader(HTMLParser):
 @pytest.fixture(scope="module")
 def page():
     claims = [Claim(), Claim(verdict="does not hold"), Claim(verdict="not measured")]
-    return render_page(fake(), claims, {"seed": 7, "machine": {"cores": 2}}, b"\x89PNG")
+    return render_page(fake(), claims, {"seed": 7, "machine": {"cores": 2}})
 
 
 class TestSelfContained:
@@ -143,7 +143,7 @@ class TestContent:
             row(part="certificates", method="certificate", quality=0.9, proven=0.875),
         )
         text = Reader(render_page(rows, [], {})).text["tables"]
-        assert "R², or ratio to the true graph)method1210oblivious0.3750.750modular0.125" in text
+        assert "regression-200: R²method1210oblivious0.3750.750modular0.125" in text
         assert "regression-200: secondsmethod1oblivious6.2" in text
         assert "regression-200: proven share of the optimummethod1certificate0.875" in text
         assert "0.900" not in text
@@ -172,10 +172,6 @@ class TestContent:
         assert '<th scope="row">seed</th><td>0</td>' in page
         assert '<th scope="row">trials</th><td>1</td>' in page
 
-    def test_the_figure_for_print_is_embedded(self, page):
-        assert 'src="data:image/png;base64,iVBORw=="' in page
-        assert 'id="print-figure"' not in render_page(table(row(quality=1.0)), [], {})
-
     def test_everything_from_data_is_escaped(self):
         rows = table(row(quality=1.0), row(setting=EVIL, method=EVIL, quality=1.0))
         claim = Claim(EVIL, EVIL, EVIL, EVIL, EVIL)
@@ -191,16 +187,22 @@ def test_bad_rows(rows, error, message):
         render_page(rows, [], {})
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"manifest": [1]}, r"manifest must be a dict of JSON values, got \[1\]"),
-        ({"figure_png": "figure.png"}, "figure_png must be the bytes of a PNG file or None, got str"),
-    ],
-)
-def test_bad_manifest_and_figure(changes, message):
-    with pytest.raises(TypeError, match=message):
-        render_page(**{"rows": fake(), "findings": [], "manifest": {}, **changes})
+def test_a_bad_manifest():
+    with pytest.raises(TypeError, match=r"manifest must be a dict of JSON values, got \[1\]"):
+        render_page(fake(), [], [1])
+
+
+def test_a_run_that_is_not_complete_says_so_at_the_top():
+    manifest = {"complete": False, "rows": 3, "wanted": 9}
+    assert "not complete: it has 3 of 9 rows" in render_page(fake(), [], manifest).split("<main>")[0]
+    assert "not complete" not in render_page(fake(), [], {**manifest, "complete": True})
+
+
+def test_seconds_of_cells_that_ran_beside_others_are_not_shown():
+    beside, alone = fake(), fake()
+    beside["alone"], alone["alone"] = False, True
+    assert "ising-10: seconds" in render_page(alone, [], {})
+    assert "ising-10: seconds" not in render_page(beside, [], {})
 
 
 @pytest.fixture

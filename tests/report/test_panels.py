@@ -217,7 +217,11 @@ class TestWords:
 
 BAD_ROWS = [
     ([1, 2], TypeError, r"rows must be a pandas.DataFrame, as of the experiments, got \[1, 2\]"),
-    (fake().drop(columns=["seed", "quality"]), ValueError, "rows must have the columns .*seed, quality are missing"),
+    (
+        fake().drop(columns=["seed", "quality"]),
+        ValueError,
+        "rows must have the columns .*seed, quality are missing",
+    ),
     (fake()[:0], ValueError, "rows must have at least one row, got none"),
     (table(row(), row(flavour="as-published")), ValueError, "one flavour .*; got as-published, default"),
     (table(row(flavour="odd")), ValueError, "one flavour of default, as-published; got odd"),

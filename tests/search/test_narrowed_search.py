@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapwise import BMatching, Graphic, Intersection, IsingPseudoLikelihood, Status, Uniform, maximize
+from swapwise import (
+    BMatching,
+    Graphic,
+    Intersection,
+    IsingPseudoLikelihood,
+    Oblivious,
+    Status,
+    Uniform,
+    maximize,
+)
 from swapwise.objectives.ising_state import IsingState
 from swapwise.search import steps
 from swapwise.search.clock import Clock, OutOfTime
@@ -15,11 +24,11 @@ from swapwise.search.clock import Clock, OutOfTime
 pytestmark = pytest.mark.filterwarnings("ignore:the data are separable", "ignore:a refit did not converge")
 
 
-def search(objective, constraint, narrows=True, **options):
+def search(objective, constraint, narrows=True, method="oblivious", **options):
     """Search with one and the same objective, so that not even rounding differs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(IsingState, "narrows", narrows)
-        return maximize(objective, constraint, "oblivious", **options)
+        return maximize(objective, constraint, method, **options)
 
 
 def spins_of(rng, vertices, samples, kind):
@@ -75,6 +84,25 @@ def test_same_path_under_other_constraints(model, one_matroid, start):
     check_same_path(
         model, uniform if one_matroid else Intersection(Graphic(pairs.edges), uniform), start=start
     )
+
+
+class EveryFifth(Oblivious):
+    """A rule of one's own, whose moves are fewer than those of its parent."""
+
+    def batches(self, state, constraint, q, only_best=False):
+        for moves in constraint.moves(state.support, q):
+            yield moves.take(np.flatnonzero(moves.added[:, 0] % 5 == 0))
+
+
+def test_rules_of_ones_own_are_not_narrowed_by_moves_they_do_not_have():
+    constraint = BMatching.complete(8, 2)
+    for seed in range(20):
+        objective = IsingPseudoLikelihood(spins_of(np.random.default_rng(seed), 8, 50, "signs"))
+        found, expected = (
+            search(objective, constraint, narrows, method=EveryFifth(), start="arbitrary")
+            for narrows in (True, False)
+        )
+        assert path(found) == path(expected)
 
 
 def test_it_saves_refits():

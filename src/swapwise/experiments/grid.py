@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -26,9 +27,8 @@ Key = tuple[str, str, str, int, int, str, int]
 #: The seed of runs that do not give one: the year of the paper.
 SEED = 2020
 
-# A quick run has this many trials, and leaves out what takes longer than this many seconds.
-QUICK_TRIALS = 2
-QUICK_SECONDS = 1.0
+# A quick run leaves out what takes longer than this, roughly.
+QUICK_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def cells(
     flavour: str = DEFAULT,
     *,
     quick: bool = False,
-    only: Iterable[str] = (),
+    only: Sequence[str] = (),
 ) -> list[Cell]:
     """Return the cells of a run, in the order of the declared grid.
 
@@ -160,7 +160,7 @@ def cells(
     flavour : "default" or "as-published"
         What goes beyond the paper is for the default flavour only.
     quick : bool
-        Two trials at the most, and nothing that takes more than a second.
+        Leave out what takes more than half a second or so.
     only : names
         Of experiments (all of their settings), settings, parts or methods, see :func:`names`. Settings add
         up, and so do parts, and methods; a cell must have one of each kind that is given.
@@ -180,12 +180,22 @@ def cells(
         cell
         for block in blocks
         if all(_kinds(block)[kind] in wanted for kind, wanted in chosen.items())
-        for cell in _cells_of(block, min(trials, QUICK_TRIALS) if quick else trials, seed, flavour)
+        for cell in _cells_of(block, trials, seed, flavour)
         if not quick or cell.seconds <= QUICK_SECONDS
     ]
     if not found:
-        raise ValueError(f"nothing is both {' and '.join(only)}" + (" and quick" if quick else ""))
+        raise ValueError(_nothing(only, flavour, quick))
     return found
+
+
+def _nothing(only: Sequence[str], flavour: str, quick: bool) -> str:
+    """Say why there may be no cell."""
+    reasons = ["nothing is " + " and ".join([*only, *(["quick"] if quick else [])])]
+    if not plain_is_there():
+        reasons.append("the plain program is run in a clone of the repository only, by make reproduce")
+    if flavour != DEFAULT:
+        reasons.append("what goes beyond the paper is run in the default flavour only")
+    return "; ".join(reasons)
 
 
 def names() -> dict[str, list[str]]:
@@ -214,8 +224,10 @@ def _by_kind(only: Iterable[str]) -> dict[str, set[str]]:
     for name in only:
         kind = next((kind for kind in known if name in known[kind]), None)
         if kind is None:
-            choices = "; ".join(f"{kind}s: {', '.join(known[kind])}" for kind in known)
-            raise ValueError(f"only knows no {name!r}; there are {choices}")
+            choices = "; ".join(f"{kind}s: {', '.join(map(repr, known[kind]))}" for kind in known)
+            near = get_close_matches(name, [one for some in known.values() for one in some], n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise ValueError(f"only knows no {name!r}{hint}; there are {choices}")
         if kind == "experiment":
             chosen.setdefault("setting", set()).update(_settings_of(name))
         else:

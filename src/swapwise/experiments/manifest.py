@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -23,21 +25,27 @@ def begin(path: Path, options: dict[str, Any]) -> Manifest:
     Sessions that were killed stay in it with no end; ``changed`` tells what is different since.
     """
     manifest = _read(path) if path.exists() else {}
-    manifest["options"] = options
     manifest["seeds"] = (
         "of an instance: seed, trial, setting; of a method: seed, trial, size, setting, method; nothing else"
     )
     manifest["complete"] = False
-    session = {"started": _now(), "seconds": None, "rows": None, "machine": machine(), "versions": versions()}
+    session = {
+        "started": _now(),
+        "seconds": None,
+        "rows": None,
+        "options": options,
+        "machine": machine(),
+        "versions": versions(),
+    }
     manifest.setdefault("sessions", []).append(session)
     save(path, manifest)
     return manifest
 
 
-def end(path: Path, manifest: Manifest, seconds: float, rows: int, complete: bool) -> None:
-    """Write down how the session ended; ``rows`` are those that it made."""
-    manifest["sessions"][-1].update(seconds=round(seconds, 1), rows=rows)
-    manifest["complete"] = complete
+def end(path: Path, manifest: Manifest, seconds: float, made: int, rows: int, wanted: int) -> None:
+    """Write down how the session ended: the rows it made, those there are, and those there should be."""
+    manifest["sessions"][-1].update(seconds=round(seconds, 1), rows=made)
+    manifest.update(rows=rows, wanted=wanted, complete=rows == wanted)
     save(path, manifest)
 
 
@@ -47,19 +55,33 @@ def save(path: Path, manifest: Manifest) -> None:
 
 
 def changed(manifest: Manifest) -> list[str]:
-    """Say what differs between this session and the one before, if there was one: rows may differ too.
+    """Say what differs between this session and those before that made rows: rows may differ too.
 
-    >>> before = {"machine": {"processor": "A"}, "versions": {"numpy": "1.0", "scipy": "1.0"}}
-    >>> now = {"machine": {"processor": "A"}, "versions": {"numpy": "2.0", "scipy": "1.0"}}
+    >>> before = {"rows": 7, "machine": {"processor": "A"}, "versions": {"numpy": "1.0", "scipy": "1.0"}}
+    >>> now = {"rows": None, "machine": {"processor": "A"}, "versions": {"numpy": "2.0", "scipy": "1.0"}}
     >>> changed({"sessions": [before, now]})
     ['numpy was 1.0 and is 2.0']
     """
-    if len(manifest["sessions"]) < 2:
-        return []
-    before, now = ({**session["machine"], **session["versions"]} for session in manifest["sessions"][-2:])
-    return [
-        f"{name} was {before.get(name)} and is {now[name]}" for name in now if now[name] != before.get(name)
+    *before, now = ({**session["machine"], **session["versions"]} for session in manifest["sessions"])
+    made_rows = [session["rows"] != 0 for session in manifest["sessions"][:-1]]  # None: it was killed
+    differences = [
+        f"{name} was {one.get(name)} and is {now[name]}"
+        for one, made in zip(before, made_rows, strict=True)
+        for name in now
+        if made and now[name] != one.get(name)
     ]
+    return list(dict.fromkeys(differences))
+
+
+def what_is_missing(manifest: Mapping[str, Any]) -> str:
+    """Say that a run is not complete, if it is not.
+
+    >>> what_is_missing({"complete": False, "rows": 10, "wanted": 20}), what_is_missing({"complete": True})
+    ('This run is not complete: it has 10 of 20 rows.', '')
+    """
+    if manifest.get("complete", True):
+        return ""
+    return f"This run is not complete: it has {manifest['rows']} of {manifest['wanted']} rows."
 
 
 def machine() -> dict[str, Any]:
@@ -83,7 +105,16 @@ def versions() -> dict[str, str]:
             found[package] = version(package)
         except PackageNotFoundError:  # run from a source tree that is not installed
             found[package] = "unknown"
-    return found
+    return {**found, "source": _source()}
+
+
+def _source() -> str:
+    """Return a checksum of the package's own code: between releases, its version says little."""
+    root = Path(__file__).parents[1]
+    digest = sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _read(path: Path) -> Manifest:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from math import isfinite
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -17,8 +18,11 @@ from swapwise.experiments.grid import COORDINATES, Cell
 from swapwise.experiments.procedures import FIGURES
 from swapwise.experiments.settings import Setting
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 #: The columns of a row.
-COLUMNS = (*COORDINATES, *FIGURES, "quality", "seconds")
+COLUMNS = (*COORDINATES, *FIGURES, "quality", "seconds", "alone")
 
 Row = dict[str, Any]
 
@@ -27,7 +31,8 @@ def measure(cell: Cell) -> Row:
     """Run a cell on one core and return its row.
 
     ``quality`` is what the paper plots: the value divided by that of the true graph for graphs, and R²
-    itself for regression. ``seconds`` are measured only where the paper shows them.
+    itself for regression; proofs, whose objective may have a ridge, have none. ``seconds`` are good to be
+    compared where the paper shows them: those cells run ``alone``, others beside each other.
 
     >>> from swapwise.experiments.grid import cells
     >>> row = measure(cells(trials=1, only=["regression-200", "modular"])[4])
@@ -41,14 +46,29 @@ def measure(cell: Cell) -> Row:
     with one_core():
         for _ in range(block.procedure.repeats if cell.is_timed else 1):
             begin = perf_counter()
-            figures = block.procedure.run(block.setting, instance, cell.size, cell.flavour, seed)
+            try:
+                figures = block.procedure.run(block.setting, instance, cell.size, cell.flavour, seed)
+            except UserWarning as broken:
+                raise RuntimeError(f"the search of {cell.key} went wrong: {broken}") from broken
             seconds.append(perf_counter() - begin)
     row: Row = dict.fromkeys(COLUMNS)
     row.update(zip(COORDINATES, cell.key, strict=True))
-    row.update(figures, quality=figures["value"] / yardstick)
-    if cell.is_timed:
-        row["seconds"] = median(seconds)
-    return row
+    row.update(figures, seconds=median(seconds), alone=cell.is_timed)
+    if block.procedure.part != "certificates":
+        row["quality"] = figures["value"] / yardstick
+    return {name: _stored(figure) for name, figure in row.items()}
+
+
+def to_frame(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return rows as a frame in which counts are whole numbers, whether all rows have them or not."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"n_iter": "Int64", "n_evaluations": "Int64"})
+
+
+def _stored(figure: Any) -> Any:
+    """Return a figure as it is written down: a bound that nothing bounds is none."""
+    return None if isinstance(figure, float) and not isfinite(figure) else figure
 
 
 @contextmanager
@@ -64,6 +84,8 @@ def one_core() -> Iterator[None]:
     try:
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            # This one is not as it should be, and the search would end as if somebody had interrupted it.
+            warnings.filterwarnings("error", message=".*did not raise the value", category=UserWarning)
             yield
     finally:
         numba.set_num_threads(threads)

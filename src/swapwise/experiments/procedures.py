@@ -127,6 +127,7 @@ class Proof(Procedure):
         promise = result.guarantee
         return {
             **figures,
+            "status": str(proof.status),
             "upper_bound": proof.upper_bound,
             "proven": proof.ratio,
             "promised": None if promise is None else promise.ratio,

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 
 from swapwise.experiments.grid import Cell
 from swapwise.experiments.measure import Row, measure
 from swapwise.experiments.procedures import Interrupted
 from swapwise.experiments.store import Store
+
+
+class WorkerDied(RuntimeError):
+    """A process that measured cells is gone; the rows made so far are stored."""
 
 
 def run(
@@ -25,7 +32,7 @@ def run(
     jobs : int
         How many processes measure side by side what is not timed; -1 for one on each core.
     observe : callable
-        Called with every cell that is done, those of the store first.
+        Called with every cell that was measured.
 
     Examples
     --------
@@ -38,18 +45,17 @@ def run(
     >>> [round(row["quality"], 2) for row in rows[:5]]
     [0.61, 0.71, 0.82, 0.87, 0.91]
     """
-    todo = []
-    for cell in cells:
-        if cell.key in store.rows:
-            observe(cell)
-        else:
-            todo.append(cell)
-    try:
-        for cell, row in _measured(todo, jobs):
-            store.add(row)
-            observe(cell)
-    except Interrupted:
-        raise KeyboardInterrupt from None
+    todo = [cell for cell in cells if cell.key not in store.rows]
+    with warnings.catch_warnings(), closing(_measured(todo, jobs)) as measured:
+        warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
+        try:
+            for cell, row in measured:
+                store.add(row)
+                observe(cell)
+        except Interrupted:
+            raise KeyboardInterrupt from None
+        except BrokenProcessPool as broken:
+            raise WorkerDied("a worker process was killed, or ran out of memory") from broken
     return stored(cells, store)
 
 
@@ -58,7 +64,7 @@ def stored(cells: Iterable[Cell], store: Store) -> list[Row]:
     return [store.rows[cell.key] for cell in cells if cell.key in store.rows]
 
 
-def _measured(todo: Sequence[Cell], jobs: int) -> Iterator[tuple[Cell, Row]]:
+def _measured(todo: Sequence[Cell], jobs: int) -> Generator[tuple[Cell, Row], None, None]:
     timed = [cell for cell in todo if cell.is_timed]
     warm_up(timed)
     for cell in timed:
@@ -82,7 +88,7 @@ def _side_by_side(cells: Sequence[Cell], jobs: int) -> Iterator[tuple[Cell, Row]
 
     # Long ones first: at the end all processes have something to do.
     ordered = sorted(cells, key=lambda cell: -cell.seconds)
-    # Workers whose run was killed go away by themselves, soon.
+    # Workers whose run was killed finish their cell and then go away by themselves.
     with parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=10):
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
         yield from parallel(delayed(_with_row)(cell) for cell in ordered)

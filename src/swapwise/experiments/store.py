@@ -69,10 +69,11 @@ class Store:
         key = _key(row)
         if key in self.rows:
             raise StoreError(f"{self.path} has a row for {key} already")
-        self._file.write(_line(row))
+        line = _line(row)
+        self.rows[key] = row  # first: what is interrupted while it is written may be in the file
+        self._file.write(line)
         self._file.flush()
         os.fsync(self._file.fileno())
-        self.rows[key] = row
 
     def _read(self) -> None:
         self._file.seek(0)
@@ -114,7 +115,10 @@ def write_atomically(path: Path, data: bytes) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_bytes(data)
+    with open(unfinished, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())  # else the new name may be on disk before what it names
     os.replace(unfinished, path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from swapwise.experiments.claims import summary
+from swapwise.experiments.manifest import what_is_missing
 from swapwise.report.panels import PAPER_PANELS, Curve, Panel, check_rows, footnotes, log_range, panels_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ _STYLE = """
 body { margin: 0 auto; max-width: 84rem; padding: 1rem clamp(0.75rem, 3vw, 2.5rem) 4rem; color: var(--ink);
   background: var(--ground); font: 16px/1.5 system-ui, sans-serif; }
 h1 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
+.incomplete { color: var(--no); font-weight: 600; }
 .note { color: var(--soft); }
 .panels { display: grid; gap: 1.25rem;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
@@ -81,7 +83,6 @@ def render_page(
     rows: pd.DataFrame,
     findings: Sequence[Any],
     manifest: Mapping[str, Any],
-    figure_png: bytes | None = None,
 ) -> str:
     """Return a self-contained HTML page of the experiments.
 
@@ -92,9 +93,8 @@ def render_page(
     findings : sequence of objects with where, sentence, measured, verdict and remark
         The paper's claims and what became of them.
     manifest : mapping
-        How the rows were made, as JSON has it; shown as a table.
-    figure_png : bytes, optional
-        The figure for print, shown at the end.
+        How the rows were made, as JSON has it; shown as a table. If it says that the run is not complete,
+        so does the page, at its top.
 
     Returns
     -------
@@ -113,21 +113,17 @@ def render_page(
     rows = check_rows(rows)
     if not isinstance(manifest, Mapping):
         raise TypeError(f"manifest must be a dict of JSON values, got {manifest!r}")
-    if figure_png is not None and not isinstance(figure_png, bytes):
-        raise TypeError(
-            f"figure_png must be the bytes of a PNG file or None, got {type(figure_png).__name__}"
-        )
     curves = {panel: panel.curves(rows) for panel in panels_of(rows)}
     plots = {panel.letter: _plot(panel, found) for panel, found in curves.items() if found}
     body = [
         f"<header><h1>{escape(TITLE)}</h1>",
         f'<p class="note">The experiments of {escape(PAPER)} (ICML 2020), run by swapwise.</p>',
+        f'<p class="incomplete">{escape(what_is_missing(manifest))}</p>',
         "</header><main>",
         _section("curves", "Curves", _curves(curves, footnotes(rows))),
         _section("claims", "What the paper says, and what was measured", _claims(findings)),
         _section("tables", "Means", _mean_tables(rows)),
         _section("manifest", "How it was run", _table(["what", "value"], _flat(manifest), "manifest")),
-        "" if figure_png is None else _section("print", "The figure for print", _image(figure_png)),
         "</main>",
     ]
     return _document("\n".join(body), plots)
@@ -262,15 +258,15 @@ def _claims(findings: Sequence[Any]) -> str:
     names = ("where", "the paper", "measured", "verdict", "remark")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     inside = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-    return f'<div class="wide"><table class="claims">{inside}</table></div>'
+    return f'<p>{_text(summary(findings))}.</p><div class="wide"><table class="claims">{inside}</table></div>'
 
 
 def _mean_tables(rows: pd.DataFrame) -> str:
     """Return tables of methods and sizes: what was reached, how long it took and what is proven."""
     is_proof = rows["part"] == "certificates"
     kinds = (
-        ("quality (R², or ratio to the true graph)", "quality", rows[~is_proof], "{:.3f}".format),
-        ("seconds", "seconds", rows, _seconds),
+        (None, "quality", rows[~is_proof], "{:.3f}".format),
+        ("seconds", "seconds", rows[rows["alone"].ne(False)], _seconds),
         ("proven share of the optimum", "proven", rows[is_proof], "{:.3f}".format),
     )
     tables = []
@@ -287,7 +283,8 @@ def _mean_tables(rows: pd.DataFrame) -> str:
                 for method, line in zip(means.index, means.to_numpy(), strict=True)
             )
             head = ["method", *(str(size) for size in means.columns)]
-            tables.append(_table(head, cells, "numbers", f"{setting}: {words}"))
+            reached = "R²" if setting.startswith("regression") else "ratio to the true graph"
+            tables.append(_table(head, cells, "numbers", f"{setting}: {words or reached}"))
     return "\n".join(tables)
 
 
@@ -331,12 +328,6 @@ def _table(head: Sequence[str], lines: Iterable[Sequence[str]], kind: str, capti
         f'<div class="wide"><table class="{kind}">{title}<thead><tr>{heads}</tr></thead>'
         f"<tbody>{filled}</tbody></table></div>"
     )
-
-
-def _image(png: bytes) -> str:
-    words = "All panels in one figure, as in figure.png and figure.pdf"
-    data = base64.b64encode(png).decode()
-    return f'<figure id="print-figure"><img alt="{words}" src="data:image/png;base64,{data}"></figure>'
 
 
 def _text(value: object) -> str:

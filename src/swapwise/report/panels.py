@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from swapwise.experiments.measure import COLUMNS
-from swapwise.experiments.procedures import AS_PUBLISHED, DEFAULT, FLAVOURS
+from swapwise.experiments.procedures import AS_PUBLISHED, DEFAULT, FLAVOURS, LOCAL_SEARCHES
 from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, REGRESSION_1000, Setting
 from swapwise.report.frames import require_columns
 
@@ -207,7 +207,7 @@ def _starts() -> tuple[Line, ...]:
 
 
 def _pairs() -> tuple[Line, ...]:
-    """Return one element at a time as in the panel of starts, and two at a time in colours of their own.
+    """Return one element at a time as in the panel of starts, and two at a time with a look of their own.
 
     Semi-oblivious search from empty is left out: it lies between the two others, and on them.
     """
@@ -216,14 +216,10 @@ def _pairs() -> tuple[Line, ...]:
         for line in _starts()
         if line.method in ("oblivious", "oblivious from modular", "oblivious from greedy", "non-oblivious")
     ]
-    looks = {
-        "oblivious": Style(GREEN, "triangle-up", "solid"),
-        "semi-oblivious": Style(PURPLE, "x", "dash"),
-        "non-oblivious": Style(ORANGE, "diamond", "dashdot"),
-    }
+    names = {method: f"{method} from greedy, q = 2" for method in LOCAL_SEARCHES}
     double = [
-        Line(name, ISING_10, "pairs", name, SHARE, style)
-        for name, style in ((f"{method} from greedy, q = 2", style) for method, style in looks.items())
+        Line(name, ISING_10, "pairs", name, SHARE, Style(_METHODS[method].color, "triangle-up", "dashdot"))
+        for method, name in names.items()
     ]
     return (*single, *double)
 
@@ -252,7 +248,7 @@ def _certificates() -> tuple[Line, ...]:
 
 _SLOW = ("oblivious", "semi-oblivious")
 _CAPACITY, _DEGREE = "capacity per category", "degree bound b"
-_RATIO, _BEST = "ratio to the true graph", "share of the best known"
+_RATIO, _BEST = "ratio to the true graph", "share of the best found here"
 
 #: The six panels of the paper, in its order.
 PAPER_PANELS: tuple[Panel, ...] = (
@@ -275,7 +271,14 @@ PAPER_PANELS: tuple[Panel, ...] = (
 BEYOND_PANELS: tuple[Panel, ...] = (
     Panel("g", "where the search begins, n = 1000", _CAPACITY, _BEST, _starts(), top=1.0),
     Panel("h", "pairs at a time, |V| = 10", _DEGREE, _BEST, _pairs(), top=1.0),
-    Panel("i", "certificates", f"capacity, or {_DEGREE}", "share of the optimum", _certificates(), top=1.0),
+    Panel(
+        "i",
+        "proven of the answer",
+        f"capacity, or {_DEGREE}",
+        "share of the optimum",
+        _certificates(),
+        top=1.0,
+    ),
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from swapwise.experiments.claims import Finding, describe, findings, to_markdown
-from swapwise.experiments.manifest import Manifest
+from swapwise.experiments.manifest import Manifest, what_is_missing
 from swapwise.experiments.store import write_atomically
 from swapwise.report.figure import draw_figure
 from swapwise.report.page import render_page
@@ -30,11 +30,12 @@ def write_results(folder: Path, rows: pd.DataFrame, manifest: Manifest) -> list[
         How the rows were made, to be shown in the report.
     """
     judged = findings(rows)
+    about = f"{describe(rows)} {what_is_missing(manifest)}".strip()
     figure = draw_figure(rows)
     write_atomically(folder / "rows.csv", rows.to_csv(index=False).encode())
     write_atomically(folder / "figure.png", _saved(figure, "png"))
     write_atomically(folder / "figure.pdf", _saved(figure, "pdf"))
-    write_atomically(folder / "claims.md", to_markdown(judged, describe(rows)).encode())
+    write_atomically(folder / "claims.md", to_markdown(judged, about).encode())
     write_atomically(folder / "report.html", render_page(rows, judged, manifest).encode())
     return judged
 

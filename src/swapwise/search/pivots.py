@@ -77,7 +77,8 @@ class Oblivious(Pivot):
 
     def scouts(self, state: State, constraint: IndependenceSystem) -> MoveBatch | None:
         """Return the moves that :class:`SemiOblivious` would score."""
-        if not (state.narrows and isinstance(state, SparseState)):
+        # A rule of one's own, derived from this one, may leave moves out or score them by its own lights.
+        if type(self) is not Oblivious or not (state.narrows and isinstance(state, SparseState)):
             return None
         return constraint.cheapest_drops(state.support, state.coef**2)
 
