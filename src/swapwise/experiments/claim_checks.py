@@ -163,6 +163,10 @@ def too_slow(setting: str, reason: str, rows: pd.DataFrame) -> Outcome:
     return Outcome(holds, measured, remark if holds else f"{remark} {reason}")
 
 
+# Running times of one machine differ by as much from run to run.
+CLOSE = 1.25
+
+
 def speed(
     setting: str,
     fast: Sequence[str],
@@ -197,6 +201,8 @@ def speed(
     ]
     if min(ratios) > bounds[1]:
         remarks.append(f"The difference is in favour of {listed(fast)}.")
+    if any(1 / CLOSE < ratio / bar < CLOSE for ratio, bar in product(ratios, bounds)):
+        remarks.append("That is close to the bar: times of another run may decide otherwise.")
     return Outcome(holds, f"{comparison.extent}: {'; '.join(texts)}", " ".join(filter(None, remarks)))
 
 

@@ -248,7 +248,7 @@ def _certificates() -> tuple[Line, ...]:
 
 _SLOW = ("oblivious", "semi-oblivious")
 _CAPACITY, _DEGREE = "capacity per category", "degree bound b"
-_RATIO, _BEST = "ratio to the true graph", "share of the best found here"
+_RATIO, _BEST = "ratio to the true graph", "share of the best found"
 
 #: The six panels of the paper, in its order.
 PAPER_PANELS: tuple[Panel, ...] = (
