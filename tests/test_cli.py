@@ -28,8 +28,25 @@ def reproduce(out, *options):
     return CliRunner().invoke(app, ["reproduce", "--out", str(out), "--jobs", "1", *options])
 
 
-def command(out, *options):
-    code = "from swapwise.cli import app; app()"
+# Makes the program kill itself as soon as it has stored so many rows.
+DEADLY = """
+import os, signal
+from swapwise.experiments.store import Store
+
+add, made = Store.add, []
+
+def add_and_die(store, row):
+    add(store, row)
+    made.append(row)
+    if len(made) == {}:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Store.add = add_and_die
+"""
+
+
+def command(out, *options, before=""):
+    code = f"{before}\nfrom swapwise.cli import app; app()"
     line = [sys.executable, "-c", code, "reproduce", "--out", str(out), *(options or SOME)]
     # No pipe: workers of a process that is killed would keep it open.
     with open(out / "notes", "w") as notes:
@@ -98,20 +115,15 @@ def test_run_again_it_has_nothing_to_do(whole):
 @pytest.mark.parametrize("rows_before", [1, 30, 60])
 def test_killed_and_started_again_it_ends_with_the_same_rows(whole, tmp_path, rows_before):
     store = tmp_path / "rows.jsonl"
-    process = command(tmp_path)
-    while process.poll() is None and (not store.exists() or store.read_bytes().count(b"\n") < rows_before):
-        time.sleep(0.002)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert process.returncode == -signal.SIGKILL, "it was done before it was killed"
+    process = command(tmp_path, before=DEADLY.format(rows_before))
+    assert process.wait() == -signal.SIGKILL
     left = store.read_bytes()
     assert not (tmp_path / "rows.csv").exists()
 
     process = command(tmp_path)
     assert process.wait() == 0
-    kept = left[: left.rfind(b"\n") + 1]
-    assert f"{kept.count(bytes([10]))} of {N_ROWS} rows are there already" in (tmp_path / "notes").read_text()
-    assert store.read_bytes().startswith(kept)
+    assert f"{rows_before} of {N_ROWS} rows are there already" in (tmp_path / "notes").read_text()
+    assert store.read_bytes().startswith(left)
     assert store.read_bytes().count(b"\n") == N_ROWS
     pd.testing.assert_frame_equal(rows_of(tmp_path), rows_of(whole[0]))
     assert len(json.loads((tmp_path / "manifest.json").read_text())["sessions"]) == 2
