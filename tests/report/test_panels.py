@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from swapwise.experiments.comparisons import best_known_share
 from swapwise.experiments.grid import BEYOND, PAPER, cells
 from swapwise.experiments.measure import COLUMNS
 from swapwise.report.panels import (
     BEYOND_PANELS,
     NAMES,
     PAPER_PANELS,
-    best_known_share,
     check_rows,
     footnotes,
     log_range,

@@ -16,6 +16,7 @@ from swapwise.experiments.comparisons import (
     Comparison,
     Lead,
     Missing,
+    best_known_share,
     gaps,
     listed,
     short,
@@ -82,9 +83,7 @@ def efficient(methods: Sequence[str], rows: pd.DataFrame) -> Outcome:
 
 def local_optima(rows: pd.DataFrame) -> Outcome:
     """Compare local optima with the best set that any method found on the same instance."""
-    known = rows[rows["part"].isin(["paper", "starts", "pairs"]) & (rows["value"] > 0)]
-    best = known.groupby(["setting", "size", "flavour", "seed", "trial"], dropna=False)["value"]
-    known = known.assign(share=known["value"] / best.transform("max"))
+    known = rows.assign(share=best_known_share(rows)).dropna(subset=["share"])
     kinds = [f"{OBLIVIOUS}{start}" for start in ("", " from greedy", " from modular")]
     found = known[known["method"].isin(kinds) & (known["status"] == Status.LOCAL_OPTIMUM)]
     absent = [kind for kind in kinds if kind not in set(found["method"])]

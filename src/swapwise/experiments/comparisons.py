@@ -51,6 +51,22 @@ def tidy(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.dropna(subset=[name for name in COORDINATES if name not in ("flavour", "seed")])
 
 
+def best_known_share(rows: pd.DataFrame) -> pd.Series:
+    """Return every value divided by the largest that any method found on the same instance and size.
+
+    Rows that solve another problem (certificates) or are not searches of the library have NaN.
+
+    >>> rows = pd.DataFrame({"setting": "ising-10", "part": ["paper", "pairs"], "size": 2, "trial": 0,
+    ...                      "seed": 0, "value": [3.0, 4.0]})
+    >>> best_known_share(rows).tolist()
+    [0.75, 1.0]
+    """
+    comparable = rows[rows["part"].isin(["paper", "starts", "pairs"])]
+    value = pd.to_numeric(comparable["value"]).astype(float)
+    instance = [comparable[name] for name in ("setting", "seed", "trial", "size")]
+    return (value / value.groupby(instance, dropna=False).transform("max")).reindex(rows.index)
+
+
 def gaps(rows: pd.DataFrame, kinds: Iterable[tuple[str, str]]) -> str:
     """Return in words which declared sizes of settings and methods have no rows, "" if all have.
 

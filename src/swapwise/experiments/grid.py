@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, RE
 #: A row's coordinates: what it is the row of.
 COORDINATES = ("setting", "part", "method", "size", "trial", "flavour", "seed")
 Key = tuple[str, str, str, int, int, str, int]
+#: What becomes of a cell: its coordinates and figures, by name.
+Row = dict[str, Any]
 
 #: The seed of runs that do not give one: the year of the paper.
 SEED = 2020

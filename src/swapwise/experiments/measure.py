@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from swapwise.experiments.grid import COORDINATES, Cell
+from swapwise.experiments.grid import COORDINATES, Cell, Row
 from swapwise.experiments.procedures import FIGURES
 from swapwise.experiments.settings import Setting
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 #: The columns of a row.
 COLUMNS = (*COORDINATES, *FIGURES, "quality", "seconds", "alone")
-
-Row = dict[str, Any]
 
 
 def measure(cell: Cell) -> Row:

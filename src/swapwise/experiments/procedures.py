@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,7 +161,8 @@ class Plain(Procedure):
         """Run the plain program on a regression problem, always as published."""
         reference = importlib.import_module("benchmarks.reference")
         f = reference.PlainLeastSquares(instance.X, instance.y)
-        allowed = _within_capacity(instance.labels.tolist(), size)
+        within_capacity = importlib.import_module("benchmarks.regression").within_capacity
+        allowed = within_capacity(instance.labels.tolist(), size)
         if self.method in LOCAL_SEARCHES:
             M = setting.published_smoothness(setting.problem(instance, size)[0])
             outcome = reference.local_search(
@@ -194,12 +193,3 @@ def _figures(result: SearchResult) -> dict[str, Any]:
         "n_evaluations": result.n_evaluations,
         "status": str(result.status),
     }
-
-
-def _within_capacity(labels: list[int], capacity: int) -> Callable[[list[int]], bool]:
-    """Return the independence oracle of a partition matroid, for the plain program."""
-
-    def is_independent(S: list[int]) -> bool:
-        return all(count <= capacity for count in Counter(labels[x] for x in S).values())
-
-    return is_independent

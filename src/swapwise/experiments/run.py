@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 
-from swapwise.experiments.grid import Cell
-from swapwise.experiments.measure import Row, measure
+from swapwise.experiments.grid import Cell, Row
+from swapwise.experiments.measure import measure
 from swapwise.experiments.procedures import Interrupted
 from swapwise.experiments.store import Store
 

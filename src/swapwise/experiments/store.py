@@ -10,9 +10,7 @@ from types import TracebackType
 from typing import Any
 from zlib import crc32
 
-from swapwise.experiments.grid import COORDINATES, Key
-
-Row = dict[str, Any]
+from swapwise.experiments.grid import COORDINATES, Key, Row
 
 
 class StoreError(RuntimeError):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from swapwise.experiments.comparisons import best_known_share
 from swapwise.experiments.measure import COLUMNS
 from swapwise.experiments.procedures import AS_PUBLISHED, DEFAULT, FLAVOURS, LOCAL_SEARCHES
 from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, REGRESSION_1000, Setting
@@ -20,8 +21,6 @@ GREEN, ORANGE, SKY = "#009E73", "#E69F00", "#56B4E9"
 #: A column that is computed from the rows: the value, divided by the best that any method found.
 SHARE = "share"
 
-# What solves the same problem: certificates may have another objective, and the plain program is slow.
-_COMPARABLE = ("paper", "starts", "pairs")
 
 _NEW = " (new)"
 
@@ -142,22 +141,6 @@ def _curve(line: Line, rows: pd.DataFrame, log: bool) -> Curve | None:
         line.style,
         line.is_new,
     )
-
-
-def best_known_share(rows: pd.DataFrame) -> pd.Series:
-    """Return every value divided by the largest that any method found on the same instance and size.
-
-    Rows that solve another problem (certificates) or are not searches of the library have NaN.
-
-    >>> rows = pd.DataFrame({"setting": "ising-10", "part": ["paper", "pairs"], "size": 2, "trial": 0,
-    ...                      "seed": 0, "value": [3.0, 4.0]})
-    >>> best_known_share(rows).tolist()
-    [0.75, 1.0]
-    """
-    comparable = rows[rows["part"].isin(_COMPARABLE)]
-    value = pd.to_numeric(comparable["value"]).astype(float)
-    instance = [comparable[name] for name in ("setting", "seed", "trial", "size")]
-    return (value / value.groupby(instance).transform("max")).reindex(rows.index)
 
 
 _METHODS = {
