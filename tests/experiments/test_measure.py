@@ -26,7 +26,12 @@ def row_of(setting, method, size, trial=0, flavour="default", seed=0):
 
 
 def times_aside(row):
-    return {name: figure for name, figure in row.items() if name != "seconds"}
+    """All else; sums of a refit may be rounded another way where arrays lie elsewhere in memory."""
+    return {
+        name: pytest.approx(figure, rel=1e-13) if isinstance(figure, float) else figure
+        for name, figure in row.items()
+        if name != "seconds"
+    }
 
 
 @pytest.mark.parametrize(
@@ -38,7 +43,7 @@ def test_same_coordinates_same_row(setting, method):
     row_of(setting, "modular", 1, trial=0)  # what else is run does not matter
     _instance.cache_clear()
     again = row_of(setting, method, 2, trial=1)
-    assert times_aside(first) == times_aside(again)
+    assert {**again, "seconds": None} == {**times_aside(first), "seconds": None}
     assert tuple(first) == COLUMNS
 
 
