@@ -1,5 +1,8 @@
 """Choose variables under structure, fast, with a proof of how good the choice is."""
 
+from importlib import import_module
+from typing import Any
+
 from swapwise.constraints.base import IndependenceSystem, MaxWeight
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.graphic import Graphic
@@ -15,12 +18,18 @@ from swapwise.constraints.uniform import Uniform
 from swapwise.maximize import maximize
 from swapwise.moves import Move, MoveList, SwapGrid
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
+from swapwise.objectives.check_objective import check_objective
 from swapwise.objectives.coverage import Coverage
 from swapwise.objectives.custom import CustomSetFunction
+from swapwise.objectives.custom_objective import CustomObjective
 from swapwise.objectives.facility_location import FacilityLocation
+from swapwise.objectives.group_least_squares import GroupLeastSquares
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.linear import Linear
+from swapwise.objectives.logistic import Logistic
+from swapwise.objectives.multinomial import Multinomial
+from swapwise.objectives.poisson import Poisson
 from swapwise.search.pivots import NonOblivious, Oblivious, SemiOblivious
 from swapwise.search.result import Event, SearchResult, Status
 from swapwise.theory.certificate import Certificate
@@ -34,39 +43,78 @@ from swapwise.theory.localizability import (
     localizability,
 )
 
+# What rests on scikit-learn or matplotlib is imported when it is first asked for: both are slow to load.
+_LAZY = {
+    "IsingGraph": "estimators.ising_graph",
+    "IsingGraphCV": "estimators.ising_graph_cv",
+    "SparseClassifier": "estimators.classifier",
+    "SparseClassifierCV": "estimators.classifier_cv",
+    "SparsePoissonRegressor": "estimators.poisson",
+    "SparsePoissonRegressorCV": "estimators.poisson_cv",
+    "SparseRegressor": "estimators.regressor",
+    "SparseRegressorCV": "estimators.regressor_cv",
+    "SparseSelector": "estimators.selector",
+    "plot_graph": "report.graph_plots",
+    "plot_history": "report.plots",
+    "plot_path": "report.plots",
+    "plot_support": "report.plots",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'swapwise' has no attribute {name!r}")
+    return getattr(import_module(f"swapwise.{_LAZY[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 __all__ = [
     "BMatching",
     "Certificate",
     "Constant",
     "Counterexample",
     "Coverage",
+    "CustomObjective",
     "CustomSetFunction",
     "Event",
     "FacilityLocation",
     "Graphic",
+    "GroupLeastSquares",
     "Guarantee",
     "IndependenceSystem",
     "Intersection",
+    "IsingGraph",
+    "IsingGraphCV",
     "IsingPseudoLikelihood",
     "Laminar",
     "LeastSquares",
     "Linear",
     "LinearMatroid",
     "Localizability",
+    "Logistic",
     "Matroid",
     "MaxWeight",
     "Move",
     "MoveList",
+    "Multinomial",
     "NonOblivious",
     "Oblivious",
     "OracleMatroid",
     "Partition",
+    "Poisson",
     "RestrictedConstants",
     "SearchResult",
     "SemiOblivious",
     "SetFunction",
     "SetPacking",
+    "SparseClassifier",
     "SparseObjective",
+    "SparsePoissonRegressor",
+    "SparseRegressor",
+    "SparseSelector",
     "SparseState",
     "State",
     "Status",
@@ -75,9 +123,14 @@ __all__ = [
     "Uniform",
     "certify",
     "check_localizability",
+    "check_objective",
     "exact",
     "guarantee",
     "localizability",
     "maximize",
+    "plot_graph",
+    "plot_history",
+    "plot_path",
+    "plot_support",
     "restricted_constants",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 import sys
 import warnings
@@ -128,6 +129,14 @@ def warn(message: str) -> bool:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, UserWarning, stacklevel=level)
     return True
+
+
+def is_number(value: Any) -> bool:
+    """Tell numbers, and arrays of no dimension that hold one, from everything else."""
+    if isinstance(value, numbers.Real):
+        return True
+    is_scalar_array = getattr(value, "shape", None) == ()
+    return is_scalar_array and np.asarray(value).dtype.kind in "biuf"
 
 
 def is_missing(value: object) -> bool:

@@ -16,6 +16,7 @@ from swapwise.objectives.base import SetFunction
 from swapwise.search.clock import Clock
 from swapwise.search.loop import Observer
 from swapwise.search.methods import resolve
+from swapwise.search.model_start import has_model
 from swapwise.search.pivots import Pivot
 from swapwise.search.problem import check_problem
 from swapwise.search.progress import progress_bar
@@ -66,7 +67,8 @@ def maximize(
     start : str or independent set
         ``"empty"``, ``"arbitrary"`` (a maximal set in index order), ``"greedy"``, ``"modular"``,
         ``"best-singleton"`` (completed to a maximal set), ``"relaxation"`` (near the best fractional set,
-        for objectives with curvature to spare), or any independent set, such as the result of
+        for objectives with curvature to spare), ``"model"`` (a set that second-order models do not improve,
+        for ``Logistic`` and ``Poisson``: by far the fastest), or any independent set, such as the result of
         another search. For local search.
     max_iter : int, optional
         Largest number of moves, the paper's T; each new best set of an exhaustive search counts as one.
@@ -122,6 +124,12 @@ def maximize(
     begins_at: Start = check_start(start, constraint)
     if epsilon is not None and isinstance(begins_at, str) and begins_at == "empty":
         begins_at = "best-singleton"
+
+    if isinstance(begins_at, str) and begins_at == "model" and not has_model(objective):
+        raise TypeError(
+            f"start='model' needs second-order models, as sw.Logistic and sw.Poisson have, and "
+            f"{type(objective).__name__} has none; start='greedy' works here"
+        )
 
     clock = Clock(limit)
     if isinstance(begins_at, str) and begins_at == "relaxation":

@@ -85,6 +85,12 @@ class MoveList(MoveBatch):
     added: IndexArray
     dropped: IndexArray
 
+    @classmethod
+    def empty(cls) -> MoveList:
+        """Return a list without moves."""
+        nothing = np.empty((0, 0), dtype=np.intp)
+        return cls(nothing, nothing)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """One score a row."""

@@ -17,11 +17,16 @@ from hypothesis import strategies as st
 
 from swapwise import (
     Coverage,
+    CustomObjective,
     CustomSetFunction,
     FacilityLocation,
+    GroupLeastSquares,
     IsingPseudoLikelihood,
     LeastSquares,
     Linear,
+    Logistic,
+    Multinomial,
+    Poisson,
 )
 from swapwise.moves import NOTHING, Move, MoveList, SwapGrid
 from swapwise.objectives.base import SetFunction
@@ -99,6 +104,45 @@ def ising(draw: st.DrawFn) -> SetFunction:
     return IsingPseudoLikelihood(np.where(signs, 1.0, -1.0), ridge=0.1, fields=draw(st.booleans()))
 
 
+@st.composite
+def custom_objective(draw: st.DrawFn) -> SetFunction:
+    """Robust regression by a smooth loss, with and without its Hessian."""
+    samples, n = draw(st.integers(1, 5)), draw(st.integers(0, MAX_N))
+    X, y = draw(simple_numbers(samples, n)), draw(simple_numbers(samples))
+
+    def value_and_grad(w: np.ndarray) -> tuple[float, np.ndarray]:
+        r = y - X @ w
+        return float(-np.hypot(1.0, r).sum() - 0.1 * w @ w), X.T @ (r / np.hypot(1.0, r)) - 0.2 * w
+
+    def hessian(w: np.ndarray) -> np.ndarray:
+        return -(X.T * np.hypot(1.0, y - X @ w) ** -3) @ X - 0.2 * np.eye(n)
+
+    known = draw(st.sampled_from([None, hessian]))
+    return CustomObjective(value_and_grad, n, hessian=known, smoothness=100.0, strong_concavity=0.2)
+
+
+@st.composite
+def generalized_linear(draw: st.DrawFn, kind: type[SetFunction], *, grouped: bool) -> SetFunction:
+    """Few samples and simple numbers, with a ridge; equal columns are frequent."""
+    samples = draw(st.integers(3, 6))
+    columns = draw(st.integers(1, MAX_N - 1))
+    X = draw(simple_numbers(samples, columns))
+    if kind is Multinomial:
+        y = [0, 1, 2, *draw(st.lists(st.integers(0, 2), min_size=samples - 3, max_size=samples - 3))]
+    else:
+        y = [1, *draw(st.lists(st.integers(0, 1), min_size=samples - 1, max_size=samples - 1))]
+        y[1] = 0
+    options: dict[str, object] = {"ridge": draw(st.sampled_from([0.05, 0.5]))}
+    if kind is not GroupLeastSquares:
+        options["fit_intercept"] = draw(st.booleans())
+    if kind in (Logistic, Poisson):
+        options["offset"] = draw(st.none() | simple_numbers(samples))
+    if grouped:
+        options["groups"] = draw(st.lists(st.sampled_from("abc"), min_size=columns, max_size=columns))
+    weight = draw(st.none() | st.just(np.linspace(0.5, 2.0, samples)))
+    return kind(X, y, sample_weight=weight, **options)
+
+
 ZOO = [
     Kind("linear", linear(), submodular=True),
     Kind("coverage", coverage(), submodular=True),
@@ -106,6 +150,12 @@ ZOO = [
     Kind("custom", custom()),
     Kind("least squares", least_squares(), tolerance=1e-7),
     Kind("ising", ising(), tolerance=1e-7),
+    Kind("custom objective", custom_objective(), tolerance=1e-7),
+    Kind("logistic", generalized_linear(Logistic, grouped=False), tolerance=1e-7),
+    Kind("poisson", generalized_linear(Poisson, grouped=False), tolerance=1e-7),
+    Kind("logistic in groups", generalized_linear(Logistic, grouped=True), tolerance=1e-7),
+    Kind("multinomial", generalized_linear(Multinomial, grouped=False), tolerance=1e-7),
+    Kind("least squares in groups", generalized_linear(GroupLeastSquares, grouped=True), tolerance=1e-7),
 ]
 
 

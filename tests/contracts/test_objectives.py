@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapwise.moves import SwapGrid
-from swapwise.objectives.base import SetFunction, SparseObjective, State
+from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
 from tests.contracts.objective_zoo import (
     ZOO,
     Kind,
@@ -23,6 +23,7 @@ from tests.contracts.objective_zoo import (
 pytestmark = [
     pytest.mark.filterwarnings("error:the function is not monotone"),
     pytest.mark.filterwarnings("ignore:.*add nothing to the fit"),
+    pytest.mark.filterwarnings("ignore:y is explained without any feature"),
 ]
 
 every_kind = pytest.mark.parametrize("kind", ZOO, ids=lambda kind: kind.name)
@@ -169,7 +170,9 @@ def test_evaluations_are_counted(kind: Kind, batches, data: st.DataObject) -> No
 
 
 sparse_kinds = pytest.mark.parametrize(
-    "kind", [kind for kind in ZOO if kind.name in ("least squares", "ising")], ids=lambda kind: kind.name
+    "kind",
+    [kind for kind in ZOO if kind.name in ("least squares", "ising", "logistic")],
+    ids=lambda kind: kind.name,
 )
 
 
@@ -199,6 +202,62 @@ def test_curvature_is_that_of_the_gradient(kind: Kind, data: st.DataObject) -> N
     assert np.linalg.eigvalsh(bound - plain).min(initial=0.0) >= -size
     spared = plain - np.diag(objective.hessian_diagonal_bound())
     assert np.linalg.eigvalsh(spared).min(initial=0.0) >= -size
+
+
+coefficient_kinds = pytest.mark.parametrize(
+    "kind",
+    [
+        kind
+        for kind in ZOO
+        if kind.name.startswith(("logistic", "poisson", "multi", "least", "ising", "custom o"))
+    ],
+    ids=lambda kind: kind.name,
+)
+
+
+@coefficient_kinds
+@half_the_examples
+@given(data=st.data())
+def test_gradient_equals_differences_of_the_value(kind: Kind, data: st.DataObject) -> None:
+    objective = data.draw(kind.instances)
+    assert isinstance(objective, SparseObjective)
+    rng = np.random.default_rng(data.draw(st.integers(0, 100)))
+    shape = objective.coef([]).shape
+    coef = rng.standard_normal(shape)
+    gradient = objective.gradient_at(coef)
+    assert gradient.shape == shape
+    direction = rng.standard_normal(shape)
+    ahead, behind = (objective.value_at(coef + step * direction) for step in (1e-5, -1e-5))
+    size = 1.0 + float(np.abs(gradient).sum())
+    assert (ahead - behind) / 2e-5 == pytest.approx(float((gradient * direction).sum()), abs=1e-6 * size)
+
+
+@coefficient_kinds
+@half_the_examples
+@given(data=st.data())
+def test_a_fit_is_where_the_gradient_vanishes(kind: Kind, data: st.DataObject) -> None:
+    objective = data.draw(kind.instances)
+    assert isinstance(objective, SparseObjective)
+    support = data.draw(supports(objective.n))
+    coef = objective.coef(support)
+    assert objective.value_at(coef) == pytest.approx(objective(support), abs=kind.tolerance)
+    chosen = objective.members(support)
+    assert not np.delete(coef, chosen, axis=0).any()
+    np.testing.assert_allclose(objective.gradient_at(coef)[chosen], 0.0, atol=1e-6)
+
+
+@coefficient_kinds
+@fewer_examples
+@given(data=st.data())
+def test_strength_and_pull_are_lengths_by_element(kind: Kind, data: st.DataObject) -> None:
+    state = draw_state(data, kind)
+    objective = state.objective
+    assert isinstance(objective, SparseObjective)
+    assert isinstance(state, SparseState)
+    for element in range(objective.n):
+        rows = objective.members(np.array([element]))
+        assert state.strength[element] == pytest.approx(float((state.coef[rows] ** 2).sum()))
+        assert state.pull[element] == pytest.approx(float((state.gradient[rows] ** 2).sum()))
 
 
 def _without_curvature(objective: SparseObjective) -> SparseObjective:

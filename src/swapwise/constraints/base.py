@@ -6,12 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import comb
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_vector
 from swapwise.moves import MoveBatch, MoveList
+
+System = TypeVar("System", bound="IndependenceSystem")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +60,46 @@ class IndependenceSystem(ABC):
     n: int
     #: The p of "p-matroid intersection" or "p-exchange system"; a matroid has p = 1.
     p: int = 1
+    #: What the elements are called, if the constraint was given with their names.
+    names: list[str] | None = None
     _forced: IndexArray = np.empty(0, dtype=np.intp)
 
     @property
     def forced(self) -> IndexArray:
         """The elements that every answer is to hold (see ``Matroid.contract``)."""
         return self._forced
+
+    def aligned_to(self, names: Iterable[str]) -> Self:
+        """Return the same constraint on elements in the order of ``names``, such as the columns of a frame.
+
+        A constraint that knows no names only has to have as many elements.
+
+        >>> from swapwise import Partition
+        >>> one_each = Partition({"height": "size", "width": "size", "age": "time"}, 1)
+        >>> one_each.aligned_to(["age", "width", "height"]).is_independent([1, 2])
+        False
+        >>> one_each.aligned_to(["age", "width", "depth"])
+        Traceback (most recent call last):
+        ...
+        ValueError: the constraint names 'height', which the data do not have
+        """
+        wanted = list(names)
+        if self.names is None:
+            if len(wanted) != self.n:
+                raise ValueError(
+                    f"the constraint has n = {self.n} elements, but the data have {len(wanted)} names"
+                )
+            return self
+        if self.names == wanted:
+            return self
+        return self._reordered(places_of(wanted, self.names, "the constraint"))
+
+    def _reordered(self, order: IndexArray) -> Self:
+        """Return the same constraint with element ``order[i]`` in place i."""
+        raise ValueError(
+            f"{self!r} cannot be put into the order of the data: reorder the columns to be as the constraint "
+            "names them"
+        )
 
     @abstractmethod
     def _is_independent(self, support: IndexArray) -> bool:
@@ -159,3 +196,44 @@ class IndependenceSystem(ABC):
         if not maximal:
             return sum(comb(candidates, k) for k in range(size + 1))
         return comb(candidates, min(size, (candidates + 1) // 2))
+
+
+def places_of(wanted: list[str], names: list[str], holder: str) -> IndexArray:
+    """Return where each wanted name stands among ``names``; both must hold the same, each name once.
+
+    ``holder`` is what gave the names, for the message.
+    """
+    if unknown := sorted(set(names) - set(wanted)):
+        raise ValueError(f"{holder} names {_listed(unknown)}, which the data do not have")
+    if unnamed := sorted(set(wanted) - set(names)):
+        raise ValueError(f"the data have {_listed(unnamed)}, which {holder} does not name")
+    if len(wanted) != len(names):
+        repeated = next(name for name in wanted if wanted.count(name) > 1)
+        raise ValueError(
+            f"names must differ to be matched with {holder}, but the data have {repeated!r} twice"
+        )
+    place = {name: position for position, name in enumerate(names)}
+    return np.array([place[name] for name in wanted], dtype=np.intp)
+
+
+def in_one_order(systems: tuple[System, ...]) -> tuple[tuple[System, ...], list[str] | None]:
+    """Return the systems with their elements in the order of the first that names them, and those names.
+
+    Systems without names are left as they are.
+    """
+    names = next((system.names for system in systems if system.names is not None), None)
+    if names is None:
+        return systems, None
+    for number, system in enumerate(systems):
+        if strange := sorted(set(names) ^ set(system.names or names)):
+            raise ValueError(
+                f"all matroids must name the same elements, but number {number} and those before differ in "
+                f"{_listed(strange)}"
+            )
+    return tuple(system.aligned_to(names) for system in systems), names
+
+
+def _listed(names: list[str], most: int = 3) -> str:
+    """Return the first few names and how many more there are."""
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

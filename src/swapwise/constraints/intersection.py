@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.constraints.base import IndependenceSystem, MaxWeight
+from swapwise.constraints.base import IndependenceSystem, MaxWeight, in_one_order
 from swapwise.constraints.exchanges import (
     LARGEST_BATCH,
     batched,
@@ -34,7 +34,8 @@ class Intersection(IndependenceSystem):
     Parameters
     ----------
     *matroids : Matroid
-        At least one; all on the same ground set. What one of them forces in, all do.
+        At least one; all on the same ground set. What one of them forces in, all do. Those that name
+        their elements must name the same; the first gives the order.
     neighbourhood : "auto", "exchange" or "matroid"
         Which moves lead from one set to another, for a given q. ``"matroid"``: add up to 2q elements
         and drop up to 2pq, the paper's q-reachability for p-matroid intersections. ``"exchange"``: add
@@ -68,6 +69,7 @@ class Intersection(IndependenceSystem):
     def __init__(self, *parts: Matroid | Intersection, neighbourhood: str = "auto") -> None:
         matroids = _flattened(parts)
         _require_matroids(matroids)
+        matroids, self.names = in_one_order(matroids)
         self.n, self.p = matroids[0].n, len(matroids)
         self._forced = _forced_by(matroids)
         self.matroids = tuple(
@@ -95,6 +97,10 @@ class Intersection(IndependenceSystem):
         """Return a short description."""
         inner = ", ".join(map(repr, self.matroids))
         return f"Intersection({inner}, neighbourhood={self.neighbourhood!r})"
+
+    def _reordered(self, order: IndexArray) -> Self:
+        reordered = (matroid._reordered(order) for matroid in self.matroids)
+        return type(self)(*reordered, neighbourhood=self.neighbourhood)
 
     def _is_independent(self, support: IndexArray) -> bool:
         return all(matroid._is_independent(support) for matroid in self.matroids)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from math import comb
+from typing import Self
 
 import numpy as np
 
@@ -96,6 +98,11 @@ class Laminar(Matroid):
         for node in range(1, len(parent)):
             depth[node] = depth[parent[node]] + 1
         self._levels = [np.flatnonzero(depth == d) for d in range(depth.max() + 1)]
+
+    def _reordered(self, order: IndexArray) -> Self:
+        other = copy(self)
+        other._leaf = self._leaf[order]
+        return other
 
     def __repr__(self) -> str:
         """Return a short description."""

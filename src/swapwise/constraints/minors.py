@@ -8,6 +8,7 @@ matter: ``M.contract(F).truncate(k)`` and ``M.truncate(k).contract(F)`` allow th
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Self
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class Truncation(Matroid):
             raise ValueError(
                 f"size must leave room for the {len(matroid.forced)} elements that are forced in, got {size}"
             )
-        self.n = matroid.n
+        self.n, self.names = matroid.n, matroid.names
         self._forced = matroid.forced
         self.matroid = matroid
         self.size = size
@@ -38,6 +39,9 @@ class Truncation(Matroid):
     def __repr__(self) -> str:
         """Return a short description."""
         return f"{self.matroid!r}.truncate({self.size})"
+
+    def _reordered(self, order: IndexArray) -> Self:
+        return type(self)(self.matroid._reordered(order), self.size)
 
     def _taken(self, support: IndexArray) -> int:
         """Return how many places are taken by the support and the forced elements."""
@@ -86,7 +90,7 @@ class Restriction(Matroid):
         excluded = np.setdiff1d(matroid.forced, elements)
         if len(excluded):
             raise ValueError(f"element {excluded[0]} is forced in, so it must be among the elements to keep")
-        self.n = matroid.n
+        self.n, self.names = matroid.n, matroid.names
         self._forced = matroid.forced
         self.matroid = matroid
         self.elements = elements
@@ -95,6 +99,9 @@ class Restriction(Matroid):
     def __repr__(self) -> str:
         """Return a short description."""
         return f"{self.matroid!r}.restrict({self.elements.tolist()})"
+
+    def _reordered(self, order: IndexArray) -> Self:
+        return type(self)(self.matroid._reordered(order), np.flatnonzero(self._kept[order]))
 
     def _is_independent(self, support: IndexArray) -> bool:
         return bool(self._kept[support].all()) and self.matroid._is_independent(support)
@@ -130,13 +137,17 @@ class Contraction(Matroid):
             raise ValueError(
                 f"the elements to force in must be allowed together, got {elements.tolist()}, which are not"
             )
-        self.n = matroid.n
+        self.n, self.names = matroid.n, matroid.names
         self._forced = np.union1d(matroid.forced, elements)
         self.matroid = matroid
 
     def __repr__(self) -> str:
         """Return a short description."""
         return f"{self.matroid!r}.contract({self.forced.tolist()})"
+
+    def _reordered(self, order: IndexArray) -> Self:
+        forced = np.flatnonzero(np.isin(order, self.forced))
+        return type(self)(self.matroid._reordered(order), forced)
 
     def _is_independent(self, support: IndexArray) -> bool:
         return self.matroid._is_independent(np.union1d(support, self.forced))
@@ -161,3 +172,41 @@ class Contraction(Matroid):
         rest = np.fromiter(order, dtype=np.intp)
         grown = self.matroid.extend(np.union1d(support, self.forced), rest)
         return grown[np.isin(grown, np.union1d(support, rest))]
+
+
+class Induced(Matroid):
+    """A matroid on some of its elements, which get new numbers: their places in ``elements``.
+
+    For computing with few elements at a time; whoever wants to keep the numbers uses :class:`Restriction`.
+
+    >>> from swapwise import Partition
+    >>> Induced(Partition(["a", "b", "a", "b"], 1), np.array([0, 2, 3])).is_independent([0, 1])
+    False
+    """
+
+    def __init__(self, matroid: Matroid, elements: IndexArray) -> None:
+        missing = np.setdiff1d(matroid.forced, elements)
+        if len(missing):
+            raise ValueError(f"element {missing[0]} is forced in, so it must be among the elements")
+        self.matroid, self.elements, self.n = matroid, elements, len(elements)
+        self._forced = np.flatnonzero(np.isin(elements, matroid.forced))
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return f"{self.matroid!r} on {self.n} elements"
+
+    def _is_independent(self, support: IndexArray) -> bool:
+        return self.matroid._is_independent(self.elements[support])
+
+    def _exchanges(self, support: IndexArray) -> BoolArray:
+        return self.matroid._exchanges(self.elements[support])[self.elements]
+
+    def addable(self, support: IndexArray) -> BoolArray:
+        """Return what the matroid can add among the elements."""
+        return self.matroid.addable(self.elements[support])[self.elements]
+
+    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        """Extend the support by those elements of the order that may be chosen."""
+        rest = np.fromiter(order, dtype=np.intp)
+        grown = self.matroid.extend(self.elements[support], self.elements[rest])
+        return np.flatnonzero(np.isin(self.elements, grown))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,10 +16,20 @@ class Partition(Laminar):
 
     Parameters
     ----------
-    labels : iterable of hashable
-        One label for each element of the ground set: a list, an array, a pandas Series.
+    labels : iterable of hashable, or mapping from name to hashable
+        One label for each element of the ground set: a list, an array, a pandas Series. The names of a
+        dict, or of a Series with strings for an index, are remembered, so that estimators can match them
+        with the columns of their data.
     capacity : int or mapping from label to int
         How many elements of each label may be chosen: a number for all, a dict or a pandas Series.
+
+    Attributes
+    ----------
+    labels : list of hashable
+        The different labels, in the order in which they first appear.
+    capacity : dict from label to int
+    names : list of str, or None
+        The names of the elements, if they were given.
 
     Examples
     --------
@@ -32,20 +42,68 @@ class Partition(Laminar):
 
     >>> Partition(["roof", "roof", "cellar", "cellar"], {"roof": 2, "cellar": 0}).rank()
     2
+
+    With names, from which the labels may be read:
+
+    >>> Partition.from_columns(["age_mean", "age_worst", "height_mean"]).labels
+    ['age', 'height']
     """
 
-    def __init__(self, labels: Iterable[Hashable], capacity: int | Mapping[Hashable, int]) -> None:
-        leaf, names = _encode(labels)
+    def __init__(
+        self,
+        labels: Iterable[Hashable] | Mapping[str, Hashable],
+        capacity: int | Mapping[Hashable, int],
+    ) -> None:
+        given, self.names = read_labels(labels)
+        leaf, self.labels = number_labels(given)
         self.n = len(leaf)
-        self.labels = names
-        self.capacity = _read_capacity(capacity, names)
-        groups = len(names)
+        self.capacity = _read_capacity(capacity, self.labels)
+        groups = len(self.labels)
         self._set_tree(
             leaf=leaf + 1,
             end=np.concatenate([[groups + 1], np.arange(2, groups + 2)]).astype(np.intp),
             parent=np.zeros(groups + 1, dtype=np.intp),
             capacity=np.array([self.n, *self.capacity.values()], dtype=np.intp),
         )
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Iterable[str],
+        sep: str = "_",
+        capacity: int | Mapping[Hashable, int] = 1,
+        part: int = 0,
+    ) -> Self:
+        """Return the partition of columns by a part of their names, such as ``df.columns``.
+
+        The label of a column is ``name.split(sep)[part]``: what comes before the first ``sep``, or after the
+        last with ``part=-1``. A name without ``sep`` is its own label.
+
+        >>> columns = ["radius_mean", "radius_worst", "area_mean", "id"]
+        >>> Partition.from_columns(columns).labels
+        ['radius', 'area', 'id']
+        >>> Partition.from_columns(columns, part=-1, capacity={"mean": 2, "worst": 1, "id": 0}).rank()
+        3
+        """
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise TypeError(f"columns must be names of columns, got {columns!r}")
+        if not isinstance(sep, str) or not sep:
+            raise ValueError(f"sep must be a string that is not empty, got {sep!r}")
+        names = list(columns)
+        _require_names(names)
+        return cls({name: _part_of(name, sep, part) for name in names}, capacity)
+
+    @property
+    def element_labels(self) -> list[Hashable]:
+        """The label of every element."""
+        return [self.labels[node - 1] for node in self._leaf]
+
+    def _reordered(self, order: IndexArray) -> Self:
+        labels = [self.labels[node - 1] for node in self._leaf[order]]
+        if self.names is None:
+            return type(self)(labels, self.capacity)
+        names = [self.names[element] for element in order]
+        return type(self)(dict(zip(names, labels, strict=True)), self.capacity)
 
     def __repr__(self) -> str:
         """Return a short description."""
@@ -54,13 +112,25 @@ class Partition(Laminar):
         return f"Partition(n={self.n}, {len(self.labels)} labels, capacity={capacity})"
 
 
-def _encode(labels: Any) -> tuple[IndexArray, list[Hashable]]:
-    if isinstance(labels, (str, Mapping)) or not isinstance(labels, Iterable) or hasattr(labels, "columns"):
-        hint = "; for a mapping from feature to label, give [labels[name] for name in names]"
+def read_labels(labels: Any) -> tuple[list[Hashable], list[str] | None]:
+    """Return the labels in order, and the names of what they label if those came along."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable) or hasattr(labels, "columns"):
         raise TypeError(
             f"labels must be a flat collection with one label for each element, got a {type(labels).__name__}"
-            f"{hint if isinstance(labels, Mapping) else ''}"
         )
+    if not (hasattr(labels, "keys") and hasattr(labels, "items")):
+        return list(labels), None
+    names = list(labels.keys())
+    given = [label for _, label in labels.items()]
+    # A Series always has an index, and one of numbers says no more than the order does.
+    if not isinstance(labels, Mapping) and not all(isinstance(name, str) for name in names):
+        return given, None
+    _require_names(names)
+    return given, names
+
+
+def number_labels(labels: list[Hashable]) -> tuple[IndexArray, list[Hashable]]:
+    """Return the number of each label, and the different ones in the order in which they first appear."""
     number: dict[Hashable, int] = {}
     codes = []
     for position, label in enumerate(labels):
@@ -70,6 +140,28 @@ def _encode(labels: Any) -> tuple[IndexArray, list[Hashable]]:
             raise ValueError(f"every element needs a label, got {label!r} at position {position}")
         codes.append(number.setdefault(label, len(number)))
     return np.array(codes, dtype=np.intp), list(number)
+
+
+def _require_names(names: list[Any]) -> None:
+    seen: set[str] = set()
+    for position, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(f"names must be strings, got {name!r} at position {position}")
+        if name in seen:
+            raise ValueError(f"names must differ, got {name!r} again at position {position}")
+        seen.add(name)
+
+
+def _part_of(name: str, sep: str, part: int) -> str:
+    pieces = name.split(sep)
+    if len(pieces) == 1:
+        return name
+    try:
+        return pieces[part]
+    except IndexError:
+        raise ValueError(
+            f"{name!r} has only {len(pieces)} parts between {sep!r}, so no part {part}"
+        ) from None
 
 
 def _read_capacity(capacity: Any, names: list[Hashable]) -> dict[Hashable, int]:

@@ -90,6 +90,8 @@ class State:
     n_evaluations: int
     #: Whether :meth:`narrowed` leaves moves out: the more, the better the floor.
     narrows: bool = False
+    #: Whether it does so and finds a good floor by itself: then any rule with exact gains may use it.
+    finds_floor: bool = False
 
     def __init__(self, objective: SetFunction, support: IndexArray) -> None:
         self.objective = objective
@@ -176,7 +178,7 @@ class SparseObjective(SetFunction):
     def upper_bound(self, support: IndexArray) -> float:
         """Return what f(support) does not exceed: the value of a fit, and what its slope says it missed."""
         value, coef = self._fit(support)
-        slope = self.gradient_at(self._embed(support, coef))[support]
+        slope = self.gradient_at(self._embed(support, coef))[self.members(support)].ravel()
         m = self.strong_concavity(self.n)
         by_curvature = float(slope @ slope) / (2 * m) if m > 0 else np.inf
         # Without curvature all depends on how far away the maximum is: not far, if the slope is but rounding.
@@ -207,6 +209,17 @@ class SparseObjective(SetFunction):
         """Return a valid m ≥ 0: ``u`` curves by at least m along directions with t non-zeros."""
         return 0.0
 
+    #: Whether every element has one coefficient; else ``coef`` is longer than n, see :meth:`members`.
+    single: bool = True
+
+    def members(self, elements: IndexArray) -> IndexArray:
+        """Return the rows of ``coef`` that belong to elements: one each, unless ``single`` is False."""
+        return elements
+
+    def sums_by_element(self, values: FloatArray) -> FloatArray:
+        """Return for every element the sum of a value, in the shape of ``coef``, over its coefficients."""
+        return values
+
     #: Whether ``u`` is a quadratic function: :meth:`curvature` is then minus its Hessian everywhere.
     quadratic: bool = False
     #: Whether minus the Hessian equals :meth:`curvature` at some point, if not everywhere.
@@ -233,6 +246,17 @@ class SparseObjective(SetFunction):
             slopes = self.gradient_at(behind)[elements] - self.gradient_at(ahead)[elements]
             block[:, column] = slopes / (2 * step)
         return (block + block.T) / 2
+
+    def quadratic_model(self, state: SparseState, elements: IndexArray) -> SparseObjective | None:
+        """Return the second-order model of ``u`` around a state, on some elements, or None if there is none.
+
+        Its elements are numbered by their places in ``elements``.
+        """
+        return None
+
+    def promises(self, state: SparseState) -> FloatArray:
+        """Return roughly what each element alone would add, to tell which are worth a closer look."""
+        return state.pull
 
     def blocks(self, coef: FloatArray) -> list[Block]:
         """Return parts whose sum is ``u(w) − u(0)``, or none if ``u`` does not fall apart.
@@ -286,8 +310,18 @@ class SparseState(State):
         """The gradient of ``u`` at the coefficients; zero on the support."""
         if self._gradient is None:
             self._gradient = self.objective.gradient_at(self._coef)
-            self._gradient[self.support] = 0.0
+            self._gradient[self.objective.members(self.support)] = 0.0
         return self._gradient
+
+    @property
+    def strength(self) -> FloatArray:
+        """The squared length of every element's coefficients, of length n."""
+        return self.objective.sums_by_element(self.coef**2)
+
+    @property
+    def pull(self) -> FloatArray:
+        """The squared length of the gradient in every element's coefficients, of length n."""
+        return self.objective.sums_by_element(self.gradient**2)
 
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
         """Return, for every move, a valid M in the directions that it touches."""

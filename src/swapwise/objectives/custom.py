@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray, as_count, as_elements, warn
+from swapwise.checks import FloatArray, IndexArray, as_count, as_elements, is_number, warn
 from swapwise.moves import Move, MoveBatch
 from swapwise.objectives.base import SetFunction, State
 
@@ -62,7 +60,7 @@ class CustomSetFunction(SetFunction):
         except Exception as error:
             error.add_note(f"swapwise called the function with the set {support.tolist()}")
             raise
-        if not _is_number(value):
+        if not is_number(value):
             raise TypeError(f"function must return a number, got {value!r} for the set {support.tolist()}")
         number = float(value)
         if not np.isfinite(number):
@@ -113,11 +111,3 @@ class CustomState(State):
         super().apply(move)
         if not move.dropped:
             self.objective._warn_if_lower(before, value, move.added, self.value - value)
-
-
-def _is_number(value: Any) -> bool:
-    """Tell numbers, and arrays of no dimension that hold one, from everything else."""
-    if isinstance(value, numbers.Real):
-        return True
-    is_scalar_array = getattr(value, "shape", None) == ()
-    return is_scalar_array and np.asarray(value).dtype.kind in "biuf"

@@ -53,6 +53,8 @@ class Pivot(ABC):
 
     def scouts(self, state: State, constraint: IndependenceSystem) -> MoveBatch | None:
         """Return a few moves, likely good ones, if worse ones can be left out for knowing their gains."""
+        if state.finds_floor and type(self).scores is Pivot.scores and type(self).best is Pivot.best:
+            return MoveList.empty()
         return None
 
 
@@ -79,8 +81,8 @@ class Oblivious(Pivot):
         """Return the moves that :class:`SemiOblivious` would score."""
         # A rule of one's own, derived from this one, may leave moves out or score them by its own lights.
         if type(self) is not Oblivious or not (state.narrows and isinstance(state, SparseState)):
-            return None
-        return constraint.cheapest_drops(state.support, state.coef**2)
+            return super().scouts(state, constraint)
+        return constraint.cheapest_drops(state.support, state.strength)
 
 
 class Additions(Pivot):
@@ -124,7 +126,7 @@ class SemiOblivious(_OnCoefficients):
     ) -> Iterator[MoveBatch]:
         """Yield, for all that can be added, the drop of the smallest coefficients."""
         assert isinstance(state, SparseState)
-        yield from constraint.cheapest_in_batches(state.support, state.coef**2, q)
+        yield from constraint.cheapest_in_batches(state.support, state.strength, q)
 
 
 class NonOblivious(_OnCoefficients):
@@ -193,13 +195,11 @@ class NonOblivious(_OnCoefficients):
                 hopeful = self._hopeful(state, constraint)
             yield from constraint.moves(state.support, q, hopeful)
         elif q == 1:
-            yield constraint.cheapest_drops(state.support, state.coef**2, q)
+            yield constraint.cheapest_drops(state.support, state.strength, q)
         else:
             # With one M for all moves the best is a linear maximisation over the neighbourhood.
             M = self._one_constant(state, constraint.exchange_size(q))
-            yield constraint.best_exchange(
-                state.support, state.gradient**2 / (2 * M), state.coef**2 * M / 2, q
-            )
+            yield constraint.best_exchange(state.support, state.pull / (2 * M), state.strength * M / 2, q)
 
     def _hopeful(self, state: SparseState, constraint: IndependenceSystem) -> IndexArray:
         """Return the elements that the best move can add, without a look at all moves.
@@ -208,12 +208,12 @@ class NonOblivious(_OnCoefficients):
         more than j would with its own M and the cheapest drop; and the best scores no less than the
         best of the cheapest drops does.
         """
-        cheapest = constraint.cheapest_drops(state.support, state.coef**2)
+        cheapest = constraint.cheapest_drops(state.support, state.strength)
         reached = self.scores(state, cheapest)
         alone = MoveList(cheapest.added, cheapest.dropped[:, :0])
         M = np.maximum(state.move_smoothness(alone), np.finfo(float).tiny)
-        gained = cheapest.sums(cheapest.added, state.gradient**2)
-        bound = gained / (2 * M) - M * cheapest.sums(cheapest.dropped, state.coef**2) / 2
+        gained = cheapest.sums(cheapest.added, state.pull)
+        bound = gained / (2 * M) - M * cheapest.sums(cheapest.dropped, state.strength) / 2
         best = float(reached.max(initial=0.0))
         hopeful = cheapest.added[bound >= best - TIE * (best + state.magnitude)]
         return np.unique(hopeful[hopeful >= 0])
@@ -221,7 +221,7 @@ class NonOblivious(_OnCoefficients):
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
         """Return the lower bounds."""
         assert isinstance(state, SparseState)
-        gradient, coef = state.gradient**2, state.coef**2
+        gradient, coef = state.pull, state.strength
         # A column of zeros has no curvature and no gradient: its score is 0, not 0/0.
         M = np.maximum(self._constants(state, moves), np.finfo(float).tiny)
         if isinstance(moves, SwapGrid):

@@ -9,10 +9,11 @@ import numpy as np
 
 from swapwise.checks import IndexArray, as_elements
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.objectives.base import SetFunction, State
+from swapwise.objectives.base import SetFunction, SparseState, State
 from swapwise.search.clock import Clock
 from swapwise.search.local_search import BestImprovement, LocalSearch
 from swapwise.search.loop import Trace, climb
+from swapwise.search.model_start import model_set
 from swapwise.search.modular import heaviest_set
 from swapwise.search.pivots import Additions
 from swapwise.search.result import SearchResult
@@ -21,7 +22,7 @@ from swapwise.search.steps import gains_of_additions
 #: A name, an independent set, or what will find one when the search begins
 Start = str | IndexArray | Callable[[], IndexArray]
 
-STARTS = ("empty", "arbitrary", "greedy", "modular", "best-singleton", "relaxation")
+STARTS = ("empty", "arbitrary", "greedy", "modular", "best-singleton", "relaxation", "model")
 
 
 def check_start(start: Any, constraint: IndependenceSystem, name: str = "start") -> str | IndexArray:
@@ -72,6 +73,9 @@ def begin(
 
 
 def _target(start: str, state: State, constraint: IndependenceSystem, clock: Clock) -> IndexArray:
+    if start == "model":
+        assert isinstance(state, SparseState)
+        return model_set(state, constraint, clock)
     if start == "modular":
         return heaviest_set(state, constraint, clock)
     first = state.support

@@ -20,7 +20,7 @@ from swapwise.search.starts import check_start
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.guarantees import Guarantee
 from swapwise.theory.prover import Prover
-from swapwise.theory.threads import few_threads
+from swapwise.threads import few_threads
 
 
 def certify(

@@ -35,7 +35,7 @@ MARGIN = 1e-7
 
 def soon_small(objective: SetFunction, region: Region) -> bool:
     """Tell whether a few splits make the region so small that bounds are not worth their time."""
-    if not isinstance(objective, SparseObjective) or not objective.quadratic:
+    if not isinstance(objective, SparseObjective) or not (objective.quadratic and objective.single):
         return False
     room, candidates = _room(region), len(region.open)
     return room <= FEW and comb(candidates, min(room, candidates)) <= SOON * MOST_SETS
@@ -50,7 +50,7 @@ def finish(
     The sizes of sets are minded first, the constraint only for those that exceed the target. ``quickly``
     means only if that takes less time than a bound.
     """
-    if not isinstance(objective, SparseObjective) or not objective.quadratic:
+    if not isinstance(objective, SparseObjective) or not (objective.quadratic and objective.single):
         return None
     held, candidates = region.held, region.open
     room = min(_room(region), len(candidates))

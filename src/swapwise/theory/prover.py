@@ -114,7 +114,11 @@ class Prover:
             self.bounds["gains"] = min(
                 bound_from_gains(objective, region, at, clock)[0] for at in (region.held, support)
             )
-        if isinstance(objective, SparseObjective) and objective.n <= WHOLE_CURVATURE_UP_TO:
+        if (
+            isinstance(objective, SparseObjective)
+            and objective.single
+            and objective.n <= WHOLE_CURVATURE_UP_TO
+        ):
             s = max(1, min(region.constraint.max_size(), objective.n))
             constants = restricted_constants(objective, s, 1)
             m = constants.m_2s - CURVATURE_ROUNDING * objective.n * constants.M_1

@@ -24,7 +24,7 @@ def root_node(objective: SetFunction, region: Region, support: IndexArray, clock
 
     ``support`` is a good set, at which blocks are to agree.
     """
-    if isinstance(objective, SparseObjective):
+    if isinstance(objective, SparseObjective) and objective.single:
         blocks = objective.blocks(objective.coef(support))
         tables = block_tables(blocks, region, clock) if blocks else None
         if tables is not None:
@@ -57,7 +57,9 @@ def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clo
     array([1, 2])
     """
     region = Region.of(constraint)
-    root = relaxed_root(objective, region) if isinstance(objective, SparseObjective) else None
+    root = None
+    if isinstance(objective, SparseObjective) and objective.single:
+        root = relaxed_root(objective, region)
     if root is None:
         raise ValueError(
             f"start='relaxation' needs an objective with curvature to spare (a ridge, or fewer features than "

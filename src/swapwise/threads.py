@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 # Factorisations of smaller matrices take longer with several threads than with one.
@@ -13,7 +14,14 @@ def few_threads(n: int) -> AbstractContextManager[Any]:
     """Return a context in which matrices of size n are factored without needless threads."""
     if n > ONE_THREAD_UP_TO:
         return nullcontext()
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[Any] = threadpool_limits(1, "blas")
+    limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limits
+
+
+@cache
+def _controller() -> Any:
+    """Return what knows the libraries of linear algebra; to look for them takes milliseconds."""
+    import scipy.linalg  # noqa: F401  so that its libraries are among them
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -1,0 +1,1 @@
+"""The face for scikit-learn: estimators with fit, predict and score."""

@@ -1,0 +1,250 @@
+"""What the estimators of linear predictors share: parameters, data, constraint, search, coefficients."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from swapwise.checks import FloatArray, IndexArray, as_real, as_vector
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.estimators.constraint_of import Elements, resolve_constraint, with_forced
+from swapwise.estimators.restarts import Searches, best_of_searches
+from swapwise.estimators.scaling import Sample, Scaling
+from swapwise.objectives.base import SparseObjective
+from swapwise.search.methods import resolve
+from swapwise.search.model_start import has_model
+from swapwise.search.pivots import Pivot
+from swapwise.search.result import SearchResult
+from swapwise.theory.certificate import Certificate
+from swapwise.theory.certify import certify
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """An objective on scaled columns, and what leads back from its coefficients."""
+
+    objective: SparseObjective
+    scaling: Scaling
+    sample: Sample
+
+
+class SparseEstimator(BaseEstimator, ABC):
+    """A linear predictor with few features, chosen under a constraint; see :class:`SparseRegressor`.
+
+    A subclass says which objective it maximises (``_objective``), what its coefficients and intercept are
+    (``_coefficients``), and what it predicts.
+    """
+
+    #: The ridge that None stands for
+    _default_ridge: float = 0.0
+
+    def __init__(
+        self,
+        constraint: int | IndependenceSystem | Callable[[int], Any] = 10,
+        *,
+        method: str | Pivot = "auto",
+        start: Any = "auto",
+        q: int = 1,
+        ridge: float | None = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        groups: Any = None,
+        forced: Any = None,
+        n_restarts: int = 0,
+        max_iter: int | None = None,
+        tol: float = 1e-10,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        self.constraint = constraint
+        self.method = method
+        self.start = start
+        self.q = q
+        self.ridge = ridge
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.groups = groups
+        self.forced = forced
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose features and fit their coefficients.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            A sparse matrix is made dense.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 2 is as good as the same sample twice, and one of 0 as none.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(self._read(X, y, sample_weight))
+
+    def certify(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        time_limit: float | None = 10.0,
+        **options: Any,
+    ) -> Certificate:
+        """Prove how far from the best allowed choice the fitted one can be at the most.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            The data of fit.
+        time_limit : float, optional
+            Seconds after which the best bound so far is returned; None for no limit.
+        **options :
+            Those of :func:`swapwise.certify`: ``gap``, ``max_nodes``, ``progress``.
+
+        Returns
+        -------
+        Certificate
+        """
+        check_is_fitted(self)
+        return self._certify(self._read(X, y, sample_weight, reset=False), time_limit, options)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn asks about the estimator."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    @abstractmethod
+    def _target(self, y: Any, reset: bool) -> FloatArray:
+        """Return checked targets as the objective wants them; ``reset`` is True in fit."""
+
+    @abstractmethod
+    def _objective(self, X: FloatArray, sample: Sample, groups: IndexArray | None) -> SparseObjective:
+        """Return the objective on scaled columns."""
+
+    @abstractmethod
+    def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, Any]:
+        """Return ``coef_`` and ``intercept_`` in the units of the data."""
+
+    def _read(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        *,
+        reset: bool = True,
+    ) -> Sample:
+        """Return checked data; ``reset`` is True in fit."""
+        checks = {"accept_sparse": True, "dtype": np.float64, "reset": reset}
+        X, y = validate_data(self, X, y, **checks)
+        # One layout for all, so that the same numbers give the same answer to the last digit.
+        X = np.ascontiguousarray(X.toarray() if issparse(X) else X)
+        n = len(X)
+        shift = None if offset is None else as_vector(offset, n, "offset")
+        if sample_weight is None:
+            return Sample(X, self._target(y, reset), None, shift)
+        weight = as_vector(sample_weight, n, "sample_weight", non_negative=True)
+        if not weight.any():
+            raise ValueError("sample_weight must have a positive entry, got zeros only")
+        kept = np.flatnonzero(weight)
+        target = self._target(np.asarray(y)[kept], reset)
+        return Sample(X[kept], target, weight[kept], None if shift is None else shift[kept])
+
+    def _elements(self) -> Elements:
+        """Return what can be chosen from the data of fit."""
+        names = getattr(self, "feature_names_in_", None)
+        return Elements.of(self.groups, self.n_features_in_, None if names is None else names.tolist())
+
+    def _resolve(self, elements: Elements) -> IndependenceSystem:
+        """Return the constraint on the elements, with what is forced in."""
+        return with_forced(resolve_constraint(self.constraint, elements), self.forced, elements)
+
+    def _build(self, sample: Sample, elements: Elements) -> Task:
+        """Return the objective that a sample leads to."""
+        for name in ("fit_intercept", "standardize"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise TypeError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        scaling, X = Scaling.of(sample, self.fit_intercept, self.standardize)
+        return Task(self._objective(X, sample, elements.groups), scaling, sample)
+
+    def _penalty(self) -> float:
+        return self._default_ridge if self.ridge is None else as_real(self.ridge, "ridge")
+
+    def _search(
+        self, objective: SparseObjective, constraint: IndependenceSystem, start: Any = None
+    ) -> Searches:
+        """Search as the parameters say, from another start if one is given."""
+        return best_of_searches(
+            objective,
+            constraint,
+            self.method,
+            start=self._start(objective) if start is None else start,
+            q=self.q,
+            n_restarts=self.n_restarts,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            time_limit=self.time_limit,
+            random_state=self.random_state,
+            progress=self.progress,
+        )
+
+    def _start(self, objective: SparseObjective) -> Any:
+        """Return where searches begin: by default where second-order models lead, if there are any."""
+        if not (isinstance(self.start, str) and self.start == "auto"):
+            return self.start
+        is_local = resolve(self.method, objective)[1] is not None
+        return "model" if is_local and has_model(objective) else "empty"
+
+    def _install(
+        self, task: Task, elements: Elements, constraint: IndependenceSystem, found: Searches
+    ) -> Self:
+        """Make an answer that of the estimator."""
+        self.constraint_ = constraint
+        self.result_ = found.best
+        self.n_iter_ = found.best.n_iter
+        self.support_ = elements.features(found.best.support)
+        self.selection_frequency_ = found.frequency[elements.of_feature]
+        self.coef_, self.intercept_ = self._coefficients(task, found.best)
+        return self
+
+    def _fit(self, sample: Sample) -> Self:
+        elements = self._elements()
+        constraint = self._resolve(elements)
+        task = self._build(sample, elements)
+        return self._install(task, elements, constraint, self._search(task.objective, constraint))
+
+    def _certify(self, sample: Sample, time_limit: float | None, options: dict[str, Any]) -> Certificate:
+        objective = self._build(sample, self._elements()).objective
+        value = objective(self.result_.support)
+        if not np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6):
+            raise ValueError(
+                "the data must be those of fit (and the parameters too): the chosen features have value "
+                f"{value:.6g} here and had {self.result_.value:.6g} in fit"
+            )
+        return certify(objective, self.constraint_, self.result_, time_limit=time_limit, **options)
+
+    def _linear_predictor(self, X: Any) -> FloatArray:
+        """Return ``X coefᵀ + intercept``."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=True, dtype=np.float64, reset=False)
+        predictor: FloatArray = X @ self.coef_.T + self.intercept_
+        return predictor

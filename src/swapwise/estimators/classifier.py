@@ -1,0 +1,117 @@
+"""Logistic regression on few features, for two classes or more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_expit, log_softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.estimators.base import SparseEstimator, Task
+from swapwise.estimators.scaling import Sample
+from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.generalized_linear import GeneralizedLinear
+from swapwise.objectives.logistic import Logistic
+from swapwise.objectives.multinomial import Multinomial
+from swapwise.search.result import SearchResult
+
+
+class SparseClassifier(ClassifierMixin, SparseEstimator):
+    """Logistic regression on few features, chosen by local search under a constraint.
+
+    With more than two classes it is multinomial, and a feature is chosen for all classes or for none.
+
+    Parameters
+    ----------
+    constraint, method, start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, \
+time_limit, random_state, progress :
+        As of :class:`SparseRegressor`.
+    ridge : float, optional
+        Weight of the penalty ``ridge · ‖coef‖² / 2`` (of standardised columns, with ``standardize``) on the
+        mean log-likelihood: scikit-learn's ``LogisticRegression`` has ``C = 1 / (ridge · n_samples)``. None
+        is 1e-4, which keeps coefficients finite if the classes are separable and hardly shrinks them
+        otherwise.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The classes, sorted. A class whose samples all have weight zero is none.
+    coef_ : array of shape (1, n_features), or (n_classes, n_features) for more than two classes
+    intercept_ : array of shape (1,) or (n_classes,)
+    support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_ :
+        As of :class:`SparseRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swapwise as sw
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 6))
+    >>> y = np.where(2 * X[:, 1] - 3 * X[:, 4] + rng.logistic(size=200) > 0, "yes", "no")
+    >>> model = sw.SparseClassifier(constraint=2).fit(X, y)
+    >>> model.support_, model.predict(X[:3]), round(model.score(X, y), 2)
+    (array([1, 4]), array(['yes', 'yes', 'yes'], dtype='<U3'), 0.86)
+    """
+
+    _default_ridge = 1e-4
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Return the scores of the classes; for two classes that of the second, as log-odds."""
+        scores = self._linear_predictor(X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_log_proba(self, X: ArrayLike) -> FloatArray:
+        """Return the logarithms of the probabilities of the classes."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        logarithms: FloatArray = log_softmax(scores, axis=1)
+        return logarithms
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Return the probabilities of the classes, in the order of ``classes_``."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the most likely class of each sample."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[codes]
+        return predicted
+
+    def _target(self, y: Any, reset: bool) -> FloatArray:
+        check_classification_targets(y)
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y must hold at least two classes, got one class only: {classes.tolist()[0]!r} "
+                "(samples of weight zero do not count)"
+            )
+        if reset:
+            self.classes_ = classes
+        elif classes.tolist() != self.classes_.tolist():
+            raise ValueError(
+                f"y must hold the classes of fit, {self.classes_.tolist()}, got {classes.tolist()}"
+            )
+        return codes.astype(np.float64)
+
+    def _objective(self, X: FloatArray, sample: Sample, groups: IndexArray | None) -> SparseObjective:
+        kind = Logistic if len(self.classes_) == 2 else Multinomial
+        return kind(
+            X,
+            sample.y,
+            self._penalty(),
+            sample_weight=sample.weight,
+            fit_intercept=self.fit_intercept,
+            groups=groups,
+        )
+
+    def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, FloatArray]:
+        assert result.coef is not None
+        assert isinstance(task.objective, GeneralizedLinear)
+        intercept = np.atleast_1d(task.objective.intercept(result.support))
+        return task.scaling.original(np.atleast_2d(result.coef.T), intercept)

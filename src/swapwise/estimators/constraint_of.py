@@ -1,0 +1,134 @@
+"""What estimators choose from, and under which constraint, as users say it: by number, name or label."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import IndexArray, as_count, as_elements
+from swapwise.constraints.base import IndependenceSystem, places_of
+from swapwise.constraints.intersection import Intersection
+from swapwise.constraints.matroid import Matroid
+from swapwise.constraints.partition import number_labels, read_labels
+from swapwise.constraints.uniform import Uniform
+
+
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """What can be chosen: the features one by one, or groups of them.
+
+    >>> kinds = Elements.of(["size", "size", "time"], 3)
+    >>> kinds.n, kinds.features([0])
+    (2, array([0, 1]))
+    """
+
+    #: The element that each feature belongs to
+    of_feature: IndexArray
+    #: The groups, or the names of the features if they have any
+    labels: list[Any] | None
+    #: Whether elements are groups
+    grouped: bool
+
+    @classmethod
+    def of(cls, groups: Any, n_features: int, feature_names: list[str] | None = None) -> Elements:
+        """Return the elements for ``groups``: None, one label a feature, or labels by feature name."""
+        if groups is None:
+            return cls(np.arange(n_features), feature_names, grouped=False)
+        labels, names = read_labels(groups)
+        if names is not None and feature_names is not None:
+            labels = [labels[place] for place in places_of(feature_names, names, "groups")]
+        if len(labels) != n_features:
+            raise ValueError(
+                f"groups must have one label for each of the {n_features} features, got {len(labels)}"
+            )
+        return cls(*number_labels(labels), grouped=True)
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return int(self.of_feature.max(initial=-1)) + 1
+
+    @property
+    def groups(self) -> IndexArray | None:
+        """The group of each feature, as objectives take it; None if elements are features."""
+        return self.of_feature if self.grouped else None
+
+    @property
+    def noun(self) -> str:
+        """What to call them."""
+        return "groups" if self.grouped else "features"
+
+    def features(self, support: Iterable[int]) -> IndexArray:
+        """Return the features of some elements, sorted."""
+        return np.flatnonzero(np.isin(self.of_feature, list(support)))
+
+    def find(self, chosen: Any, what: str) -> IndexArray:
+        """Return elements that are given by label or name, or features by position."""
+        if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+            raise TypeError(f"{what} must be a list of {self.noun}, got {chosen!r}")
+        given = list(chosen)
+        if not self.grouped and not any(isinstance(item, str) for item in given):
+            return as_elements(given, self.n, what)
+        place: dict[Hashable, int] = {label: position for position, label in enumerate(self.labels or [])}
+        for item in given:
+            if item not in place:
+                hint = "" if self.labels else ", which have no names here"
+                raise ValueError(f"{what} must be among the {self.noun}{hint}, got {item!r}")
+        return as_elements([place[item] for item in given], self.n, what)
+
+
+def resolve_constraint(constraint: Any, elements: Elements) -> IndependenceSystem:
+    """Return the constraint on the elements that an int, an object or a callable of n stands for.
+
+    >>> resolve_constraint(2, Elements.of(None, 5))
+    Uniform(n=5, k=2)
+    >>> resolve_constraint(lambda n: n // 2, Elements.of(None, 5))
+    Uniform(n=5, k=2)
+    """
+    if callable(constraint) and not isinstance(constraint, (IndependenceSystem, type)):
+        constraint = constraint(elements.n)
+    if not isinstance(constraint, IndependenceSystem):
+        return Uniform(elements.n, _read_size(constraint))
+    by_name = constraint.names is not None and elements.labels is not None
+    if by_name and all(isinstance(label, str) for label in elements.labels or []):
+        return constraint.aligned_to(elements.labels or [])
+    if constraint.n != elements.n:
+        raise ValueError(
+            f"the constraint is on n = {constraint.n} elements, but there are {elements.n} {elements.noun}"
+        )
+    return constraint
+
+
+def _read_size(constraint: Any) -> int:
+    try:
+        return as_count(constraint, "constraint")
+    except TypeError:
+        raise TypeError(
+            "constraint must be a number of features, a constraint such as sw.Partition, or a function of n "
+            f"that returns either, got {constraint!r}"
+        ) from None
+
+
+def with_forced(constraint: IndependenceSystem, forced: Any, elements: Elements) -> IndependenceSystem:
+    """Return the constraint with some elements forced in.
+
+    >>> with_forced(resolve_constraint(3, Elements.of(None, 5)), [4], Elements.of(None, 5)).forced
+    array([4])
+    """
+    if forced is None:
+        return constraint
+    support = elements.find(forced, "forced")
+    if not constraint.is_independent(support):
+        raise ValueError(
+            f"the forced {elements.noun} must be allowed together, but {constraint!r} does not allow "
+            f"{list(forced)!r}"
+        )
+    if isinstance(constraint, Matroid):
+        return constraint.contract(support)
+    if isinstance(constraint, Intersection):
+        first, *others = constraint.matroids
+        return Intersection(first.contract(support), *others, neighbourhood=constraint.neighbourhood)
+    raise TypeError(f"forced works under matroids and their intersections, not under {constraint!r}")

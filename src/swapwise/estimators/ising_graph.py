@@ -1,0 +1,298 @@
+"""The graph of an Ising model, learnt from samples, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from swapwise.checks import FloatArray, IndexArray, as_count
+from swapwise.estimators.restarts import as_generator, best_of_searches
+from swapwise.estimators.spins import (
+    Vertices,
+    coding_of,
+    degree_limits,
+    fitted_parameters,
+    gibbs_samples,
+    pseudo_log_likelihood,
+    symmetric_matrix,
+    warn_of_constants,
+)
+from swapwise.objectives.ising import IsingPseudoLikelihood
+from swapwise.search.pivots import NonOblivious, Pivot
+from swapwise.theory.certificate import Certificate
+from swapwise.theory.certify import certify
+
+# The pairs of 25 vertices. A refit for each of them in every round takes seconds then, and minutes with 64.
+MOST_PAIRS_TO_REFIT = 300
+
+
+class BaseIsingGraph(BaseEstimator):
+    """What :class:`IsingGraph` and :class:`IsingGraphCV` share: all but how degree and ridge are chosen."""
+
+    fields: bool
+    edges: Any
+    method: str | Pivot
+    start: Any
+    q: int
+    n_restarts: int
+    max_iter: int | None
+    tol: float
+    time_limit: float | None
+    random_state: Any
+    progress: bool
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """Return the mean pseudo-log-likelihood of a sample at the fitted couplings and fields.
+
+        ``Σ_v log σ(2 x_v (Σ_u w_uv x_u + b_v))``, averaged over the rows of X, without the ridge's
+        penalty: at most 0, and higher is better. It is ``-n_features * log(2)`` where nothing is known.
+        """
+        spins = self._spins(X)
+        return float(pseudo_log_likelihood(spins, self.coupling_, self.field_).mean())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None, burn_in: int = 1000) -> NDArray[Any]:
+        """Draw samples of the fitted model, in the coding of the data of fit: 0 and 1, booleans, -1 and +1.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int or numpy Generator, optional
+            None is 0: the same call gives the same samples.
+        burn_in : int
+            How many sweeps of Gibbs sampling, in which every variable is drawn anew, lead from random
+            values to a sample. Samples are independent of each other; strong couplings need more sweeps.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features_in_)
+        """
+        check_is_fitted(self)
+        n_samples, burn_in = as_count(n_samples, "n_samples"), as_count(burn_in, "burn_in")
+        if self._coding is None:
+            raise ValueError(
+                "sample needs a model of variables of two values, but fit was given real numbers"
+            )
+        rng = as_generator(random_state)
+        return self._coding.from_spins(gibbs_samples(self.coupling_, self.field_, n_samples, burn_in, rng))
+
+    def certify(self, X: ArrayLike, *, time_limit: float | None = 10.0) -> Certificate:
+        """Prove how far from the best graph within the degrees the fitted one can be at the most.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The data of fit.
+        time_limit : float, optional
+            Seconds after which the best bound so far is returned; None for no limit.
+
+        Returns
+        -------
+        Certificate
+            As of :func:`swapwise.certify`.
+        """
+        objective = self._objective(self._spins(X), self.ridge_)
+        value = objective(self.result_.support)
+        if not np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6):
+            raise ValueError(
+                "X must be the data of fit (and the parameters those of fit): the fitted graph has value "
+                f"{value:.6g} on X and had {self.result_.value:.6g} in fit"
+            )
+        return certify(objective, self.constraint_, self.result_, time_limit=time_limit)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn asks about the estimator."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _read_data(self, X: ArrayLike) -> FloatArray:
+        """Check the data of fit, remember their coding and return them as spins."""
+        values = _dense(validate_data(self, X, accept_sparse=True, dtype=[np.float64, np.bool_]))
+        self._coding = coding_of(values)
+        spins = values if self._coding is None else self._coding.to_spins(values)
+        warn_of_constants(spins, self._vertices())
+        return spins
+
+    def _spins(self, X: ArrayLike) -> FloatArray:
+        """Return other data as spins, read as the data of fit were."""
+        check_is_fitted(self)
+        values = _dense(validate_data(self, X, accept_sparse=True, dtype=np.float64, reset=False))
+        return values if self._coding is None else self._coding.to_spins(values)
+
+    def _vertices(self) -> Vertices:
+        return Vertices(self.n_features_in_, getattr(self, "feature_names_in_", None))
+
+    def _objective(self, spins: FloatArray, ridge: float) -> IsingPseudoLikelihood:
+        edges = None if self.edges is None else self._vertices().pairs(self.edges)
+        return IsingPseudoLikelihood(spins, ridge, self.fields, edges)
+
+    def _start(self, objective: IsingPseudoLikelihood) -> Any:
+        """Return the name of the start, or the elements that its edges stand for."""
+        if isinstance(self.start, str):
+            return self.start
+        element_of = {edge: element for element, edge in enumerate(objective.edges)}
+        pairs = self._vertices().pairs(self.start, "start")
+        for pair in pairs:
+            if pair not in element_of:
+                raise ValueError(f"start must be made of edges that may be coupled; {pair} is none of them")
+        return [element_of[pair] for pair in pairs]
+
+    def _search_options(self, objective: IsingPseudoLikelihood) -> dict[str, Any]:
+        names = ("method", "q", "max_iter", "tol", "time_limit", "random_state", "n_restarts")
+        options = {name: getattr(self, name) for name in names}
+        if isinstance(self.method, str) and self.method == "auto" and objective.n > MOST_PAIRS_TO_REFIT:
+            options["method"] = NonOblivious.name
+        return options
+
+    def _fit_graph(self, spins: FloatArray, max_degree: Any, ridge: float) -> None:
+        """Search the best graph on all data and keep what describes it."""
+        limits = self._vertices().limits(max_degree)
+        objective = self._objective(spins, ridge)
+        self.constraint_ = degree_limits(objective, limits)
+        self.ridge_ = objective.ridge
+        options = self._search_options(objective) | {"progress": self.progress}
+        searches = best_of_searches(objective, self.constraint_, start=self._start(objective), **options)
+        self.result_ = searches.best
+        chosen = self.result_.support
+        self.support_: IndexArray = np.column_stack([objective.tail[chosen], objective.head[chosen]])
+        self.coupling_, self.field_ = fitted_parameters(objective, self.result_)
+        self.selection_frequency_ = symmetric_matrix(objective, searches.frequency)
+        self.graph_ = self._graph()
+
+    def _graph(self) -> Any:
+        import networkx as nx
+
+        nodes, graph = self._vertices().nodes, nx.Graph()
+        for node, field in zip(nodes, self.field_, strict=True):
+            graph.add_node(node, field=float(field))
+        for i, j in self.support_:
+            graph.add_edge(nodes[i], nodes[j], weight=float(self.coupling_[i, j]))
+        return graph
+
+
+def _dense(values: Any) -> NDArray[Any]:
+    return values.toarray() if issparse(values) else values
+
+
+class IsingGraph(BaseIsingGraph):
+    """Learn which pairs of binary variables depend on each other, with at most so many neighbours each.
+
+    The couplings and fields of an Ising model, ``P(x) ∝ exp(Σ w_uv x_u x_v + Σ b_v x_v)`` with x of -1 and
+    +1, that maximise the pseudo-log-likelihood of the samples among all graphs within the degrees.
+
+    Parameters
+    ----------
+    max_degree : int, mapping from vertex to int, or sequence of int
+        How many neighbours a variable may have: a number for all, by name (or position), or in the order
+        of the columns.
+    fields : bool
+        Fit a bias for every variable.
+    ridge : float
+        Weight of the penalty ``‖w‖²/2`` on the couplings, next to the mean over the samples.
+    method : str or pivot rule
+        As in :func:`swapwise.maximize`, but ``"auto"`` is non-oblivious beyond 300 pairs (25 variables). It
+        is hundreds of times faster there, and usually ends within a percent or so of what the
+        semi-oblivious rule finds.
+    q, max_iter, tol
+        As in :func:`swapwise.maximize`.
+    start : str, or edges
+        As in :func:`swapwise.maximize`, or the edges of a graph to begin with, such as the ``support_`` or
+        ``graph_`` of another fit.
+    edges : sequence of pairs, or networkx graph, optional
+        The pairs that may be coupled, by names or positions of the columns; by default all.
+    n_restarts : int
+        So many further searches begin at random graphs, and the best answer is kept.
+    time_limit : float, optional
+        Seconds after which the best graph so far is taken; for all searches together.
+    random_state : int or numpy Generator, optional
+        For the random graphs. None is 0: the same call gives the same answer.
+    progress : bool
+        Show a bar on the terminal.
+
+    Attributes
+    ----------
+    coupling_ : array of shape (n_features, n_features)
+        The couplings: symmetric, with zeros where there is no edge.
+    field_ : array of shape (n_features,)
+        The biases; zeros without ``fields``.
+    graph_ : networkx.Graph
+        Its nodes are the names of the columns, or else their positions, with the attribute ``field``; its
+        edges have the attribute ``weight``.
+    support_ : array of shape (n_edges, 2)
+        The edges, as pairs of columns.
+    selection_frequency_ : array of shape (n_features, n_features)
+        The share of the searches whose answer has the edge.
+    result_ : SearchResult
+    constraint_ : BMatching
+    ridge_ : float
+        The ridge that was used.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Data are 0 and 1, booleans, or -1 and +1, the same for all columns. More than two values are taken as
+    they are, with a warning. Sparse matrices are made dense.
+
+    Examples
+    --------
+    The second variable mostly repeats the first, the third knows nothing of them:
+
+    >>> import numpy as np
+    >>> from swapwise import IsingGraph
+    >>> rng = np.random.default_rng(0)
+    >>> first, third = rng.integers(2, size=(2, 300))
+    >>> second = np.where(rng.random(300) < 0.9, first, 1 - first)
+    >>> model = IsingGraph(max_degree=1).fit(np.column_stack([first, second, third]))
+    >>> model.support_
+    array([[0, 1]])
+    >>> model.coupling_.round(2)
+    array([[0.  , 1.26, 0.  ],
+           [1.26, 0.  , 0.  ],
+           [0.  , 0.  , 0.  ]])
+    >>> model.sample(2)
+    array([[1, 1, 0],
+           [1, 1, 0]])
+    """
+
+    def __init__(
+        self,
+        max_degree: int | Mapping[Any, int] | Iterable[int] = 3,
+        *,
+        fields: bool = True,
+        ridge: float = 0.01,
+        method: str | Pivot = "auto",
+        start: Any = "empty",
+        q: int = 1,
+        edges: Any = None,
+        n_restarts: int = 0,
+        max_iter: int | None = None,
+        tol: float = 1e-10,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        self.max_degree = max_degree
+        self.fields = fields
+        self.ridge = ridge
+        self.method = method
+        self.start = start
+        self.q = q
+        self.edges = edges
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Learn graph, couplings and fields from samples, one a row; ``y`` is not looked at."""
+        self._fit_graph(self._read_data(X), self.max_degree, self.ridge)
+        return self

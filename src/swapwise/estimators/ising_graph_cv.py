@@ -1,0 +1,223 @@
+"""The graph of an Ising model whose degree and ridge are chosen by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+from sklearn.model_selection import check_cv
+
+from swapwise.checks import FloatArray, as_count, as_real, unwarned
+from swapwise.estimators.ising_graph import BaseIsingGraph
+from swapwise.estimators.restarts import as_generator, best_of_searches
+from swapwise.estimators.spins import degree_limits, fitted_parameters, pseudo_log_likelihood
+from swapwise.objectives.ising import IsingPseudoLikelihood
+from swapwise.search.methods import OTHERS
+from swapwise.search.pivots import Pivot
+from swapwise.search.result import SearchResult
+
+LARGEST_DEFAULT_DEGREE = 6
+DEFAULT_RIDGES = (0.001, 0.01, 0.1)
+
+COLUMNS = ["max_degree", "ridge", "n_edges", "score_mean", "score_se"]
+
+
+class IsingGraphCV(BaseIsingGraph):
+    """Learn the graph of an Ising model, with the largest degree and the ridge that predict best.
+
+    Every fold is left out in turn. On the rest, graphs are searched for growing degrees, from ``start`` and
+    from the graph of the degree before, and the better of the two is kept; what was left out gives the
+    score. Degree and ridge of the highest mean score are then fitted to all data by :class:`IsingGraph`.
+
+    Parameters
+    ----------
+    max_degrees : iterable of int, optional
+        How many neighbours a variable may have; by default 1, 2, … up to 6.
+    ridges : iterable of float, optional
+        By default 0.001, 0.01 and 0.1.
+    cv : int, splitter of scikit-learn, or iterable of (train, test)
+        The folds; a number means so many consecutive ones.
+    n_jobs : int, optional
+        So many paths, one a fold and ridge, run at a time; -1 for all processors.
+    one_standard_error : bool
+        Choose the smallest degree whose score is within one standard error of the highest.
+    fields, method, start, q, edges, n_restarts, max_iter, tol, time_limit, random_state
+        As in :class:`IsingGraph`, for every degree, ridge and fold, and for the last fit.
+    progress : bool
+        Show a bar over the paths on the terminal, then one of the last fit.
+
+    Attributes
+    ----------
+    path_ : pandas.DataFrame
+        One row for every degree and ridge: ``max_degree``, ``ridge``, ``n_edges`` (the mean over the
+        folds), ``score_mean`` and ``score_se`` (the held-out score's mean over the folds and its standard
+        error; higher is better).
+    max_degree_, ridge_
+        What was chosen.
+    coupling_, field_, graph_, support_, selection_frequency_, result_, constraint_
+        As in :class:`IsingGraph`, of the fit to all data.
+
+    Examples
+    --------
+    Seven variables in a chain, each of which mostly repeats the one before: two neighbours are enough.
+
+    >>> import numpy as np
+    >>> from swapwise import IsingGraphCV
+    >>> rng = np.random.default_rng(0)
+    >>> turns = np.where(rng.random((400, 7)) < 0.2, -1, 1)
+    >>> model = IsingGraphCV(max_degrees=[1, 2, 3], ridges=[0.01]).fit(np.cumprod(turns, axis=1))
+    >>> model.max_degree_, model.ridge_
+    (2, 0.01)
+    >>> model.path_.round(2)
+       max_degree  ridge  n_edges  score_mean  score_se
+    0           1   0.01      3.0       -3.57      0.09
+    1           2   0.01      7.0       -2.88      0.09
+    2           3   0.01     10.0       -2.91      0.10
+    """
+
+    def __init__(
+        self,
+        max_degrees: Iterable[int] | None = None,
+        ridges: Iterable[float] | None = None,
+        *,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        one_standard_error: bool = False,
+        fields: bool = True,
+        method: str | Pivot = "auto",
+        start: Any = "empty",
+        q: int = 1,
+        edges: Any = None,
+        n_restarts: int = 0,
+        max_iter: int | None = None,
+        tol: float = 1e-10,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        self.max_degrees = max_degrees
+        self.ridges = ridges
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.one_standard_error = one_standard_error
+        self.fields = fields
+        self.method = method
+        self.start = start
+        self.q = q
+        self.edges = edges
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Choose degree and ridge, then learn from all samples; ``y`` is for the splitter of ``cv`` alone."""
+        spins = self._read_data(X)
+        degrees, ridges = self._grid()
+        paths = self._paths(spins, y, degrees, ridges)
+        self.path_ = _frame(paths, degrees, ridges)
+        chosen = choose(self.path_, self.one_standard_error)
+        self.max_degree_ = int(chosen["max_degree"])
+        self._fit_graph(spins, self.max_degree_, float(chosen["ridge"]))
+        return self
+
+    def _grid(self) -> tuple[list[int], list[float]]:
+        largest = max(1, min(LARGEST_DEFAULT_DEGREE, self.n_features_in_ - 1))
+        degrees = _listed(self.max_degrees, range(1, largest + 1), "max_degrees")
+        ridges = _listed(self.ridges, DEFAULT_RIDGES, "ridges")
+        return (
+            sorted({as_count(degree, "a value of max_degrees") for degree in degrees}),
+            sorted({as_real(ridge, "a value of ridges") for ridge in ridges}),
+        )
+
+    def _paths(self, spins: FloatArray, y: Any, degrees: list[int], ridges: list[float]) -> FloatArray:
+        """Return sizes and scores: one array of (degree, 2) for each fold and ridge."""
+        folds = list(check_cv(self.cv).split(spins, y))
+        objective = self._objective(spins, ridges[0])
+        edges = None if self.edges is None else objective.edges
+        constraints = [degree_limits(objective, [degree] * self.n_features_in_) for degree in degrees]
+        options = self._search_options(objective)
+        # As a number: a generator would be shared by paths of one process, but copied to other processes.
+        options["random_state"] = int(as_generator(self.random_state).integers(2**32))
+        fixed = {"fields": self.fields, "edges": edges, "start": self._start(objective), **options}
+        tasks = [
+            delayed(_path)(spins[train], spins[test], ridge, constraints, **fixed)
+            for train, test in folds
+            for ridge in ridges
+        ]
+        found = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+        if self.progress:
+            from rich.console import Console
+            from rich.progress import track
+
+            found = track(found, "cross-validation", total=len(tasks), console=Console(stderr=True))
+        return np.array(list(found)).reshape(len(folds), len(ridges), len(degrees), 2)
+
+
+def _listed(given: Any, default: Iterable[Any], name: str) -> list[Any]:
+    if given is None:
+        return list(default)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be a sequence of numbers, got {given!r}")
+    values = list(given)
+    if not values:
+        raise ValueError(f"{name} must hold at least one number, got none")
+    return values
+
+
+def _path(
+    train: FloatArray,
+    test: FloatArray,
+    ridge: float,
+    constraints: list[Any],
+    *,
+    fields: bool,
+    edges: list[tuple[int, int]] | None,
+    start: Any,
+    **options: Any,
+) -> list[tuple[int, float]]:
+    """Return number of edges and held-out score for every constraint; each allows what the one before did."""
+    begins_anywhere = not (isinstance(options["method"], str) and options["method"] in OTHERS)
+    rows: list[tuple[int, float]] = []
+    best: SearchResult | None = None
+    # A column that is constant in one fold is not worth a word, and the last fit says the rest.
+    with unwarned():
+        objective = IsingPseudoLikelihood(train, ridge, fields, edges)
+        for constraint in constraints:
+            found = [best_of_searches(objective, constraint, start=start, **options).best]
+            if best is not None and begins_anywhere:
+                # By itself it would not do: where the graph before was a poor one, it often stays near it.
+                once = options | {"n_restarts": 0}
+                found.append(best_of_searches(objective, constraint, start=best.support, **once).best)
+            best = max(found, key=lambda result: result.value)
+            score = pseudo_log_likelihood(test, *fitted_parameters(objective, best)).mean()
+            rows.append((len(best.support), float(score)))
+    return rows
+
+
+def _frame(paths: FloatArray, degrees: list[int], ridges: list[float]) -> pd.DataFrame:
+    n_folds = len(paths)
+    sizes, scores = paths[..., 0], paths[..., 1]
+    spread = scores.std(axis=0, ddof=1) if n_folds > 1 else np.full(scores.shape[1:], np.nan)
+    rows = [
+        (degree, ridge, sizes[:, r, d].mean(), scores[:, r, d].mean(), spread[r, d] / np.sqrt(n_folds))
+        for d, degree in enumerate(degrees)
+        for r, ridge in enumerate(ridges)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def choose(path: pd.DataFrame, one_standard_error: bool) -> pd.Series:
+    """Return the best row, or that of the smallest degree which is nearly as good; ties go to the first."""
+    best = path.loc[path["score_mean"].idxmax()]
+    if not one_standard_error or np.isnan(best["score_se"]):
+        return best
+    near = path[path["score_mean"] >= best["score_mean"] - best["score_se"]]
+    smallest = near[near["max_degree"] == near["max_degree"].min()]
+    return smallest.loc[smallest["score_mean"].idxmax()]

@@ -1,0 +1,110 @@
+"""Linear regression on few features."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+
+from swapwise.checks import FloatArray, IndexArray, as_vector, unwarned, warn
+from swapwise.estimators.base import SparseEstimator, Task
+from swapwise.estimators.scaling import Sample
+from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.group_least_squares import GroupLeastSquares
+from swapwise.objectives.least_squares import LeastSquares
+from swapwise.search.result import SearchResult
+
+
+class SparseRegressor(RegressorMixin, SparseEstimator):
+    """Least squares on few features, chosen by local search under a constraint.
+
+    Parameters
+    ----------
+    constraint : int, constraint, or callable
+        How many features may be chosen, or which sets of them: an int for at most so many, an object such as
+        ``Partition`` or ``Intersection``, or a function of the number of features that returns either. If
+        both the constraint and the columns have names (``Partition.from_columns(df.columns)``), they are
+        matched by name, and must be the same.
+    method, start, q, max_iter, tol, time_limit, progress :
+        How to search; see :func:`swapwise.maximize`. ``start="auto"`` is ``"model"`` for objectives that have
+        second-order models (logistic and Poisson regression without groups) and ``"empty"`` for others.
+        ``time_limit`` is for all searches together.
+    ridge : float, optional
+        Weight of the penalty on the squared coefficients (of standardised columns, with ``standardize``): the
+        ``alpha`` of scikit-learn's ``Ridge``. None is 0.
+    fit_intercept : bool
+        Whether to fit an intercept, which is free: never chosen, counted or penalised.
+    standardize : bool
+        Whether columns are divided by their standard deviation for the search, so that a ridge treats all
+        alike. ``coef_`` is in the units of the data in any case.
+    groups : list, or mapping from feature name to label, optional
+        One label a feature; groups are then chosen as a whole, and the constraint is one on groups in the
+        order in which they first appear, with an int for how many groups.
+    forced : list, optional
+        Features that are always chosen, by name or position (with ``groups``: groups by label). They count
+        towards the limits of the constraint, which must be a matroid or an intersection of matroids.
+    n_restarts : int
+        How many more searches begin at random allowed sets (or, for random methods, draw again); the best
+        answer of all is kept.
+    random_state : int, Generator or RandomState, optional
+        For restarts and random methods. None is 0: the same call gives the same answer.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        Coefficients, zero for features that were not chosen.
+    intercept_ : float
+    support_ : sorted integer array
+        The features chosen.
+    selection_frequency_ : array of shape (n_features,)
+        The share of the searches whose answer holds each feature.
+    result_ : SearchResult
+        The search behind the answer, on centred and scaled columns; its elements are features or groups.
+    constraint_ : IndependenceSystem
+        The constraint that was searched, with what was forced in.
+    n_iter_ : int
+        The number of moves of that search.
+    n_features_in_ : int
+    feature_names_in_ : array of str, if the columns have names
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swapwise as sw
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 6)) + 5
+    >>> y = 3 + 2 * X[:, 1] - X[:, 4]
+    >>> model = sw.SparseRegressor(constraint=2).fit(X, y)
+    >>> model.support_, model.coef_[model.support_].round(6), round(model.intercept_, 6)
+    (array([1, 4]), array([ 2., -1.]), 3.0)
+    >>> model.certify(X, y).ratio
+    1.0
+    """
+
+    def predict(self, X: ArrayLike) -> FloatArray:
+        """Return the predicted targets."""
+        return self._linear_predictor(X)
+
+    def _target(self, y: object, reset: bool) -> FloatArray:
+        return as_vector(np.asarray(y), None, "y")
+
+    def _level(self, sample: Sample) -> float:
+        """Return what is predicted at the mean of all features."""
+        return float(sample.mean(sample.y)) if self.fit_intercept else 0.0
+
+    def _objective(self, X: FloatArray, sample: Sample, groups: IndexArray | None) -> SparseObjective:
+        constant = self.fit_intercept and sample.y.min() == sample.y.max()
+        if constant:
+            warn("y is constant: an intercept is all it takes, and no feature adds anything")
+        y = sample.y - self._level(sample)
+        with unwarned() if constant else nullcontext():
+            if groups is None:
+                return LeastSquares(X, y, self._penalty(), sample.weight)
+            return GroupLeastSquares(X, y, groups, self._penalty(), sample.weight)
+
+    def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, float]:
+        assert result.coef is not None
+        coef, intercept = task.scaling.original(result.coef, self._level(task.sample))
+        return coef, float(intercept)

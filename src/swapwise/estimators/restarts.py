@@ -1,0 +1,83 @@
+"""One search or several, from different starts, of which the best is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import FloatArray, as_count, as_time_limit, unwarned
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.maximize import maximize
+from swapwise.objectives.base import SetFunction
+from swapwise.search.clock import Clock
+from swapwise.search.methods import resolve
+from swapwise.search.result import SearchResult, Status
+
+DRAWN_AT_RANDOM = ("random", "random-residual-greedy")
+
+
+@dataclass(frozen=True, eq=False)
+class Searches:
+    """The best of some searches, and the share of them whose answer holds each element."""
+
+    best: SearchResult
+    frequency: FloatArray
+
+
+def best_of_searches(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    method: Any = "auto",
+    *,
+    start: Any = "empty",
+    n_restarts: int = 0,
+    time_limit: float | None = None,
+    random_state: Any = None,
+    **options: Any,
+) -> Searches:
+    """Search as asked for, then ``n_restarts`` times more, and keep the best.
+
+    Local searches begin anew at random maximal sets; methods that draw at random draw again. The limit on
+    time is for all searches together: those that it leaves no time for are not made.
+
+    >>> from swapwise import Linear, Uniform
+    >>> found = best_of_searches(Linear([1, 3, 2]), Uniform(3, 2), n_restarts=3)
+    >>> found.best.support, found.frequency
+    (array([1, 2]), array([0., 1., 1.]))
+    """
+    n_restarts = as_count(n_restarts, "n_restarts")
+    name, pivot = resolve(method, objective)
+    if n_restarts and pivot is None and name not in DRAWN_AT_RANDOM:
+        raise ValueError(
+            f"n_restarts must be 0 for {name}, which would find the same again, got {n_restarts}"
+        )
+    rng = as_generator(random_state)
+    limit, clock = as_time_limit(time_limit), Clock()
+
+    def search(start: Any) -> SearchResult:
+        left = None if limit is None else max(0.0, limit - clock.seconds())
+        return maximize(
+            objective, constraint, method, start=start, time_limit=left, random_state=rng, **options
+        )
+
+    results = [search(start)]
+    while len(results) <= n_restarts and results[-1].status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
+        with unwarned():  # the first search has said what there is to say
+            results.append(search(start if pivot is None else constraint.random_set(constraint.forced, rng)))
+    chosen = np.concatenate([result.support for result in results])
+    frequency = np.bincount(chosen, minlength=objective.n) / len(results)
+    return Searches(max(results, key=lambda result: result.value), frequency)
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Return a source of randomness; None is 0, so that the same call gives the same answer."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(np.iinfo(np.int32).max)
+    try:
+        return np.random.default_rng(0 if random_state is None else random_state)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"random_state must be a non-negative integer, a Generator or a RandomState, got {random_state!r}"
+        ) from error

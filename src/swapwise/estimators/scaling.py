@@ -1,0 +1,93 @@
+"""Samples, and their columns in units in which coefficients compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+
+# A column that varies by no more than this, relative to its largest entry, is constant but for rounding.
+CONSTANT = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Checked data, dense and without samples of weight zero."""
+
+    X: FloatArray
+    y: FloatArray
+    weight: FloatArray | None = None
+    offset: FloatArray | None = None
+
+    def take(self, rows: IndexArray) -> Sample:
+        """Return some of the samples."""
+        weight, offset = (None if part is None else part[rows] for part in (self.weight, self.offset))
+        return Sample(self.X[rows], self.y[rows], weight, offset)
+
+    def mean(self, values: FloatArray) -> Any:
+        """Return the weighted mean over the samples."""
+        return np.average(values, axis=0, weights=self.weight)
+
+    def mean_of(self, columns: FloatArray) -> FloatArray:
+        """Return the weighted mean of every column, given one a row."""
+        if self.weight is None:
+            return columns.mean(axis=1)
+        return columns @ (self.weight / self.weight.sum())
+
+    def mean_square_of(self, columns: FloatArray) -> FloatArray:
+        """Return the weighted mean of the squares of every column, given one a row."""
+        if self.weight is None:
+            return np.einsum("js,js->j", columns, columns) / columns.shape[1]
+        return np.einsum("js,js,s->j", columns, columns, self.weight / self.weight.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Columns shifted and divided, and the way back for coefficients."""
+
+    shift: FloatArray
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, sample: Sample, centre: bool, standardize: bool) -> tuple[Scaling, FloatArray]:
+        """Return the scaling that a sample asks for, and its columns scaled."""
+        columns = np.array(sample.X.T, order="C")  # one column a row, as objectives want them
+        highest = _largest(columns)
+        shift = sample.mean_of(columns)
+        columns -= shift[:, None]
+        rest = sample.mean_of(
+            columns
+        )  # rounding of the first mean, which a constant column would be left with
+        columns -= rest[:, None]
+        shift += rest
+        peak = _largest(columns)
+        constant = peak <= CONSTANT * highest
+        columns[constant] = 0.0
+        peak[constant] = 1.0
+        scale = np.ones(len(columns))
+        if standardize:
+            # Squares of numbers of size 1 neither overflow nor vanish, however large or small the column is.
+            unusual = (peak < 1e-100) | (peak > 1e100)
+            size = np.where(unusual, peak, 1.0)
+            columns[unusual] /= size[unusual, None]
+            scale = size * np.sqrt(sample.mean_square_of(columns))
+            columns[unusual] *= size[unusual, None]
+            scale[constant] = 1.0
+        if not centre:
+            columns = np.array(sample.X.T, order="C")
+            shift = np.zeros_like(shift)
+        columns /= scale[:, None]
+        return cls(shift, scale), columns.T
+
+    def original(self, coef: FloatArray, intercept: Any) -> tuple[FloatArray, Any]:
+        """Return coefficients (features last) and intercept for the columns as they were."""
+        coef = coef / self.scale
+        return coef, intercept - coef @ self.shift
+
+
+def _largest(columns: FloatArray) -> FloatArray:
+    """Return the largest absolute value of every column, given one a row."""
+    return np.maximum(columns.max(axis=1), -columns.min(axis=1))

@@ -1,0 +1,163 @@
+"""A step of a pipeline that keeps few features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from swapwise.checks import BoolArray
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.estimators.base import SparseEstimator
+from swapwise.estimators.classifier import SparseClassifier
+from swapwise.estimators.poisson import SparsePoissonRegressor
+from swapwise.estimators.regressor import SparseRegressor
+from swapwise.search.pivots import Pivot
+from swapwise.theory.certificate import Certificate
+
+ESTIMATORS: dict[str, type[SparseEstimator]] = {
+    "squared": SparseRegressor,
+    "logistic": SparseClassifier,
+    "poisson": SparsePoissonRegressor,
+}
+
+# Whole numbers of more different values than this are hardly classes.
+MOST_CLASSES = 20
+
+
+class SparseSelector(SelectorMixin, BaseEstimator):
+    """Keep the few features that predict a target best under a constraint.
+
+    Parameters
+    ----------
+    constraint : int, constraint, or callable
+        As of :class:`SparseRegressor`, and so are all parameters that are not named here.
+    loss : "auto", "squared", "logistic" or "poisson"
+        What "best" means: the fit of :class:`SparseRegressor`, :class:`SparseClassifier` or
+        :class:`SparsePoissonRegressor`. ``"auto"`` is squared for floats with more than two different
+        values, and logistic for classes: two values, strings, booleans, whole numbers. Whole numbers
+        that differ more than classes do are refused, since they may be counts or measurements.
+    ridge : float, optional
+        As of the estimator of the loss; None is its default.
+
+    Attributes
+    ----------
+    support_ : sorted integer array
+        The features kept.
+    estimator_ : SparseRegressor, SparseClassifier or SparsePoissonRegressor
+        The fitted model behind the choice.
+    result_, selection_frequency_, n_iter_ :
+        Those of ``estimator_``.
+    n_features_in_ : int
+    feature_names_in_ : array of str, if the columns have names
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swapwise as sw
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 6))
+    >>> y = 2 * X[:, 1] - X[:, 4] + rng.standard_normal(100)
+    >>> selector = sw.SparseSelector(constraint=2)
+    >>> selector.fit_transform(X, y).shape, selector.get_feature_names_out()
+    ((100, 2), array(['x1', 'x4'], dtype=object))
+    """
+
+    def __init__(
+        self,
+        constraint: int | IndependenceSystem | Callable[[int], Any] = 10,
+        *,
+        loss: str = "auto",
+        method: str | Pivot = "auto",
+        start: Any = "auto",
+        q: int = 1,
+        ridge: float | None = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        groups: Any = None,
+        forced: Any = None,
+        n_restarts: int = 0,
+        max_iter: int | None = None,
+        tol: float = 1e-10,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        self.constraint = constraint
+        self.loss = loss
+        self.method = method
+        self.start = start
+        self.q = q
+        self.ridge = ridge
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.groups = groups
+        self.forced = forced
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose the features to keep; see :meth:`SparseRegressor.fit`."""
+        validate_data(self, X, y, skip_check_array=True)
+        parameters = self.get_params(deep=False)
+        kind = ESTIMATORS[_loss_for(parameters.pop("loss"), y)]
+        self.estimator_ = kind(**parameters).fit(X, y, sample_weight)
+        self.support_ = self.estimator_.support_
+        self.result_ = self.estimator_.result_
+        self.selection_frequency_ = self.estimator_.selection_frequency_
+        self.n_iter_ = self.estimator_.n_iter_
+        return self
+
+    def certify(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        time_limit: float | None = 10.0,
+        **options: Any,
+    ) -> Certificate:
+        """Prove how far from the best choice this one can be; see :meth:`SparseRegressor.certify`."""
+        check_is_fitted(self)
+        return self.estimator_.certify(X, y, sample_weight, time_limit=time_limit, **options)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn asks about the selector."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = self.loss == "poisson"
+        return tags
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return np.isin(np.arange(self.n_features_in_), self.support_)
+
+
+def _loss_for(loss: Any, y: Any) -> str:
+    """Return the loss that was asked for, or that the target asks for."""
+    if loss != "auto":
+        if loss not in ESTIMATORS:
+            raise ValueError(f"loss must be one of auto, {', '.join(ESTIMATORS)}; got {loss!r}")
+        return str(loss)
+    target = column_or_1d(y)
+    kind = type_of_target(target, input_name="y")
+    if kind == "continuous" or (kind == "multiclass" and target.dtype.kind == "f"):
+        return "squared"
+    n_values = len(np.unique(target))
+    if target.dtype.kind in "iu" and n_values > MOST_CLASSES:
+        raise ValueError(
+            f"y holds {n_values} different whole numbers, which may be measurements, counts or classes: say "
+            "which by loss='squared', 'poisson' or 'logistic'"
+        )
+    return "logistic"

@@ -1,0 +1,207 @@
+"""What the estimators of graphs are made of: data of two values, vertices by name, limits, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swapwise.checks import FloatArray, as_count, warn
+from swapwise.constraints.bmatching import BMatching
+from swapwise.constraints.edges import read_edges
+from swapwise.objectives.ising import IsingPseudoLikelihood
+from swapwise.search.result import SearchResult
+
+# At this pull a spin that is its own neighbour never turns: 1 + e⁻⁸⁰ is 1 in double precision.
+FROZEN = 40.0
+
+# Sweeps of a chain whose random numbers are drawn together; those of a long one may not fit in memory.
+SWEEPS_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class Coding:
+    """The two values that stand for the spins -1 and +1.
+
+    >>> coding = Coding(0, 1, np.dtype(int))
+    >>> coding.to_spins(np.array([[0.0, 1.0]]))
+    array([[-1.,  1.]])
+    >>> coding.from_spins(np.array([[-1.0, 1.0]]))
+    array([[0, 1]])
+    """
+
+    low: int
+    high: int
+    dtype: np.dtype[Any]
+
+    def to_spins(self, values: NDArray[Any]) -> FloatArray:
+        """Return -1 and +1 for the two values, or say which other one there is."""
+        other = values[(values != self.low) & (values != self.high)]
+        if other.size:
+            raise ValueError(
+                f"X must hold {self.low} and {self.high}, as the data of fit did; got {other.flat[0]:g}"
+            )
+        return np.where(values == self.high, 1.0, -1.0)
+
+    def from_spins(self, spins: FloatArray) -> NDArray[Any]:
+        """Return the two values for -1 and +1."""
+        return np.where(spins > 0, self.high, self.low).astype(self.dtype)
+
+
+def coding_of(values: NDArray[Any]) -> Coding | None:
+    """Return how a whole matrix is coded; None for real numbers, which are taken as they are.
+
+    >>> coding_of(np.array([[-1.0, 1.0]])).low
+    -1
+    """
+    if values.dtype == bool:
+        return Coding(0, 1, values.dtype)
+    seen = np.unique(values)
+    for low in (0, -1):
+        if np.isin(seen, (low, 1)).all():
+            return Coding(low, 1, np.dtype(int))
+    if len(seen) == 2:
+        raise ValueError(
+            "X must hold 0 and 1, booleans, or -1 and +1 (the same for all columns), "
+            f"got {seen[0]:g} and {seen[1]:g}; convert with np.where(X == {seen[1]:g}, 1, 0)"
+        )
+    shown = _first_of([f"{value:g}" for value in seen])
+    warn(
+        "X was expected to hold 0 and 1, booleans, or -1 and +1: its numbers are taken as they are, "
+        f"which are {shown}"
+    )
+    return None
+
+
+def warn_of_constants(spins: FloatArray, vertices: Vertices) -> None:
+    """Say which columns never vary: the data do not tell what they depend on."""
+    constant = [repr(vertices.nodes[v]) for v in np.flatnonzero((spins == spins[0]).all(axis=0))]
+    if constant:
+        warn(f"X has columns that never vary, of which nothing can be learnt: {_first_of(constant)}")
+
+
+def _first_of(words: list[str]) -> str:
+    return ", ".join(words[:4]) + (", …" if len(words) > 4 else "")
+
+
+class Vertices:
+    """The columns of the data as vertices of a graph: by name, or by position.
+
+    >>> vertices = Vertices(3, ["a", "b", "c"])
+    >>> vertices.pairs([("c", "a"), (1, 2)])
+    [(0, 2), (1, 2)]
+    >>> vertices.limits({"a": 1, "b": 2, "c": 2})
+    [1, 2, 2]
+    """
+
+    def __init__(self, n: int, names: Iterable[str] | None = None) -> None:
+        self.n = n
+        self.nodes: list[Hashable] = list(range(n)) if names is None else [str(name) for name in names]
+        self._position = {node: position for position, node in enumerate(self.nodes)}
+
+    def position(self, vertex: Any, what: str) -> int:
+        """Return the column that a name or position stands for."""
+        if vertex in self._position:
+            return self._position[vertex]
+        if isinstance(vertex, (int, np.integer)) and 0 <= vertex < self.n:
+            return int(vertex)
+        raise ValueError(
+            f"{what} must name columns of X, or give their positions from 0 to {self.n - 1}; got {vertex!r}"
+        )
+
+    def pairs(self, edges: Any, what: str = "edges") -> list[tuple[int, int]]:
+        """Return pairs of vertices as pairs of columns, the smaller first."""
+        ends = [(self.position(u, what), self.position(v, what)) for u, v in read_edges(edges)]
+        return [(min(edge), max(edge)) for edge in ends]
+
+    def limits(self, max_degree: Any) -> list[int]:
+        """Return the largest degree of every column, from a number, a mapping or a sequence."""
+        what = "max_degree"
+        if hasattr(max_degree, "keys"):
+            return self._named_limits(max_degree)
+        if isinstance(max_degree, str) or not isinstance(max_degree, Iterable):
+            return [as_count(max_degree, what)] * self.n
+        given = [as_count(limit, f"{what} of {position}") for position, limit in enumerate(max_degree)]
+        if len(given) != self.n:
+            raise ValueError(f"{what} must have a number for each of {self.n} columns, got {len(given)}")
+        return given
+
+    def _named_limits(self, max_degree: Mapping[Any, Any]) -> list[int]:
+        limit_of = {
+            self.position(vertex, "max_degree"): as_count(max_degree[vertex], f"max_degree of {vertex!r}")
+            for vertex in max_degree.keys()  # noqa: SIM118 -- iterating over a pandas Series gives its values
+        }
+        missing = [self.nodes[v] for v in range(self.n) if v not in limit_of]
+        if missing:
+            raise ValueError(f"max_degree must name every column of X, but has no number for {missing[0]!r}")
+        return [limit_of[v] for v in range(self.n)]
+
+
+def degree_limits(objective: IsingPseudoLikelihood, limits: list[int]) -> BMatching:
+    """Return the graphs made of the objective's edges in which no vertex has more than its limit."""
+    at_ends = {v: limits[v] for v in np.union1d(objective.tail, objective.head).tolist()}
+    return BMatching(objective.edges, at_ends)
+
+
+def symmetric_matrix(objective: IsingPseudoLikelihood, of_edges: FloatArray) -> FloatArray:
+    """Return the symmetric matrix that holds a number for every edge, such as its coupling."""
+    matrix = np.zeros((objective.n_vertices, objective.n_vertices))
+    matrix[objective.tail, objective.head] = matrix[objective.head, objective.tail] = of_edges
+    return matrix
+
+
+def fitted_parameters(
+    objective: IsingPseudoLikelihood, result: SearchResult
+) -> tuple[FloatArray, FloatArray]:
+    """Return the matrix of couplings and the fields of the graph that a search found."""
+    assert result.coef is not None
+    return symmetric_matrix(objective, result.coef), objective.biases(result.support)
+
+
+def pseudo_log_likelihood(spins: FloatArray, coupling: FloatArray, field: FloatArray) -> FloatArray:
+    """Return ``Σ_v log σ(2 x_v (Σ_u w_uv x_u + b_v))`` for every sample, a row of ``spins``.
+
+    >>> pseudo_log_likelihood(np.array([[1.0, -1.0]]), np.zeros((2, 2)), np.zeros(2)) / np.log(2)
+    array([-2.])
+    """
+    local = spins @ coupling + field
+    return -np.logaddexp(0.0, -2.0 * spins * local).sum(axis=1)
+
+
+def gibbs_samples(
+    coupling: FloatArray, field: FloatArray, n_samples: int, burn_in: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return independent samples of ``P(x) ∝ exp(Σ w_uv x_u x_v + Σ b_v x_v)``, each from a chain of its own.
+
+    A chain begins at random spins and makes ``burn_in`` sweeps, in which every spin is drawn anew once.
+    """
+    from swapwise.kernels.gibbs import sweep  # compiled, which nobody who only fits should wait for
+
+    neighbours, strengths = _neighbours(coupling, field)
+    n_vertices = len(field)
+    samples = np.empty((n_samples, n_vertices))
+    for row in samples:
+        state = np.append(rng.choice([-1.0, 1.0], size=n_vertices), 1.0)
+        for begin in range(0, burn_in, SWEEPS_AT_ONCE):
+            turns = min(SWEEPS_AT_ONCE, burn_in - begin)
+            sweep(state, neighbours, strengths, rng.random((turns, n_vertices + 1)))
+        row[:] = state[:-1]
+    return samples
+
+
+def _neighbours(coupling: FloatArray, field: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the neighbours of every vertex and their couplings, filled up with couplings of zero.
+
+    Fields are couplings to one more vertex, the last, which holds itself at +1.
+    """
+    n = len(field)
+    extended = np.zeros((n + 1, n + 1))
+    extended[:n, :n] = coupling
+    extended[:n, n] = field
+    extended[n, n] = FROZEN
+    width = int((extended != 0).sum(axis=1).max())
+    neighbours = np.argsort(extended == 0, axis=1, kind="stable")[:, :width].astype(np.intp)
+    return np.ascontiguousarray(neighbours), np.take_along_axis(extended, neighbours, axis=1)

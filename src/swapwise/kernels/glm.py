@@ -1,0 +1,249 @@
+"""Newton refits of generalised linear models, and the values that moves would lead to.
+
+``u(θ) = Σ_s ω_s ℓ(y_s, η_s) − Σ_k ρ_k ‖θ_k‖²/2`` with the linear predictor ``η = offset + θᵀ columns``. One
+column a row: its samples lie side by side. θ has a row a column and, in multinomial models, several numbers
+a row, so η has as many for each sample (levels).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+GAUSSIAN, LOGISTIC, POISSON, MULTINOMIAL = 0, 1, 2, 3
+
+# A Hessian is made definite by this share of its diagonal. Steps fall short by as much, which the next one
+# makes up for.
+LIFT = 1e-10
+
+# What a step must keep of the rise that its slope promises.
+ARMIJO = 1e-4
+
+HALVINGS = 40
+
+# Beyond this an exponential is cut off: it leaves floating point at 709.
+LARGEST_EXPONENT = 500.0
+
+
+@njit(cache=True, error_model="numpy")
+def _logistic(eta, target, weight, slope, curve):
+    value = 0.0
+    for s in range(len(target)):
+        small = np.exp(-abs(eta[s]))
+        likely = 1.0 / (1.0 + small)
+        p = likely if eta[s] >= 0 else small * likely
+        value += weight[s] * (target[s] * eta[s] - max(eta[s], 0.0) - np.log1p(small))
+        # Where the target is 1, 1 − p is all that counts, and it must not come from a rounded p.
+        q = small * likely if eta[s] >= 0 else likely
+        slope[s] = weight[s] * (target[s] * q - (1.0 - target[s]) * p)
+        curve[s] = weight[s] * small * likely * likely
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def _poisson(eta, target, weight, slope, curve):
+    value = 0.0
+    for s in range(len(target)):
+        mean = np.exp(min(eta[s], LARGEST_EXPONENT))
+        value += weight[s] * (target[s] * eta[s] - mean)
+        slope[s] = weight[s] * (target[s] - mean)
+        curve[s] = weight[s] * mean
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def _gaussian(eta, target, weight, slope, curve):
+    value = 0.0
+    for s in range(len(target)):
+        residual = target[s] - eta[s]
+        value -= weight[s] * residual * residual / 2
+        slope[s] = weight[s] * residual
+        curve[s] = weight[s]
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def _multinomial(eta, target, weight, basis, slope, curve):
+    """Scores of the K classes are ``basis @ η``, so that they sum to zero over the classes."""
+    value = 0.0
+    n_classes, levels = basis.shape
+    p = np.empty(n_classes)
+    for s in range(len(target)):
+        for k in range(n_classes):
+            p[k] = 0.0
+            for a in range(levels):
+                p[k] += basis[k, a] * eta[a, s]
+        top, own = p.max(), p[int(target[s])]
+        total = 0.0
+        for k in range(n_classes):
+            p[k] = np.exp(p[k] - top)
+            total += p[k]
+        value += weight[s] * (own - top - np.log(total))
+        p /= total
+        for a in range(levels):
+            mean = 0.0
+            for k in range(n_classes):
+                mean += basis[k, a] * p[k]
+            slope[a, s] = mean
+        for a in range(levels):
+            for b in range(a, levels):
+                second = 0.0
+                for k in range(n_classes):
+                    second += basis[k, a] * basis[k, b] * p[k]
+                curve[a, b, s] = weight[s] * (second - slope[a, s] * slope[b, s])
+        for a in range(levels):
+            slope[a, s] = weight[s] * (basis[int(target[s]), a] - slope[a, s])
+    return value
+
+
+@njit(cache=True)
+def derivatives(family, eta, target, weight, basis, slope, curve):
+    """Return the log-likelihood; write its slope in η and minus its curvature (upper half, by levels)."""
+    if family == LOGISTIC:
+        return _logistic(eta[0], target, weight, slope[0], curve[0, 0])
+    if family == POISSON:
+        return _poisson(eta[0], target, weight, slope[0], curve[0, 0])
+    if family == GAUSSIAN:
+        return _gaussian(eta[0], target, weight, slope[0], curve[0, 0])
+    return _multinomial(eta, target, weight, basis, slope, curve)
+
+
+@njit(cache=True)
+def _newton_step(columns, slope, curve, ridge, theta):
+    """Return the step and the rise that its slope promises."""
+    m, levels = theta.shape
+    gradient = np.empty(m * levels)
+    hessian = np.empty((m * levels, m * levels))
+    for a in range(levels):
+        gradient[a * m : (a + 1) * m] = np.dot(columns, slope[a]) - ridge * theta[:, a]
+        for b in range(a, levels):
+            block = np.dot(columns * curve[a, b], columns.T)
+            hessian[a * m : (a + 1) * m, b * m : (b + 1) * m] = block
+            hessian[b * m : (b + 1) * m, a * m : (a + 1) * m] = block
+    largest = 0.0
+    for i in range(m * levels):
+        hessian[i, i] += ridge[i % m]
+        largest = max(largest, hessian[i, i])
+    if largest == 0.0:
+        return np.zeros((m, levels)), 0.0
+    for i in range(m * levels):
+        # A row of zeros has no slope either: any positive number leaves its coefficient where it is.
+        hessian[i, i] += LIFT * hessian[i, i] if hessian[i, i] > 1e-30 * largest else largest
+    step = np.linalg.solve(hessian, gradient)
+    return step.reshape(levels, m).T, np.dot(step, gradient)
+
+
+@njit(cache=True)
+def _penalty(ridge, theta):
+    total = 0.0
+    for k in range(theta.shape[0]):
+        for a in range(theta.shape[1]):
+            total += ridge[k] * theta[k, a] * theta[k, a] / 2
+    return total
+
+
+@njit(cache=True)
+def refit(family, columns, offset, target, weight, basis, ridge, theta, tol, max_steps):
+    """Move θ to the maximum, in place; return the value, whether it was reached, and the largest |η|.
+
+    ``tol`` is the rise, still to be had after the last step, at which a refit ends.
+    """
+    levels, samples = offset.shape
+    slope, curve = np.empty((levels, samples)), np.empty((levels, levels, samples))
+    eta = offset + np.dot(np.ascontiguousarray(theta.T), columns)
+    value = derivatives(family, eta, target, weight, basis, slope, curve) - _penalty(ridge, theta)
+    converged = False
+    for _ in range(max_steps if len(theta) else 0):
+        step, promise = _newton_step(columns, slope, curve, ridge, theta)
+        if not promise > 0:
+            converged = True
+            break
+        change = np.dot(np.ascontiguousarray(step.T), columns)
+        length, ahead = 1.0, -np.inf
+        for _ in range(HALVINGS):
+            trial = theta + length * step
+            moved = eta + length * change
+            ahead = derivatives(family, moved, target, weight, basis, slope, curve) - _penalty(ridge, trial)
+            if ahead >= value + ARMIJO * length * promise or promise < tol:
+                break
+            length /= 2
+        if not ahead > value and promise >= tol:  # nothing is left but rounding
+            converged = promise < 1e3 * tol
+            break
+        # The last step is below what values can show, but not below what coefficients can.
+        theta[:] = trial
+        eta = moved
+        value = max(value, ahead)
+        if promise < tol:
+            converged = True
+            break
+    return value, converged or not len(theta), np.abs(eta).max()
+
+
+@njit(cache=True)
+def gather(columns, begin, members, elements, with_intercept):
+    """Return the columns of elements, one below the other, and a row of ones behind them if asked for."""
+    size = 0
+    for element in elements:
+        size += begin[element + 1] - begin[element]
+    gathered = np.ones((size + (1 if with_intercept else 0), columns.shape[1]))
+    row = 0
+    for element in elements:
+        for member in members[begin[element] : begin[element + 1]]:
+            gathered[row] = columns[member]
+            row += 1
+    return gathered
+
+
+@njit(cache=True)
+def _after(support, added, dropped):
+    """Return the elements after a move, and for each its place in the support (-1 for a newcomer)."""
+    elements = np.empty(len(support) + len(added), np.intp)
+    places = np.empty(len(elements), np.intp)
+    size = 0
+    for place, element in enumerate(support):
+        if not (dropped == element).any():
+            elements[size], places[size] = element, place
+            size += 1
+    for element in added:
+        if element >= 0:
+            elements[size], places[size] = element, -1
+            size += 1
+    return elements[:size], places[:size]
+
+
+@njit(cache=True)
+def values_after(problem, support, theta, added, dropped, tol, max_steps):
+    """Return the value after each move, refitted from the coefficients that stay."""
+    family, columns, begin, members, offset, target, weight, basis, ridge, with_intercept = problem
+    values, converged = np.empty(len(added)), np.empty(len(added), np.bool_)
+    first = np.zeros(len(support) + 1, np.intp)
+    for place, element in enumerate(support):
+        first[place + 1] = first[place] + begin[element + 1] - begin[element]
+    for move in range(len(added)):
+        elements, places = _after(support, added[move], dropped[move])
+        chosen = gather(columns, begin, members, elements, with_intercept)
+        fitted, penalty = np.zeros((len(chosen), theta.shape[1])), np.full(len(chosen), ridge)
+        row = 0
+        for index in range(len(elements)):
+            element, place = elements[index], places[index]
+            size = begin[element + 1] - begin[element]
+            if place >= 0:
+                fitted[row : row + size] = theta[first[place] : first[place] + size]
+            row += size
+        if with_intercept:
+            fitted[row], penalty[row] = theta[-1], 0.0
+        values[move], converged[move], _ = refit(
+            family, chosen, offset, target, weight, basis, penalty, fitted, tol, max_steps
+        )
+    return values, converged
+
+
+@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def weighted_squares(columns, weight):
+    """Return ``Σ_s v_s a_s²`` for every column."""
+    squares = np.zeros(len(columns))
+    for j in range(len(columns)):
+        for s in range(len(weight)):
+            squares[j] += weight[s] * columns[j, s] * columns[j, s]
+    return squares

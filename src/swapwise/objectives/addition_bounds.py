@@ -1,0 +1,124 @@
+"""What a column adds at the most to a fit of a generalised linear model, without refitting.
+
+Every concave log-likelihood has a dual. For a set S and any outcome q that the model could predict,
+
+    f(S) ≤ φ(q) + ‖A_Sᵀ(y − q)‖² / 2·ridge,   φ the negative entropy,
+
+and without a ridge q must satisfy ``A_Sᵀ y = A_Sᵀ q``. One step of Newton's method from a fit on Y towards
+S = Y + j gives such a q in closed form, for all j at once. With p and v what the fit on Y predicts and how it
+curves, z the step of the linear predictor and g the slope there, q = p + v z, and φ curves by at most
+``1 / (v (1 − ζ))`` on the way from p to q, for ζ = max |z|. So the rise that Newton's step promises is, to
+
+    f(Y + j) ≤ u(w) + ½ gᵀH⁻¹g / (1 − ζ)   whenever ζ < 1,
+
+all that can be had. The fit on Y need not be exact: what is missing of it stands in g.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.kernels import glm
+
+if TYPE_CHECKING:
+    from swapwise.objectives.generalized_linear import GeneralizedLinear
+
+# What a column may have left, relative to its length, when the chosen ones are taken out of it: with less,
+# nothing is concluded of it in closed form.
+LEAST_LEFT = 1e-8
+
+# Chosen columns closer to each other than this leave no second-order model.
+WORST_CONDITION = 1e-11
+
+# Columns whose distance from the chosen ones is computed at a time, in numbers.
+BLOCK_ENTRIES = 1 << 19
+
+
+class AdditionBounds:
+    """The second-order model of adding any of some columns to a fit, and how far it can be off.
+
+    ``promise`` is what the model expects of each, ``most`` what none exceeds; both relative to the value of
+    the fit. Where the model says nothing, they are 0 and infinity.
+    """
+
+    def __init__(
+        self, objective: GeneralizedLinear, support: IndexArray, theta: FloatArray, elements: IndexArray
+    ) -> None:
+        self.objective, self.elements = objective, elements
+        self._chosen = objective.columns[support]
+        if objective.fit_intercept:
+            self._chosen = np.vstack([self._chosen, np.ones(objective.n_samples)])
+        self._height = np.append(objective.largest_entries[support], np.ones(len(theta) - len(support)))
+        ridge = np.full(len(theta), objective.ridge)
+        ridge[len(support) :] = 0.0
+        _, slope, curve = objective.derivatives((objective.offset[0] + theta @ self._chosen)[None])
+        self._slope, self._curve = slope[0], curve[0, 0]
+        self._gradient = self._chosen @ self._slope - ridge * theta
+        self.inverse = self._inverted(ridge)
+        self.promise = np.zeros(len(elements))
+        self.most = np.full(len(elements), np.inf)
+        if self.inverse is not None:
+            self._model(self.inverse)
+
+    def _inverted(self, ridge: FloatArray) -> FloatArray | None:
+        """Return the inverse of minus the Hessian on the chosen columns, if they are far from collinear."""
+        hessian = (self._chosen * self._curve) @ self._chosen.T + np.diag(ridge)
+        lengths = np.sqrt(np.diag(hessian))
+        if not lengths.all():
+            return None
+        try:
+            factor = cho_factor(hessian / np.outer(lengths, lengths), check_finite=False)
+        except (LinAlgError, ValueError):
+            return None
+        if len(lengths) and np.diag(factor[0]).min() ** 2 < WORST_CONDITION:
+            return None
+        return cho_solve(factor, np.eye(len(lengths)), check_finite=False) / np.outer(lengths, lengths)
+
+    def _model(self, inverse: FloatArray) -> None:
+        columns, take = self._columns()
+        products = columns @ np.vstack([self._chosen * self._curve, self._slope]).T
+        square = (glm.weighted_squares(columns, self._curve) + self.objective.ridge)[take]
+        products = products[take]
+        self.coupling = products[:, :-1] @ inverse
+        left = square - np.einsum("jk,jk->j", products[:, :-1], self.coupling)
+        self._clear = left > LEAST_LEFT * square
+        self.left = np.where(self._clear, left, 1.0)
+        self.slope = products[:, -1] - self.coupling @ self._gradient
+        step = inverse @ self._gradient
+        missing = float(self._gradient @ step)
+        self._reach = float(np.abs(step @ self._chosen).max(initial=0.0))
+        self.promise = np.where(self._clear, missing + self.slope**2 / self.left, missing) / 2
+        longest = np.sqrt((self._chosen**2).sum(axis=0).max(initial=0.0))
+        explained = np.minimum(
+            np.abs(self.coupling) @ self._height, np.linalg.norm(self.coupling, axis=1) * longest
+        )
+        self._bound(np.arange(len(self.elements)), self.objective.largest_entries[self.elements] + explained)
+
+    def _columns(self) -> tuple[FloatArray, IndexArray | slice]:
+        # To gather most of the columns costs more than to compute with all of them.
+        if 2 * len(self.elements) > self.objective.n:
+            return self.objective.columns, self.elements
+        return self.objective.columns[self.elements], slice(None)
+
+    def _bound(self, rows: IndexArray, farthest: FloatArray) -> None:
+        """Set ``most``, given bounds of the largest entries of the columns' parts that are left."""
+        zeta = self._reach + np.abs(self.slope[rows]) / self.left[rows] * farthest
+        if self.objective.quadratic:  # the model is exact
+            zeta = np.zeros(len(rows))
+        bounded = rows[self._clear[rows] & (zeta < 1)]
+        self.most[bounded] = self.promise[bounded] / (1.0 - zeta[self._clear[rows] & (zeta < 1)])
+
+    def tighten(self, floor: float) -> None:
+        """Look closer at those that only a crude bound keeps above the floor."""
+        if self.inverse is None:
+            return
+        unclear = np.flatnonzero((self.most >= floor) & (self.promise < floor) & self._clear)
+        rows = max(1, BLOCK_ENTRIES // self.objective.n_samples)
+        for begin in range(0, len(unclear), rows):
+            part = unclear[begin : begin + rows]
+            rest = self.objective.columns[self.elements[part]] - self.coupling[part] @ self._chosen
+            self._bound(part, np.maximum(rest.max(axis=1), -rest.min(axis=1)))

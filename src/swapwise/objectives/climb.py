@@ -1,0 +1,151 @@
+"""The way up to the maximum of a user's function on some of its coefficients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.optimize import minimize
+
+from swapwise.checks import FloatArray, IndexArray
+
+if TYPE_CHECKING:
+    from swapwise.objectives.custom_objective import CustomObjective
+
+# L-BFGS begins anew, with no memory, where it stopped before its end.
+NEWTON_STEPS, LBFGS_STEPS, LBFGS_STARTS = 100, 500, 3
+
+# A Newton step that promises less than this, relative to the values at play, is the last one: what is left
+# after it is smaller by orders of magnitude.
+LAST_RISE = 1e-15
+
+# By so much, relative to the values at play, a value may fall and count as equal.
+ROUNDING = 1e-14
+
+# How far a Newton step may lead, in units of the largest coefficient (or 1): where the function is all but
+# linear, the step to the top of its second-order model knows no bounds.
+LONGEST_STEP = 100.0
+
+# If a smaller share of a Newton step is all that can be taken, curvature here says little of what is ahead
+# (as in the tails of a Huber loss), and L-BFGS, which learns on its way, is faster.
+SHORTEST_SHARE = 1 / 64
+
+# A fit whose slope promises more than this, relative to the values at play, did not come to its end.
+STALLED = 1e-5
+
+# Coefficients beyond this are on their way to infinity.
+LARGEST_COEFFICIENT = 1e8
+
+
+class NoMaximumError(ValueError):
+    """The function has no maximum on a set."""
+
+
+class Climb:
+    """The coefficients of a set on their way to the maximum of u, with u and its slope in them."""
+
+    def __init__(self, objective: CustomObjective, support: IndexArray, start: FloatArray) -> None:
+        self.objective, self.support = objective, support
+        self.point, self.value = np.zeros(len(support)), objective._at_zero
+        self.slope = objective._slope_at_zero[support]
+        if start.any():
+            self._keep_if_better(start, *self._look(start))
+
+    @property
+    def size(self) -> float:
+        """The size of the values at play."""
+        return max(abs(self.value), self.objective.scale)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the slope promises next to nothing, or is rounding of what it was at zero."""
+        slope, reach = np.abs(self.slope), max(1.0, float(np.abs(self.point).max()))
+        steepest = float(np.abs(self.objective._slope_at_zero).max())
+        return bool(slope.sum() * reach <= STALLED * self.size or slope.max() <= ROUNDING * steepest)
+
+    def to_the_top(self) -> None:
+        """Climb by Newton steps where they get on, and by L-BFGS where they do not or there is no Hessian."""
+        if self.objective._hessian_block is None:
+            self._by_lbfgs()
+        elif not self._by_newton():
+            self._by_lbfgs()
+            self._by_newton()
+
+    def _by_newton(self) -> bool:
+        """Take Newton steps to the end, or until one has to be cut too short; return whether none had."""
+        for _ in range(NEWTON_STEPS):
+            coef = self.objective._embed(self.support, self.point)
+            step = _newton_step(self.objective.hessian_at(coef, self.support), self.slope)
+            longest = LONGEST_STEP * max(1.0, float(np.abs(self.point).max()))
+            step *= min(1.0, longest / max(float(np.abs(step).max()), longest))
+            rise = float(self.slope @ step)
+            is_last = rise <= LAST_RISE * self.size
+            if not self._ascend(step, rise):
+                return is_last
+            if is_last:
+                return True
+        return False
+
+    def _ascend(self, step: FloatArray, rise: float) -> bool:
+        """Shorten a step until u rises by a fair part of what it promises; return whether it does."""
+        length = 1.0
+        while length >= SHORTEST_SHARE:
+            ahead = self.point + length * step
+            value, slope = self._look(ahead)
+            if value >= self.value + 1e-4 * length * rise - ROUNDING * self.size:
+                self.point, self.value, self.slope = ahead, value, slope
+                return True
+            length /= 2
+        return False
+
+    def _by_lbfgs(self) -> None:
+        """Have L-BFGS climb, and keep the highest point that it saw."""
+        # Its tolerances are for values of about 1.
+        unit = self.size or float(np.abs(self.slope).max()) or 1.0
+        base = self.value
+
+        def fall(point: FloatArray) -> tuple[float, FloatArray]:
+            value, slope = self._look(point)
+            if value == -np.inf:  # somewhat worse than where it began, and downhill from the best point
+                return 1.0, (point - self.point) / np.linalg.norm(point - self.point)
+            self._keep_if_better(point.copy(), value, slope)
+            return (base - value) / unit, -slope / unit
+
+        # To the end, until values change no more; a long memory saves evaluations, which are what is dear.
+        options = {"maxiter": LBFGS_STEPS, "maxcor": 50, "ftol": 0.0, "gtol": 1e-10}
+        for _ in range(LBFGS_STARTS):
+            minimize(fall, self.point, jac=True, method="L-BFGS-B", options=options)
+            if self.converged:
+                return
+
+    def _keep_if_better(self, point: FloatArray, value: float, slope: FloatArray) -> None:
+        if value >= self.value:
+            self.point, self.value, self.slope = point, value, slope
+
+    def _look(self, point: FloatArray) -> tuple[float, FloatArray]:
+        """Return u and its slope, minus infinity where u is not defined."""
+        value, slope = self.objective._call(self.objective._embed(self.support, point))
+        far = np.abs(point).max() > LARGEST_COEFFICIENT  # a trial that leads down is no sign of anything
+        if value == np.inf or (far and value > self.value):
+            raise NoMaximumError(
+                f"the function seems to have no maximum on the set {self.support.tolist()}: "
+                "is it concave? a ridge helps"
+            )
+        return (value, slope[self.support]) if np.isfinite(value) else (-np.inf, np.zeros(len(point)))
+
+
+def _newton_step(curvature: FloatArray, slope: FloatArray) -> FloatArray:
+    """Return the step to the top of a quadratic model; one that is singular is raised a little."""
+    lengths = np.sqrt(np.maximum(np.diag(curvature), 0.0))
+    lengths[lengths == 0] = 1.0
+    scaled, raised = curvature / np.outer(lengths, lengths), 1e-14
+    while True:
+        try:
+            factor = cho_factor(scaled, check_finite=False)
+        except LinAlgError:  # collinear elements, or a function that is flat here
+            scaled[np.diag_indices(len(scaled))] += raised
+            raised *= 10
+        else:
+            step: FloatArray = cho_solve(factor, slope / lengths, check_finite=False) / lengths
+            return step

@@ -1,0 +1,368 @@
+"""What the generalised linear models share: columns, weights, offsets, groups, a free intercept, refits."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, as_real, as_vector, warn
+from swapwise.objectives.base import SparseObjective, SparseState
+from swapwise.objectives.least_squares import LeastSquares
+from swapwise.threads import few_threads
+
+if TYPE_CHECKING:
+    from swapwise.objectives.generalized_linear_state import GeneralizedLinearState
+
+MAX_STEPS = 200
+
+# What a fit may miss of its maximum, relative to the value of a perfect one.
+FIT_TOLERANCE = 1e-14
+
+# A linear predictor of 25 makes one outcome e²⁵ times as likely as the other (or a mean as small as e⁻²⁵):
+# no sample that fits into memory calls for that, unless the likelihood has no maximum.
+LARGEST_PREDICTOR = 25.0
+
+# Eigenvalues of larger matrices than this are bounded by traces.
+EIGENVALUES_UP_TO = 2000
+
+
+class GeneralizedLinear(SparseObjective):
+    """A log-likelihood of ``y`` given ``Xw + intercept``, with whole columns or groups of them as elements.
+
+    A subclass names its ``family`` and reads its target. Weights of samples are normalised to sum to one, so
+    values are means; they are relative to the fit of the intercept alone.
+    """
+
+    #: Number of the family in ``swapwise.kernels.glm``
+    family: int
+    #: What the second derivative of the log-likelihood in η does not exceed; None if nothing
+    steepest: float | None = None
+    #: How the warning about coefficients without a maximum begins
+    runaway: str = "the likelihood has no maximum"
+    #: Scores of classes from the numbers that are fitted; one number is its own score
+    basis: FloatArray = np.ones((1, 1))
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        target: FloatArray,
+        ridge: float,
+        weight: FloatArray,
+        offset: ArrayLike | None,
+        fit_intercept: bool,
+        groups: Iterable[Hashable] | None,
+    ) -> None:
+        self.columns = read_columns(X)
+        self.n_features, self.n_samples = self.columns.shape
+        self.target, self.weight, self.ridge = target, weight, as_real(ridge, "ridge")
+        if not isinstance(fit_intercept, (bool, np.bool_)):
+            raise TypeError(f"fit_intercept must be True or False, got {fit_intercept!r}")
+        self.fit_intercept = bool(fit_intercept)
+        self._begin, self._members, self.group_labels = _read_groups(groups, self.n_features)
+        self.n = len(self._begin) - 1
+        self.offset = np.zeros((self.basis.shape[1], self.n_samples))
+        if offset is not None:
+            self.offset[:] = as_vector(offset, self.n_samples, "offset")
+        self._warned = False
+        perfect = self._perfect_value()
+        self.scale = abs(perfect) + float(weight @ np.abs(target)) or 1.0
+        self._null, self._intercept_alone = self._intercept_on(self.offset)
+        if perfect - self._null <= 1e-12 * self.scale:
+            self._warned = warn("y is explained without any feature: every set has the value 0")
+        else:
+            self.scale = perfect - self._null
+
+    def _perfect_value(self) -> float:
+        """Return the log-likelihood of a perfect fit."""
+        return 0.0
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        columns = f"{self.n_features} features"
+        if self.n != self.n_features:
+            columns += f" in {self.n} groups"
+        return f"{type(self).__name__}({self.n_samples} samples, {columns}, ridge={self.ridge:g})"
+
+    @property
+    def n_levels(self) -> int:
+        """How many numbers are fitted a column."""
+        return self.basis.shape[1]
+
+    @property
+    def single(self) -> bool:  # type: ignore[override]
+        """Whether every element has one coefficient."""
+        return self.n == self.n_features and self.n_levels == 1
+
+    def members(self, elements: IndexArray) -> IndexArray:
+        """Return the columns of elements, in their order."""
+        if self.n == self.n_features:
+            return elements
+        parts = [self._members[self._begin[e] : self._begin[e + 1]] for e in elements]
+        return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+
+    def sums_by_element(self, values: FloatArray) -> FloatArray:
+        """Return for every element the sum of a value of its coefficients."""
+        by_column = values.reshape(self.n_features, -1).sum(axis=1)
+        if self.n == self.n_features:
+            return by_column
+        return np.add.reduceat(by_column[self._members], self._begin[:-1])
+
+    # -- fits ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def problem(self) -> tuple[Any, ...]:
+        """What the kernels need to know."""
+        return (
+            self.family,
+            self.columns,
+            self._begin,
+            self._members,
+            self.offset,
+            self.target,
+            self.weight,
+            self.basis,
+            self.ridge,
+            self.fit_intercept,
+        )
+
+    def start(self, support: Iterable[int] = ()) -> GeneralizedLinearState:
+        """Return a state at ``support``, whose refits begin where the last one ended."""
+        from swapwise.objectives.generalized_linear_state import GeneralizedLinearState
+
+        return GeneralizedLinearState(self, as_elements(support, self.n, "the start"))
+
+    def no_coefficients(self, support: IndexArray) -> FloatArray:
+        """Return parameters to begin a refit with: all coefficients zero."""
+        rows = len(self.members(support))
+        theta = np.zeros((rows + self.fit_intercept, self.n_levels))
+        if self.fit_intercept:
+            theta[-1] = self._intercept_alone
+        return theta
+
+    def fit_from(self, support: IndexArray, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Refit from given parameters (columns first, then the intercept); return value and parameters."""
+        from swapwise.kernels import glm
+
+        if not len(support):
+            return 0.0, self.no_coefficients(support)
+        chosen = glm.gather(self.columns, self._begin, self._members, support, self.fit_intercept)
+        fitted = theta.copy()
+        value, converged, largest = self._refit(chosen, self.offset, fitted)
+        self._warn_of_trouble(converged, largest)
+        return value - self._null, fitted
+
+    def _refit(self, chosen: FloatArray, offset: FloatArray, theta: FloatArray) -> tuple[float, bool, float]:
+        from swapwise.kernels import glm
+
+        ridge = np.full(len(chosen), self.ridge)
+        if self.fit_intercept:
+            ridge[-1] = 0.0
+        tol = FIT_TOLERANCE * self.scale
+        target, weight, basis = self.target, self.weight, self.basis
+        with few_threads(theta.size):
+            return glm.refit(self.family, chosen, offset, target, weight, basis, ridge, theta, tol, MAX_STEPS)
+
+    def _warn_of_trouble(self, converged: bool, largest: float) -> None:
+        """Say once that coefficients run away, or that a refit did not come to its end."""
+        if self._warned:
+            return
+        if self.ridge == 0 and largest > LARGEST_PREDICTOR and self.family != 0:
+            self._warned = warn(
+                f"{self.runaway}: the best coefficients are not finite, and were stopped where nothing more "
+                "is gained; a ridge (for instance ridge=0.001) makes them finite"
+            )
+        elif not converged:
+            self._warned = warn(f"a refit did not converge in {MAX_STEPS} steps; a larger ridge would help")
+
+    def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
+        value, theta = self.fit_from(support, self.no_coefficients(support))
+        return value, self.scores_of(theta[: len(theta) - self.fit_intercept])
+
+    def scores_of(self, theta: FloatArray) -> FloatArray:
+        """Return coefficients as users know them: one a column, or one a column and class."""
+        return theta[:, 0] if self.n_levels == 1 else theta @ self.basis.T
+
+    def _levels_of(self, coef: FloatArray) -> FloatArray:
+        """Return the coefficients as they are fitted, one row a column."""
+        return coef[:, None] if self.n_levels == 1 else coef @ self.basis
+
+    def _embed(self, support: IndexArray, values: FloatArray) -> FloatArray:
+        coef = np.zeros((self.n_features, *values.shape[1:]))
+        coef[self.members(support)] = values
+        return coef
+
+    def intercept(self, support: Iterable[int]) -> Any:
+        """Return the intercept of the fit on ``support``: a number, or one a class."""
+        elements = as_elements(support, self.n, "the support")
+        if not self.fit_intercept:
+            return 0.0 if self.n_levels == 1 else np.zeros(len(self.basis))
+        _, theta = self.fit_from(elements, self.no_coefficients(elements))
+        scores = self.scores_of(theta[-1:])[0]
+        return float(scores) if self.n_levels == 1 else scores
+
+    # -- u at any coefficients ----------------------------------------------------------------------
+
+    def _intercept_on(self, eta: FloatArray) -> tuple[float, FloatArray]:
+        """Return the log-likelihood with the best intercept on top of ``eta``, and that intercept."""
+        rows = int(self.fit_intercept)
+        theta = np.zeros((rows, self.n_levels))
+        value, *_ = self._refit(np.ones((rows, self.n_samples)), eta, theta)
+        return float(value), theta[0] if rows else np.zeros(self.n_levels)
+
+    def predictor(self, coef: FloatArray) -> FloatArray:
+        """Return η at coefficients, with the best intercept for them; one row a level."""
+        eta = self._without_intercept(coef)
+        return eta + self._intercept_on(eta)[1][:, None]
+
+    def _without_intercept(self, coef: FloatArray) -> FloatArray:
+        levels = self._levels_of(coef)
+        used = np.flatnonzero(levels.any(axis=1))  # few: no need to read the other columns
+        return self.offset + levels[used].T @ self.columns[used]
+
+    def derivatives(self, eta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return the log-likelihood at η, its slope, and minus its curvature (upper half, by levels)."""
+        from swapwise.kernels import glm
+
+        slope, curve = np.empty_like(eta), np.zeros((self.n_levels, *eta.shape))
+        value = glm.derivatives(self.family, eta, self.target, self.weight, self.basis, slope, curve)
+        return value, slope, curve
+
+    def value_at(self, coef: FloatArray) -> float:
+        """Return the mean log-likelihood at ``w`` with the best intercept, less the penalty."""
+        return (
+            self._intercept_on(self._without_intercept(coef))[0]
+            - self.ridge * float((coef**2).sum()) / 2
+            - self._null
+        )
+
+    def gradient_at(self, coef: FloatArray) -> FloatArray:
+        """Return the gradient at ``w``, in the shape of ``w``."""
+        _, slope, _ = self.derivatives(self.predictor(coef))
+        return self.scores_of(self.columns @ slope.T) - self.ridge * coef
+
+    def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian at ``w`` for some elements; the intercept moves along."""
+        if not self.single:
+            raise NotImplementedError("the Hessian is for elements that are single columns")
+        curve = self.derivatives(self.predictor(coef))[2][0, 0]
+        chosen = self.columns[elements]
+        if self.fit_intercept:
+            chosen = chosen - (chosen @ curve / max(curve.sum(), np.finfo(float).tiny))[:, None]
+        return (chosen * curve) @ chosen.T + self.ridge * np.eye(len(elements))
+
+    def quadratic_model(self, state: SparseState, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around a state as least squares on some columns.
+
+        The weights are the curvature there, the response is the one that Newton's step would fit.
+        """
+        if not self.single:
+            return None
+        eta = self.predictor(state.coef)
+        _, slope, curve = self.derivatives(eta)
+        weight = np.maximum(curve[0, 0], np.finfo(float).tiny)
+        response = eta[0] - self.offset[0] + slope[0] / weight
+        columns = self.columns[elements]
+        if self.fit_intercept:
+            share = weight / weight.sum()
+            columns = columns - (columns @ share)[:, None]
+            response = response - response @ share
+        root = np.sqrt(weight)
+        return LeastSquares((columns * root).T, response * root, self.ridge)
+
+    def promises(self, state: SparseState) -> FloatArray:
+        """Return what a step of Newton's method in each element's own coefficients promises."""
+        if not self.single:
+            return super().promises(state)
+        from swapwise.kernels import glm
+
+        curve = self.derivatives(self.predictor(state.coef))[2][0, 0]
+        squares = glm.weighted_squares(self.columns, curve) + self.ridge
+        return np.divide(state.pull, 2 * squares, out=np.zeros(self.n), where=squares > 0)
+
+    # -- curvature ----------------------------------------------------------------------------------
+
+    @cached_property
+    def largest_entries(self) -> FloatArray:
+        """The largest absolute value in every column."""
+        return np.maximum(self.columns.max(axis=1), -self.columns.min(axis=1))
+
+    @cached_property
+    def _centred(self) -> FloatArray:
+        """The columns as the curvature sees them: less their means, if there is an intercept."""
+        if not self.fit_intercept:
+            return self.columns
+        return self.columns - (self.columns @ self.weight / self.weight.sum())[:, None]
+
+    def curvature(self, columns: IndexArray) -> FloatArray | None:
+        """Return columns of ``steepest · Σ_s ω_s (x_s − x̄)(x_s − x̄)ᵀ + ridge``, where that is known.
+
+        An intercept only takes curvature away: the more, the better it follows; the mean is one choice of it.
+        """
+        if self.steepest is None or not self.single:
+            return None
+        block = self.steepest * self._centred @ (self._centred[columns] * self.weight).T
+        block[columns, np.arange(len(columns))] += self.ridge
+        return block
+
+    @cached_property
+    def _squares(self) -> FloatArray:
+        """For every element, a bound of what its columns curve the likelihood by."""
+        squares = np.einsum("js,js,s->j", self._centred, self._centred, self.weight)
+        return (self.steepest or 0.0) * self.sums_by_element(squares)
+
+    @cached_property
+    def _largest_eigenvalue(self) -> float:
+        if min(self.columns.shape) > EIGENVALUES_UP_TO:
+            return np.inf
+        rows = self._centred * np.sqrt(self.weight)
+        small = rows @ rows.T if len(rows) <= self.n_samples else rows.T @ rows
+        return (self.steepest or 0.0) * float(np.linalg.eigvalsh(small)[-1]) * (1 + 1e-12)
+
+    def smoothness(self, t: int) -> float:
+        """Return a valid M_{s,t}, where the likelihood has one: from the t longest columns."""
+        if self.steepest is None:
+            return super().smoothness(t)
+        longest = np.sort(self._squares)[::-1][: max(t, 1)]
+        return min(float(longest.sum()), self._largest_eigenvalue) + self.ridge
+
+    def strong_concavity(self, t: int) -> float:
+        """Return the ridge: the likelihood itself may be flat far out."""
+        return self.ridge
+
+
+def read_columns(X: ArrayLike) -> FloatArray:
+    """Return the columns of a matrix, one a row."""
+    matrix = as_matrix(X, "X")
+    if 0 in matrix.shape:
+        raise ValueError(f"X must have at least one sample and one feature, got shape {matrix.shape}")
+    return np.ascontiguousarray(matrix.T)
+
+
+def read_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
+    """Return weights of the samples that sum to one."""
+    if sample_weight is None:
+        return np.full(n_samples, 1.0 / n_samples)
+    weight = as_vector(sample_weight, n_samples, "sample_weight", non_negative=True)
+    if not weight.any():
+        raise ValueError("sample_weight must have a positive entry, got zeros only")
+    return weight / weight.sum()
+
+
+def _read_groups(
+    groups: Iterable[Hashable] | None, n_features: int
+) -> tuple[IndexArray, IndexArray, list[Hashable] | None]:
+    """Return where each group begins, the columns group by group, and the labels in order of appearance."""
+    if groups is None:
+        return np.arange(n_features + 1), np.arange(n_features), None
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise TypeError(f"groups must hold one label for each column, got {groups!r}")
+    number: dict[Hashable, int] = {}
+    codes = np.array([number.setdefault(label, len(number)) for label in groups], dtype=np.intp)
+    if len(codes) != n_features:
+        raise ValueError(f"groups must hold one label for each of the {n_features} columns, got {len(codes)}")
+    sizes = np.bincount(codes, minlength=len(number))
+    return np.append(0, np.cumsum(sizes)).astype(np.intp), np.argsort(codes, kind="stable"), list(number)

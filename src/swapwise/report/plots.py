@@ -1,0 +1,241 @@
+"""Pictures of fitted estimators and of searches; matplotlib axes go in and come out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from swapwise.checks import as_count
+from swapwise.constraints.partition import Partition
+from swapwise.estimators.constraint_of import Elements
+from swapwise.report.axes import COLOURS, axes_or_new, tidy
+from swapwise.report.frames import require_columns
+from swapwise.report.quality import FOUND, PROMISED, PROVEN
+from swapwise.search.result import SearchResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKERS = "osD^vX"
+
+# In the order in which a frame without an estimator is looked through; "cv" has its mean and spread.
+CRITERIA = {"cv": "cv_mean", "ebic": "ebic", "bic": "bic", "gic": "gic", "aic": "aic", "value": "value"}
+LABELS = {"cv": "cross-validated loss", "value": "value"}
+
+
+def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = None) -> Axes:
+    """Draw how good the answers of a path are over their size, and which one was chosen.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``path_``, or that frame
+        Such as ``SparseRegressorCV`` or ``IsingGraphCV``. A frame by itself does not know what was chosen.
+    ax : matplotlib axes, optional
+        Draw into these; by default into a new figure, which pyplot does not know of.
+    criterion : str, optional
+        ``"cv"``, ``"aic"``, ``"bic"``, ``"ebic"``, ``"gic"`` or ``"value"``, if not the one that the
+        estimator chose by. Graphs have none but their held-out score.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> path = pd.DataFrame({"size": [1, 2, 3], "bic": [9.0, 4.0, 5.0]})
+    >>> plot_path(path, criterion="bic").get_ylabel()
+    'BIC'
+    """
+    frame = getattr(model, "path_", model)
+    if isinstance(frame, pd.DataFrame) and "max_degree" in frame:
+        if criterion is not None:
+            raise ValueError(f"criterion must be None for a path of graphs, got {criterion!r}")
+        return _draw_degrees(model, frame, axes_or_new(ax))
+    require_columns(frame, "model", ["size"], "the path_ of a fitted estimator")
+    named = criterion if criterion is not None else getattr(model, "criterion", None)
+    name = _criterion(frame, named)
+    axes, path = axes_or_new(ax), frame.sort_values("size")
+    bars = path["cv_se"] if name == "cv" and "cv_se" in path else None
+    axes.errorbar(path["size"], path[CRITERIA[name]], bars, fmt="o-", color=FOUND, markersize=4, capsize=2)
+    if (chosen := getattr(model, "size_", None)) is not None:
+        axes.axvline(chosen, color=PROVEN, linestyle="--", zorder=1, label=f"chosen: {chosen}")
+        axes.legend(frameon=False)
+    axes.set_xlabel("size")
+    axes.set_ylabel(LABELS.get(name, name.upper()))
+    return tidy(axes, integers=True)
+
+
+def _criterion(frame: pd.DataFrame, wanted: str | None) -> str:
+    there = [name for name, column in CRITERIA.items() if column in frame and frame[column].notna().any()]
+    if wanted is None and there:
+        return there[0]
+    if wanted not in there:
+        raise ValueError(
+            f"criterion must be one that the path has: {', '.join(there) or 'none'}; got {wanted!r}"
+        )
+    return wanted
+
+
+def _draw_degrees(model: Any, frame: pd.DataFrame, axes: Axes) -> Axes:
+    """Draw one line a ridge over the largest degree."""
+    needed = ["max_degree", "ridge", "score_mean", "score_se"]
+    require_columns(frame, "model", needed, "the path_ of an IsingGraphCV")
+    ridges = sorted(frame["ridge"].unique())
+    for rank, ridge in enumerate(ridges):
+        path = frame[frame["ridge"] == ridge].sort_values("max_degree")
+        # Side by side, so that the bars of one degree can be told apart.
+        x = path["max_degree"].to_numpy(dtype=float) + 0.06 * (rank - (len(ridges) - 1) / 2)
+        look: dict[str, Any] = {"color": COLOURS[rank % len(COLOURS)], "markersize": 4, "capsize": 2}
+        look["fmt"] = f"{MARKERS[rank % len(MARKERS)]}-"
+        axes.errorbar(x, path["score_mean"], path["score_se"], label=f"ridge {ridge:g}", **look)
+        if getattr(model, "ridge_", None) == ridge:
+            at = int(np.flatnonzero(path["max_degree"] == model.max_degree_)[0])
+            ring: dict[str, Any] = {"markersize": 13, "markerfacecolor": "none", "markeredgecolor": "black"}
+            axes.plot(x[at], path["score_mean"].iloc[at], "o", label="chosen", linestyle="none", **ring)
+    axes.set_xlabel("largest degree")
+    axes.set_ylabel("held-out score")
+    axes.legend(frameon=False)
+    return tidy(axes, integers=True)
+
+
+def plot_support(
+    estimator: Any, ax: Axes | None = None, *, groups: Any = None, names: Any = None, top: int | None = None
+) -> Axes:
+    """Draw the coefficients of the chosen features as bars, group by group.
+
+    Parameters
+    ----------
+    estimator : fitted estimator with ``coef_`` and ``support_``
+        Or a ``SparseSelector``. Of several classes, the norm over the classes is drawn.
+    ax : matplotlib axes, optional
+        Draw into these; by default into a new figure that is as high as its bars need.
+    groups : sequence, Series or dict, optional
+        A label for each feature, in order or by name. By default the ``groups`` of the estimator, or the
+        labels of its constraint if that is a ``Partition`` (truncated or not).
+    names : sequence of str, optional
+        What to call the features, if not as in the data of fit.
+    top : int, optional
+        Draw only so many of the largest coefficients.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import Partition, SparseRegressor
+    >>> X = np.random.default_rng(0).standard_normal((40, 4))
+    >>> model = SparseRegressor(Partition(["roof", "roof", "cellar", "cellar"], 1)).fit(X, X @ [3, 0, 0, 1])
+    >>> [label.get_text() for label in plot_support(model).get_yticklabels()]
+    ['roof: 1 of 2 chosen', 'x0', 'cellar: 1 of 2 chosen', 'x3']
+    """
+    model = getattr(estimator, "estimator_", estimator)
+    if not hasattr(model, "coef_") or not hasattr(model, "support_"):
+        raise TypeError(f"estimator must be fitted and have coef_ and support_, got {estimator!r}")
+    coef = np.atleast_2d(model.coef_)
+    size = coef[0] if len(coef) == 1 else np.linalg.norm(coef, axis=0)
+    called = _names(model, names, len(size))
+    label_of = _group_labels(model, groups, len(size))
+    shown = model.support_[np.argsort(-np.abs(size[model.support_]), kind="stable")]
+    shown = shown if top is None else shown[: as_count(top, "top")]
+    rows = _rows(shown, model.support_, label_of)
+    axes = axes_or_new(ax, height=max(2.2, 0.7 + 0.24 * len(rows)))
+    for place, (feature, _, rank) in enumerate(rows):
+        if feature is not None:
+            axes.barh(place, size[feature], color=COLOURS[rank % len(COLOURS)], height=0.75)
+    axes.set_yticks(
+        range(len(rows)), [text if feature is None else called[feature] for feature, text, _ in rows]
+    )
+    for tick, (feature, *_) in zip(axes.get_yticklabels(), rows, strict=True):
+        tick.set(fontweight="bold" if feature is None else "normal")
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.axvline(0.0, color="black", linewidth=0.8)
+    axes.set_xlabel("coefficient" if len(coef) == 1 else "norm of the coefficients over the classes")
+    return tidy(axes, grid="x")
+
+
+def _names(model: Any, names: Any, n_features: int) -> list[str]:
+    given = getattr(model, "feature_names_in_", None) if names is None else names
+    called = (
+        [f"x{feature}" for feature in range(n_features)] if given is None else [str(name) for name in given]
+    )
+    if len(called) != n_features:
+        raise ValueError(f"names must have one for each of {n_features} features, got {len(called)}")
+    return called
+
+
+def _group_labels(model: Any, groups: Any, n_features: int) -> list[Hashable] | None:
+    """Return a label for each feature, or None if nothing is known of groups."""
+    names = getattr(model, "feature_names_in_", None)
+    given = groups if groups is not None else getattr(model, "groups", None)
+    if given is not None:
+        elements = Elements.of(given, n_features, None if names is None else list(names))
+        return [(elements.labels or [])[element] for element in elements.of_feature]
+    constraint: Any = getattr(model, "constraint_", None)
+    while hasattr(constraint, "matroid"):  # a truncation, restriction or contraction of it
+        constraint = constraint.matroid
+    if not isinstance(constraint, Partition):
+        return None
+    return constraint.element_labels
+
+
+def _rows(shown: Any, chosen: Any, label_of: list[Hashable] | None) -> list[tuple[int | None, str, int]]:
+    """Return what stands below each other: features (with the number of their group) and headings."""
+    if label_of is None:
+        return [(int(feature), "", 0) for feature in shown]
+    rows: list[tuple[int | None, str, int]] = []
+    for rank, label in enumerate(dict.fromkeys(label_of[feature] for feature in shown)):
+        k = sum(label_of[feature] == label for feature in chosen)
+        rows.append((None, f"{label}: {k} of {label_of.count(label)} chosen", rank))
+        rows.extend((int(feature), "", rank) for feature in shown if label_of[feature] == label)
+    return rows
+
+
+def plot_history(result: Any, ax: Axes | None = None) -> Axes:
+    """Draw the value after every move of a search.
+
+    Parameters
+    ----------
+    result : SearchResult, or fitted estimator with ``result_``
+        If it has a certificate (that of :func:`swapwise.exact`), its upper bound is drawn too.
+    ax : matplotlib axes, optional
+        Draw into these; by default into a new figure, which pyplot does not know of.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> ax = plot_history(maximize(Linear([1, 3, 2]), Uniform(3, 2)))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['added']
+    """
+    found = getattr(result, "result_", result)
+    if not isinstance(found, SearchResult):
+        raise TypeError(f"result must be a SearchResult or a fitted estimator, got {result!r}")
+    axes = axes_or_new(ax)
+    moves = found.history
+    axes.plot([move.n_iter for move in moves], [move.value for move in moves], color=PROMISED, linewidth=1)
+    for label, marker, colour, of_kind in [
+        ("added", "o", FOUND, [move for move in moves if not move.dropped]),
+        ("exchanged", "D", PROVEN, [move for move in moves if move.dropped]),
+    ]:
+        if of_kind:
+            x, y = [move.n_iter for move in of_kind], [move.value for move in of_kind]
+            axes.plot(x, y, marker, color=colour, markersize=4, label=label)
+    if not moves:
+        axes.plot([0], [found.value], "o", color=FOUND, markersize=4, label="no move was made")
+    if found.certificate is not None and np.isfinite(found.certificate.upper_bound):
+        axes.axhline(found.certificate.upper_bound, color=PROVEN, linestyle="--", label="proven upper bound")
+    axes.set_xlabel("move")
+    axes.set_ylabel("value")
+    axes.legend(frameon=False)
+    return tidy(axes, integers=True)

@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
+
+from swapwise import SparseClassifier
+
+
+def problem(n_classes=2, n_samples=300):
+    rng = np.random.default_rng(n_classes)
+    X = rng.standard_normal((n_samples, 6)) * [1, 5, 0.2, 1, 3, 1] + [0, 3, -2, 0, 1, 4]
+    scores = X @ rng.standard_normal((6, n_classes)) + rng.gumbel(size=(n_samples, n_classes)) * 2
+    names = np.array(["red", "blue", "green", "grey"])
+    return X, names[scores.argmax(axis=1)], rng.integers(0, 4, n_samples).astype(float)
+
+
+def refit_of(model, X, y, weight, ridge, fit_intercept=True):
+    """scikit-learn's fit on the chosen columns, run to the end."""
+    total = len(y) if weight is None else weight.sum()
+    refit = LogisticRegression(
+        C=1 / (ridge * total), fit_intercept=fit_intercept, solver="newton-cg", tol=1e-12, max_iter=2000
+    )
+    return refit.fit(X[:, model.support_], y, weight)
+
+
+@pytest.mark.parametrize("by_group", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_probabilities_are_those_of_a_plain_refit(n_classes, weighted, fit_intercept, by_group):
+    X, y, weight = problem(n_classes)
+    weight = weight if weighted else None
+    model = SparseClassifier(
+        2,
+        ridge=0.05,
+        standardize=False,
+        fit_intercept=fit_intercept,
+        groups=list("aabbcd") if by_group else None,
+    ).fit(X, y, weight)
+    refit = refit_of(model, X, y, weight, 0.05, fit_intercept)
+    assert model.classes_.tolist() == refit.classes_.tolist()
+    np.testing.assert_allclose(model.coef_[:, model.support_], refit.coef_, atol=2e-6)
+    expected = refit.predict_proba(X[:, model.support_])
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=2e-6)
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(expected), atol=1e-5)
+    assert (model.predict(X) == refit.predict(X[:, model.support_])).mean() > 0.99
+    assert not np.delete(model.coef_, model.support_, axis=1).any()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_without_a_ridge_units_do_not_matter(n_classes):
+    X, y, weight = problem(n_classes)
+    scaled = SparseClassifier(3, ridge=0.0).fit(X, y, weight)
+    plain = SparseClassifier(3, ridge=0.0, standardize=False).fit(X, y, weight)
+    assert scaled.support_.tolist() == plain.support_.tolist()
+    np.testing.assert_allclose(scaled.coef_, plain.coef_, atol=1e-5)
+    np.testing.assert_allclose(scaled.predict_proba(X), plain.predict_proba(X), atol=1e-6)
+
+
+def test_the_ridge_is_on_standardised_columns():
+    X, y, weight = problem()
+    model = SparseClassifier(3, ridge=0.1).fit(X, y, weight)
+    mean = np.average(X, axis=0, weights=weight)
+    deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+    refit = refit_of(model, X / deviation, y, weight, 0.1)
+    np.testing.assert_allclose((model.coef_ * deviation)[:, model.support_], refit.coef_, atol=2e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shapes_and_scores(n_classes):
+    X, y, _ = problem(n_classes)
+    model = SparseClassifier(2).fit(X, y)
+    rows = 1 if n_classes == 2 else n_classes
+    assert model.coef_.shape == (rows, 6)
+    assert model.intercept_.shape == (rows,)
+    scores = model.decision_function(X)
+    assert scores.shape == ((300,) if n_classes == 2 else (300, n_classes))
+    both = np.column_stack([np.zeros(300), scores]) if n_classes == 2 else scores
+    np.testing.assert_allclose(model.predict_proba(X), softmax(both, axis=1))
+    np.testing.assert_array_equal(model.predict(X), model.classes_[both.argmax(axis=1)])
+    assert model.score(X, y) == (model.predict(X) == y).mean()
+
+
+def test_probabilities_far_out_are_no_zeros():
+    X, y, _ = problem()
+    model = SparseClassifier(1).fit(X, y)
+    far = np.where(model.coef_ > 0, 1e5, -1e5)
+    assert np.isfinite(model.predict_log_proba(far)).all()
+
+
+def test_no_intercept_is_zero():
+    for n_classes in (2, 3):
+        X, y, _ = problem(n_classes)
+        assert not SparseClassifier(2, fit_intercept=False).fit(X, y).intercept_.any()
+
+
+def test_separable_classes_are_kept_finite_by_the_default_ridge(recwarn):
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    model = SparseClassifier(2).fit(X, X[:, 1] > 0)
+    assert 1 in model.support_
+    assert model.score(X, X[:, 1] > 0) == 1.0
+    assert np.abs(model.coef_).max() < 100
+    assert not [w for w in recwarn if issubclass(w.category, UserWarning)]
+
+
+def test_separable_classes_are_warned_about_without_a_ridge():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    with pytest.warns(UserWarning, match="separable"):
+        SparseClassifier(1, ridge=0.0).fit(X, X[:, 1] > 0)
+
+
+def test_a_class_without_weight_is_none():
+    X, y, _ = problem(3)
+    weight = np.where(y == "red", 0.0, 1.0)
+    model = SparseClassifier(2).fit(X, y, weight)
+    assert model.classes_.tolist() == ["blue", "green"]
+    np.testing.assert_allclose(model.coef_, SparseClassifier(2).fit(X[y != "red"], y[y != "red"]).coef_)
+
+
+def test_one_class_is_too_few():
+    X, _, _ = problem()
+    with pytest.raises(ValueError, match="at least two classes, got one class only: 'red'"):
+        SparseClassifier().fit(X, ["red"] * 300)
+
+
+def test_a_certificate_wants_the_classes_of_fit():
+    X, y, _ = problem()
+    model = SparseClassifier(2).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"y must hold the classes of fit, \['blue', 'red'\], got \['b', 'r'\]"
+    ):
+        model.certify(X, [label[0] for label in y])

@@ -1,0 +1,463 @@
+"""The estimators of graphs find what a search of the same likelihood finds, and speak scikit-learn."""
+
+import itertools
+import pickle
+import warnings
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.utils.estimator_checks import check_estimator
+
+import swapwise as sw
+from swapwise.estimators.ising_graph_cv import choose
+from swapwise.estimators.spins import coding_of, gibbs_samples
+from swapwise.experiments.instances import paper_ising
+
+NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"]
+
+
+def spins(n_vertices=8, n_samples=150, seed=0):
+    return paper_ising(n_vertices, 3, n_samples=n_samples, random_state=seed, burn_in=500, thin=50).spins
+
+
+def zeros_and_ones(**options):
+    return (spins(**options) > 0).astype(int)
+
+
+def likelihood(data, ridge=0.01, fields=True, **options):
+    return sw.IsingPseudoLikelihood(data, ridge=ridge, fields=fields, **options)
+
+
+class TestFit:
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {},
+            {"max_degree": 1, "ridge": 0.2},
+            {"fields": False},
+            {"method": "oblivious", "max_degree": 2},
+            {"method": "greedy"},
+            {"method": sw.NonOblivious(), "start": "arbitrary", "max_iter": 3},
+        ],
+    )
+    def test_it_is_the_search_of_the_same_likelihood(self, options):
+        data = spins()
+        model = sw.IsingGraph(**options).fit(data)
+        b = options.pop("max_degree", 3)
+        f = likelihood(data, options.pop("ridge", 0.01), options.pop("fields", True))
+        result = sw.maximize(f, sw.BMatching.complete(8, b), **options)
+        assert model.result_.value == result.value
+        np.testing.assert_array_equal(model.support_, [f.edges[e] for e in result.support])
+        for (i, j), coupling in zip(f.edges, result.coef, strict=True):
+            assert model.coupling_[i, j] == model.coupling_[j, i] == coupling
+        assert not model.coupling_.diagonal().any()
+        np.testing.assert_array_equal(model.field_, f.biases(result.support))
+
+    def test_auto_refits_for_every_pair_only_while_these_are_few(self):
+        few, many = spins(n_vertices=24, n_samples=30), spins(n_vertices=26, n_samples=30)
+        assert sw.IsingGraph(max_iter=1).fit(few).result_.method == "semi-oblivious"
+        assert sw.IsingGraph(max_iter=1).fit(many).result_.method == "non-oblivious"
+        assert sw.IsingGraph(max_iter=1, method="greedy").fit(many).result_.method == "greedy"
+
+    def test_all_codings_give_the_same(self):
+        coded = zeros_and_ones()
+        models = [
+            sw.IsingGraph(2).fit(data)
+            for data in (coded, coded.astype(float), coded > 0, 2 * coded - 1, scipy.sparse.csr_array(coded))
+        ]
+        for other in models[1:]:
+            np.testing.assert_array_equal(other.coupling_, models[0].coupling_)
+            np.testing.assert_array_equal(other.field_, models[0].field_)
+        assert np.abs(models[0].coupling_).max() > 0.1
+
+    def test_nothing_but_ones_may_be_zeros_elsewhere(self):
+        assert coding_of(np.ones((2, 2))).low == 0
+
+    def test_names_become_nodes(self):
+        frame = pd.DataFrame(zeros_and_ones(), columns=NAMES)
+        named, plain = sw.IsingGraph(2).fit(frame), sw.IsingGraph(2).fit(frame.to_numpy())
+        assert list(named.graph_) == NAMES == named.feature_names_in_.tolist()
+        assert list(plain.graph_) == list(range(8))
+        assert named.graph_.number_of_edges() == len(named.support_) > 0
+        for i, j in named.support_:
+            assert (
+                named.graph_[NAMES[i]][NAMES[j]]["weight"] == named.coupling_[i, j] == plain.coupling_[i, j]
+            )
+        assert [named.graph_.nodes[name]["field"] for name in NAMES] == named.field_.tolist()
+
+    def test_degrees_by_number_name_and_position(self):
+        frame = pd.DataFrame(zeros_and_ones(), columns=NAMES)
+        limits = [3, 0, 1, 2, 1, 1, 0, 2]
+        by_name = dict(zip(NAMES, limits, strict=True))
+        for max_degree in (limits, np.array(limits), by_name, pd.Series(by_name), dict(enumerate(limits))):
+            model = sw.IsingGraph(max_degree).fit(frame)
+            degree = np.bincount(model.support_.ravel(), minlength=8)
+            assert (degree <= limits).all()
+            assert list(model.constraint_.b.values()) == limits
+            assert degree.sum() > 4
+
+    def test_only_given_pairs_are_coupled(self):
+        frame = pd.DataFrame(zeros_and_ones(), columns=NAMES)
+        pairs = [("hen", "ant"), (1, 2), ("cat", 3)]
+        model = sw.IsingGraph(edges=pairs, max_degree=dict.fromkeys(NAMES, 2)).fit(frame)
+        assert {tuple(edge) for edge in model.support_.tolist()} == {(0, 7), (1, 2), (2, 3)}
+        assert sw.IsingGraph(edges=nx.Graph(pairs[:1])).fit(frame).support_.tolist() == [[0, 7]]
+        assert len(sw.IsingGraph(edges=[]).fit(frame).support_) == 0
+
+    def test_a_graph_to_begin_with(self):
+        frame = pd.DataFrame(zeros_and_ones(), columns=NAMES)
+        first = sw.IsingGraph(2).fit(frame)
+        for start in (first.support_, first.graph_, first.graph_.edges, [("bee", "ant"), (2, "dog")]):
+            stopped = sw.IsingGraph(2, start=start, max_iter=0).fit(frame)
+            wanted = {(0, 1), (2, 3)} if isinstance(start, list) else set(map(tuple, first.support_.tolist()))
+            assert set(map(tuple, stopped.support_.tolist())) == wanted
+
+    def test_one_variable_has_no_neighbours(self):
+        model = sw.IsingGraph().fit([[0], [1], [1]])
+        assert model.support_.shape == (0, 2)
+        np.testing.assert_allclose(model.field_, np.log(2) / 2)
+
+    def test_parameters_are_left_alone(self):
+        options = {"max_degree": [1] * 8, "edges": [(0, 1)], "start": [(0, 1)]}
+        model = sw.IsingGraph(**options)
+        model.fit(spins())
+        assert {name: model.get_params()[name] for name in options} == options
+
+
+class TestRestarts:
+    def test_the_best_is_kept_and_edges_are_counted(self):
+        data = spins(n_vertices=10, n_samples=15, seed=5)
+        options = {"method": "non-oblivious", "max_degree": 3}
+        once, often = (sw.IsingGraph(**options, n_restarts=n).fit(data) for n in (0, 9))
+        assert often.result_.value > once.result_.value
+        np.testing.assert_array_equal(once.selection_frequency_ > 0, once.coupling_ != 0)
+        counts = often.selection_frequency_ * 10
+        np.testing.assert_allclose(counts, counts.round(), atol=1e-12)
+        np.testing.assert_array_equal(counts, counts.T)
+        assert (counts[tuple(often.support_.T)] >= 1).all()
+        assert len(np.unique(counts)) > 2
+
+    def test_same_call_same_answer(self):
+        data = spins(n_vertices=10, n_samples=25, seed=3)
+        first, second, other = (
+            sw.IsingGraph(n_restarts=3, random_state=seed, method="non-oblivious").fit(data)
+            for seed in (None, 0, 1)
+        )
+        np.testing.assert_array_equal(first.selection_frequency_, second.selection_frequency_)
+        assert (first.selection_frequency_ != other.selection_frequency_).any()
+
+
+class TestScore:
+    def test_it_is_the_formula(self):
+        data, held_out = spins()[:100], spins()[100:]
+        model = sw.IsingGraph(2).fit(data)
+        total = 0.0
+        for x in held_out:
+            for v in range(8):
+                h = model.field_[v] + sum(model.coupling_[u, v] * x[u] for u in range(8))
+                total += np.log(1 / (1 + np.exp(-2 * x[v] * h)))
+        assert model.score(held_out) == pytest.approx(total / 50, rel=1e-12)
+        assert model.score(held_out) < 0
+
+    def test_it_is_the_value_less_penalty_relative_to_no_coupling(self):
+        data = spins()
+        model = sw.IsingGraph(2, ridge=0.1, fields=False).fit(data)
+        penalty = 0.1 * (model.coupling_**2).sum() / 4
+        assert model.score(data) == pytest.approx(model.result_.value + penalty - 8 * np.log(2))
+
+    def test_codings_of_fit_are_those_of_score(self):
+        coded = zeros_and_ones()
+        model = sw.IsingGraph(2).fit(coded)
+        assert model.score(coded[:1]) == model.score(coded[:1] > 0)
+        ones = np.ones((1, 8))
+        assert model.score(ones) == sw.IsingGraph(2).fit(2 * coded - 1).score(ones)
+        with pytest.raises(ValueError, match="X must hold 0 and 1, as the data of fit did; got -1"):
+            model.score(2 * coded - 1)
+
+    def test_in_cross_validation(self):
+        data = spins()
+        folds = KFold(3)
+        scores = cross_val_score(sw.IsingGraph(2), data, cv=folds)
+        for score, (train, test) in zip(scores, folds.split(data), strict=True):
+            assert score == sw.IsingGraph(2).fit(data[train]).score(data[test])
+
+
+class TestSample:
+    def test_it_has_the_law_of_the_model(self):
+        coupling = np.array([[0.0, 0.7, 0.0], [0.7, 0.0, -0.4], [0.0, -0.4, 0.0]])
+        field = np.array([0.3, 0.0, -0.5])
+        states = np.array(list(itertools.product([-1.0, 1.0], repeat=3)))
+        weight = np.exp((states @ coupling * states).sum(axis=1) / 2 + states @ field)
+        drawn = gibbs_samples(coupling, field, 4000, 30, np.random.default_rng(0))
+        share = [(drawn == state).all(axis=1).mean() for state in states]
+        # The largest standard deviation of a share is 0.5 / sqrt(4000), less than 0.008.
+        np.testing.assert_allclose(share, weight / weight.sum(), atol=0.03)
+
+    def test_vertices_without_neighbours_and_fields(self):
+        drawn = gibbs_samples(np.zeros((2, 2)), np.zeros(2), 2000, 3, np.random.default_rng(0))
+        np.testing.assert_allclose(drawn.mean(axis=0), 0.0, atol=0.1)
+
+    def test_long_chains_are_drawn_in_stretches(self):
+        model = sw.IsingGraph(1).fit(spins())
+        lengths = [model.sample(3, burn_in=burn_in) for burn_in in (1000, 2500)]
+        assert (lengths[0] != lengths[1]).any()
+
+    @pytest.mark.parametrize(
+        ("data", "values"),
+        [
+            (zeros_and_ones(), {0, 1}),
+            (zeros_and_ones() > 0, {False, True}),
+            (spins(), {-1, 1}),
+        ],
+    )
+    def test_it_is_coded_as_the_data(self, data, values):
+        model = sw.IsingGraph(2).fit(data)
+        drawn = model.sample(50, burn_in=20)
+        assert drawn.shape == (50, 8)
+        assert set(np.unique(drawn).tolist()) == values
+        assert (drawn.dtype == bool) == (data.dtype == bool)
+        assert model.score(drawn) < 0
+
+    def test_seeds(self):
+        model = sw.IsingGraph(2).fit(spins())
+        first = model.sample(20, burn_in=20)
+        np.testing.assert_array_equal(first, model.sample(20, random_state=0, burn_in=20))
+        assert (first != model.sample(20, random_state=1, burn_in=20)).any()
+        assert model.sample().shape == (1, 8)
+
+
+class TestCertify:
+    def test_it_is_the_certificate_of_the_result(self):
+        data = spins()
+        frame = pd.DataFrame(data > 0, columns=NAMES)
+        model = sw.IsingGraph(2, ridge=0.1).fit(frame)
+        proof = model.certify(frame)
+        direct = sw.certify(likelihood(data, 0.1), sw.BMatching.complete(8, 2), model.result_)
+        assert proof.value == model.result_.value
+        assert proof.upper_bound == pytest.approx(direct.upper_bound)
+
+    def test_other_data_are_refused(self):
+        model = sw.IsingGraph(2).fit(spins())
+        with pytest.raises(ValueError, match="must be the data of fit"):
+            model.certify(spins(seed=1))
+
+
+class TestCrossValidation:
+    def test_every_degree_keeps_the_better_of_a_cold_and_a_warm_start(self):
+        data, degrees = spins(n_vertices=10, n_samples=120), (1, 2, 3, 4)
+        model = sw.IsingGraphCV([4, 1, 2, 3], [0.05, 0.01], cv=3).fit(data)
+        rows, wins = [], {"cold": 0, "warm": 0}
+        for ridge, (train, test) in itertools.product((0.01, 0.05), KFold(3).split(data)):
+            before = None
+            for b in degrees:
+                best = sw.IsingGraph(b, ridge=ridge).fit(data[train])
+                if before is not None:
+                    warm = sw.IsingGraph(b, start=before.support_, ridge=ridge).fit(data[train])
+                    wins["cold"] += best.result_.value > warm.result_.value + 1e-9
+                    wins["warm"] += best.result_.value < warm.result_.value - 1e-9
+                    best = max(best, warm, key=lambda fitted: fitted.result_.value)
+                before = best
+                rows.append((b, ridge, len(best.support_), best.score(data[test])))
+        assert min(wins.values()) > 0
+        frame = pd.DataFrame(rows, columns=["max_degree", "ridge", "n_edges", "score"])
+        groups = frame.groupby(["max_degree", "ridge"], as_index=False)
+        assert model.path_[["max_degree", "ridge"]].equals(groups.mean()[["max_degree", "ridge"]])
+        np.testing.assert_allclose(model.path_["n_edges"], groups.mean()["n_edges"])
+        np.testing.assert_allclose(model.path_["score_mean"], groups.mean()["score"], rtol=1e-9)
+        np.testing.assert_allclose(model.path_["score_se"], groups["score"].sem()["score"], rtol=1e-6)
+
+    def test_the_best_is_fitted_to_all_data(self):
+        frame = pd.DataFrame(zeros_and_ones(n_samples=200), columns=NAMES)
+        model = sw.IsingGraphCV(max_degrees=range(1, 5), cv=KFold(4, shuffle=True, random_state=0)).fit(frame)
+        best = model.path_.loc[model.path_["score_mean"].idxmax()]
+        assert (model.max_degree_, model.ridge_) == (best["max_degree"], best["ridge"])
+        direct = sw.IsingGraph(model.max_degree_, ridge=model.ridge_).fit(frame)
+        np.testing.assert_array_equal(model.coupling_, direct.coupling_)
+        np.testing.assert_array_equal(model.field_, direct.field_)
+        assert nx.utils.graphs_equal(model.graph_, direct.graph_)
+        assert model.score(frame) == direct.score(frame)
+        assert (model.sample(3, burn_in=5) == direct.sample(3, burn_in=5)).all()
+        assert model.certify(frame).value == direct.result_.value
+
+    def test_default_grid(self):
+        path = sw.IsingGraphCV(cv=2, max_iter=1).fit(spins(n_vertices=8)).path_
+        assert path["max_degree"].unique().tolist() == [1, 2, 3, 4, 5, 6]
+        assert path["ridge"].unique().tolist() == [0.001, 0.01, 0.1]
+        assert sw.IsingGraphCV(cv=2).fit(spins()[:, :3]).path_["max_degree"].max() == 2
+
+    def test_one_standard_error_takes_the_smallest_degree_near_the_best(self):
+        data = spins(n_samples=60)
+        options = {"max_degrees": [0, 1, 2, 3, 4, 5], "cv": 4, "method": "non-oblivious"}
+        best, near = (sw.IsingGraphCV(**options, one_standard_error=one).fit(data) for one in (False, True))
+        pd.testing.assert_frame_equal(best.path_, near.path_)
+        path = best.path_.set_index(["max_degree", "ridge"])
+        top = path.loc[(best.max_degree_, best.ridge_)]
+        enough = path[path["score_mean"] >= top["score_mean"] - top["score_se"]].reset_index()
+        assert near.max_degree_ == enough["max_degree"].min() < best.max_degree_
+        of_that_degree = enough[enough["max_degree"] == near.max_degree_]
+        assert near.ridge_ == of_that_degree.loc[of_that_degree["score_mean"].idxmax(), "ridge"]
+
+    def test_of_the_ridges_of_that_degree_the_best_is_chosen(self):
+        rows = [
+            (1, 0.1, 0, -9.0, 1.0),
+            (2, 0.1, 0, -4.5, 1.0),
+            (2, 0.2, 0, -4.2, 1.0),
+            (2, 0.3, 0, -4.6, 1.0),
+        ]
+        rows += [(3, 0.1, 0, -4.0, 1.0), (3, 0.2, 0, -4.0, 1.0)]
+        path = pd.DataFrame(rows, columns=["max_degree", "ridge", "n_edges", "score_mean", "score_se"])
+        assert choose(path, False)[["max_degree", "ridge"]].tolist() == [3, 0.1]
+        assert choose(path, True)[["max_degree", "ridge"]].tolist() == [2, 0.2]
+
+    def test_one_fold_has_no_standard_error(self):
+        data = spins()
+        cv = [(np.arange(100), np.arange(100, 150))]
+        model = sw.IsingGraphCV([1, 2], [0.01], cv=cv, one_standard_error=True).fit(data)
+        assert model.path_["score_se"].isna().all()
+        assert model.path_["score_mean"][1] == pytest.approx(
+            sw.IsingGraph(2, start=sw.IsingGraph(1).fit(data[:100]).support_)
+            .fit(data[:100])
+            .score(data[100:])
+        )
+
+    def test_jobs_and_generators_change_nothing(self):
+        data = spins(n_samples=40)
+        paths = [
+            sw.IsingGraphCV([1, 3], [0.01], cv=2, n_restarts=2, n_jobs=n_jobs, random_state=seed)
+            .fit(data)
+            .path_
+            for n_jobs, seed in [(None, 3), (2, 3), (None, np.random.default_rng(3))]
+        ]
+        pd.testing.assert_frame_equal(paths[0], paths[1])
+        pd.testing.assert_frame_equal(paths[0], paths[2])
+
+    def test_methods_without_a_start_and_limited_edges(self):
+        data = spins()
+        model = sw.IsingGraphCV([1, 2], [0.01], cv=2, method="greedy", edges=[(0, 1), (1, 2), (2, 3)]).fit(
+            data
+        )
+        assert set(map(tuple, model.support_.tolist())) <= {(0, 1), (1, 2), (2, 3)}
+        assert model.result_.method == "greedy"
+
+    def test_progress_is_told_on_the_terminal(self, capsys):
+        sw.IsingGraphCV([1], [0.01], cv=2, progress=True).fit(spins(n_samples=40))
+        assert "cross-validation" in capsys.readouterr().err
+
+
+class TestWarnings:
+    def test_real_numbers_are_taken_as_they_are(self):
+        data = np.random.default_rng(0).standard_normal((40, 4))
+        with pytest.warns(UserWarning, match="numbers are taken as they are"):
+            model = sw.IsingGraph(1).fit(data)
+        f = likelihood(data)
+        assert model.result_.value == sw.maximize(f, sw.BMatching.complete(4, 1)).value
+        with pytest.raises(ValueError, match="fit was given real numbers"):
+            model.sample()
+
+    def test_constant_columns_are_named(self):
+        frame = pd.DataFrame(zeros_and_ones(), columns=NAMES).assign(cat=1, fox=0)
+        with pytest.warns(UserWarning, match="never vary.*'cat', 'fox'$") as caught:
+            model = sw.IsingGraph(2).fit(frame)
+        assert len(caught) == 1
+        assert np.isfinite(model.field_).all()
+        with pytest.warns(UserWarning, match="never vary") as caught:
+            sw.IsingGraphCV([1], [0.01], cv=2).fit(frame)
+        assert all("never vary" in str(one.message) for one in caught)
+
+    def test_folds_keep_silent(self):
+        data = spins()
+        data[:, 1] = data[:, 0]
+        with pytest.warns(UserWarning, match="separable") as caught:
+            sw.IsingGraphCV([1], [0.0], cv=3).fit(data)
+        assert len(caught) == 1
+
+    def test_nothing_to_say_of_good_data(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sw.IsingGraph(2).fit(zeros_and_ones())
+            sw.IsingGraphCV([1], [0.01], cv=2).fit(zeros_and_ones())
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"max_degree": 1.5}, TypeError, "max_degree must be a non-negative integer, got 1.5"),
+        ({"max_degree": "two"}, TypeError, "max_degree must be a non-negative integer, got 'two'"),
+        ({"max_degree": [1, 2]}, ValueError, "max_degree must have a number for each of 8 columns, got 2"),
+        ({"max_degree": {"ant": 1}}, ValueError, "max_degree must name every column.*no number for 'bee'"),
+        ({"max_degree": dict.fromkeys([*NAMES, "yak"], 1)}, ValueError, "max_degree must name.*got 'yak'"),
+        ({"ridge": -1}, ValueError, "ridge must be a non-negative number, got -1"),
+        ({"fields": "yes"}, TypeError, "fields must be True or False, got 'yes'"),
+        ({"edges": [("ant", "yak")]}, ValueError, "edges must name columns of X.*got 'yak'"),
+        ({"edges": [(0, 8)]}, ValueError, "positions from 0 to 7; got 8"),
+        ({"edges": [(0, 1), ("bee", "ant")]}, ValueError, r"\(0, 1\) is repeated"),
+        ({"edges": 5}, TypeError, "edges must be pairs of vertices.*got 5"),
+        ({"start": "nowhere"}, ValueError, "got 'nowhere'"),
+        ({"start": [(0, 1)], "edges": [(1, 2)]}, ValueError, r"start must be made of edges.*\(0, 1\)"),
+        ({"start": [(0, 1), (0, 2)], "max_degree": 1}, ValueError, "start must be independent"),
+        ({"n_restarts": -1}, ValueError, "n_restarts must be a non-negative integer, got -1"),
+        ({"n_restarts": 1, "method": "greedy"}, ValueError, "n_restarts must be 0 for greedy"),
+        ({"method": "best"}, ValueError, "got 'best'"),
+        ({"random_state": "dice"}, TypeError, "random_state must be.*got 'dice'"),
+    ],
+)
+def test_what_is_refused(options, error, message):
+    frame = pd.DataFrame(zeros_and_ones(), columns=NAMES)
+    with pytest.raises(error, match=message):
+        sw.IsingGraph(**options).fit(frame)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"max_degrees": 3}, TypeError, "max_degrees must be a sequence of numbers, got 3"),
+        ({"max_degrees": []}, ValueError, "max_degrees must hold at least one number"),
+        ({"max_degrees": [1, -1]}, ValueError, "max_degrees must be a non-negative integer, got -1"),
+        ({"ridges": 0.1}, TypeError, "ridges must be a sequence of numbers, got 0.1"),
+        ({"ridges": [-0.1]}, ValueError, "ridges must be a non-negative number, got -0.1"),
+        ({"cv": 1}, ValueError, "n_splits=1"),
+        ({"cv": 500}, ValueError, "n_splits=500"),
+    ],
+)
+def test_what_cross_validation_refuses(options, error, message):
+    with pytest.raises(error, match=message):
+        sw.IsingGraphCV(**options).fit(spins())
+
+
+def test_two_other_values_are_refused():
+    with pytest.raises(ValueError, match="got 1 and 2; convert with"):
+        sw.IsingGraph().fit(zeros_and_ones() + 1)
+
+
+# What scikit-learn itself skips: it wants an environment variable for its checks of array libraries.
+SKIPPED = {"check_array_api_input"}
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        sw.IsingGraph(n_restarts=1),
+        sw.IsingGraphCV(max_degrees=[1, 2], ridges=[0.01, 0.1], cv=2),
+    ],
+    ids=["IsingGraph", "IsingGraphCV"],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_scikit_learn_is_satisfied(estimator):
+    checks = check_estimator(estimator, on_skip=None)
+    assert {check["check_name"] for check in checks if check["status"] != "passed"} <= SKIPPED
+    assert len(checks) >= 40
+
+
+@pytest.mark.parametrize("kind", [sw.IsingGraph, sw.IsingGraphCV])
+def test_clones_and_pickles(kind):
+    data = spins()[:, :4]
+    model = kind().fit(data)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.score(data) == model.score(data)
+    assert (again.sample(2, burn_in=5) == model.sample(2, burn_in=5)).all()
+    assert not hasattr(clone(model), "coupling_")

@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+
+import swapwise as sw
+from swapwise.estimators.restarts import as_generator, best_of_searches
+
+
+def hard_problem():
+    """Correlated features, on which a local search often ends in a poor optimum."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((40, 4)) @ rng.standard_normal((4, 30)) + 0.3 * rng.standard_normal((40, 30))
+    return X, X @ rng.standard_normal(30) + rng.standard_normal(40)
+
+
+def test_restarts_are_never_worse_and_sometimes_better():
+    X, y = hard_problem()
+    values = [sw.SparseRegressor(4, n_restarts=n).fit(X, y).result_.value for n in (0, 2, 10)]
+    assert values == sorted(values)
+    assert values[-1] > values[0]
+
+
+@pytest.mark.parametrize("seed", [None, 0, 7])
+def test_the_same_call_gives_the_same_answer(seed):
+    X, y = hard_problem()
+    first, again = (sw.SparseRegressor(4, n_restarts=5, random_state=seed).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(first.coef_, again.coef_)
+    np.testing.assert_array_equal(first.selection_frequency_, again.selection_frequency_)
+
+
+def test_seeds_differ_and_none_is_zero():
+    X, y = hard_problem()
+    none, zero, one = (
+        sw.SparseRegressor(4, n_restarts=5, random_state=seed).fit(X, y).selection_frequency_.tolist()
+        for seed in (None, 0, 1)
+    )
+    assert none == zero != one
+
+
+def test_random_states_of_all_kinds():
+    assert as_generator(np.random.RandomState(3)).random() == as_generator(np.random.RandomState(3)).random()
+    assert as_generator(np.random.default_rng(3)).random() == as_generator(3).random()
+
+
+def test_frequencies_are_shares_of_all_searches():
+    X, y = hard_problem()
+    model = sw.SparseRegressor(4, n_restarts=7).fit(X, y)
+    share = model.selection_frequency_
+    assert share.shape == (30,)
+    assert share.sum() == pytest.approx(4)
+    np.testing.assert_allclose(share * 8, np.round(share * 8), atol=1e-12)
+    assert (share[model.support_] >= 1 / 8).all()
+    once = sw.SparseRegressor(4).fit(X, y)
+    assert np.flatnonzero(once.selection_frequency_).tolist() == once.support_.tolist()
+
+
+def test_the_first_search_is_the_one_asked_for():
+    X, y = hard_problem()
+    objective, constraint = sw.LeastSquares(X, y), sw.Uniform(30, 4)
+    for options in ({"start": [0, 1, 2, 3], "max_iter": 0}, {"method": "random", "random_state": 3}):
+        found = best_of_searches(objective, constraint, **options)
+        assert found.best.support.tolist() == sw.maximize(objective, constraint, **options).support.tolist()
+
+
+@pytest.mark.parametrize("method", ["random", "random-residual-greedy"])
+def test_random_methods_draw_again(method):
+    X, y = hard_problem()
+    once, often = (sw.SparseRegressor(4, method=method, n_restarts=n).fit(X, y) for n in (0, 6))
+    assert often.result_.value > once.result_.value
+    assert np.count_nonzero(often.selection_frequency_) > 4
+
+
+@pytest.mark.parametrize("method", ["greedy", "modular", "exhaustive"])
+def test_methods_with_one_answer_refuse_restarts(method):
+    X, y = hard_problem()
+    with pytest.raises(ValueError, match=f"n_restarts must be 0 for {method}, which would find the same"):
+        sw.SparseRegressor(2, method=method, n_restarts=1).fit(X, y)
+    assert len(sw.SparseRegressor(2, method=method).fit(X, y).support_) == 2
+
+
+def test_no_time_no_restarts():
+    X, y = hard_problem()
+    model = sw.SparseRegressor(4, forced=[3], n_restarts=1000, time_limit=0.0).fit(X, y)
+    assert model.result_.status == "TIME_LIMIT"
+    assert model.selection_frequency_[3] == 1.0  # of the one search that was made
+
+
+def test_restarts_keep_to_the_constraint():
+    X, y = hard_problem()
+    constraint = sw.Intersection(sw.Partition(np.arange(30) % 5, 1), sw.Partition(np.arange(30) // 10, 1))
+    model = sw.SparseRegressor(constraint, n_restarts=4).fit(X, y)
+    assert constraint.is_independent(model.support_)
+    assert model.selection_frequency_.sum() <= 3 + 1e-12
