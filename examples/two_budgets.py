@@ -1,7 +1,7 @@
 """Sensors: at most two at each site and, of them all, at most three that are dear.
 
-An intersection of two matroids. Readings of forty sensors at eight sites; what they cost has nothing to do with
-where they are.
+An intersection of two matroids. Readings of forty sensors at eight sites; prices have nothing to do with
+places.
 """
 
 from pathlib import Path

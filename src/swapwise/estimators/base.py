@@ -220,7 +220,7 @@ class SparseEstimator(BaseEstimator, ABC):
         """Make an answer that of the estimator."""
         self.constraint_ = constraint
         self.result_ = found.best
-        self.n_iter_ = found.best.n_iter
+        self.n_iter_ = found.best.n_iter + 1  # rounds: the last one found no better move
         self.support_ = elements.features(found.best.support)
         self.selection_frequency_ = found.frequency[elements.of_feature]
         self.coef_, self.intercept_ = self._coefficients(task, found.best)

@@ -65,7 +65,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     constraint_ : IndependenceSystem
         The constraint that was searched, with what was forced in.
     n_iter_ : int
-        The number of moves of that search.
+        The rounds of that search: its moves, and the last round, which found none.
     n_features_in_ : int
     feature_names_in_ : array of str, if the columns have names
 

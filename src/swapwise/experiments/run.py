@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 from swapwise.experiments.grid import Cell, Row
 from swapwise.experiments.measure import measure
@@ -91,7 +93,22 @@ def _side_by_side(cells: Sequence[Cell], jobs: int) -> Iterator[tuple[Cell, Row]
     # Workers whose run was killed finish their cell and then go away by themselves.
     with parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=10):
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-        yield from parallel(delayed(_with_row)(cell) for cell in ordered)
+        with _deaf_children():
+            rows = parallel(delayed(_with_row)(cell) for cell in ordered)
+        yield from rows
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Let processes that begin within ignore Ctrl-C from their first moment: whoever began them ends them."""
+    if threading.current_thread() is not threading.main_thread():  # only that one may say so
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _with_row(cell: Cell) -> tuple[Cell, Row]:
