@@ -247,3 +247,34 @@ def weighted_squares(columns, weight):
         for s in range(len(weight)):
             squares[j] += weight[s] * columns[j, s] * columns[j, s]
     return squares
+
+
+@njit(cache=True, error_model="numpy")
+def divergences(family, eta, weight, steps):
+    """Return for every row z of steps how far the outcome ``p + v z`` is from the prediction p at η.
+
+    ``Σ_s ω_s [φ(q) − φ(p) − φ'(p)(q − p)]`` with φ the negative entropy; infinity where q is no outcome.
+    """
+    total = np.zeros(len(steps))
+    for s in range(len(eta)):
+        if weight[s] == 0.0:
+            continue
+        small = np.exp(-abs(eta[s]))
+        p, q = 1.0 / (1.0 + small), small / (1.0 + small)
+        if eta[s] < 0:
+            p, q = q, p
+        mean = np.exp(min(eta[s], LARGEST_EXPONENT))
+        for row in range(len(steps)):
+            z = steps[row, s]
+            if family == LOGISTIC:
+                up, down = q * z, -p * z
+                if up <= -1.0 or down <= -1.0:
+                    total[row] = np.inf
+                else:
+                    gap = p * (1.0 + up) * np.log1p(up) + q * (1.0 + down) * np.log1p(down)
+                    total[row] += weight[s] * gap
+            elif z <= -1.0:
+                total[row] = np.inf
+            else:
+                total[row] += weight[s] * mean * ((1.0 + z) * np.log1p(z) - z)
+    return total

@@ -11,7 +11,9 @@ curves, z the step of the linear predictor and g the slope there, q = p + v z, a
 
     f(Y + j) ≤ u(w) + ½ gᵀH⁻¹g / (1 − ζ)   whenever ζ < 1,
 
-all that can be had. The fit on Y need not be exact: what is missing of it stands in g.
+all that can be had. Sharper, but with logarithms for every sample: f(Y + j) ≤ u(w) + D(q, p) + ½ ridge ‖δ‖²,
+with D the divergence that belongs to φ and δ the step of the coefficients. The fit on Y need not be exact:
+what is missing of it stands in g.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ class AdditionBounds:
         self._height = np.append(objective.largest_entries[support], np.ones(len(theta) - len(support)))
         ridge = np.full(len(theta), objective.ridge)
         ridge[len(support) :] = 0.0
-        _, slope, curve = objective.derivatives((objective.offset[0] + theta @ self._chosen)[None])
+        self._eta = objective.offset[0] + theta @ self._chosen
+        self._penalised = len(support)
+        _, slope, curve = objective.derivatives(self._eta[None])
         self._slope, self._curve = slope[0], curve[0, 0]
         self._gradient = self._chosen @ self._slope - ridge * theta
         self.inverse = self._inverted(ridge)
@@ -88,9 +92,9 @@ class AdditionBounds:
         self._clear = left > LEAST_LEFT * square
         self.left = np.where(self._clear, left, 1.0)
         self.slope = products[:, -1] - self.coupling @ self._gradient
-        step = inverse @ self._gradient
-        missing = float(self._gradient @ step)
-        self._reach = float(np.abs(step @ self._chosen).max(initial=0.0))
+        self._step = inverse @ self._gradient
+        missing = float(self._gradient @ self._step)
+        self._reach = float(np.abs(self._step @ self._chosen).max(initial=0.0))
         self.promise = np.where(self._clear, missing + self.slope**2 / self.left, missing) / 2
         longest = np.sqrt((self._chosen**2).sum(axis=0).max(initial=0.0))
         explained = np.minimum(
@@ -114,7 +118,7 @@ class AdditionBounds:
 
     def tighten(self, floor: float) -> None:
         """Look closer at those that only a crude bound keeps above the floor."""
-        if self.inverse is None:
+        if self.inverse is None or self.objective.quadratic:
             return
         unclear = np.flatnonzero((self.most >= floor) & (self.promise < floor) & self._clear)
         rows = max(1, BLOCK_ENTRIES // self.objective.n_samples)
@@ -122,3 +126,16 @@ class AdditionBounds:
             part = unclear[begin : begin + rows]
             rest = self.objective.columns[self.elements[part]] - self.coupling[part] @ self._chosen
             self._bound(part, np.maximum(rest.max(axis=1), -rest.min(axis=1)))
+            still = self.most[part] >= floor
+            self._diverge(part[still], rest[still])
+
+    def _diverge(self, rows: IndexArray, rest: FloatArray) -> None:
+        """Lower ``most`` to the divergence of the outcome from the prediction, and the ridge's share."""
+        objective = self.objective
+        coef = (self.slope[rows] / self.left[rows])[:, None]
+        steps = self._step @ self._chosen + coef * rest
+        rise = glm.divergences(objective.family, self._eta, objective.weight, steps)
+        if objective.ridge > 0:
+            others = (self._step - coef * self.coupling[rows])[:, : self._penalised]
+            rise += objective.ridge * (coef[:, 0] ** 2 + (others**2).sum(axis=1)) / 2
+        self.most[rows] = np.minimum(self.most[rows], rise)

@@ -95,7 +95,8 @@ class GeneralizedLinearState(SparseState):
         loses = dropped != NOTHING
         expected = additions.promise[row]
         expected[loses] = self._expected(additions, row[loses], dropped[loses])
-        contest.refit(np.argsort(-expected, kind="stable")[:FIRST_REFITS])
+        best_first = np.argsort(-expected, kind="stable")[:FIRST_REFITS]
+        contest.refit(best_first[expected[best_first] > floor])
         additions.tighten(contest.least)
         hopeful = additions.most[row] >= contest.least
         contest.run(np.flatnonzero(hopeful & ~loses), additions.promise[row], additions.most[row])

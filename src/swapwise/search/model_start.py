@@ -21,6 +21,9 @@ MOST_MODELS = 20
 # So many elements are looked at in a round, and so many for each that can be chosen.
 POOL, POOL_PER_CHOICE = 100, 4
 
+# So many allowed sets are among them, so that every part of the constraint has a choice.
+LAYERS = 6
+
 
 def has_model(objective: SetFunction) -> bool:
     """Tell whether the objective has second-order models."""
@@ -65,18 +68,16 @@ def _best_of_model(state: SparseState, constraint: IndependenceSystem, clock: Cl
 
 
 def _pool(state: SparseState, matroid: Matroid) -> IndexArray:
-    """Return the chosen elements, and layer by layer the heaviest allowed sets by what they promise."""
+    """Return the chosen elements, a few disjoint allowed sets that promise most, and single ones that do."""
     weights: FloatArray = state.objective.promises(state).copy()
     chosen = np.union1d(state.support, matroid.forced)
     weights[chosen] = 0.0
-    layers, size = [chosen], 0
-    wanted = max(POOL, POOL_PER_CHOICE * matroid.max_size())
-    while size < wanted:
+    layers = [chosen]
+    for _ in range(LAYERS):
         layer = matroid.max_weight(weights).support
-        layer = layer[weights[layer] > 0]
-        if not len(layer):
-            break
         weights[layer] = 0.0
         layers.append(layer)
-        size += len(layer)
+    wanted = max(POOL, POOL_PER_CHOICE * matroid.max_size())
+    heaviest = np.argsort(-weights, kind="stable")[: max(0, wanted - sum(map(len, layers)))]
+    layers.append(heaviest[weights[heaviest] > 0])
     return np.unique(np.concatenate(layers)).astype(np.intp)

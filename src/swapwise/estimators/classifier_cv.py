@@ -1,0 +1,69 @@
+"""Logistic regression on a number of features that the data choose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import log_expit, log_softmax
+
+from swapwise.checks import FloatArray
+from swapwise.estimators.classifier import SparseClassifier
+from swapwise.estimators.cross_validated import CrossValidated
+from swapwise.estimators.scaling import Sample
+
+
+class SparseClassifierCV(CrossValidated, SparseClassifier):
+    """Logistic regression on few features, whose number is chosen by cross-validation or a criterion.
+
+    Folds are stratified if ``cv`` is a number; every training part must hold all classes.
+
+    Parameters
+    ----------
+    constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, n_jobs, method, \
+start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, time_limit, random_state, \
+progress :
+        As of :class:`SparseRegressorCV`. The held-out loss is the log-loss. With K > 2 classes, a feature
+        counts as K - 1 coefficients, and so does the intercept.
+    ridge : float, optional
+        As of :class:`SparseClassifier`.
+
+    Attributes
+    ----------
+    size_, path_, path_supports_, path_coefs_, n_iter_ :
+        As of :class:`SparseRegressorCV`; the deviance is minus twice the log-likelihood.
+    classes_, coef_, intercept_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
+feature_names_in_ :
+        As of :class:`SparseClassifier`, for the chosen size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swapwise as sw
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 6))
+    >>> y = np.where(2 * X[:, 1] - 3 * X[:, 4] + rng.logistic(size=200) > 0, "yes", "no")
+    >>> model = sw.SparseClassifierCV().fit(X, y)
+    >>> model.size_, model.support_, model.predict(X[:2])
+    (2, array([1, 4]), array(['yes', 'yes'], dtype='<U3'))
+    """
+
+    def _losses(self, sample: Sample, coef: FloatArray, intercept: Any) -> FloatArray:
+        scores = sample.X @ coef.T + intercept
+        if len(self.classes_) == 2:
+            return -log_expit(np.where(sample.y == 1, scores[:, 0], -scores[:, 0]))
+        return -log_softmax(scores, axis=1)[np.arange(len(scores)), sample.y.astype(np.intp)]
+
+    def _deviance(self, sample: Sample, loss: float) -> float:
+        return 2 * len(sample.y) * loss
+
+    def _n_levels(self) -> int:
+        return len(self.classes_) - 1
+
+    def _check_training(self, sample: Sample, whole: Sample) -> None:
+        missing = np.setdiff1d(whole.y, sample.y).astype(np.intp)
+        if len(missing):
+            raise ValueError(
+                "the training part of every fold of cv must hold all classes, but one has no sample of class "
+                f"{self.classes_[missing[0]]!r}; stratified folds, or fewer of them, may help"
+            )

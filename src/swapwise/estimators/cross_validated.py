@@ -1,0 +1,279 @@
+"""What the estimators share that choose the size by cross-validation or by an information criterion."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
+
+from swapwise.checks import FloatArray, IndexArray, as_count, as_real, as_time_limit, unwarned
+from swapwise.constraints.matroid import Matroid
+from swapwise.estimators.base import SparseEstimator, Task
+from swapwise.estimators.constraint_of import Elements
+from swapwise.estimators.criteria import CRITERIA, chosen_row, information_criteria
+from swapwise.estimators.path import warm_path
+from swapwise.estimators.restarts import Searches, as_generator
+from swapwise.estimators.scaling import Sample
+from swapwise.estimators.sizes import growing_constraints
+from swapwise.objectives.base import SparseObjective
+from swapwise.search.methods import resolve
+from swapwise.search.pivots import Pivot
+from swapwise.search.result import SearchResult
+from swapwise.search.run import Plan
+from swapwise.search.starts import check_start
+
+Fold = tuple[IndexArray, IndexArray]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitSample(Sample):
+    """A sample and its folds."""
+
+    folds: list[Fold] = field(default_factory=list)
+
+
+class CrossValidated(SparseEstimator):
+    """A sparse estimator with a path over sizes, of which one is chosen; see :class:`SparseRegressorCV`.
+
+    A subclass says how much each sample is missed by (``_losses``) and what deviance that makes.
+    """
+
+    def __init__(
+        self,
+        constraint: int | Matroid | Callable[[int], Any] | None = None,
+        *,
+        sizes: Iterable[int] | None = None,
+        along: str = "size",
+        criterion: str = "cv",
+        cv: Any = 5,
+        one_standard_error: bool = False,
+        gamma: float = 0.5,
+        n_features_original: int | None = None,
+        n_jobs: int | None = None,
+        method: str | Pivot = "auto",
+        start: Any = "auto",
+        q: int = 1,
+        ridge: float | None = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        groups: Any = None,
+        forced: Any = None,
+        n_restarts: int = 0,
+        max_iter: int | None = None,
+        tol: float = 1e-10,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        super().__init__(
+            constraint,  # type: ignore[arg-type]  # None is read by growing_constraints
+            method=method,
+            start=start,
+            q=q,
+            ridge=ridge,
+            fit_intercept=fit_intercept,
+            standardize=standardize,
+            groups=groups,
+            forced=forced,
+            n_restarts=n_restarts,
+            max_iter=max_iter,
+            tol=tol,
+            time_limit=time_limit,
+            random_state=random_state,
+            progress=progress,
+        )
+        self.sizes = sizes
+        self.along = along
+        self.criterion = criterion
+        self.cv = cv
+        self.one_standard_error = one_standard_error
+        self.gamma = gamma
+        self.n_features_original = n_features_original
+        self.n_jobs = n_jobs
+
+    @abstractmethod
+    def _losses(self, sample: Sample, coef: FloatArray, intercept: Any) -> FloatArray:
+        """Return the loss of each sample, for coefficients in the units of the data."""
+
+    @abstractmethod
+    def _deviance(self, sample: Sample, loss: float) -> float:
+        """Return the deviance of a sample that has this mean loss."""
+
+    def _check_training(self, sample: Sample, whole: Sample) -> None:
+        """Say so if a part of the data is not enough to train on; here any is."""
+
+    def _n_levels(self) -> int:
+        """Return how many free coefficients a feature has."""
+        return 1
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, *, reset: bool = True
+    ) -> Sample:
+        sample = super()._read(X, y, sample_weight, offset, reset=reset)
+        if not reset:
+            return sample
+        self._check_choice()
+        folds = []
+        if self.criterion == "cv":
+            splits = check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y)
+            folds = [self._fold(sample, split, sample_weight) for split in splits]
+        return SplitSample(sample.X, sample.y, sample.weight, sample.offset, folds)
+
+    def _fold(self, sample: Sample, split: tuple[Any, Any], sample_weight: Any) -> Fold:
+        """Return rows of the sample for rows of the data, which may have had more of them, of weight zero."""
+        if sample_weight is None:
+            train, test = (np.asarray(rows) for rows in split)
+        else:
+            kept = np.asarray(sample_weight, dtype=float) > 0
+            place = np.cumsum(kept) - 1
+            train, test = (place[rows][kept[rows]] for rows in map(np.asarray, split))
+        if not len(train) or not len(test):
+            raise ValueError("both parts of every fold of cv must hold a sample of positive weight")
+        self._check_training(sample.take(train), sample)
+        return train, test
+
+    def _check_choice(self) -> None:
+        if self.criterion not in CRITERIA:
+            raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}; got {self.criterion!r}")
+        if self.one_standard_error and self.criterion != "cv":
+            raise ValueError(
+                "one_standard_error is for criterion='cv', which has standard errors; "
+                f"got criterion={self.criterion!r}"
+            )
+        as_real(self.gamma, "gamma")
+        as_time_limit(self.time_limit)
+        if self._original() < self.n_features_in_:
+            raise ValueError(
+                f"n_features_original must be at least the {self.n_features_in_} features that are left, "
+                f"got {self.n_features_original}"
+            )
+
+    def _original(self) -> int:
+        """Return how many features there were before any screening."""
+        if self.n_features_original is None:
+            return self.n_features_in_
+        return as_count(self.n_features_original, "n_features_original")
+
+    def _fit(self, sample: Sample) -> Self:
+        assert isinstance(sample, SplitSample)
+        elements = self._elements()
+        family = growing_constraints(
+            self.constraint, self.sizes, self.along, self.forced, elements, _counted(sample)
+        )
+        sizes, constraints = list(family), list(family.values())
+        # As a number: a generator would be shared by folds of one process, but copied to other processes.
+        seed = int(as_generator(self.random_state).integers(2**32))
+        task = self._build(sample, elements)
+        plan = self._plan(task.objective, constraints[0], seed)
+        run = _Run(elements, constraints, plan, seed, self.time_limit)
+        results = run.path(task.objective)
+        self.path_supports_ = [elements.features(result.support) for result in results]
+        fits = [self._coefficients(task, result) for result in results]
+        self.path_coefs_ = np.stack([coef for coef, _ in fits])
+        self.path_ = self._frame(sample, sizes, results, fits, self._held_out(sample, run))
+        row = chosen_row(self.path_, self.criterion, self.one_standard_error)
+        self.size_ = sizes[row]
+        found = self._last_search(task.objective, constraints[row], results[row], plan, seed)
+        self._install(task, elements, constraints[row], found)
+        self.n_iter_ = sum(result.n_iter + 1 for result in results)
+        return self
+
+    def _plan(self, objective: SparseObjective, constraint: Any, seed: int) -> Plan:
+        """Return how to search, once all that was asked for is checked."""
+        # Without time nothing is searched, but every option is checked as for any search.
+        idle = self._copy(time_limit=0.0, random_state=seed, progress=False)
+        with unwarned():
+            idle._search(objective, constraint)
+        start = check_start(self._start(objective), constraint)
+        name, pivot = resolve(self.method, objective)
+        return Plan(name, pivot, self.q, start, self.max_iter, None, self.tol)
+
+    def _copy(self, **parameters: Any) -> Self:
+        """Return an estimator with other parameters, and all that this one has learnt of its data."""
+        return copy(self).set_params(**parameters)
+
+    def _held_out(self, sample: SplitSample, run: _Run) -> FloatArray:
+        """Return the mean loss of what was left out, a row for each fold and a column for each size."""
+        tasks = [
+            delayed(_fold_losses)(self, sample.take(train), sample.take(test), run)
+            for train, test in sample.folds
+        ]
+        found = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+        if self.progress and tasks:
+            from rich.console import Console
+            from rich.progress import track
+
+            found = track(found, "cross-validation", total=len(tasks), console=Console(stderr=True))
+        return np.array(list(found)).reshape(len(tasks), len(run.constraints))
+
+    def _frame(
+        self, sample: Sample, sizes: list[int], results: list[SearchResult], fits: Any, held_out: FloatArray
+    ) -> pd.DataFrame:
+        rows, missing = [], [np.nan] * len(sizes)
+        for size, result, chosen, fit in zip(sizes, results, self.path_supports_, fits, strict=True):
+            deviance = self._deviance(sample, float(sample.mean(self._losses(sample, *fit))))
+            criteria = information_criteria(
+                deviance,
+                (len(chosen) + bool(self.fit_intercept)) * self._n_levels(),
+                len(chosen),
+                n_samples=len(sample.y),
+                n_features=self._original(),
+                gamma=self.gamma,
+            )
+            row = {"size": size, "n_features": len(chosen), "value": result.value, "deviance": deviance}
+            rows.append(row | criteria)
+        n_folds = len(held_out)
+        return pd.DataFrame(rows).assign(
+            cv_mean=held_out.mean(axis=0) if n_folds else missing,
+            cv_se=held_out.std(axis=0, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else missing,
+        )
+
+    def _last_search(
+        self, objective: SparseObjective, constraint: Any, result: SearchResult, plan: Plan, seed: int
+    ) -> Searches:
+        """Search once more under the chosen constraint, with restarts if they are asked for.
+
+        The first search finds what the path found: it begins there, or draws the same.
+        """
+        start = "empty" if plan.pivot is None else result.support
+        with unwarned():  # the path has said what there is to say
+            return self._copy(random_state=seed)._search(objective, constraint, start)
+
+
+def _counted(sample: Sample) -> int:
+    """Return the number of samples; weights that are whole numbers say how often each was seen."""
+    if sample.weight is None or (sample.weight % 1).any():
+        return len(sample.y)
+    return int(sample.weight.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What the path on all data and those of the folds have in common."""
+
+    elements: Elements
+    constraints: list[Any]
+    plan: Plan
+    seed: int
+    time_limit: float | None
+
+    def path(self, objective: SparseObjective) -> list[SearchResult]:
+        """Return the answers for all constraints."""
+        return warm_path(objective, self.constraints, self.plan, seed=self.seed, time_limit=self.time_limit)
+
+
+def _fold_losses(model: CrossValidated, train: Sample, test: Sample, run: _Run) -> list[float]:
+    """Return the mean loss on one part of the data for each size, fitted to another."""
+    # What is constant or collinear in one fold is not worth a word, and the path on all data says the rest.
+    with unwarned():
+        task: Task = model._build(train, run.elements)
+        fits = [model._coefficients(task, result) for result in run.path(task.objective)]
+    return [float(test.mean(model._losses(test, *fit))) for fit in fits]

@@ -1,0 +1,103 @@
+"""Linear regression on a number of features that the data choose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import FloatArray
+from swapwise.estimators.cross_validated import CrossValidated
+from swapwise.estimators.regressor import SparseRegressor
+from swapwise.estimators.scaling import Sample
+
+# A residual this small, relative to the targets, is rounding: its logarithm says nothing.
+ROUNDING = 1e-12
+
+
+class SparseRegressorCV(CrossValidated, SparseRegressor):
+    """Least squares on few features, whose number is chosen by cross-validation or an information criterion.
+
+    For growing sizes the best features are searched, each size from the answers of its neighbours: on all
+    data, and for ``criterion="cv"`` on each training part as well. The chosen size has the attributes of
+    :class:`SparseRegressor`.
+
+    Parameters
+    ----------
+    constraint : int, matroid, or callable, optional
+        What all answers keep to beside their size, as for :class:`SparseRegressor`, but a matroid; None for
+        no more than the size.
+    sizes : iterable of int, optional
+        The sizes to try; by default 1, 2, … up to 20, to half the samples (weights that are whole numbers
+        count them), or to what the constraint allows. Capacities: up to 20, to where all labels together
+        would hold half the samples, or to the largest label.
+    along : "size" or "capacity"
+        What a size is: the number of features (with ``groups``: of groups), or the number of features of each
+        label of a ``Partition``, whose own capacities are then not used.
+    criterion : "cv", "aic", "bic", "ebic" or "gic"
+        What the chosen size minimises: the mean over the folds of the held-out loss (mean squared error,
+        log-loss, Poisson deviance), or the deviance on all data plus a penalty, see ``path_``.
+    cv : int, splitter of scikit-learn, or iterable of (train, test)
+        The folds, over the samples as given.
+    one_standard_error : bool
+        Choose the smallest size whose held-out loss is within one standard error of the least.
+    gamma : float
+        How much EBIC minds the number of features to choose from: 0 is BIC, 1 suits very many.
+    n_features_original : int, optional
+        How many features there were, if they have been screened before; for EBIC and GIC.
+    n_jobs : int, optional
+        So many folds run at a time; -1 for all processors.
+    start : str or set of features
+        Where the search for the smallest size begins. ``"auto"`` is ``"model"`` where the objective has
+        second-order models, else ``"empty"``.
+    n_restarts : int
+        How many more searches are made for the chosen size, on all data.
+    max_iter, time_limit :
+        For each search, and for each path: the one on all data, and one for each fold.
+    forced : list, optional
+        As for :class:`SparseRegressor`; they count towards the size, so smaller sizes are left out.
+    method, q, ridge, fit_intercept, standardize, groups, tol, random_state, progress :
+        As for :class:`SparseRegressor`. Methods that are no local search search each size by itself.
+
+    Attributes
+    ----------
+    size_ : int
+        The size chosen.
+    path_ : pandas.DataFrame
+        One row a size, on all data: ``size``, ``n_features`` (chosen), ``value`` (of the objective),
+        ``deviance``, ``aic``, ``bic``, ``ebic``, ``gic`` (small is good; the deviance of least squares is
+        ``N log(RSS / N)``), ``cv_mean`` and ``cv_se`` (mean over the folds of the held-out loss and its
+        standard error, if there were folds). N is the number of samples of positive weight; weights only
+        matter relative to each other.
+    path_supports_ : list of sorted integer arrays
+        The features of each size.
+    path_coefs_ : array of shape (n_sizes, ...)
+        The ``coef_`` of each size.
+    coef_, intercept_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
+feature_names_in_ :
+        As of :class:`SparseRegressor`, for the chosen size. Restarts may make them better than the path.
+    n_iter_ : int
+        The rounds of the searches that found the path on all data: their moves, and for each the last look
+        around that ends it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import swapwise as sw
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 8))
+    >>> y = 3 + 2 * X[:, 1] - X[:, 4] + X[:, 6] + rng.standard_normal(100)
+    >>> model = sw.SparseRegressorCV(criterion="bic").fit(X, y)
+    >>> model.size_, model.support_
+    (3, array([1, 4, 6]))
+    >>> sw.SparseRegressorCV(sizes=range(1, 6), one_standard_error=True).fit(X, y).size_
+    3
+    """
+
+    def _losses(self, sample: Sample, coef: FloatArray, intercept: Any) -> FloatArray:
+        squares: FloatArray = (sample.y - sample.X @ coef - intercept) ** 2
+        return squares
+
+    def _deviance(self, sample: Sample, loss: float) -> float:
+        least = ROUNDING**2 * float(sample.mean(sample.y**2)) or np.finfo(float).tiny
+        return len(sample.y) * float(np.log(max(loss, least)))
