@@ -227,7 +227,8 @@ def bounds_table() -> Table:
 def path_table() -> Table:
     """Show what a path over sizes 1 to 50 costs, and whether its answers are those of cold fits."""
     title = "Paths over sizes 1 to 50, 1000 samples, 500 features"
-    columns = ("estimator", "path s", "last fit s", "path / last", "all cold s", "not worse", "better")
+    times = ("path s", "last fit s", "path / last", "last from empty s", "path / that", "all cold s")
+    columns = ("estimator", *times, "not worse", "better")
     table = _table(title, *columns)
     for row in path_costs():
         table.add_row(
@@ -235,6 +236,8 @@ def path_table() -> Table:
             f"{row.seconds:.2f}",
             f"{row.last_seconds:.2f}",
             f"{row.seconds / row.last_seconds:.1f}",
+            f"{row.grown_seconds:.2f}",
+            f"{row.seconds / row.grown_seconds:.1f}",
             f"{row.cold_seconds:.2f}",
             f"{row.not_worse} of {row.sizes}",
             str(row.better),
