@@ -382,7 +382,7 @@ def test_progress_shows_a_bar(regression, capsys):
     result = sw.maximize(regression, sw.Uniform(12, 5), progress=True, max_iter=4)
     shown = capsys.readouterr()
     assert "oblivious" in shown.err
-    assert "4 moves" in shown.err
+    assert "moves: 4" in shown.err
     assert shown.out == ""
     assert result.n_iter == 4
 

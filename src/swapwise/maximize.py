@@ -137,9 +137,12 @@ def maximize(
     plan = Plan(name, pivot, q, begins_at, max_iter, epsilon, tol)
     with ExitStack() as stack:
         observers: list[Observer] = [callback] if callback is not None else []
-        if progress:
-            observers.append(stack.enter_context(progress_bar(name, max_iter)))
+        show = stack.enter_context(progress_bar(name, max_iter)) if progress else None
+        if show is not None:
+            observers.append(show)
         result = run(objective, constraint, plan, _generator(random_state), clock, observers)
+        if show is not None:  # a good start may leave nothing to do for moves
+            show(result)
     return replace(result, _promise=_promise(objective, constraint, plan, result))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -279,6 +281,27 @@ def test_separable_classes_warn_without_a_ridge_and_are_finite_with_one():
         coef = sw.Logistic(X, y).coef([0])
     assert np.isfinite(coef).all()
     assert 1 < sw.Logistic(X, y, 0.01).coef([0])[0] < 10
+
+
+def test_far_samples_are_not_taken_for_separable_classes():
+    """One sample is beyond doubt (a predictor of 40), but the maximum is where it is."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(200)
+    y = (rng.random(200) < 1 / (1 + np.exp(-x))).astype(float)
+    x[0], y[0] = 40.0, 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        coef = sw.Logistic(x[:, None], y).coef([0])
+    assert 0.5 < coef[0] < 2
+
+
+@SEPARABLE
+def test_the_start_from_models_bears_separable_classes():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 10))
+    f = sw.Logistic(X, X[:, 0] + X[:, 1] > 0)
+    result = sw.maximize(f, sw.Uniform(10, 4), start="model")
+    assert result.value == pytest.approx(f(range(10)), abs=1e-6)
 
 
 def test_zero_counts_warn_without_a_ridge_and_are_finite_with_one():

@@ -240,9 +240,9 @@ class _Walk:
         if has_model(self._objective):
             assert isinstance(self._state, SparseState)
             model = self._objective.quadratic_model(self._state, chosen)
-            assert model is not None
-            chosen = np.arange(len(chosen))
-            scored = model.start(chosen)
+            if model is not None:
+                chosen = np.arange(len(chosen))
+                scored = model.start(chosen)
         return scored.gains(MoveList(np.full((len(chosen), 1), NOTHING), chosen[:, None]))
 
     def _go_to(self, target: IndexArray) -> None:

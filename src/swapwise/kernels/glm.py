@@ -144,15 +144,16 @@ def _penalty(ridge, theta):
 
 @njit(cache=True)
 def refit(family, columns, offset, target, weight, basis, ridge, theta, tol, max_steps):
-    """Move θ to the maximum, in place; return the value, whether it was reached, and the largest |η|.
+    """Move θ to the maximum; return the value, whether it was reached, and the length of the last step.
 
-    ``tol`` is the rise, still to be had after the last step, at which a refit ends.
+    ``tol`` is the rise, still to be had after the last step, at which a refit ends. Its length is the largest
+    change of η: next to nothing at a maximum, about 1 on the way to one that is infinitely far.
     """
     levels, samples = offset.shape
     slope, curve = np.empty((levels, samples)), np.empty((levels, levels, samples))
     eta = offset + np.dot(np.ascontiguousarray(theta.T), columns)
     value = derivatives(family, eta, target, weight, basis, slope, curve) - _penalty(ridge, theta)
-    converged = False
+    converged, last = False, 0.0
     for _ in range(max_steps if len(theta) else 0):
         step, promise = _newton_step(columns, slope, curve, ridge, theta)
         if not promise > 0:
@@ -170,6 +171,7 @@ def refit(family, columns, offset, target, weight, basis, ridge, theta, tol, max
         if not ahead > value and promise >= tol:  # nothing is left but rounding
             converged = promise < 1e3 * tol
             break
+        last = length * np.abs(change).max()
         # The last step is below what values can show, but not below what coefficients can.
         theta[:] = trial
         eta = moved
@@ -177,7 +179,7 @@ def refit(family, columns, offset, target, weight, basis, ridge, theta, tol, max
         if promise < tol:
             converged = True
             break
-    return value, converged or not len(theta), np.abs(eta).max()
+    return value, converged or not len(theta), last
 
 
 @njit(cache=True)

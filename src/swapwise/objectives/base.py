@@ -248,7 +248,7 @@ class SparseObjective(SetFunction):
         return (block + block.T) / 2
 
     def quadratic_model(self, state: SparseState, elements: IndexArray) -> SparseObjective | None:
-        """Return the second-order model of ``u`` around a state, on some elements, or None if there is none.
+        """Return the second-order model of ``u`` around a state, on some elements; None if it has none.
 
         Its elements are numbered by their places in ``elements``.
         """

@@ -22,9 +22,13 @@ MAX_STEPS = 200
 # What a fit may miss of its maximum, relative to the value of a perfect one.
 FIT_TOLERANCE = 1e-14
 
-# A linear predictor of 25 makes one outcome e²⁵ times as likely as the other (or a mean as small as e⁻²⁵):
-# no sample that fits into memory calls for that, unless the likelihood has no maximum.
-LARGEST_PREDICTOR = 25.0
+# Where a likelihood has no maximum, steps of Newton's method lead on by about 1 for ever, in the linear
+# predictor of some samples. Elsewhere the last of them is smaller by orders of magnitude.
+RUNAWAY_STEP = 0.1
+
+# What the curvature of a sample may be at the least, relative to the largest, in a second-order model: with
+# less, the response that Newton's step would fit knows no bounds.
+LEAST_CURVATURE = 1e-8
 
 # Eigenvalues of larger matrices than this are bounded by traces.
 EIGENVALUES_UP_TO = 2000
@@ -151,8 +155,8 @@ class GeneralizedLinear(SparseObjective):
             return 0.0, self.no_coefficients(support)
         chosen = glm.gather(self.columns, self._begin, self._members, support, self.fit_intercept)
         fitted = theta.copy()
-        value, converged, largest = self._refit(chosen, self.offset, fitted)
-        self._warn_of_trouble(converged, largest)
+        value, converged, last_step = self._refit(chosen, self.offset, fitted)
+        self._warn_of_trouble(converged, last_step)
         return value - self._null, fitted
 
     def _refit(self, chosen: FloatArray, offset: FloatArray, theta: FloatArray) -> tuple[float, bool, float]:
@@ -166,11 +170,11 @@ class GeneralizedLinear(SparseObjective):
         with few_threads(theta.size):
             return glm.refit(self.family, chosen, offset, target, weight, basis, ridge, theta, tol, MAX_STEPS)
 
-    def _warn_of_trouble(self, converged: bool, largest: float) -> None:
+    def _warn_of_trouble(self, converged: bool, last_step: float) -> None:
         """Say once that coefficients run away, or that a refit did not come to its end."""
         if self._warned:
             return
-        if self.ridge == 0 and largest > LARGEST_PREDICTOR and self.family != 0:
+        if self.ridge == 0 and last_step > RUNAWAY_STEP and self.family != 0:
             self._warned = warn(
                 f"{self.runaway}: the best coefficients are not finite, and were stopped where nothing more "
                 "is gained; a ridge (for instance ridge=0.001) makes them finite"
@@ -263,7 +267,10 @@ class GeneralizedLinear(SparseObjective):
             return None
         eta = self.predictor(state.coef)
         _, slope, curve = self.derivatives(eta)
-        weight = np.maximum(curve[0, 0], np.finfo(float).tiny)
+        flattest = LEAST_CURVATURE * float(curve.max())
+        if flattest == 0:
+            return None
+        weight = np.maximum(curve[0, 0], flattest)
         response = eta[0] - self.offset[0] + slope[0] / weight
         columns = self.columns[elements]
         if self.fit_intercept:

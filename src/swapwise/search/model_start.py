@@ -58,7 +58,8 @@ def _best_of_model(state: SparseState, constraint: IndependenceSystem, clock: Cl
     if isinstance(constraint, Matroid):  # elsewhere elements cannot be given new numbers
         pool = _pool(state, constraint)
     model = state.objective.quadratic_model(state, pool)
-    assert model is not None
+    if model is None:
+        return state.support
     system = Induced(constraint, pool) if isinstance(constraint, Matroid) else constraint
     with unwarned():  # collinear columns are no news before they are chosen
         local = model.start(np.searchsorted(pool, state.support))

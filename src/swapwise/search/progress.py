@@ -6,21 +6,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from swapwise.search.loop import Observer
-from swapwise.search.result import Event
+from swapwise.search.result import Event, SearchResult
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 
 @contextmanager
-def progress_bar(method: str, max_iter: int | None) -> Iterator[Observer]:
-    """Show moves, value and time on the terminal while the search runs."""
-    with _bar("{task.completed:.0f} moves  value {task.fields[value]:.6g}") as bar:
+def progress_bar(method: str, max_iter: int | None) -> Iterator[Callable[[Event | SearchResult], None]]:
+    """Show moves, value and time on the terminal while the search runs, and what it came to."""
+    with _bar("moves: {task.completed:.0f}  value {task.fields[value]:.6g}") as bar:
         task = bar.add_task(method, total=max_iter, value=0.0)
 
-        def show(event: Event) -> None:
-            bar.update(task, completed=event.n_iter, value=event.value)
+        def show(reached: Event | SearchResult) -> None:
+            bar.update(task, completed=reached.n_iter, value=reached.value)
 
         yield show
 
