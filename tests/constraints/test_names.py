@@ -28,6 +28,24 @@ def test_another_separator_and_a_part_in_the_middle():
     assert Partition.from_columns(["a::x::1", "b::x::2"], sep="::", part=1).labels == ["x"]
 
 
+def test_labels_by_a_function():
+    columns = ["blood_type_A", "blood_type_B", "sex_f"]
+    made = Partition.from_columns(columns, label=lambda name: name.rsplit("_", 1)[0], capacity=2)
+    assert made.labels == ["blood_type", "sex"]
+    assert made.names == columns
+    assert made.rank() == 3
+    with pytest.raises(TypeError, match="label must be a function of a column's name, got 'sex'"):
+        Partition.from_columns(columns, label="sex")
+
+
+def test_a_separator_in_no_column_is_warned_about(recwarn):
+    Partition.from_columns(["a_1", "b"])
+    Partition.from_columns(["a", "b"], label=str.upper)
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="no column has '__' in its name, so every column is a label"):
+        assert Partition.from_columns(["a_1", "a_2"], sep="__").labels == ["a_1", "a_2"]
+
+
 def test_from_columns_says_what_is_wrong():
     with pytest.raises(TypeError, match="names must be strings, got 3 at position 1"):
         Partition.from_columns(["a_1", 3])
@@ -51,14 +69,48 @@ def test_a_mapping_or_a_series_brings_names_along():
 
 def test_numbers_for_an_index_are_no_names():
     assert Partition(pd.Series(["a", "a", "b"]), 1).names is None
-    shuffled = Partition(pd.Series(["a", "a", "b"], index=[2, 0, 1]), 1)
-    assert shuffled.names is None
-    assert not shuffled.is_independent([0, 1])
+    by_position = {2: "a", 0: "a", 1: "b"}
+    for labels in (by_position, pd.Series(by_position), {np.int64(k): v for k, v in by_position.items()}):
+        shuffled = Partition(labels, 1)
+        assert shuffled.names is None
+        assert shuffled.element_labels == ["a", "b", "a"]
 
 
-def test_names_of_mappings_must_be_strings_that_differ():
-    with pytest.raises(TypeError, match="names must be strings, got 0 at position 0"):
-        Partition({0: "a", 1: "b"}, 1)
+@pytest.mark.parametrize(
+    ("keys", "shown"),
+    [
+        (range(100, 110), "100, 101, 102, …"),
+        ([1, 2, 3], "1, 2, 3"),
+        ([0.0, 1.0], "0.0, 1.0"),
+        ([0, "b"], "0, 'b'"),
+        ([np.int64(7)], "7"),
+        ([False, True], "False, True"),
+    ],
+)
+def test_other_numbers_are_neither_names_nor_positions(keys, shown):
+    message = (
+        rf"labels must be by name \(strings\) or by position \(0 to {len(keys) - 1} in any order, each once\)"
+        rf", got labels for {shown}; for labels in the order of the features, hand in a list"
+    )
+    labels = dict.fromkeys(keys, "a")
+    with pytest.raises(ValueError, match=message):
+        Partition(labels, 1)
+    with pytest.raises(ValueError, match=message):
+        Partition(pd.Series("a", index=pd.Index(list(keys))), 1)
+
+
+def test_positions_must_differ():
+    with pytest.raises(ValueError, match=r"each once.*, got labels for 0, 0, 1;"):
+        Partition(pd.Series(["a", "b", "c"], index=[0, 0, 1]), 1)
+
+
+@pytest.mark.parametrize("features", [["age", "sex"], {"age"}, np.array(["age"])])
+def test_labels_and_features_the_wrong_way_round(features):
+    with pytest.raises(TypeError, match=r"expected feature → label, got label → features \('demo' → "):
+        Partition({"demo": features}, 1)
+
+
+def test_names_of_mappings_must_differ():
     with pytest.raises(ValueError, match="names must differ, got 'x' again at position 1"):
         Partition(pd.Series(["a", "b"], index=["x", "x"]), 1)
 

@@ -1,9 +1,12 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import softmax
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
 
-from swapwise import SparseClassifier
+from swapwise import SparseClassifier, SparseClassifierCV
 
 
 def problem(n_classes=2, n_samples=300):
@@ -130,3 +133,65 @@ def test_a_certificate_wants_the_classes_of_fit():
         ValueError, match=r"y must hold the classes of fit, \['blue', 'red'\], got \['b', 'r'\]"
     ):
         model.certify(X, [label[0] for label in y])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("class_weight", ["balanced", {"red": 5.0}, {"red": 3, "blue": 0.5}])
+def test_class_weights_are_those_of_scikit_learn(class_weight, n_classes, weighted):
+    X, y, weight = problem(n_classes)
+    weight = weight if weighted else np.ones(len(y))
+    if class_weight == "balanced":
+        share = {name: weight[y == name].sum() for name in set(y)}
+        factor = {name: weight.sum() / len(share) / total for name, total in share.items()}
+    else:
+        factor = class_weight
+    expected = np.array([factor.get(name, 1.0) for name in y]) * weight
+    model = SparseClassifier(2, class_weight=class_weight).fit(X, y, weight if weighted else None)
+    np.testing.assert_allclose(model.coef_, SparseClassifier(2).fit(X, y, expected).coef_, atol=1e-8)
+    assert not np.allclose(model.coef_, SparseClassifier(2).fit(X, y, weight).coef_, atol=1e-3)
+    raw = SparseClassifier(2, ridge=0.05, standardize=False, class_weight=class_weight).fit(X, y, weight)
+    refit = LogisticRegression(
+        C=1 / (0.05 * expected.sum()), class_weight=factor, solver="newton-cg", tol=1e-12, max_iter=2000
+    ).fit(X[:, raw.support_], y, weight)
+    np.testing.assert_allclose(raw.coef_[:, raw.support_], refit.coef_, atol=2e-6)
+
+
+def test_balanced_weights_keep_what_weights_mean():
+    X, y, weight = problem(3)
+    weight[y == "red"] = 0.0
+    twice = np.repeat(np.arange(300), weight.astype(int))
+    model = SparseClassifier(2, class_weight="balanced").fit(X, y, weight)
+    same = SparseClassifier(2, class_weight="balanced").fit(X[twice], y[twice])
+    assert model.classes_.tolist() == ["blue", "green"]
+    np.testing.assert_allclose(model.coef_, same.coef_, atol=1e-7)
+
+
+def test_class_weights_in_certificates_and_paths():
+    X, y, weight = problem()
+    model = SparseClassifier(2, class_weight="balanced").fit(X, y, weight)
+    assert model.certify(X, y, weight).value == pytest.approx(model.result_.value)
+    path = SparseClassifierCV(sizes=[2], cv=3, class_weight="balanced").fit(X, y, weight)
+    np.testing.assert_allclose(path.coef_, model.coef_, rtol=1e-6)
+    assert clone(path).class_weight == "balanced"
+    folds = list(StratifiedKFold(3).split(X, y))
+    heavy = np.where(y == "red", 4.0, 1.0) * weight
+    named = SparseClassifierCV(sizes=[1, 2], cv=folds, class_weight={"red": 4.0}).fit(X, y, weight)
+    plain = SparseClassifierCV(sizes=[1, 2], cv=folds).fit(X, y, heavy)
+    pd.testing.assert_frame_equal(named.path_, plain.path_)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ("heavy", TypeError, "class_weight must be None, 'balanced' or a dict .*, got 'heavy'"),
+        ([1, 2], TypeError, r"class_weight must be None, 'balanced' or a dict .*, got \[1, 2\]"),
+        ({"red": 0.0}, ValueError, "class_weight must be positive for every class, got {'red': 0.0}"),
+        ({"red": -1.0}, ValueError, "class_weight must be positive for every class, got {'red': -1.0}"),
+        ({"pink": 2.0}, ValueError, "are not in class_weight"),
+    ],
+)
+def test_what_is_no_class_weight(wrong, error, message):
+    X, y, _ = problem()
+    with pytest.raises(error, match=message):
+        SparseClassifier(class_weight=wrong).fit(X, y)

@@ -1,8 +1,12 @@
 """Constraints, groups and forced features, as users say them."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import swapwise as sw
 from swapwise.estimators.constraint_of import Elements
@@ -45,10 +49,19 @@ def test_the_constraint_is_resolved_and_left_alone():
     assert model.constraint == 2
 
 
-@pytest.mark.parametrize("wrong", [2.5, "two", True, None, [0, 1], sw.Uniform])
+WANTED = (
+    r"constraint must be an integer \(at most so many features\), a constraint such as sw.Partition, or a "
+    "callable of n that returns either, got "
+)
+
+
+@pytest.mark.parametrize("wrong", [2.0, "3", True, None, [0, 1], sw.Uniform])
 def test_what_is_no_constraint(wrong):
-    with pytest.raises(TypeError, match="constraint must be a number of features, a constraint such as"):
+    with pytest.raises(TypeError, match=WANTED):
         sw.SparseRegressor(wrong).fit(*problem())
+    if wrong is not None:
+        with pytest.raises(TypeError, match=WANTED):
+            sw.SparseRegressorCV(wrong).fit(*problem())
 
 
 def test_a_negative_number_is_none():
@@ -89,8 +102,50 @@ def test_names_that_do_not_match():
 def test_named_constraints_go_by_position_where_data_have_no_names():
     X, y = problem()
     one_each = sw.Partition.from_columns(NAMES)
-    model = sw.SparseRegressor(one_each).fit(X.to_numpy(), y)
+    model = sw.SparseRegressor(one_each)
+    with pytest.warns(UserWarning, match="the constraint names its features, but X has no names") as caught:
+        model.fit(X.to_numpy(), y)
+    assert [w.filename for w in caught] == [__file__]
     assert model.support_.tolist() == sw.SparseRegressor(one_each).fit(X, y).support_.tolist()
+
+
+@pytest.mark.parametrize("kind", [sw.SparseRegressor, sw.SparseRegressorCV, sw.SparseSelector])
+def test_names_that_a_transformer_has_dropped_are_missed_once(kind):
+    X, y = problem()
+    one_each = sw.Partition.from_columns(NAMES)
+    with pytest.warns(UserWarning, match=r"\.set_output\(transform='pandas'\) keeps them") as caught:
+        make_pipeline(StandardScaler(), kind(one_each)).fit(X, y)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_pipeline(StandardScaler(), kind(one_each)).set_output(transform="pandas").fit(X, y)
+        kind(sw.Partition(list("aabbcd"), 1)).fit(X.to_numpy(), y)
+
+
+def test_groups_by_position():
+    X, y = problem()
+    by_position = {5: "w", 0: "age", 1: "age", 4: "id", 2: "h", 3: "h"}
+    for groups in (by_position, pd.Series(by_position)):
+        assert sw.SparseRegressor(2, groups=groups).fit(X, y).support_.tolist() == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match=r"groups must be by name .* or by position \(0 to 5 in any order"):
+        sw.SparseRegressor(groups=pd.Series(list("aabbcd"), index=range(100, 106))).fit(X, y)
+    with pytest.raises(TypeError, match="groups: expected feature → label, got label → features"):
+        sw.SparseRegressor(groups={"age": NAMES[:2], "other": NAMES[2:]}).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [*MODELS, sw.SparseRegressorCV])
+@pytest.mark.parametrize("constraint", [0, sw.Partition(list("aabbcd"), 0)])
+@pytest.mark.parametrize(("fit_intercept", "left"), [(True, "the intercept alone"), (False, "zero")])
+def test_a_constraint_that_allows_nothing(kind, constraint, fit_intercept, left):
+    X, y = problem(kind)
+    model = kind(constraint, fit_intercept=fit_intercept)
+    message = f"constraint allows no feature at all: the model is {left}"
+    with pytest.warns(UserWarning, match=f"^{message}$") as caught:
+        model.fit(X, y)
+    assert len(caught) == 1
+    assert model.support_.tolist() == []
+    assert not model.coef_.any()
+    assert np.any(model.intercept_) == fit_intercept
 
 
 GROUPS = {"age_mean": "age", "age_worst": "age", "height_mean": "h", "height_worst": "h", "id": "id"}

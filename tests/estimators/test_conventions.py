@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csc_array, csr_matrix
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -104,6 +105,38 @@ def test_frames_bring_names(kind):
     np.testing.assert_array_equal(fitted.coef_, kind(constraint=2).fit(X, y).coef_)
     with pytest.raises(ValueError, match="feature names should match"):
         fitted.predict(frame[list("fedcba")])
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_chosen_have_names(kind):
+    X, y = problem(kind)
+    with pytest.raises(NotFittedError):
+        kind(2).get_feature_names_out()
+    unnamed = kind(2).fit(X, y)
+    assert unnamed.get_feature_names_out().tolist() == ["x1", "x4"]
+    assert unnamed.get_feature_names_out(list("abcdef")).tolist() == ["b", "e"]
+    named = kind(2).fit(pd.DataFrame(X, columns=list("uvwxyz")), y)
+    assert named.get_feature_names_out().tolist() == ["v", "y"]
+    with pytest.raises(ValueError, match="input_features is not equal to feature_names_in_"):
+        named.get_feature_names_out(list("abcdef"))
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("limit", "status"), [({"max_iter": 0}, "ITERATION_LIMIT"), ({"time_limit": 0.0}, "TIME_LIMIT")]
+)
+def test_a_search_that_was_cut_short_is_warned_about(kind, limit, status):
+    ((name, value),) = limit.items()
+    # From a set, where the rule alone decides when to stop.
+    model = kind(2, start=[0, 1], **limit)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(*problem(kind))
+    assert [str(w.message) for w in caught] == [
+        f"the search was cut short by {name}={value}: the answer is the best so far; result_.status tells"
+    ]
+    assert model.result_.status == status
+    if kind is not sw.SparseSelector:
+        assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("kind", MODELS)

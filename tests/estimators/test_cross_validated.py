@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from scipy.special import comb
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
@@ -31,7 +32,19 @@ LOSSES = {
         y, model.predict(X), sample_weight=w
     ),
 }
-COLUMNS = ["size", "n_features", "value", "deviance", "aic", "bic", "ebic", "gic", "cv_mean", "cv_se"]
+COLUMNS = [
+    "size",
+    "n_features",
+    "value",
+    "deviance",
+    "aic",
+    "bic",
+    "ebic",
+    "gic",
+    "status",
+    "cv_mean",
+    "cv_se",
+]
 
 # scikit-learn itself skips it unless SCIPY_ARRAY_API is set before SciPy is imported.
 SKIPPED_BY_SKLEARN = {"check_array_api_input"}
@@ -97,6 +110,7 @@ def test_the_chosen_size_is_a_plain_fit(kind):
     assert model.n_iter_ >= 3
     assert model.certify(X, y).value == pytest.approx(model.result_.value)
     assert list(model.path_.columns) == COLUMNS
+    assert model.path_["status"].tolist() == ["LOCAL_OPTIMUM"] * 3
     assert model.path_["size"].tolist() == model.path_["n_features"].tolist() == [1, 2, 4]
     assert model.path_["value"][1] == pytest.approx(model.result_.value)
     assert model.path_[["cv_mean", "cv_se"]].isna().all(axis=None)
@@ -227,7 +241,22 @@ class TestConstraints:
             assert model.constraint_.is_independent(model.support_)
         assert sw.SparseRegressorCV(2, criterion="bic").fit(X, y).path_["size"].tolist() == [1, 2]
         beyond = sw.SparseRegressorCV(2, sizes=[1, 5], criterion="bic").fit(X, y)
-        assert beyond.path_["n_features"].tolist() == [1, 2]
+        assert beyond.path_["size"].tolist() == beyond.path_["n_features"].tolist() == [1, 2]
+
+    def test_sizes_beyond_what_can_be_chosen_are_the_largest_that_can(self):
+        X, y = problem(sw.SparseRegressorCV)
+        y = X @ np.arange(1, 9)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = sw.SparseRegressorCV(sizes=[5, 20, 30]).fit(X, y)
+        assert model.path_["size"].tolist() == [5, 8]
+        assert model.size_ == 8
+        partition = sw.Partition(list("aaabbbbb"), {"a": 1, "b": 2})
+        by_size = sw.SparseRegressorCV(partition, sizes=[2, 3, 9], criterion="bic").fit(X, y)
+        assert by_size.path_["size"].tolist() == [2, 3]
+        by_capacity = sw.SparseRegressorCV(partition, along="capacity", sizes=[4, 7, 9], criterion="bic")
+        # Of so few samples a capacity of 3 would be the largest to try by default.
+        assert by_capacity.fit(X[:12], y[:12]).path_["size"].tolist() == [4, 5]
 
     def test_capacities(self):
         X, y = problem(sw.SparseRegressorCV)
@@ -337,9 +366,39 @@ def test_folds_of_a_classifier_are_stratified():
     as_splitter = sw.SparseClassifierCV(cv=StratifiedKFold(3), sizes=[1, 2]).fit(X, y)
     pd.testing.assert_frame_equal(as_number.path_, as_splitter.path_)
     with pytest.raises(
-        ValueError, match=r"training part .* all classes, but one has no sample of class .*'no'"
+        ValueError, match=r"training part .* all classes, but one has no sample of class 'no'; stratified"
     ):
         sw.SparseClassifierCV(cv=KFold(2)).fit(X, y)
+    with pytest.raises(ValueError, match="no sample of class 0; stratified"):
+        sw.SparseClassifierCV(cv=KFold(2)).fit(X, np.unique(y, return_inverse=True)[1])
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("limit", "status"), [({"max_iter": 0}, "ITERATION_LIMIT"), ({"time_limit": 0.0}, "TIME_LIMIT")]
+)
+def test_a_path_that_was_cut_short_is_warned_about_once(kind, limit, status):
+    X, y = problem(kind)
+    ((name, value),) = limit.items()
+    with pytest.warns(ConvergenceWarning) as caught:
+        model = kind(sizes=[1, 2], cv=3, start=[1], **limit).fit(X, y)
+    assert [str(w.message) for w in caught] == [
+        f"the search was cut short by {name}={value}: the answer is the best so far; path_['status'] or "
+        "result_.status tells"
+    ]
+    assert caught[0].filename == __file__
+    assert status in model.path_["status"].tolist()
+
+
+def test_a_path_may_be_cut_short_elsewhere_than_at_the_chosen_size():
+    X, y = problem(sw.SparseRegressorCV)
+    strict = {"criterion": "ebic", "n_features_original": 1000}
+    model = sw.SparseRegressorCV(sizes=[2, 6], start=[1, 4], max_iter=1, **strict)
+    with pytest.warns(ConvergenceWarning, match="cut short by max_iter=1: "):
+        model.fit(X, y)
+    assert model.path_["status"].tolist() == ["LOCAL_OPTIMUM", "ITERATION_LIMIT"]
+    assert model.size_ == 2
+    assert model.result_.status == "LOCAL_OPTIMUM"
 
 
 def test_counts_of_zero_only_cannot_be_trained_on():

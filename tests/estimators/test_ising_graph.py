@@ -117,6 +117,15 @@ class TestFit:
             wanted = {(0, 1), (2, 3)} if isinstance(start, list) else set(map(tuple, first.support_.tolist()))
             assert set(map(tuple, stopped.support_.tolist())) == wanted
 
+    def test_elements_to_begin_with(self):
+        data = spins()
+        first = sw.IsingGraph(2).fit(data)
+        for start in (first.result_, first.result_.support, first.result_.support.tolist()):
+            stopped = sw.IsingGraph(2, start=start, max_iter=0).fit(data)
+            np.testing.assert_array_equal(stopped.support_, first.support_)
+        path = sw.IsingGraphCV([2], [0.01], cv=2, start=first.result_, max_iter=0).fit(data)
+        np.testing.assert_array_equal(path.support_, first.support_)
+
     def test_one_variable_has_no_neighbours(self):
         model = sw.IsingGraph().fit([[0], [1], [1]])
         assert model.support_.shape == (0, 2)
@@ -400,6 +409,8 @@ class TestWarnings:
         ({"start": "nowhere"}, ValueError, "got 'nowhere'"),
         ({"start": [(0, 1)], "edges": [(1, 2)]}, ValueError, r"start must be made of edges.*\(0, 1\)"),
         ({"start": [(0, 1), (0, 2)], "max_degree": 1}, ValueError, "start must be independent"),
+        ({"start": [28]}, ValueError, r"start must hold integers from 0 to 27 \(n = 28\), got 28"),
+        ({"start": [0, (0, 1)]}, TypeError, "edges must be pairs of vertices, got 0 as number 0"),
         ({"n_restarts": -1}, ValueError, "n_restarts must be a non-negative integer, got -1"),
         ({"n_restarts": 1, "method": "greedy"}, ValueError, "n_restarts must be 0 for greedy"),
         ({"method": "best"}, ValueError, "got 'best'"),
@@ -432,6 +443,51 @@ def test_what_cross_validation_refuses(options, error, message):
 def test_two_other_values_are_refused():
     with pytest.raises(ValueError, match="got 1 and 2; convert with"):
         sw.IsingGraph().fit(zeros_and_ones() + 1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (
+            {"bee": [-1, 1, 1], "fox": [1, -1, 1]},
+            "codings: 0 and 1 in 'ant', 'cat', 'dog', 'eel', …; -1 and 1 in 'bee'. .*where.X > 0, 1, -1",
+        ),
+        (
+            {"ant": [0, 1, 2]},
+            "0 and 1 in 'bee', 'cat', 'dog', 'eel', …; 0, 1, 2 in 'ant'. Recode one of them$",
+        ),
+        ({"bee": [0, 2, 2]}, "0 and 1 in 'ant', 'cat', 'dog', 'eel', …; 0 and 2 in 'bee'. Recode one"),
+    ],
+)
+@pytest.mark.parametrize("kind", [sw.IsingGraph, sw.IsingGraphCV])
+def test_mixed_codings_are_one_error(kind, columns, message):
+    frame = pd.DataFrame(zeros_and_ones(), columns=NAMES)
+    for name, values in columns.items():
+        frame[name] = np.resize(values, len(frame))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=message):
+            kind().fit(frame)
+
+
+def test_positions_stand_for_names_of_mixed_codings():
+    with pytest.raises(ValueError, match="0 and 1 in 0; -1 and 1 in 1"):
+        sw.IsingGraph().fit([[0, 1], [1, -1]])
+
+
+def test_three_values_everywhere_are_one_warning():
+    data = np.random.default_rng(0).integers(3, size=(60, 4))
+    with pytest.warns(UserWarning, match="taken as they are, which are 0, 1, 2$") as caught:
+        sw.IsingGraph(1).fit(data)
+    assert len(caught) == 1
+
+
+def test_real_numbers_beside_spins_are_one_warning():
+    data = spins().astype(float)
+    data[:, 2] *= np.linspace(0.5, 1.5, len(data))
+    with pytest.warns(UserWarning, match="taken as they are") as caught:
+        sw.IsingGraph(1).fit(data)
+    assert len(caught) == 1
 
 
 # What scikit-learn itself skips: it wants an environment variable for its checks of array libraries.

@@ -1,9 +1,11 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import PoissonRegressor
 
-from swapwise import SparsePoissonRegressor
+from swapwise import SparsePoissonRegressor, SparsePoissonRegressorCV
 
 
 def problem():
@@ -70,11 +72,43 @@ def test_offsets_are_the_same_as_rates_with_weights():
     rates = PoissonRegressor(alpha=0.0, solver="newton-cholesky", tol=1e-10)
     rates.fit(X[:, chosen], y / exposure, exposure)
     np.testing.assert_allclose(counts.coef_[chosen], rates.coef_, atol=1e-6)
-    np.testing.assert_allclose(counts.predict(X), rates.predict(X[:, chosen]), rtol=1e-5)
+    np.testing.assert_allclose(counts.predict(X, 0.0), rates.predict(X[:, chosen]), rtol=1e-5)
     # A rate of its own for all samples is then the null model of both.
     assert counts.score(X, y, offset=offset) == pytest.approx(
         rates.score(X[:, chosen], y / exposure, exposure)
     )
+
+
+@pytest.mark.parametrize("scalar", [1.5, 2, np.float32(0.5), np.array(1.0)])
+def test_a_number_is_the_offset_of_all_samples(scalar):
+    X, y, weight, _ = problem()
+    vector = np.full(200, float(scalar))
+    model = SparsePoissonRegressor(2).fit(X, y, weight, scalar)
+    same = SparsePoissonRegressor(2).fit(X, y, weight, vector)
+    np.testing.assert_array_equal(model.coef_, same.coef_)
+    assert model.intercept_ == same.intercept_
+    assert model.intercept_ == pytest.approx(SparsePoissonRegressor(2).fit(X, y, weight).intercept_ - scalar)
+    np.testing.assert_array_equal(model.predict(X, scalar), model.predict(X, vector))
+    assert model.score(X, y, offset=scalar) == model.score(X, y, offset=vector)
+    assert model.certify(X, y, weight, scalar).value == pytest.approx(model.result_.value)
+    with pytest.raises(ValueError, match="offset must be finite, got nan"):
+        model.predict(X, np.nan)
+
+
+@pytest.mark.parametrize("kind", [SparsePoissonRegressor, SparsePoissonRegressorCV])
+def test_an_offset_that_is_missing_later_is_warned_about(kind):
+    X, y, _, offset = problem()
+    model = kind(2).fit(X, y, offset=offset)
+    for call in (lambda: model.predict(X), lambda: model.score(X, y)):
+        with pytest.warns(UserWarning, match="fitted with an offset; predictions are for offset 0") as caught:
+            call()
+        assert [w.filename for w in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(X, offset)
+        model.predict(X, 0)
+        model.score(X, y, offset=offset)
+        model.fit(X, y).predict(X)
 
 
 def test_without_a_ridge_units_do_not_matter():

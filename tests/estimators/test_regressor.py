@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, Ridge
 
-from swapwise import SparseRegressor
+from swapwise import Intersection, Partition, SparseRegressor, SparseRegressorCV
 
 
 def problem(seed=0, n_samples=60, n_features=7):
@@ -118,15 +119,18 @@ def test_a_constant_target_needs_no_features():
 
 def test_the_search_is_told_how():
     X, y, _ = problem()
-    assert len(SparseRegressor(3, max_iter=1).fit(X, y).support_) == 1
     assert len(SparseRegressor(3, tol=2.0).fit(X, y).support_) == 0
-    begun = SparseRegressor(3, start=[0, 1, 2], max_iter=0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        assert len(SparseRegressor(3, max_iter=1).fit(X, y).support_) == 1
+    with pytest.warns(ConvergenceWarning, match="max_iter=0"):
+        begun = SparseRegressor(3, start=[0, 1, 2], max_iter=0).fit(X, y)
     assert begun.support_.tolist() == [0, 1, 2]
     assert SparseRegressor(3, method="semi-oblivious").fit(X, y).result_.method == "semi-oblivious"
-    with pytest.raises(
-        ValueError, match="a single matroid is searched by one-for-one swaps, q = 1; got q = 2"
-    ):
-        SparseRegressor(3, q=2).fit(X, y)
+    for kind in (SparseRegressor, SparseRegressorCV):
+        with pytest.raises(ValueError, match=r"leave q at 1: under a number of features or .*; got q = 2"):
+            kind(3, q=2).fit(X, y)
+    rows_and_columns = Intersection(Partition(list("aabbccc"), 1), Partition(list("abababa"), 1))
+    assert len(SparseRegressor(rows_and_columns, q=2).fit(X, y).support_) == 2
 
 
 def test_chooses_the_best_by_r_squared():

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import swapwise as sw
 from swapwise.estimators.restarts import as_generator, best_of_searches
@@ -79,7 +80,8 @@ def test_methods_with_one_answer_refuse_restarts(method):
 
 def test_no_time_no_restarts():
     X, y = hard_problem()
-    model = sw.SparseRegressor(4, forced=[3], n_restarts=1000, time_limit=0.0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"time_limit=0\.0"):
+        model = sw.SparseRegressor(4, forced=[3], n_restarts=1000, time_limit=0.0).fit(X, y)
     assert model.result_.status == "TIME_LIMIT"
     assert model.selection_frequency_[3] == 1.0  # of the one search that was made
 

@@ -105,7 +105,7 @@ def test_in_a_pipeline_and_a_search():
 
 
 def test_clones():
-    selector = sw.SparseSelector(sw.Partition.from_columns(X.columns), loss="squared", q=1)
+    selector = sw.SparseSelector(sw.Partition({name: name for name in X.columns}, 1), loss="squared", q=1)
     fresh = clone(selector.fit(X, SIGNAL))
     assert fresh.loss == "squared"
     assert not hasattr(fresh, "support_")

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 
 import swapwise as sw
+from swapwise.moves import MoveList
 from swapwise.objectives.addition_bounds import AdditionBounds
 from swapwise.objectives.base import State
+from swapwise.search.steps import move_to
 
 SEPARABLE = pytest.mark.filterwarnings("ignore:the classes are separable")
 QUIET = [
@@ -141,9 +143,11 @@ def problems(draw):
     X = rng.standard_normal((samples, n)) * draw(st.sampled_from([0.3, 1.0, 3.0]))
     if draw(st.booleans()):
         X = np.round(X)
-    if draw(st.booleans()):
-        X[:, 0] = X[:, -1]
     eta = X[:, 0] - X[:, 1]
+    if draw(st.booleans()):
+        X[:, 0] = X[:, -1] + draw(st.sampled_from([0.0, 1e-5])) * rng.standard_normal(samples)
+    X += draw(st.sampled_from([0.0, 0.0, 1e3])) * (np.arange(n) % 2)
+    X *= draw(st.sampled_from([1.0, 1.0, 1e12])) ** rng.choice([-1, 0, 1], n)
     options = {
         "ridge": draw(st.sampled_from([0.0, 0.0, 1e-3, 0.3])),
         "fit_intercept": draw(st.booleans()),
@@ -173,6 +177,66 @@ def test_no_addition_exceeds_its_bound(f, data):
     for floor in (-np.inf, 0.5, np.inf):
         bounds.tighten(floor)
         assert (value + bounds.most >= after - 1e-9 * (1 + f.scale)).all()
+
+
+@quiet
+@settings(max_examples=150)
+@given(f=problems(), data=st.data())
+def test_warm_refits_lead_where_cold_ones_do(f, data):
+    """Also from fits that say nothing of the next: far columns, saturated predictions, none in common."""
+    subsets = st.lists(st.sets(st.integers(0, f.n - 1), max_size=4), min_size=2, max_size=4)
+    supports = [np.array(sorted(chosen), dtype=np.intp) for chosen in data.draw(subsets)]
+    state = f.start(supports[0])
+    for support in supports[1:]:
+        move = move_to(state.support, support)
+        listed = MoveList(np.array([move.added], dtype=np.intp), np.array([move.dropped], dtype=np.intp))
+        expected = f(support)
+        assert state.value + state.gains(listed)[0] == pytest.approx(expected, abs=1e-7 * f.scale)
+        state.apply(move)
+        assert state.value == pytest.approx(expected, abs=1e-7 * f.scale)
+
+
+def test_columns_of_any_size_and_place_are_fitted():
+    X, y = logistic_data(0)
+    plain = sw.Logistic(X, y)([0, 1, 2])
+    for scale, shift in ((1e16, 0.0), (1e-16, 0.0), (1.0, 1e6), ([1e16, 1, 1e-16, 1, 1, 1], 0.0)):
+        assert sw.Logistic(X * scale + shift, y)([0, 1, 2]) == pytest.approx(plain, rel=1e-6)
+    for gap in (1e-3, 1e-5, 1e-6):
+        near = np.column_stack([X[:, 0], X[:, 0] + gap * X[:, 1], X[:, 2]])
+        assert sw.Logistic(near, y)([0, 1, 2]) == pytest.approx(plain, rel=1e-6)
+    with pytest.raises(ValueError, match="column 0 of X has entries of size"):
+        sw.Logistic(X * 1e80, y)
+
+
+@pytest.mark.parametrize("far", [-600.0, -35.0, 200.0, 600.0])
+def test_offsets_may_be_far_from_zero(far):
+    X, y = poisson_data(0)
+    f, shifted = sw.Poisson(X, y), sw.Poisson(X, y, offset=np.full(len(y), far))
+    assert shifted([0, 3]) == pytest.approx(f([0, 3]), rel=1e-9)
+    assert shifted.intercept([0, 3]) == pytest.approx(f.intercept([0, 3]) - far, abs=1e-6)
+
+
+def test_the_intercept_is_that_of_the_columns_as_given():
+    X, y = logistic_data(0)
+    f, shifted = sw.Logistic(X, y), sw.Logistic(X + 5.0, y)
+    np.testing.assert_allclose(shifted.coef([1, 4]), f.coef([1, 4]), atol=1e-9)
+    assert shifted.intercept([1, 4]) == pytest.approx(
+        f.intercept([1, 4]) - 5 * f.coef([1, 4]).sum(), abs=1e-8
+    )
+
+
+@quiet
+@pytest.mark.parametrize("seed", range(10))
+def test_bounds_of_nearly_dependent_columns_are_valid(seed):
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.standard_normal((3, 60))
+    y = rng.random(60) < 1 / (1 + np.exp(-3 * c))
+    f = sw.Logistic(np.column_stack([a, a + 1e-5 * b, b + 2e-4 * c, c]), y, ridge=1e-12)
+    support, others = np.array([0, 1]), np.array([2, 3])
+    value, theta = f.fit_from(support, f.no_coefficients(support))
+    bounds = AdditionBounds(f, support, theta[:, 0], others)
+    bounds.tighten(np.inf)
+    assert (value + bounds.most >= [f([0, 1, 2]) - 1e-9, f([0, 1, 3]) - 1e-9]).all()
 
 
 @quiet
@@ -232,6 +296,12 @@ def test_the_start_from_models_is_allowed_and_good(model):
         greedy = sw.maximize(f, constraint, "greedy")
         assert started.value >= 0.98 * greedy.value
         assert sw.maximize(f, constraint, "semi-oblivious", start="model").value >= started.value
+
+
+def test_a_start_from_models_is_empty_where_nothing_has_a_slope():
+    exclusive_or = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1.0]])
+    for X, y in ((np.ones((6, 2)), [0, 1] * 3), (exclusive_or, [0, 1, 1, 0])):
+        assert not len(sw.maximize(sw.Logistic(X, y), sw.Uniform(2, 1), start="model").support)
 
 
 def test_a_start_from_models_needs_models():

@@ -12,10 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import swapwise as sw
 from swapwise.report.axes import COLOURS
-from swapwise.report.graph_plots import NEGATIVE, POSITIVE
+from swapwise.report.graph_plots import MOST_NODES_BY_DISTANCE, NEGATIVE, POSITIVE
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +48,9 @@ SIZE_PATH = pd.DataFrame(
         "aic": [np.nan] * 3,
     }
 )
+
+
+NEAR = "one standard error from the best"
 
 
 def fitted(**changes):
@@ -83,6 +91,17 @@ def boxes_of_texts(axes):
     return [text.get_window_extent() for text in axes.texts]
 
 
+def lines_and_bars(axes):
+    """What is drawn as lines, and the lengths of bars, and where nodes are."""
+    nodes = [np.asarray(one.get_offsets()) for one in axes.collections if isinstance(one, PathCollection)]
+    lengths = np.array([patch.get_width() for patch in axes.patches])
+    return [line.get_xydata() for line in axes.get_lines()] + [lengths] + nodes
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.texts]
+
+
 CALLS = {
     "path": lambda ax: sw.plot_path(SIZE_PATH, ax),
     "graph path": lambda ax: sw.plot_path(GRAPH_PATH, ax),
@@ -118,6 +137,29 @@ def test_a_new_figure_is_one_that_pyplot_would_show():
     assert axes.figure.number in plt.get_fignums()
 
 
+ESTIMATORS = {
+    sw.plot_path: sw.SparseRegressorCV(sizes=[1, 2], cv=2),
+    sw.plot_support: sw.SparseRegressor(2),
+    sw.plot_history: sw.SparseRegressor(2),
+    sw.plot_graph: sw.IsingGraph(1),
+}
+
+
+@pytest.mark.parametrize("plot", ESTIMATORS, ids=lambda plot: plot.__name__)
+class TestEstimators:
+    def test_one_that_is_not_fitted_is_refused(self, plot):
+        for model in (ESTIMATORS[plot], make_pipeline(StandardScaler(), ESTIMATORS[plot])):
+            with pytest.raises(NotFittedError, match=f"{type(ESTIMATORS[plot]).__name__} instance is not"):
+                plot(clone(model))
+
+    def test_of_a_pipeline_the_last_step_is_drawn(self, plot):
+        data = np.where(np.random.default_rng(0).random((30, 3)) < 0.5, -1.0, 1.0)
+        before = "passthrough" if plot is sw.plot_graph else StandardScaler()
+        model = clone(make_pipeline(before, ESTIMATORS[plot])).fit(data, data @ [1.0, 2.0, 0.5])
+        for whole, last in zip(lines_and_bars(plot(model)), lines_and_bars(plot(model[-1])), strict=True):
+            np.testing.assert_array_equal(whole, last)
+
+
 class TestPath:
     def test_the_criterion_over_the_size_with_error_bars(self):
         axes = sw.plot_path(SimpleNamespace(path_=SIZE_PATH, criterion="cv", size_=2))
@@ -127,7 +169,7 @@ class TestPath:
         heights = [segment[:, 1] for segment in whiskers.get_segments()]
         np.testing.assert_allclose(heights, [[0.45, 0.55], [0.18, 0.22], [0.27, 0.33]])
         assert set(chosen.get_xdata()) == {2}
-        assert legend(axes) == ["chosen: 2"]
+        assert legend(axes) == ["chosen: 2 (by cv)"]
         assert (axes.get_xlabel(), axes.get_ylabel()) == ("size", "cross-validated loss")
 
     def test_another_criterion(self):
@@ -136,6 +178,40 @@ class TestPath:
         np.testing.assert_array_equal(axes.get_lines()[0].get_ydata(), [9, 4, 7])
         assert not axes.collections
         assert axes.get_ylabel() == "BIC"
+        assert legend(axes) == ["chosen: 2 (by cv)"]
+
+    def test_what_is_within_one_standard_error(self):
+        model = SimpleNamespace(path_=SIZE_PATH, criterion="cv", size_=2, one_standard_error=True)
+        axes = sw.plot_path(model)
+        assert legend(axes) == ["chosen: 2 (by cv)", NEAR]
+        (near,) = (line for line in axes.get_lines() if line.get_label() == NEAR)
+        np.testing.assert_allclose(near.get_ydata(), 0.22)
+        assert NEAR not in legend(sw.plot_path(model, criterion="bic"))
+        model.path_ = SIZE_PATH.assign(cv_se=np.nan)
+        assert NEAR not in legend(sw.plot_path(model))
+
+    def test_what_is_within_one_standard_error_for_graphs(self):
+        model = SimpleNamespace(path_=GRAPH_PATH, max_degree_=2, ridge_=0.1, one_standard_error=True)
+        (near,) = (line for line in sw.plot_path(model).get_lines() if line.get_label() == NEAR)
+        np.testing.assert_allclose(near.get_ydata(), -3.3)
+
+    def test_a_path_over_capacities(self):
+        model = SimpleNamespace(path_=SIZE_PATH, criterion="cv", size_=2, along="capacity")
+        assert sw.plot_path(model).get_xlabel() == "capacity"
+
+    @pytest.mark.parametrize(
+        ("model", "loss"),
+        [
+            (sw.SparseRegressorCV(sizes=[1], cv=2), "mean squared error"),
+            (sw.SparseClassifierCV(sizes=[1], cv=2), "log-loss"),
+            (sw.SparsePoissonRegressorCV(sizes=[1], cv=2), "Poisson deviance"),
+        ],
+    )
+    def test_the_loss_is_named(self, model, loss):
+        rng = np.random.default_rng(0)
+        axes = sw.plot_path(model.fit(rng.standard_normal((30, 2)), rng.integers(2, size=30)))
+        assert axes.get_ylabel() == f"cross-validated {loss}"
+        assert axes.get_xlabel() == "size"
 
     def test_a_frame_says_what_it_can(self):
         axes = sw.plot_path(SIZE_PATH)
@@ -243,6 +319,23 @@ class TestSupport:
         one = sw.plot_support(SimpleNamespace(coef_=-coef[:1], support_=np.array([0])))
         assert [width for width, _ in bars(one)] == [-3.0]
 
+    def test_coefficients_can_be_scaled(self):
+        scale = [10.0, 1.0, 1.0, 1.0, 0.0]
+        axes = sw.plot_support(fitted(), scale=scale, top=3)
+        assert tick_labels(axes) == ["x0", "x1", "x3"]
+        assert [width for width, _ in bars(axes)] == [5.0, -2.0, 1.0]
+        assert axes.get_xlabel() == "coefficient, times scale"
+        named = fitted(feature_names_in_=np.array(list("abcde"), dtype=object))
+        by_name = pd.Series(scale, index=list("abcde"))[::-1]
+        assert tick_labels(sw.plot_support(named, scale=by_name))[0] == "a"
+
+    def test_a_model_without_features_says_so(self):
+        for groups in (None, list("uvvuv")):
+            axes = sw.plot_support(fitted(support_=np.array([], dtype=int)), groups=groups)
+            assert texts(axes) == ["nothing chosen"]
+            assert tick_labels(axes) == []
+        assert not texts(sw.plot_support(fitted()))
+
     def test_a_selector_shows_its_estimator(self):
         assert tick_labels(sw.plot_support(SimpleNamespace(estimator_=fitted()))) == ["x1", "x3", "x0", "x4"]
 
@@ -260,6 +353,14 @@ class TestSupport:
             (5, {}, TypeError, "estimator must be fitted and have coef_ and support_, got 5"),
             (fitted(), {"names": ["a"]}, ValueError, "names must have one for each of 5 features, got 1"),
             (fitted(), {"groups": ["a"]}, ValueError, "groups must have one label for each of the 5"),
+            (fitted(), {"scale": [1.0]}, ValueError, "scale must have length 5, got length 1"),
+            (fitted(), {"scale": [-1.0] * 5}, ValueError, "scale must be non-negative"),
+            (
+                fitted(feature_names_in_=list("abcde")),
+                {"scale": pd.Series(1.0, index=list("abcd"))},
+                ValueError,
+                "scale must have a number for every feature, but 'e' is missing",
+            ),
             (fitted(), {"top": -1}, ValueError, "top must be a non-negative integer, got -1"),
         ],
     )
@@ -293,8 +394,14 @@ class TestHistory:
 
     def test_a_search_without_a_move(self):
         axes = sw.plot_history(sw.maximize(sw.Linear([1, 2]), sw.Uniform(2, 2), start=[0, 1]))
-        assert legend(axes) == ["no move was made"]
-        assert axes.get_lines()[-1].get_xydata().tolist() == [[0, 3]]
+        assert axes.get_legend() is None
+        assert texts(axes) == ["no move was made: the start has value 3"]
+        level, mark = axes.get_lines()[-2:]
+        assert set(level.get_ydata()) == {3}
+        assert mark.get_xydata().tolist() == [[0, 3]]
+        axes.figure.draw_without_rendering()
+        low, high = axes.get_xlim()
+        assert [tick for tick in axes.get_xticks() if low <= tick <= high] == [0]
 
     def test_what_is_refused(self):
         with pytest.raises(
@@ -344,6 +451,38 @@ class TestGraph:
             places.append(np.asarray(nodes.get_offsets()))
         np.testing.assert_array_equal(*places)
         assert places[0][0, 1] < places[0][1:, 1].min()
+
+    def test_components_are_drawn_alike_and_beside_each_other(self):
+        parts = [nx.cycle_graph(24), nx.path_graph(2), nx.path_graph(2), nx.cycle_graph(3), nx.empty_graph(1)]
+        graph = nx.disjoint_union_all(parts)
+        axes = sw.plot_graph(graph)
+        segments = np.array(edges_of(axes)["positive"][0])
+        lengths = np.linalg.norm(segments[:, 0] - segments[:, 1], axis=1)
+        assert lengths.max() < 1.3 * lengths.min()
+        (nodes,) = (one for one in axes.collections if isinstance(one, PathCollection))
+        spots = np.asarray(nodes.get_offsets())
+        boxes = [
+            Bbox([spots[list(part)].min(axis=0), spots[list(part)].max(axis=0)])
+            for part in nx.connected_components(graph)
+        ]
+        assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+        assert spots[-1, 1] < spots[:-1, 1].min()
+
+    def test_many_nodes_get_a_larger_figure_and_smaller_names(self):
+        few, many = (sw.plot_graph(nx.gnm_random_graph(n, n, seed=0)) for n in (10, 60))
+        assert many.figure.get_size_inches()[0] > 1.5 * few.figure.get_size_inches()[0]
+        assert many.texts[0].get_fontsize() < few.texts[0].get_fontsize()
+        boxes = boxes_of_texts(many)
+        overlapping = sum(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+        assert overlapping <= 3
+
+    def test_more_nodes_than_distances_are_used_for(self):
+        graph = nx.relabel_nodes(nx.path_graph(MOST_NODES_BY_DISTANCE + 1), str)
+        graph.add_edge("alone", "alone")
+        (nodes,) = (
+            one for one in sw.plot_graph(graph, labels=False).collections if isinstance(one, PathCollection)
+        )
+        assert np.isfinite(np.asarray(nodes.get_offsets())).all()
 
     def test_nodes_by_field(self):
         spins = np.where(np.random.default_rng(0).random((80, 3)) < [0.2, 0.5, 0.9], 1, 0)

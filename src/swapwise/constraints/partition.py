@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from operator import itemgetter
 from typing import Any, Self
 
 import numpy as np
@@ -16,10 +17,10 @@ class Partition(Laminar):
 
     Parameters
     ----------
-    labels : iterable of hashable, or mapping from name to hashable
-        One label for each element of the ground set: a list, an array, a pandas Series. The names of a
-        dict, or of a Series with strings for an index, are remembered, so that estimators can match them
-        with the columns of their data.
+    labels : iterable of hashable, or mapping from name or position to hashable
+        One label for each element of the ground set: a list, an array, a dict, a pandas Series. The keys of
+        a dict, or the index of a Series, are names (strings), which are remembered, so that estimators can
+        match them with the columns of their data; or the positions 0 to n - 1 in any order.
     capacity : int or mapping from label to int
         How many elements of each label may be chosen: a number for all, a dict or a pandas Series.
 
@@ -51,7 +52,7 @@ class Partition(Laminar):
 
     def __init__(
         self,
-        labels: Iterable[Hashable] | Mapping[str, Hashable],
+        labels: Iterable[Hashable] | Mapping[str, Hashable] | Mapping[int, Hashable],
         capacity: int | Mapping[Hashable, int],
     ) -> None:
         given, self.names = read_labels(labels)
@@ -73,17 +74,29 @@ class Partition(Laminar):
         sep: str = "_",
         capacity: int | Mapping[Hashable, int] = 1,
         part: int = 0,
+        *,
+        label: Callable[[str], Hashable] | None = None,
     ) -> Self:
         """Return the partition of columns by a part of their names, such as ``df.columns``.
 
         The label of a column is ``name.split(sep)[part]``: what comes before the first ``sep``, or after the
-        last with ``part=-1``. A name without ``sep`` is its own label.
+        last with ``part=-1``. A name without ``sep`` is its own label. ``label``, a function of the name, is
+        used instead of both if it is given.
 
         >>> columns = ["radius_mean", "radius_worst", "area_mean", "id"]
         >>> Partition.from_columns(columns).labels
         ['radius', 'area', 'id']
         >>> Partition.from_columns(columns, part=-1, capacity={"mean": 2, "worst": 1, "id": 0}).rank()
         3
+
+        A ``ColumnTransformer`` makes names such as ``num__age``: with ``sep="__"``, part 0 is the transformer
+        and part -1 the column. Names that hold ``sep`` themselves are split from the right by a function:
+
+        >>> Partition.from_columns(["num__age", "num__height", "cat__sex"], sep="__").labels
+        ['num', 'cat']
+        >>> columns = ["blood_type_A", "blood_type_B", "sex_f"]
+        >>> Partition.from_columns(columns, label=lambda name: name.rsplit("_", 1)[0]).labels
+        ['blood_type', 'sex']
         """
         if isinstance(columns, str) or not isinstance(columns, Iterable):
             raise TypeError(f"columns must be names of columns, got {columns!r}")
@@ -91,6 +104,12 @@ class Partition(Laminar):
             raise ValueError(f"sep must be a string that is not empty, got {sep!r}")
         names = list(columns)
         _require_names(names)
+        if label is not None:
+            if not callable(label):
+                raise TypeError(f"label must be a function of a column's name, got {label!r}")
+            return cls({name: label(name) for name in names}, capacity)
+        if names and not any(sep in name for name in names):
+            warn(f"no column has {sep!r} in its name, so every column is a label of its own")
         return cls({name: _part_of(name, sep, part) for name in names}, capacity)
 
     @property
@@ -112,21 +131,38 @@ class Partition(Laminar):
         return f"Partition(n={self.n}, {len(self.labels)} labels, capacity={capacity})"
 
 
-def read_labels(labels: Any) -> tuple[list[Hashable], list[str] | None]:
+def read_labels(labels: Any, what: str = "labels") -> tuple[list[Hashable], list[str] | None]:
     """Return the labels in order, and the names of what they label if those came along."""
     if isinstance(labels, str) or not isinstance(labels, Iterable) or hasattr(labels, "columns"):
         raise TypeError(
-            f"labels must be a flat collection with one label for each element, got a {type(labels).__name__}"
+            f"{what} must be a flat collection with one label for each element, got a {type(labels).__name__}"
         )
     if not (hasattr(labels, "keys") and hasattr(labels, "items")):
         return list(labels), None
-    names = list(labels.keys())
+    keys = [key.item() if isinstance(key, np.generic) else key for key in list(labels.keys())]
     given = [label for _, label in labels.items()]
-    # A Series always has an index, and one of numbers says no more than the order does.
-    if not isinstance(labels, Mapping) and not all(isinstance(name, str) for name in names):
-        return given, None
-    _require_names(names)
-    return given, names
+    for key, label in zip(keys, given, strict=True):
+        if isinstance(label, Iterable) and not isinstance(label, Hashable):
+            raise TypeError(
+                f"{what}: expected feature → label, got label → features ({key!r} → {label!r}); to turn them "
+                "round: {feature: label for label, features in given.items() for feature in features}"
+            )
+    if all(isinstance(key, str) for key in keys):
+        _require_names(keys)
+        return given, keys
+    return _in_order_of_positions(keys, given, what), None
+
+
+def _in_order_of_positions(keys: list[Any], labels: list[Hashable], what: str) -> list[Hashable]:
+    n = len(keys)
+    are_numbers = all(isinstance(key, int) and not isinstance(key, bool) for key in keys)
+    if not are_numbers or sorted(keys) != list(range(n)):
+        shown = ", ".join(map(repr, keys[:3])) + (", …" if n > 3 else "")
+        raise ValueError(
+            f"{what} must be by name (strings) or by position (0 to {n - 1} in any order, each once), got "
+            f"labels for {shown}; for labels in the order of the features, hand in a list"
+        )
+    return [label for _, label in sorted(zip(keys, labels, strict=True), key=itemgetter(0))]
 
 
 def number_labels(labels: list[Hashable]) -> tuple[IndexArray, list[Hashable]]:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from swapwise.checks import FloatArray, IndexArray, as_real, as_vector
+from swapwise.checks import FloatArray, IndexArray, as_real, as_vector, unwarned, warn
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.estimators.constraint_of import Elements, resolve_constraint, with_forced
-from swapwise.estimators.restarts import Searches, best_of_searches
-from swapwise.estimators.scaling import Sample, Scaling
+from swapwise.estimators.constraint_of import (
+    Elements,
+    allows_nothing,
+    check_exchanges,
+    resolve_constraint,
+    with_forced,
+)
+from swapwise.estimators.restarts import Searches, best_of_searches, warn_if_cut_short
+from swapwise.estimators.scaling import Sample, Scaling, read_offset
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.methods import resolve
 from swapwise.search.model_start import has_model
@@ -125,6 +132,18 @@ class SparseEstimator(BaseEstimator, ABC):
         check_is_fitted(self)
         return self._certify(self._read(X, y, sample_weight, reset=False), time_limit, options)
 
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the names of the chosen features, as selectors do; x0, x1, … if they have none.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of all features; those of fit, if it had any, by default.
+        """
+        check_is_fitted(self)
+        names: NDArray[Any] = _check_feature_names_in(self, input_features)
+        return names[self.support_]
+
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn asks about the estimator."""
         tags = super().__sklearn_tags__()
@@ -159,15 +178,22 @@ class SparseEstimator(BaseEstimator, ABC):
         # One layout for all, so that the same numbers give the same answer to the last digit.
         X = np.ascontiguousarray(X.toarray() if issparse(X) else X)
         n = len(X)
-        shift = None if offset is None else as_vector(offset, n, "offset")
-        if sample_weight is None:
+        shift = None if offset is None else read_offset(offset, n)
+        weight = self._weights(y, sample_weight)
+        if weight is None:
             return Sample(X, self._target(y, reset), None, shift)
-        weight = as_vector(sample_weight, n, "sample_weight", non_negative=True)
-        if not weight.any():
-            raise ValueError("sample_weight must have a positive entry, got zeros only")
         kept = np.flatnonzero(weight)
         target = self._target(np.asarray(y)[kept], reset)
         return Sample(X[kept], target, weight[kept], None if shift is None else shift[kept])
+
+    def _weights(self, y: Any, sample_weight: Any) -> FloatArray | None:
+        """Return the checked weight of each sample, or None if all are alike."""
+        if sample_weight is None:
+            return None
+        weight = as_vector(sample_weight, len(y), "sample_weight", non_negative=True)
+        if not weight.any():
+            raise ValueError("sample_weight must have a positive entry, got zeros only")
+        return weight
 
     def _elements(self) -> Elements:
         """Return what can be chosen from the data of fit."""
@@ -193,19 +219,30 @@ class SparseEstimator(BaseEstimator, ABC):
         self, objective: SparseObjective, constraint: IndependenceSystem, start: Any = None
     ) -> Searches:
         """Search as the parameters say, from another start if one is given."""
-        return best_of_searches(
-            objective,
-            constraint,
-            self.method,
-            start=self._start(objective) if start is None else start,
-            q=self.q,
-            n_restarts=self.n_restarts,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            time_limit=self.time_limit,
-            random_state=self.random_state,
-            progress=self.progress,
-        )
+        check_exchanges(self.q, constraint)
+        # What the search would say of it is in the words of matroids.
+        with unwarned() if self._told_of_nothing(constraint) else nullcontext():
+            return best_of_searches(
+                objective,
+                constraint,
+                self.method,
+                start=self._start(objective) if start is None else start,
+                q=self.q,
+                n_restarts=self.n_restarts,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                time_limit=self.time_limit,
+                random_state=self.random_state,
+                progress=self.progress,
+            )
+
+    def _told_of_nothing(self, constraint: IndependenceSystem) -> bool:
+        """Tell whether the constraint allows nothing, and warn if so."""
+        nothing = allows_nothing(constraint)
+        if nothing:
+            model = "the intercept alone" if self.fit_intercept else "zero"
+            warn(f"constraint allows no feature at all: the model is {model}")
+        return nothing
 
     def _start(self, objective: SparseObjective) -> Any:
         """Return where searches begin: by default where second-order models lead, if there are any."""
@@ -230,7 +267,9 @@ class SparseEstimator(BaseEstimator, ABC):
         elements = self._elements()
         constraint = self._resolve(elements)
         task = self._build(sample, elements)
-        return self._install(task, elements, constraint, self._search(task.objective, constraint))
+        found = self._search(task.objective, constraint)
+        warn_if_cut_short([found.best.status], self.time_limit, self.max_iter, "result_.status")
+        return self._install(task, elements, constraint, found)
 
     def _certify(self, sample: Sample, time_limit: float | None, options: dict[str, Any]) -> Certificate:
         objective = self._build(sample, self._elements()).objective

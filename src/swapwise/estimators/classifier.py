@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit, log_softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import FloatArray, IndexArray, as_vector
+from swapwise.constraints.base import IndependenceSystem
 from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.scaling import Sample
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.logistic import Logistic
 from swapwise.objectives.multinomial import Multinomial
+from swapwise.search.pivots import Pivot
 from swapwise.search.result import SearchResult
 
 
@@ -35,6 +39,9 @@ time_limit, random_state, progress :
         mean log-likelihood: scikit-learn's ``LogisticRegression`` has ``C = 1 / (ridge · n_samples)``. None
         is 1e-4, which keeps coefficients finite if the classes are separable and hardly shrinks them
         otherwise.
+    class_weight : "balanced" or dict from class to weight, optional
+        As of scikit-learn's ``LogisticRegression``: what the weight of every sample of a class is multiplied
+        by; 1 for classes that are not named. ``"balanced"`` gives all classes the same weight in total.
 
     Attributes
     ----------
@@ -59,6 +66,45 @@ time_limit, random_state, progress :
 
     _default_ridge = 1e-4
 
+    def __init__(
+        self,
+        constraint: int | IndependenceSystem | Callable[[int], Any] = 10,
+        *,
+        method: str | Pivot = "auto",
+        start: Any = "auto",
+        q: int = 1,
+        ridge: float | None = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        groups: Any = None,
+        forced: Any = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+        n_restarts: int = 0,
+        max_iter: int | None = None,
+        tol: float = 1e-10,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        super().__init__(
+            constraint,
+            method=method,
+            start=start,
+            q=q,
+            ridge=ridge,
+            fit_intercept=fit_intercept,
+            standardize=standardize,
+            groups=groups,
+            forced=forced,
+            n_restarts=n_restarts,
+            max_iter=max_iter,
+            tol=tol,
+            time_limit=time_limit,
+            random_state=random_state,
+            progress=progress,
+        )
+        self.class_weight = class_weight
+
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return the scores of the classes; for two classes that of the second, as log-odds."""
         scores = self._linear_predictor(X)
@@ -82,6 +128,23 @@ time_limit, random_state, progress :
         codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         predicted: NDArray[Any] = self.classes_[codes]
         return predicted
+
+    def _weights(self, y: Any, sample_weight: Any) -> FloatArray | None:
+        weight = super()._weights(y, sample_weight)
+        if self.class_weight is None:
+            return weight
+        own = np.ones(len(y)) if weight is None else weight
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            return _balanced(y, own)
+        if not isinstance(self.class_weight, Mapping):
+            raise TypeError(
+                "class_weight must be None, 'balanced' or a dict from class to weight, got "
+                f"{self.class_weight!r}"
+            )
+        factor = as_vector(compute_sample_weight(dict(self.class_weight), y), len(y), "class_weight")
+        if (factor <= 0).any():
+            raise ValueError(f"class_weight must be positive for every class, got {self.class_weight!r}")
+        return own * factor
 
     def _target(self, y: Any, reset: bool) -> FloatArray:
         check_classification_targets(y)
@@ -115,3 +178,11 @@ time_limit, random_state, progress :
         assert isinstance(task.objective, GeneralizedLinear)
         intercept = np.atleast_1d(task.objective.intercept(result.support))
         return task.scaling.original(np.atleast_2d(result.coef.T), intercept)
+
+
+def _balanced(y: Any, weight: FloatArray) -> FloatArray:
+    """Return weights that sum to 1 for every class; only their ratios matter."""
+    # By weight, not by number as scikit-learn's helper counts: 2 stays as good as the same sample twice.
+    _, codes = np.unique(y, return_inverse=True)
+    total = np.bincount(codes, weight)
+    return np.divide(weight, total[codes], out=np.zeros(len(weight)), where=weight > 0)

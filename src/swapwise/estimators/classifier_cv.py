@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from scipy.special import log_expit, log_softmax
 
 from swapwise.checks import FloatArray
+from swapwise.constraints.matroid import Matroid
 from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.cross_validated import CrossValidated
 from swapwise.estimators.scaling import Sample
+from swapwise.search.pivots import Pivot
 
 
 class SparseClassifierCV(CrossValidated, SparseClassifier):
@@ -25,8 +28,8 @@ start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol,
 progress :
         As of :class:`SparseRegressorCV`. The held-out loss is the log-loss. With K > 2 classes, a feature
         counts as K - 1 coefficients, and so does the intercept.
-    ridge : float, optional
-        As of :class:`SparseClassifier`.
+    ridge, class_weight :
+        As of :class:`SparseClassifier`. Class weights are those of all data, and weigh held-out samples too.
 
     Attributes
     ----------
@@ -48,6 +51,61 @@ feature_names_in_ :
     (2, array([1, 4]), array(['yes', 'yes'], dtype='<U3'))
     """
 
+    def __init__(
+        self,
+        constraint: int | Matroid | Callable[[int], Any] | None = None,
+        *,
+        sizes: Iterable[int] | None = None,
+        along: str = "size",
+        criterion: str = "cv",
+        cv: Any = 5,
+        one_standard_error: bool = False,
+        gamma: float = 0.5,
+        n_features_original: int | None = None,
+        n_jobs: int | None = None,
+        method: str | Pivot = "auto",
+        start: Any = "auto",
+        q: int = 1,
+        ridge: float | None = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        groups: Any = None,
+        forced: Any = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+        n_restarts: int = 0,
+        max_iter: int | None = None,
+        tol: float = 1e-10,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        super().__init__(
+            constraint,
+            sizes=sizes,
+            along=along,
+            criterion=criterion,
+            cv=cv,
+            one_standard_error=one_standard_error,
+            gamma=gamma,
+            n_features_original=n_features_original,
+            n_jobs=n_jobs,
+            method=method,
+            start=start,
+            q=q,
+            ridge=ridge,
+            fit_intercept=fit_intercept,
+            standardize=standardize,
+            groups=groups,
+            forced=forced,
+            n_restarts=n_restarts,
+            max_iter=max_iter,
+            tol=tol,
+            time_limit=time_limit,
+            random_state=random_state,
+            progress=progress,
+        )
+        self.class_weight = class_weight
+
     def _losses(self, sample: Sample, coef: FloatArray, intercept: Any) -> FloatArray:
         scores = sample.X @ coef.T + intercept
         if len(self.classes_) == 2:
@@ -65,5 +123,5 @@ feature_names_in_ :
         if len(missing):
             raise ValueError(
                 "the training part of every fold of cv must hold all classes, but one has no sample of class "
-                f"{self.classes_[missing[0]]!r}; stratified folds, or fewer of them, may help"
+                f"{self.classes_.tolist()[missing[0]]!r}; stratified folds, or fewer of them, may help"
             )

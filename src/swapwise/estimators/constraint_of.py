@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.checks import IndexArray, as_count, as_elements
+from swapwise.checks import IndexArray, as_count, as_elements, warn
 from swapwise.constraints.base import IndependenceSystem, places_of
 from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.matroid import Matroid
@@ -34,10 +34,10 @@ class Elements:
 
     @classmethod
     def of(cls, groups: Any, n_features: int, feature_names: list[str] | None = None) -> Elements:
-        """Return the elements for ``groups``: None, one label a feature, or labels by feature name."""
+        """Return the elements for ``groups``: None, one label a feature, or labels by name or position."""
         if groups is None:
             return cls(np.arange(n_features), feature_names, grouped=False)
-        labels, names = read_labels(groups)
+        labels, names = read_labels(groups, "groups")
         if names is not None and feature_names is not None:
             labels = [labels[place] for place in places_of(feature_names, names, "groups")]
         if len(labels) != n_features:
@@ -99,6 +99,11 @@ def resolve_constraint(constraint: Any, elements: Elements) -> IndependenceSyste
         raise ValueError(
             f"the constraint is on n = {constraint.n} elements, but there are {elements.n} {elements.noun}"
         )
+    if constraint.names is not None and elements.labels is None:
+        warn(
+            "the constraint names its features, but X has no names, so they are matched by position; a "
+            "transformer before may have dropped them: .set_output(transform='pandas') keeps them"
+        )
     return constraint
 
 
@@ -107,8 +112,8 @@ def _read_size(constraint: Any) -> int:
         return as_count(constraint, "constraint")
     except TypeError:
         raise TypeError(
-            "constraint must be a number of features, a constraint such as sw.Partition, or a function of n "
-            f"that returns either, got {constraint!r}"
+            "constraint must be an integer (at most so many features), a constraint such as sw.Partition, or "
+            f"a callable of n that returns either, got {constraint!r}"
         ) from None
 
 
@@ -132,3 +137,21 @@ def with_forced(constraint: IndependenceSystem, forced: Any, elements: Elements)
         first, *others = constraint.matroids
         return Intersection(first.contract(support), *others, neighbourhood=constraint.neighbourhood)
     raise TypeError(f"forced works under matroids and their intersections, not under {constraint!r}")
+
+
+def allows_nothing(constraint: IndependenceSystem) -> bool:
+    """Tell whether a constraint allows no element, though there are some.
+
+    >>> allows_nothing(Uniform(5, 0)), allows_nothing(Uniform(5, 1))
+    (True, False)
+    """
+    return constraint.n > 0 and len(constraint.loops()) == constraint.n
+
+
+def check_exchanges(q: Any, constraint: IndependenceSystem) -> None:
+    """Refuse exchanges of several elements where a search can swap one for one only."""
+    if isinstance(constraint, Matroid) and isinstance(q, (int, np.integer)) and q > 1:
+        raise ValueError(
+            "leave q at 1: under a number of features or a single matroid, one feature is swapped for one; "
+            f"got q = {q}"
+        )

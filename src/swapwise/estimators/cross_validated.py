@@ -20,7 +20,7 @@ from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.constraint_of import Elements
 from swapwise.estimators.criteria import CRITERIA, chosen_row, information_criteria
 from swapwise.estimators.path import warm_path
-from swapwise.estimators.restarts import Searches, as_generator
+from swapwise.estimators.restarts import Searches, as_generator, warn_if_cut_short
 from swapwise.estimators.scaling import Sample
 from swapwise.estimators.sizes import growing_constraints
 from swapwise.objectives.base import SparseObjective
@@ -169,6 +169,7 @@ class CrossValidated(SparseEstimator):
             self.constraint, self.sizes, self.along, self.forced, elements, _counted(sample)
         )
         sizes, constraints = list(family), list(family.values())
+        self._told_of_nothing(constraints[-1])
         # As a number: a generator would be shared by folds of one process, but copied to other processes.
         seed = int(as_generator(self.random_state).integers(2**32))
         task = self._build(sample, elements)
@@ -182,6 +183,8 @@ class CrossValidated(SparseEstimator):
         row = chosen_row(self.path_, self.criterion, self.one_standard_error)
         self.size_ = sizes[row]
         found = self._last_search(task.objective, constraints[row], results[row], plan, seed)
+        statuses = [result.status for result in (*results, found.best)]
+        warn_if_cut_short(statuses, self.time_limit, self.max_iter, "path_['status'] or result_.status")
         self._install(task, elements, constraints[row], found)
         self.n_iter_ = sum(result.n_iter + 1 for result in results)
         return self
@@ -229,7 +232,7 @@ class CrossValidated(SparseEstimator):
                 gamma=self.gamma,
             )
             row = {"size": size, "n_features": len(chosen), "value": result.value, "deviance": deviance}
-            rows.append(row | criteria)
+            rows.append(row | criteria | {"status": result.status.value})
         n_folds = len(held_out)
         return pd.DataFrame(rows).assign(
             cv_mean=held_out.mean(axis=0) if n_folds else missing,

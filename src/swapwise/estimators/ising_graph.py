@@ -114,7 +114,7 @@ class BaseIsingGraph(BaseEstimator):
     def _read_data(self, X: ArrayLike) -> FloatArray:
         """Check the data of fit, remember their coding and return them as spins."""
         values = _dense(validate_data(self, X, accept_sparse=True, dtype=[np.float64, np.bool_]))
-        self._coding = coding_of(values)
+        self._coding = coding_of(values, self._vertices().nodes)
         spins = values if self._coding is None else self._coding.to_spins(values)
         warn_of_constants(spins, self._vertices())
         return spins
@@ -134,14 +134,8 @@ class BaseIsingGraph(BaseEstimator):
 
     def _start(self, objective: IsingPseudoLikelihood) -> Any:
         """Return the name of the start, or the elements that its edges stand for."""
-        if isinstance(self.start, str):
-            return self.start
-        element_of = {edge: element for element, edge in enumerate(objective.edges)}
-        pairs = self._vertices().pairs(self.start, "start")
-        for pair in pairs:
-            if pair not in element_of:
-                raise ValueError(f"start must be made of edges that may be coupled; {pair} is none of them")
-        return [element_of[pair] for pair in pairs]
+        named = isinstance(self.start, str)
+        return self.start if named else self._vertices().elements(self.start, objective.edges)
 
     def _search_options(self, objective: IsingPseudoLikelihood) -> dict[str, Any]:
         names = ("method", "q", "max_iter", "tol", "time_limit", "random_state", "n_restarts")
@@ -201,9 +195,9 @@ class IsingGraph(BaseIsingGraph):
         semi-oblivious rule finds.
     q, max_iter, tol
         As in :func:`swapwise.maximize`.
-    start : str, or edges
-        As in :func:`swapwise.maximize`, or the edges of a graph to begin with, such as the ``support_`` or
-        ``graph_`` of another fit.
+    start : str, edges, SearchResult, or numbers of elements
+        As in :func:`swapwise.maximize` (a ``result_``, or the ``better`` of a certificate), or the edges of a
+        graph to begin with, such as the ``support_`` or ``graph_`` of another fit.
     edges : sequence of pairs, or networkx graph, optional
         The pairs that may be coupled, by names or positions of the columns; by default all.
     n_restarts : int
@@ -237,8 +231,8 @@ class IsingGraph(BaseIsingGraph):
 
     Notes
     -----
-    Data are 0 and 1, booleans, or -1 and +1, the same for all columns. More than two values are taken as
-    they are, with a warning. Sparse matrices are made dense.
+    Data are 0 and 1, booleans, or -1 and +1, the same for all columns. Columns of more than two values are
+    taken as they are, with a warning. Sparse matrices are made dense.
 
     Examples
     --------

@@ -10,9 +10,9 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import mean_poisson_deviance
 from sklearn.utils.validation import check_is_fitted
 
-from swapwise.checks import FloatArray, IndexArray, as_vector
+from swapwise.checks import FloatArray, IndexArray, as_vector, warn
 from swapwise.estimators.base import SparseEstimator, Task
-from swapwise.estimators.scaling import Sample
+from swapwise.estimators.scaling import Sample, read_offset
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.poisson import Poisson
@@ -74,20 +74,27 @@ time_limit, random_state, progress :
             Counts, or other numbers that are not negative.
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 is as good as the same sample twice, and one of 0 as none.
-        offset : array-like of shape (n_samples,), optional
-            Added to the linear predictor: the logarithm of the exposure.
+        offset : array-like of shape (n_samples,) or float, optional
+            Added to the linear predictor: the logarithm of the exposure. A number is that of all samples.
 
         Returns
         -------
         self
         """
-        return self._fit(self._read(X, y, sample_weight, offset))
+        sample = self._read(X, y, sample_weight, offset)
+        self._has_offset = offset is not None
+        return self._fit(sample)
 
     def predict(self, X: ArrayLike, offset: ArrayLike | None = None) -> FloatArray:
-        """Return the expected counts, for an exposure of 1 if no offset is given."""
+        """Return the expected counts, for an exposure of 1 if no offset is given.
+
+        A model that was fitted with an offset warns if none is given; ``offset=0`` says that none is meant.
+        """
         predictor = self._linear_predictor(X)
         if offset is not None:
-            predictor = predictor + as_vector(offset, len(predictor), "offset")
+            predictor = predictor + read_offset(offset, len(predictor))
+        elif self._has_offset:
+            warn("fitted with an offset; predictions are for offset 0")
         return np.exp(predictor)
 
     def score(
@@ -105,7 +112,7 @@ time_limit, random_state, progress :
         mean = np.clip(self.predict(X, offset), SMALLEST, LARGEST)
         n = len(mean)
         counts = as_vector(y, n, "y", non_negative=True)
-        exposure = np.ones(n) if offset is None else np.exp(as_vector(offset, n, "offset"))
+        exposure = np.ones(n) if offset is None else np.exp(read_offset(offset, n))
         weight = np.ones(n) if sample_weight is None else as_vector(sample_weight, n, "sample_weight")
         one_rate = np.clip(exposure * (weight @ counts) / (weight @ exposure), SMALLEST, LARGEST)
         left = mean_poisson_deviance(counts, mean, sample_weight=weight)

@@ -23,10 +23,10 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     Parameters
     ----------
     constraint : int, constraint, or callable
-        How many features may be chosen, or which sets of them: an int for at most so many, an object such as
-        ``Partition`` or ``Intersection``, or a function of the number of features that returns either. If
-        both the constraint and the columns have names (``Partition.from_columns(df.columns)``), they are
-        matched by name, and must be the same.
+        How many features may be chosen, or which sets of them: an int for at most so many (10 by default;
+        more than there are means no limit), an object such as ``Partition`` or ``Intersection``, or a
+        function of the number of features that returns either. If both the constraint and the columns have
+        names (``Partition.from_columns(df.columns)``), they are matched by name, and must be the same.
     method, start, q, max_iter, tol, time_limit, progress :
         How to search; see :func:`swapwise.maximize`. ``start="auto"`` is ``"model"`` for objectives that have
         second-order models (logistic and Poisson regression without groups) and ``"empty"`` for others.
@@ -39,7 +39,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     standardize : bool
         Whether columns are divided by their standard deviation for the search, so that a ridge treats all
         alike. ``coef_`` is in the units of the data in any case.
-    groups : list, or mapping from feature name to label, optional
+    groups : list, or mapping from feature name or position to label, optional
         One label a feature; groups are then chosen as a whole, and the constraint is one on groups in the
         order in which they first appear, with an int for how many groups.
     forced : list, optional

@@ -30,7 +30,8 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
     sizes : iterable of int, optional
         The sizes to try; by default 1, 2, … up to 20, to half the samples (weights that are whole numbers
         count them), or to what the constraint allows. Capacities: up to 20, to where all labels together
-        would hold half the samples, or to the largest label.
+        would hold half the samples, or to the largest label. Sizes beyond what can be chosen are the largest
+        that can.
     along : "size" or "capacity"
         What a size is: the number of features (with ``groups``: of groups), or the number of features of each
         label of a ``Partition``, whose own capacities are then not used.
@@ -66,9 +67,9 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
     path_ : pandas.DataFrame
         One row a size, on all data: ``size``, ``n_features`` (chosen), ``value`` (of the objective),
         ``deviance``, ``aic``, ``bic``, ``ebic``, ``gic`` (small is good; the deviance of least squares is
-        ``N log(RSS / N)``), ``cv_mean`` and ``cv_se`` (mean over the folds of the held-out loss and its
-        standard error, if there were folds). N is the number of samples of positive weight; weights only
-        matter relative to each other.
+        ``N log(RSS / N)``), ``status`` (why the search stopped), ``cv_mean`` and ``cv_se`` (mean over the
+        folds of the held-out loss and its standard error, if there were folds). N is the number of samples
+        of positive weight; weights only matter relative to each other.
     path_supports_ : list of sorted integer arrays
         The features of each size.
     path_coefs_ : array of shape (n_sizes, ...)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from swapwise.checks import FloatArray, as_count, as_time_limit, unwarned
 from swapwise.constraints.base import IndependenceSystem
@@ -69,6 +72,25 @@ def best_of_searches(
     chosen = np.concatenate([result.support for result in results])
     frequency = np.bincount(chosen, minlength=objective.n) / len(results)
     return Searches(max(results, key=lambda result: result.value), frequency)
+
+
+def warn_if_cut_short(
+    statuses: Iterable[Status], time_limit: float | None, max_iter: int | None, told_by: str
+) -> None:
+    """Warn if a search of ``fit`` ended at a limit; ``told_by`` is where users find which.
+
+    >>> warn_if_cut_short([Status.LOCAL_OPTIMUM], None, 5, "result_.status")
+    """
+    limits = {Status.TIME_LIMIT: f"{time_limit=}", Status.ITERATION_LIMIT: f"{max_iter=}"}
+    reached = [limit for status, limit in limits.items() if status in set(statuses)]
+    if reached:
+        # With the category that scikit-learn's users filter by; beyond this lie _fit, fit and the user.
+        warnings.warn(
+            f"the search was cut short by {' and '.join(reached)}: the answer is the best so far; "
+            f"{told_by} tells",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

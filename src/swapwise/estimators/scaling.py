@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import FloatArray, IndexArray, as_vector, is_number
 
 # A column that varies by no more than this, relative to its largest entry, is constant but for rounding.
 CONSTANT = 1e-13
@@ -86,6 +86,15 @@ class Scaling:
         """Return coefficients (features last) and intercept for the columns as they were."""
         coef = coef / self.scale
         return coef, intercept - coef @ self.shift
+
+
+def read_offset(offset: Any, n: int) -> FloatArray:
+    """Return the offset of each of n samples; a number is that of all.
+
+    >>> read_offset(2, 3)
+    array([2., 2., 2.])
+    """
+    return as_vector(np.full(n, offset) if is_number(offset) else offset, n, "offset")
 
 
 def _largest(columns: FloatArray) -> FloatArray:

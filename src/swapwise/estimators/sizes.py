@@ -14,6 +14,8 @@ from swapwise.estimators.constraint_of import Elements, resolve_constraint, with
 
 ALONG = ("size", "capacity")
 
+Family = tuple[Callable[[int], IndependenceSystem], int, int]
+
 LARGEST_DEFAULT_SIZE = 20
 
 
@@ -33,11 +35,11 @@ def growing_constraints(
     base = Uniform(elements.n, elements.n) if constraint is None else resolve_constraint(constraint, elements)
     n_forced = 0 if forced is None else len(elements.find(forced, "forced"))
     if along == "capacity":
-        family, largest = _by_capacity(base, n_samples)
+        family, possible, largest = _by_capacity(base, n_samples)
     else:
-        family, largest = _by_size(base, max(n_forced, _largest_size(n_samples)))
+        family, possible, largest = _by_size(base, max(n_forced, _largest_size(n_samples)))
     wanted = range(1, largest + 1) if sizes is None else _read_sizes(sizes)
-    limits = {size: family(size) for size in wanted}
+    limits = {size: family(size) for size in sorted({min(size, possible) for size in wanted})}
     if n_forced:
         limits = _with_room(limits, forced, elements, tell=sizes is not None)
     return {size: with_forced(limit, forced, elements) for size, limit in limits.items()}
@@ -47,21 +49,22 @@ def _largest_size(n_samples: int) -> int:
     return max(1, min(LARGEST_DEFAULT_SIZE, n_samples // 2))
 
 
-def _by_size(base: IndependenceSystem, most: int) -> tuple[Callable[[int], IndependenceSystem], int]:
-    """Return what makes a constraint of a size, and the largest size to try by default."""
+def _by_size(base: IndependenceSystem, most: int) -> Family:
+    """Return what makes a constraint of a size, the largest size there is, and that to try by default."""
     if not isinstance(base, Matroid):
         raise TypeError(
             "a path over sizes needs a constraint that can be truncated: None, an int or a matroid such as "
             f"sw.Partition; got {base!r}. (In an intersection, truncate one matroid yourself for each size, "
             "and choose by GridSearchCV over the constraint of the plain estimator.)"
         )
-    largest = max(1, min(most, base.max_size()))
+    possible = base.max_size()
+    largest = max(1, min(most, possible))
     if isinstance(base, Uniform):
-        return lambda size: Uniform(base.n, min(size, base.k)), largest
-    return base.truncate, largest
+        return lambda size: Uniform(base.n, size), possible, largest
+    return base.truncate, possible, largest
 
 
-def _by_capacity(base: IndependenceSystem, n_samples: int) -> tuple[Callable[[int], IndependenceSystem], int]:
+def _by_capacity(base: IndependenceSystem, n_samples: int) -> Family:
     if not isinstance(base, Partition):
         raise TypeError(f"along='capacity' needs a sw.Partition, whose capacities it varies, got {base!r}")
     of_element = [base.labels[node - 1] for node in base._leaf]
@@ -69,7 +72,7 @@ def _by_capacity(base: IndependenceSystem, n_samples: int) -> tuple[Callable[[in
     fullest = max(map(of_element.count, base.labels), default=1)
     room = n_samples // 2 // max(1, len(base.labels))  # for each label, if the others are as full
     largest = max(1, min(LARGEST_DEFAULT_SIZE, fullest, room))
-    return lambda size: Partition(labels, size), largest
+    return lambda size: Partition(labels, size), fullest, largest
 
 
 def _read_sizes(sizes: Any) -> list[int]:

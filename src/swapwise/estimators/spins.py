@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, as_count, warn
 from swapwise.constraints.bmatching import BMatching
-from swapwise.constraints.edges import read_edges
+from swapwise.constraints.edges import is_graph, read_edges
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.search.result import SearchResult
 
@@ -51,8 +51,10 @@ class Coding:
         return np.where(spins > 0, self.high, self.low).astype(self.dtype)
 
 
-def coding_of(values: NDArray[Any]) -> Coding | None:
+def coding_of(values: NDArray[Any], names: Sequence[Hashable] | None = None) -> Coding | None:
     """Return how a whole matrix is coded; None for real numbers, which are taken as they are.
+
+    Columns of two values among others are refused, by their names (or positions): which spin would 0 be?
 
     >>> coding_of(np.array([[-1.0, 1.0]])).low
     -1
@@ -68,12 +70,33 @@ def coding_of(values: NDArray[Any]) -> Coding | None:
             "X must hold 0 and 1, booleans, or -1 and +1 (the same for all columns), "
             f"got {seen[0]:g} and {seen[1]:g}; convert with np.where(X == {seen[1]:g}, 1, 0)"
         )
-    shown = _first_of([f"{value:g}" for value in seen])
+    _refuse_mixed_codings(values, range(values.shape[1]) if names is None else names)
     warn(
         "X was expected to hold 0 and 1, booleans, or -1 and +1: its numbers are taken as they are, "
-        f"which are {shown}"
+        f"which are {_listed(seen)}"
     )
     return None
+
+
+def _refuse_mixed_codings(values: NDArray[Any], names: Sequence[Hashable]) -> None:
+    seen = [np.unique(column) for column in values.T]
+    is_binary = [len(one) == 2 and one[0] >= 0 for one in seen]
+    if not any(is_binary):
+        return
+    pair = seen[is_binary.index(True)]
+    alike = [np.array_equal(one, pair) for one in seen]
+    other = alike.index(False)  # there is one: a matrix of two values has been read or refused before
+    of_pair = _first_of([repr(name) for name, same in zip(names, alike, strict=True) if same])
+    raise ValueError(
+        "X must hold 0 and 1, booleans, or -1 and +1, the same for all columns, but it mixes codings: "
+        f"{_listed(pair)} in {of_pair}; {_listed(seen[other])} in {names[other]!r}. Recode one of them"
+        f"{', as in np.where(X > 0, 1, -1)' if np.isin(values, (-1, 0, 1)).all() else ''}"
+    )
+
+
+def _listed(values: NDArray[Any]) -> str:
+    words = [f"{value:g}" for value in values]
+    return " and ".join(words) if len(words) == 2 else _first_of(words)
 
 
 def warn_of_constants(spins: FloatArray, vertices: Vertices) -> None:
@@ -116,6 +139,20 @@ class Vertices:
         """Return pairs of vertices as pairs of columns, the smaller first."""
         ends = [(self.position(u, what), self.position(v, what)) for u, v in read_edges(edges)]
         return [(min(edge), max(edge)) for edge in ends]
+
+    def elements(self, start: Any, edges: list[tuple[int, int]]) -> list[int]:
+        """Return the elements of a start among the edges that may be coupled: by number or by vertices."""
+        given = start.support if isinstance(start, SearchResult) else start
+        if not is_graph(given) and isinstance(given, Iterable):
+            given = list(given)
+            if all(isinstance(item, (int, np.integer)) for item in given):
+                return given
+        element_of = {edge: element for element, edge in enumerate(edges)}
+        pairs = self.pairs(given, "start")
+        for pair in pairs:
+            if pair not in element_of:
+                raise ValueError(f"start must be made of edges that may be coupled; {pair} is none of them")
+        return [element_of[pair] for pair in pairs]
 
     def limits(self, max_degree: Any) -> list[int]:
         """Return the largest degree of every column, from a number, a mapping or a sequence."""

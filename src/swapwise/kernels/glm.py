@@ -10,16 +10,19 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-GAUSSIAN, LOGISTIC, POISSON, MULTINOMIAL = 0, 1, 2, 3
+from swapwise.kernels.families import GAUSSIAN, LOGISTIC, POISSON
 
-# A Hessian is made definite by this share of its diagonal. Steps fall short by as much, which the next one
-# makes up for.
-LIFT = 1e-10
+# What a column may have left, relative to its squared length, when those before it are taken out of it: one
+# with less tells nothing new, and keeps its coefficient.
+DEPENDENT = 1e-13
 
 # What a step must keep of the rise that its slope promises.
 ARMIJO = 1e-4
 
 HALVINGS = 40
+
+# A step that promises so little, in units of the tolerance, is late: near a maximum, if there is one.
+LATE = 1e6
 
 # Beyond this an exponential is cut off: it leaves floating point at 709.
 LARGEST_EXPONENT = 500.0
@@ -109,8 +112,46 @@ def derivatives(family, eta, target, weight, basis, slope, curve):
 
 
 @njit(cache=True)
+def _definite_solution(matrix, right):
+    """Solve a positive definite system by Cholesky's method, in place; dependent rows get zeros.
+
+    Rows are scaled to a diagonal of ones first: what is dependent does not depend on units.
+    """
+    size = len(right)
+    scale = np.zeros(size)
+    for i in range(size):
+        if matrix[i, i] > 0.0:
+            scale[i] = 1.0 / np.sqrt(matrix[i, i])
+    for i in range(size):
+        for j in range(i + 1):
+            matrix[i, j] *= scale[i] * scale[j]
+    solution = right * scale
+    kept = np.ones(size, np.bool_)
+    for i in range(size):
+        for j in range(i):
+            if kept[j]:
+                matrix[i, j] = (matrix[i, j] - np.dot(matrix[i, :j], matrix[j, :j])) / matrix[j, j]
+            else:
+                matrix[i, j] = 0.0
+        left = matrix[i, i] - np.dot(matrix[i, :i], matrix[i, :i])
+        kept[i] = left > DEPENDENT
+        if kept[i]:
+            matrix[i, i] = np.sqrt(left)
+            solution[i] = (solution[i] - np.dot(matrix[i, :i], solution[:i])) / matrix[i, i]
+        else:
+            matrix[i, :i] = 0.0
+            solution[i] = 0.0
+    for i in range(size - 1, -1, -1):
+        if kept[i]:
+            solution[i] /= matrix[i, i]
+            for j in range(i):
+                solution[j] -= matrix[i, j] * solution[i]
+    return solution * scale
+
+
+@njit(cache=True)
 def _newton_step(columns, slope, curve, ridge, theta):
-    """Return the step and the rise that its slope promises."""
+    """Return the step, the rise that its slope promises, and whether there is a slope at all."""
     m, levels = theta.shape
     gradient = np.empty(m * levels)
     hessian = np.empty((m * levels, m * levels))
@@ -120,17 +161,10 @@ def _newton_step(columns, slope, curve, ridge, theta):
             block = np.dot(columns * curve[a, b], columns.T)
             hessian[a * m : (a + 1) * m, b * m : (b + 1) * m] = block
             hessian[b * m : (b + 1) * m, a * m : (a + 1) * m] = block
-    largest = 0.0
     for i in range(m * levels):
         hessian[i, i] += ridge[i % m]
-        largest = max(largest, hessian[i, i])
-    if largest == 0.0:
-        return np.zeros((m, levels)), 0.0
-    for i in range(m * levels):
-        # A row of zeros has no slope either: any positive number leaves its coefficient where it is.
-        hessian[i, i] += LIFT * hessian[i, i] if hessian[i, i] > 1e-30 * largest else largest
-    step = np.linalg.solve(hessian, gradient)
-    return step.reshape(levels, m).T, np.dot(step, gradient)
+    step = _definite_solution(hessian, gradient)
+    return step.reshape(levels, m).T, np.dot(step, gradient), gradient.any()
 
 
 @njit(cache=True)
@@ -143,21 +177,27 @@ def _penalty(ridge, theta):
 
 
 @njit(cache=True)
-def refit(family, columns, offset, target, weight, basis, ridge, theta, tol, max_steps):
-    """Move θ to the maximum; return the value, whether it was reached, and the length of the last step.
+def refit(family, columns, offset, target, weight, basis, ridge, theta, alone, least, tol, max_steps):
+    """Move θ to the maximum; return the value, whether it was reached, and the longest of the late steps.
 
-    ``tol`` is the rise, still to be had after the last step, at which a refit ends. Its length is the largest
-    change of η: next to nothing at a maximum, about 1 on the way to one that is infinitely far.
+    ``tol`` is the rise, still to be had after the last step, at which a refit ends. Steps are measured by the
+    largest change of η: next to nothing near a maximum, about 1 on the way to one that is infinitely far. A θ
+    of a value below ``least`` is given up for no coefficients but ``alone`` in the last row.
     """
     levels, samples = offset.shape
     slope, curve = np.empty((levels, samples)), np.empty((levels, levels, samples))
     eta = offset + np.dot(np.ascontiguousarray(theta.T), columns)
     value = derivatives(family, eta, target, weight, basis, slope, curve) - _penalty(ridge, theta)
-    converged, last = False, 0.0
+    if not value >= least:
+        theta[:] = 0.0
+        theta[-1] = alone
+        eta = offset + np.dot(np.ascontiguousarray(theta.T), columns)
+        value = derivatives(family, eta, target, weight, basis, slope, curve)
+    converged, late = False, 0.0
     for _ in range(max_steps if len(theta) else 0):
-        step, promise = _newton_step(columns, slope, curve, ridge, theta)
+        step, promise, is_steep = _newton_step(columns, slope, curve, ridge, theta)
         if not promise > 0:
-            converged = True
+            converged = not is_steep  # a slope without curvature leads nowhere
             break
         change = np.dot(np.ascontiguousarray(step.T), columns)
         length, ahead = 1.0, -np.inf
@@ -171,7 +211,8 @@ def refit(family, columns, offset, target, weight, basis, ridge, theta, tol, max
         if not ahead > value and promise >= tol:  # nothing is left but rounding
             converged = promise < 1e3 * tol
             break
-        last = length * np.abs(change).max()
+        if promise < LATE * tol:
+            late = max(late, length * np.abs(change).max())
         # The last step is below what values can show, but not below what coefficients can.
         theta[:] = trial
         eta = moved
@@ -179,7 +220,7 @@ def refit(family, columns, offset, target, weight, basis, ridge, theta, tol, max
         if promise < tol:
             converged = True
             break
-    return value, converged or not len(theta), last
+    return value, converged or not len(theta), late
 
 
 @njit(cache=True)
@@ -215,8 +256,8 @@ def _after(support, added, dropped):
 
 
 @njit(cache=True)
-def values_after(problem, support, theta, added, dropped, tol, max_steps):
-    """Return the value after each move, refitted from the coefficients that stay."""
+def values_after(problem, support, theta, alone, least, added, dropped, tol, max_steps):
+    """Return the value after each move, refitted from what stays, and whether it was reached."""
     family, columns, begin, members, offset, target, weight, basis, ridge, with_intercept = problem
     values, converged = np.empty(len(added)), np.empty(len(added), np.bool_)
     first = np.zeros(len(support) + 1, np.intp)
@@ -236,7 +277,7 @@ def values_after(problem, support, theta, added, dropped, tol, max_steps):
         if with_intercept:
             fitted[row], penalty[row] = theta[-1], 0.0
         values[move], converged[move], _ = refit(
-            family, chosen, offset, target, weight, basis, penalty, fitted, tol, max_steps
+            family, chosen, offset, target, weight, basis, penalty, fitted, alone, least, tol, max_steps
         )
     return values, converged
 

@@ -29,12 +29,12 @@ from swapwise.kernels import glm
 if TYPE_CHECKING:
     from swapwise.objectives.generalized_linear import GeneralizedLinear
 
-# What a column may have left, relative to its length, when the chosen ones are taken out of it: with less,
-# nothing is concluded of it in closed form.
-LEAST_LEFT = 1e-8
+# What a column may have left, relative to its squared length, when the chosen ones are taken out of it: with
+# less, rounding may have a part in it, and nothing is concluded of it in closed form.
+LEAST_LEFT = 1e-6
 
-# Chosen columns closer to each other than this leave no second-order model.
-WORST_CONDITION = 1e-11
+# Chosen columns closer to each other than this, by the same measure, leave no second-order model.
+WORST_CONDITION = 1e-7
 
 # Columns whose distance from the chosen ones is computed at a time, in numbers.
 BLOCK_ENTRIES = 1 << 19
@@ -89,7 +89,9 @@ class AdditionBounds:
         products = products[take]
         self.coupling = products[:, :-1] @ inverse
         left = square - np.einsum("jk,jk->j", products[:, :-1], self.coupling)
-        self._clear = left > LEAST_LEFT * square
+        # What is taken out may be much longer than the column itself, and rounds by its own length.
+        taken_out = np.abs(products[:, :-1] * self.coupling).sum(axis=1)
+        self._clear = left > LEAST_LEFT * np.maximum(square, taken_out)
         self.left = np.where(self._clear, left, 1.0)
         self.slope = products[:, -1] - self.coupling @ self._gradient
         self._step = inverse @ self._gradient

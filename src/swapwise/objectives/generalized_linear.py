@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, as_real, as_vector, warn
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, as_vector, warn
+from swapwise.kernels.families import GAUSSIAN
 from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.model_data import centred, largest_entries, read_columns, read_groups, require_scale
 from swapwise.threads import few_threads
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ MAX_STEPS = 200
 FIT_TOLERANCE = 1e-14
 
 # Where a likelihood has no maximum, steps of Newton's method lead on by about 1 for ever, in the linear
-# predictor of some samples. Elsewhere the last of them is smaller by orders of magnitude.
+# predictor of some samples. Elsewhere the late ones are smaller by orders of magnitude.
 RUNAWAY_STEP = 0.1
 
 # What the curvature of a sample may be at the least, relative to the largest, in a second-order model: with
@@ -60,18 +62,22 @@ class GeneralizedLinear(SparseObjective):
         fit_intercept: bool,
         groups: Iterable[Hashable] | None,
     ) -> None:
-        self.columns = read_columns(X)
-        self.n_features, self.n_samples = self.columns.shape
+        columns = read_columns(X)
+        self.n_features, self.n_samples = columns.shape
         self.target, self.weight, self.ridge = target, weight, as_real(ridge, "ridge")
         if not isinstance(fit_intercept, (bool, np.bool_)):
             raise TypeError(f"fit_intercept must be True or False, got {fit_intercept!r}")
         self.fit_intercept = bool(fit_intercept)
-        self._begin, self._members, self.group_labels = _read_groups(groups, self.n_features)
+        # With an intercept, a shift of columns changes nothing else, and centred they are best for numerics.
+        shifted = centred(columns, weight) if self.fit_intercept else (columns, np.zeros(self.n_features))
+        self.columns, self._means = shifted
+        self._begin, self._members, self.group_labels = read_groups(groups, self.n_features)
         self.n = len(self._begin) - 1
         self.offset = np.zeros((self.basis.shape[1], self.n_samples))
         if offset is not None:
             self.offset[:] = as_vector(offset, self.n_samples, "offset")
         self._warned = False
+        require_scale(np.abs(target).max(keepdims=True), "y")
         perfect = self._perfect_value()
         self.scale = abs(perfect) + float(weight @ np.abs(target)) or 1.0
         self._null, self._intercept_alone = self._intercept_on(self.offset)
@@ -155,11 +161,15 @@ class GeneralizedLinear(SparseObjective):
             return 0.0, self.no_coefficients(support)
         chosen = glm.gather(self.columns, self._begin, self._members, support, self.fit_intercept)
         fitted = theta.copy()
-        value, converged, last_step = self._refit(chosen, self.offset, fitted)
-        self._warn_of_trouble(converged, last_step)
+        value, converged, late_step = self._refit(
+            chosen, self.offset, fitted, self._intercept_alone, self._null
+        )
+        self._warn_of_trouble(converged, late_step)
         return value - self._null, fitted
 
-    def _refit(self, chosen: FloatArray, offset: FloatArray, theta: FloatArray) -> tuple[float, bool, float]:
+    def _refit(
+        self, chosen: FloatArray, offset: FloatArray, theta: FloatArray, alone: FloatArray, least: float
+    ) -> tuple[float, bool, float]:
         from swapwise.kernels import glm
 
         ridge = np.full(len(chosen), self.ridge)
@@ -168,13 +178,15 @@ class GeneralizedLinear(SparseObjective):
         tol = FIT_TOLERANCE * self.scale
         target, weight, basis = self.target, self.weight, self.basis
         with few_threads(theta.size):
-            return glm.refit(self.family, chosen, offset, target, weight, basis, ridge, theta, tol, MAX_STEPS)
+            return glm.refit(
+                self.family, chosen, offset, target, weight, basis, ridge, theta, alone, least, tol, MAX_STEPS
+            )
 
-    def _warn_of_trouble(self, converged: bool, last_step: float) -> None:
+    def _warn_of_trouble(self, converged: bool, late_step: float) -> None:
         """Say once that coefficients run away, or that a refit did not come to its end."""
         if self._warned:
             return
-        if self.ridge == 0 and last_step > RUNAWAY_STEP and self.family != 0:
+        if self.ridge == 0 and late_step > RUNAWAY_STEP and self.family != GAUSSIAN:
             self._warned = warn(
                 f"{self.runaway}: the best coefficients are not finite, and were stopped where nothing more "
                 "is gained; a ridge (for instance ridge=0.001) makes them finite"
@@ -205,7 +217,8 @@ class GeneralizedLinear(SparseObjective):
         if not self.fit_intercept:
             return 0.0 if self.n_levels == 1 else np.zeros(len(self.basis))
         _, theta = self.fit_from(elements, self.no_coefficients(elements))
-        scores = self.scores_of(theta[-1:])[0]
+        shift = self._means[self.members(elements)] @ theta[:-1]
+        scores = self.scores_of(theta[-1:] - shift)[0]
         return float(scores) if self.n_levels == 1 else scores
 
     # -- u at any coefficients ----------------------------------------------------------------------
@@ -213,9 +226,16 @@ class GeneralizedLinear(SparseObjective):
     def _intercept_on(self, eta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log-likelihood with the best intercept on top of ``eta``, and that intercept."""
         rows = int(self.fit_intercept)
-        theta = np.zeros((rows, self.n_levels))
-        value, *_ = self._refit(np.ones((rows, self.n_samples)), eta, theta)
+        theta = np.tile(self._first_intercept(eta), (rows, 1))
+        ones = np.ones((rows, self.n_samples))
+        value, converged, late_step = self._refit(ones, eta, theta, np.zeros(self.n_levels), -np.inf)
+        if not converged and late_step <= RUNAWAY_STEP:
+            self._warn_of_trouble(converged, late_step)
         return float(value), theta[0] if rows else np.zeros(self.n_levels)
+
+    def _first_intercept(self, eta: FloatArray) -> FloatArray:
+        """Return an intercept to begin with: the linear predictor is to be about zero."""
+        return -(eta @ self.weight) / self.weight.sum()
 
     def predictor(self, coef: FloatArray) -> FloatArray:
         """Return η at coefficients, with the best intercept for them; one row a level."""
@@ -295,37 +315,31 @@ class GeneralizedLinear(SparseObjective):
     @cached_property
     def largest_entries(self) -> FloatArray:
         """The largest absolute value in every column."""
-        return np.maximum(self.columns.max(axis=1), -self.columns.min(axis=1))
-
-    @cached_property
-    def _centred(self) -> FloatArray:
-        """The columns as the curvature sees them: less their means, if there is an intercept."""
-        if not self.fit_intercept:
-            return self.columns
-        return self.columns - (self.columns @ self.weight / self.weight.sum())[:, None]
+        return largest_entries(self.columns)
 
     def curvature(self, columns: IndexArray) -> FloatArray | None:
         """Return columns of ``steepest · Σ_s ω_s (x_s − x̄)(x_s − x̄)ᵀ + ridge``, where that is known.
 
-        An intercept only takes curvature away: the more, the better it follows; the mean is one choice of it.
+        The mean x̄ is zero without an intercept, which only takes curvature away: the more, the better it
+        follows; the mean is one choice of it.
         """
         if self.steepest is None or not self.single:
             return None
-        block = self.steepest * self._centred @ (self._centred[columns] * self.weight).T
+        block = self.steepest * self.columns @ (self.columns[columns] * self.weight).T
         block[columns, np.arange(len(columns))] += self.ridge
         return block
 
     @cached_property
     def _squares(self) -> FloatArray:
         """For every element, a bound of what its columns curve the likelihood by."""
-        squares = np.einsum("js,js,s->j", self._centred, self._centred, self.weight)
+        squares = np.einsum("js,js,s->j", self.columns, self.columns, self.weight)
         return (self.steepest or 0.0) * self.sums_by_element(squares)
 
     @cached_property
     def _largest_eigenvalue(self) -> float:
         if min(self.columns.shape) > EIGENVALUES_UP_TO:
             return np.inf
-        rows = self._centred * np.sqrt(self.weight)
+        rows = self.columns * np.sqrt(self.weight)
         small = rows @ rows.T if len(rows) <= self.n_samples else rows.T @ rows
         return (self.steepest or 0.0) * float(np.linalg.eigvalsh(small)[-1]) * (1 + 1e-12)
 
@@ -339,37 +353,3 @@ class GeneralizedLinear(SparseObjective):
     def strong_concavity(self, t: int) -> float:
         """Return the ridge: the likelihood itself may be flat far out."""
         return self.ridge
-
-
-def read_columns(X: ArrayLike) -> FloatArray:
-    """Return the columns of a matrix, one a row."""
-    matrix = as_matrix(X, "X")
-    if 0 in matrix.shape:
-        raise ValueError(f"X must have at least one sample and one feature, got shape {matrix.shape}")
-    return np.ascontiguousarray(matrix.T)
-
-
-def read_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
-    """Return weights of the samples that sum to one."""
-    if sample_weight is None:
-        return np.full(n_samples, 1.0 / n_samples)
-    weight = as_vector(sample_weight, n_samples, "sample_weight", non_negative=True)
-    if not weight.any():
-        raise ValueError("sample_weight must have a positive entry, got zeros only")
-    return weight / weight.sum()
-
-
-def _read_groups(
-    groups: Iterable[Hashable] | None, n_features: int
-) -> tuple[IndexArray, IndexArray, list[Hashable] | None]:
-    """Return where each group begins, the columns group by group, and the labels in order of appearance."""
-    if groups is None:
-        return np.arange(n_features + 1), np.arange(n_features), None
-    if isinstance(groups, str) or not isinstance(groups, Iterable):
-        raise TypeError(f"groups must hold one label for each column, got {groups!r}")
-    number: dict[Hashable, int] = {}
-    codes = np.array([number.setdefault(label, len(number)) for label in groups], dtype=np.intp)
-    if len(codes) != n_features:
-        raise ValueError(f"groups must hold one label for each of the {n_features} columns, got {len(codes)}")
-    sizes = np.bincount(codes, minlength=len(number))
-    return np.append(0, np.cumsum(sizes)).astype(np.intp), np.argsort(codes, kind="stable"), list(number)

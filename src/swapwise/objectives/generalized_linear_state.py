@@ -73,10 +73,22 @@ class GeneralizedLinearState(SparseState):
         objective = self.objective
         tol = FIT_TOLERANCE * objective.scale
         with few_threads(self._theta.size):
-            values, _ = glm.values_after(
-                objective.problem, self.support, self._theta, moves.added, moves.dropped, tol, MAX_STEPS
+            values, converged = glm.values_after(
+                objective.problem,
+                self.support,
+                self._theta,
+                objective._intercept_alone,
+                objective._null,
+                moves.added,
+                moves.dropped,
+                tol,
+                MAX_STEPS,
             )
-        return values - objective._null - self.value
+        gains: FloatArray = values - objective._null - self.value
+        for row in np.flatnonzero(~converged):  # from nothing it may get further
+            fresh = objective._fit(moves.move(int(row)).result(self.support))[0]
+            gains[row] = max(gains[row], fresh - self.value)
+        return gains
 
     def narrowed(self, moves: MoveBatch, floor: float, score: Callable[[MoveBatch], object]) -> MoveBatch:
         """Return the moves that duality does not keep below the floor, all of them refitted.

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import as_real, as_vector
-from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
+from swapwise.kernels.families import GAUSSIAN
+from swapwise.objectives.generalized_linear import GeneralizedLinear
+from swapwise.objectives.model_data import read_weight
 
 
 class GroupLeastSquares(GeneralizedLinear):
@@ -38,7 +40,7 @@ class GroupLeastSquares(GeneralizedLinear):
     (array([0, 1]), array([1., 1., 3., 0.]))
     """
 
-    family = 0
+    family = GAUSSIAN
     steepest = 1.0
     quadratic = True
 

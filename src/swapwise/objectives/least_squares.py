@@ -13,6 +13,7 @@ from scipy.linalg import qr, solve_triangular
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, warn
 from swapwise.data.dense import DenseDesign
 from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.model_data import SMALLEST, require_scale
 
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares_state import LeastSquaresState
@@ -25,8 +26,6 @@ RANK_TOLERANCE = 1e-14
 # what a search puts together is of full rank in whatever order its columns are looked at.
 CANDIDATE_TOLERANCE = 1e-12
 
-# Entries within these bounds have squares, and products of squares, that stay finite and positive.
-SMALLEST, LARGEST = 1e-70, 1e70
 
 # Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
 EIGENVALUES_UP_TO = 1000
@@ -93,8 +92,8 @@ class LeastSquares(SparseObjective):
         self.n = self.design.n_features
         self.y = self.design.rows(y, "y")
         self.ridge = as_real(ridge, "ridge")
-        _require_scale(self.design.largest_entries(), "column {} of X")
-        _require_scale(np.abs(self.y).max(keepdims=True), "y")
+        require_scale(self.design.largest_entries(), "column {} of X")
+        require_scale(np.abs(self.y).max(keepdims=True), "y")
         squares = self.design.squared_norms()
         self._squared_y = float(self.y @ self.y)
         if self._squared_y == 0:
@@ -221,13 +220,3 @@ class LeastSquares(SparseObjective):
         if t <= 1:
             return (2.0 / self.total) * float(self.squares.min())
         return (2.0 / self.total) * (self._eigenvalues[0] + self.ridge)
-
-
-def _require_scale(largest: FloatArray, name: str) -> None:
-    outside = (largest > 0) & ((largest < SMALLEST) | (largest > LARGEST))
-    if outside.any():
-        column = int(np.argmax(outside))
-        raise ValueError(
-            f"{name.format(column)} has entries of size {largest[column]:.3g}, whose squares leave floating "
-            f"point; rescale it to between {SMALLEST:g} and {LARGEST:g}"
-        )

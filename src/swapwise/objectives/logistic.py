@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_vector
-from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
+from swapwise.kernels.families import LOGISTIC
+from swapwise.objectives.generalized_linear import GeneralizedLinear
+from swapwise.objectives.model_data import read_weight
 
 
 class Logistic(GeneralizedLinear):
@@ -47,7 +49,7 @@ class Logistic(GeneralizedLinear):
     (array([1, 4]), array([-2.,  3.]))
     """
 
-    family = 1
+    family = LOGISTIC
     steepest = 0.25
     runaway = "the classes are separable, or nearly so"
 

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.linalg import helmert
 
 from swapwise.checks import FloatArray, as_vector
-from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
+from swapwise.kernels.families import MULTINOMIAL
+from swapwise.objectives.generalized_linear import GeneralizedLinear
+from swapwise.objectives.model_data import read_weight
 
 
 class Multinomial(GeneralizedLinear):
@@ -43,7 +45,7 @@ class Multinomial(GeneralizedLinear):
     (array([1, 3]), (5, 3))
     """
 
-    family = 3
+    family = MULTINOMIAL
     # Böhning's bound: the matrix diag(p) − ppᵀ has no eigenvalue above one half.
     steepest = 0.5
     runaway = "the classes are separable, or nearly so"

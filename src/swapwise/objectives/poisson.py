@@ -6,10 +6,12 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
+from scipy.special import logsumexp, xlogy
 
-from swapwise.checks import as_vector
-from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
+from swapwise.checks import FloatArray, as_vector
+from swapwise.kernels.families import POISSON
+from swapwise.objectives.generalized_linear import GeneralizedLinear
+from swapwise.objectives.model_data import read_weight
 
 
 class Poisson(GeneralizedLinear):
@@ -44,7 +46,7 @@ class Poisson(GeneralizedLinear):
     array([1, 4])
     """
 
-    family = 2
+    family = POISSON
     runaway = "some counts are zero wherever a chosen feature has a value of its own"
 
     def __init__(
@@ -63,6 +65,13 @@ class Poisson(GeneralizedLinear):
         super().__init__(
             X, target, ridge, read_weight(sample_weight, n_samples), offset, fit_intercept, groups
         )
+
+    def _first_intercept(self, eta: FloatArray) -> FloatArray:
+        """Return the best intercept: means and counts are to have the same sum."""
+        total = float(self.weight @ self.target)
+        if total == 0:
+            return super()._first_intercept(eta)
+        return np.array([np.log(total) - logsumexp(eta[0], b=self.weight)])
 
     def _perfect_value(self) -> float:
         return float(self.weight @ (xlogy(self.target, self.target) - self.target))

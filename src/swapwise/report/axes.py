@@ -1,8 +1,8 @@
-"""The axes that plots are drawn on, and how they look."""
+"""The axes that plots are drawn on and how they look, and the model that is drawn."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,12 +24,26 @@ def axes_or_new(ax: Axes | None, width: float = 6.4, height: float = 4.0) -> Axe
     return ax
 
 
+def drawn_model(model: Any) -> Any:
+    """Return the estimator to draw: the last step of a pipeline, that of a selector, or what was given.
+
+    One that is not fitted raises scikit-learn's ``NotFittedError``; what is no estimator is returned.
+    """
+    steps = getattr(model, "steps", None)
+    last = steps[-1][1] if isinstance(steps, list) else model
+    if hasattr(last, "fit"):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(last)
+    return getattr(last, "estimator_", last)
+
+
 def tidy(axes: Axes, grid: Literal["both", "x"] = "both", integers: bool = False) -> Axes:
     """Return the axes with a light grid and no frame."""
     from matplotlib.ticker import MaxNLocator
 
     if integers:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis=grid, alpha=0.25)
     axes.set_axisbelow(True)

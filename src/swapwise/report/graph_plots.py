@@ -9,15 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_real
-from swapwise.report.axes import COLOURS, axes_or_new
+from swapwise.report.axes import COLOURS, axes_or_new, drawn_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POSITIVE, NEGATIVE = COLOURS[:2]
 
-# Points, of the nodes of a graph and their names.
-NODE_RADIUS, LABEL_SIZE = 4.5, 8.0
+# Points, of the nodes of a graph and their names; those of many nodes are smaller.
+NODE_RADIUS, LABEL_SIZE, SMALL_LABEL_SIZE = 4.5, 8.0, 6.5
+MANY_NODES = 30
+
+# Inches of a figure with room for so many nodes; more of them get a larger one, up to a factor.
+WIDTH, HEIGHT, ROOM_FOR, LARGEST_FACTOR = 6.4, 5.6, 20, 3.0
+
+# Beyond so many nodes, springs are laid out in time, and distances along the graph are not.
+MOST_NODES_BY_DISTANCE = 100
 
 # Where a name may stand, seen from its node: the first of those where it overlaps with least.
 SIDES = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -38,11 +45,13 @@ def plot_graph(
     Parameters
     ----------
     model : fitted estimator with ``graph_``, or networkx graph
-        Such as an ``IsingGraph``.
+        Such as an ``IsingGraph``, or a pipeline that ends in one.
     ax : matplotlib axes, optional
-        Draw into these; by default into a new figure, which pyplot does not know of.
+        Draw into these; by default into a new figure, the larger the more nodes there are;
+        ``ax.figure.savefig("x.png")`` saves it.
     positions : mapping from node to (x, y), or array of shape (n_nodes, 2), optional
-        Where the nodes are; by default where springs along the edges draw them, those without in a row.
+        Where the nodes are; by default each component is laid out by itself, and they stand side by side,
+        the largest first and nodes without an edge at the bottom.
     labels : bool
         Write the names of the nodes beside them.
     threshold : float
@@ -61,34 +70,92 @@ def plot_graph(
     >>> [text.get_text() for text in ax.texts]
     ['rain', 'umbrella']
     """
-    graph = getattr(model, "graph_", model)
+    graph = getattr(drawn_model(model), "graph_", model)
     if not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
         raise TypeError(f"model must be a networkx graph or an estimator with graph_, got {model!r}")
     threshold = as_real(threshold, "threshold")
     weight = {(u, v): float(w) for u, v, w in graph.edges(data="weight", default=1.0) if abs(w) > threshold}
-    place = _spring_layout(graph, list(weight)) if positions is None else _places(graph, positions)
-    axes = axes_or_new(ax, height=5.6)
+    place = _layout(graph, list(weight)) if positions is None else _places(graph, positions)
+    factor = min(max(1.0, (len(place) / ROOM_FOR) ** 0.5), LARGEST_FACTOR)
+    axes = axes_or_new(ax, WIDTH * factor, HEIGHT * factor)
     _draw_edges(axes, weight, place)
     _draw_nodes(axes, graph, place)
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.12)
     if labels:
-        _write_beside(axes, place)
+        _write_beside(axes, place, SMALL_LABEL_SIZE if len(place) > MANY_NODES else LABEL_SIZE)
     return axes
 
 
-def _spring_layout(graph: Any, edges: list[Any]) -> dict[Any, FloatArray]:
+def _layout(graph: Any, edges: list[Any]) -> dict[Any, FloatArray]:
+    """Return places in which an edge has a length of about 1, whatever component it is in."""
     import networkx as nx
 
+    edges = [(u, v) for u, v in edges if u != v]
     linked = nx.Graph(edges)
-    place = nx.spring_layout(linked, iterations=200, seed=0)
-    # No spring holds the others, and they would fly off: a row beneath.
-    loose = [node for node in graph if node not in linked]
-    bottom = min((float(point[1]) for point in place.values()), default=0.0) - 0.3
-    for node, x in zip(loose, np.linspace(-1.0, 1.0, len(loose) + 2)[1:-1], strict=True):
-        place[node] = np.array([x, bottom])
+    parts = sorted(nx.connected_components(linked), key=len, reverse=True)
+    blocks = [
+        # Nodes in the order of the graph, as that of a set would change from run to run.
+        _component_layout(
+            [node for node in graph if node in part], [edge for edge in edges if edge[0] in part]
+        )
+        for part in parts
+    ]
+    loose = [{node: np.zeros(2)} for node in graph if node not in linked]
+    areas = sum(float(np.prod(_extent(block) + 1.0)) for block in blocks) + len(loose)
+    widest = max([(areas * WIDTH / HEIGHT) ** 0.5, *(_extent(block)[0] + 1.0 for block in blocks)])
+    place: dict[Any, FloatArray] = {}
+    top = 0.0
+    for group in (blocks, loose):
+        top = _stack(group, widest, top, place)
     return {node: place[node] for node in graph}
+
+
+def _component_layout(nodes: list[Any], edges: list[Any]) -> dict[Any, FloatArray]:
+    """Return places of connected nodes, with the lower left corner at 0 and edges of length 1 in the mean."""
+    import networkx as nx
+
+    part = nx.Graph()
+    part.add_nodes_from(nodes)
+    part.add_edges_from(edges)
+    if len(part) <= MOST_NODES_BY_DISTANCE:
+        place = nx.kamada_kawai_layout(part, weight=None)
+    else:
+        place = nx.spring_layout(part, iterations=200, seed=0, weight=None)
+    length = np.mean([np.linalg.norm(place[u] - place[v]) for u, v in edges])
+    corner = np.min(list(place.values()), axis=0)
+    return {node: (place[node] - corner) / length for node in nodes}
+
+
+def _extent(block: dict[Any, FloatArray]) -> FloatArray:
+    extent: FloatArray = np.max(list(block.values()), axis=0)
+    return extent
+
+
+def _stack(
+    blocks: list[dict[Any, FloatArray]], widest: float, top: float, place: dict[Any, FloatArray]
+) -> float:
+    """Put blocks side by side in rows that hang from ``top``, one below the other; return where they end."""
+    rows: list[list[dict[Any, FloatArray]]] = []
+    used = np.inf
+    for block in blocks:
+        width = _extent(block)[0] + 1.0
+        if used + width > widest + 1e-9:
+            rows.append([])
+            used = 0.0
+        rows[-1].append(block)
+        used += width
+    for row in rows:
+        height = max(_extent(block)[1] for block in row)
+        gap = (widest - sum(_extent(block)[0] for block in row)) / len(row)
+        left = gap / 2
+        for block in row:
+            corner = np.array([left, top - (height + _extent(block)[1]) / 2])
+            place.update({node: corner + point for node, point in block.items()})
+            left += _extent(block)[0] + gap
+        top -= height + 1.0
+    return top
 
 
 def _places(graph: Any, positions: Any) -> dict[Any, FloatArray]:
@@ -146,7 +213,7 @@ def _draw_nodes(axes: Axes, graph: Any, place: dict[Any, FloatArray]) -> None:
     axes.figure.colorbar(drawn, ax=axes, shrink=0.6, label="field", extend=beyond)
 
 
-def _write_beside(axes: Axes, place: dict[Any, FloatArray]) -> None:
+def _write_beside(axes: Axes, place: dict[Any, FloatArray], font: float) -> None:
     """Write the name of each node on the side where it overlaps least with nodes and names before it."""
     from matplotlib.patheffects import withStroke
 
@@ -157,13 +224,13 @@ def _write_beside(axes: Axes, place: dict[Any, FloatArray]) -> None:
     whole = np.array([[0.0, 0.0, *figure.get_size_inches() * 72]])
     taken = np.column_stack([points - NODE_RADIUS, points + NODE_RADIUS])
     for node, point in zip(place, points, strict=True):
-        size = np.array([0.6 * LABEL_SIZE * len(str(node)), 1.3 * LABEL_SIZE])
+        size = np.array([0.6 * font * len(str(node)), 1.3 * font])
         offsets = [np.array(side) * (NODE_RADIUS + size / 2) for side in SIDES]
         boxes = [np.concatenate([point + offset - size / 2, point + offset + size / 2]) for offset in offsets]
         overlaps = [_overlap(box, taken) + size.prod() - _overlap(box, whole) for box in boxes]
         best = int(np.argmin(np.round(overlaps)))
         taken = np.vstack([taken, boxes[best]])
-        centred: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": LABEL_SIZE, "zorder": 3}
+        centred: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": font, "zorder": 3}
         at, offset = tuple(place[node]), tuple(offsets[best])
         name = axes.annotate(str(node), at, offset, textcoords="offset points", **centred)
         name.set_path_effects([withStroke(linewidth=2.0, foreground="white")])

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from swapwise.checks import as_count
+from swapwise.checks import FloatArray, as_count, as_vector
 from swapwise.constraints.partition import Partition
 from swapwise.estimators.constraint_of import Elements
-from swapwise.report.axes import COLOURS, axes_or_new, tidy
+from swapwise.report.axes import COLOURS, axes_or_new, drawn_model, tidy
 from swapwise.report.frames import require_columns
 from swapwise.report.quality import FOUND, PROMISED, PROVEN
 from swapwise.search.result import SearchResult
@@ -23,18 +23,26 @@ MARKERS = "osD^vX"
 
 # In the order in which a frame without an estimator is looked through; "cv" has its mean and spread.
 CRITERIA = {"cv": "cv_mean", "ebic": "ebic", "bic": "bic", "gic": "gic", "aic": "aic", "value": "value"}
-LABELS = {"cv": "cross-validated loss", "value": "value"}
+
+# What the estimators that choose a size cross-validate.
+LOSSES = {
+    "SparseRegressorCV": "mean squared error",
+    "SparseClassifierCV": "log-loss",
+    "SparsePoissonRegressorCV": "Poisson deviance",
+}
 
 
 def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = None) -> Axes:
-    """Draw how good the answers of a path are over their size, and which one was chosen.
+    """Draw how good the answers of a path are over their size, and which one was chosen, by what.
+
+    With the rule of one standard error, a thin line shows what is near enough to the best.
 
     Parameters
     ----------
-    model : fitted estimator with ``path_``, or that frame
-        Such as ``SparseRegressorCV`` or ``IsingGraphCV``. A frame by itself does not know what was chosen.
+    model : fitted estimator with ``path_`` (``SparseRegressorCV``, ``IsingGraphCV``), or that frame
+        Or a pipeline that ends in one. A frame by itself does not know what was chosen.
     ax : matplotlib axes, optional
-        Draw into these; by default into a new figure, which pyplot does not know of.
+        Draw into these; by default into a new figure; ``ax.figure.savefig("x.png")`` saves it.
     criterion : str, optional
         ``"cv"``, ``"aic"``, ``"bic"``, ``"ebic"``, ``"gic"`` or ``"value"``, if not the one that the
         estimator chose by. Graphs have none but their held-out score.
@@ -50,23 +58,42 @@ def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = Non
     >>> plot_path(path, criterion="bic").get_ylabel()
     'BIC'
     """
+    model = drawn_model(model)
     frame = getattr(model, "path_", model)
     if isinstance(frame, pd.DataFrame) and "max_degree" in frame:
         if criterion is not None:
             raise ValueError(f"criterion must be None for a path of graphs, got {criterion!r}")
         return _draw_degrees(model, frame, axes_or_new(ax))
     require_columns(frame, "model", ["size"], "the path_ of a fitted estimator")
-    named = criterion if criterion is not None else getattr(model, "criterion", None)
-    name = _criterion(frame, named)
+    chosen_by = getattr(model, "criterion", None)
+    name = _criterion(frame, chosen_by if criterion is None else criterion)
     axes, path = axes_or_new(ax), frame.sort_values("size")
     bars = path["cv_se"] if name == "cv" and "cv_se" in path else None
     axes.errorbar(path["size"], path[CRITERIA[name]], bars, fmt="o-", color=FOUND, markersize=4, capsize=2)
     if (chosen := getattr(model, "size_", None)) is not None:
-        axes.axvline(chosen, color=PROVEN, linestyle="--", zorder=1, label=f"chosen: {chosen}")
+        by = "" if chosen_by is None else f" (by {chosen_by})"
+        axes.axvline(chosen, color=PROVEN, linestyle="--", zorder=1, label=f"chosen: {chosen}{by}")
+        if name == "cv":
+            best = path.loc[path["cv_mean"].idxmin()]
+            _draw_threshold(axes, model, best["cv_mean"] + best["cv_se"])
         axes.legend(frameon=False)
-    axes.set_xlabel("size")
-    axes.set_ylabel(LABELS.get(name, name.upper()))
+    axes.set_xlabel("capacity" if getattr(model, "along", "size") == "capacity" else "size")
+    axes.set_ylabel(_label(model, name))
     return tidy(axes, integers=True)
+
+
+def _label(model: Any, criterion: str) -> str:
+    if criterion != "cv":
+        return criterion if criterion == "value" else criterion.upper()
+    known = [LOSSES[kind.__name__] for kind in type(model).__mro__ if kind.__name__ in LOSSES]
+    return f"cross-validated {known[0] if known else 'loss'}"
+
+
+def _draw_threshold(axes: Axes, model: Any, level: float) -> None:
+    """Draw what is near enough to the best, if that rule was asked for and there is a standard error."""
+    if getattr(model, "one_standard_error", False) and np.isfinite(level):
+        look: dict[str, Any] = {"color": "black", "linewidth": 0.8, "linestyle": ":", "zorder": 1}
+        axes.axhline(level, label="one standard error from the best", **look)
 
 
 def _criterion(frame: pd.DataFrame, wanted: str | None) -> str:
@@ -96,6 +123,8 @@ def _draw_degrees(model: Any, frame: pd.DataFrame, axes: Axes) -> Axes:
             at = int(np.flatnonzero(path["max_degree"] == model.max_degree_)[0])
             ring: dict[str, Any] = {"markersize": 13, "markerfacecolor": "none", "markeredgecolor": "black"}
             axes.plot(x[at], path["score_mean"].iloc[at], "o", label="chosen", linestyle="none", **ring)
+    best = frame.loc[frame["score_mean"].idxmax()]
+    _draw_threshold(axes, model, best["score_mean"] - best["score_se"])
     axes.set_xlabel("largest degree")
     axes.set_ylabel("held-out score")
     axes.legend(frameon=False)
@@ -103,14 +132,20 @@ def _draw_degrees(model: Any, frame: pd.DataFrame, axes: Axes) -> Axes:
 
 
 def plot_support(
-    estimator: Any, ax: Axes | None = None, *, groups: Any = None, names: Any = None, top: int | None = None
+    estimator: Any,
+    ax: Axes | None = None,
+    *,
+    groups: Any = None,
+    names: Any = None,
+    top: int | None = None,
+    scale: Any = None,
 ) -> Axes:
     """Draw the coefficients of the chosen features as bars, group by group.
 
     Parameters
     ----------
     estimator : fitted estimator with ``coef_`` and ``support_``
-        Or a ``SparseSelector``. Of several classes, the norm over the classes is drawn.
+        Or a ``SparseSelector``, or a pipeline. Of several classes, the norm over the classes is drawn.
     ax : matplotlib axes, optional
         Draw into these; by default into a new figure that is as high as its bars need.
     groups : sequence, Series or dict, optional
@@ -120,6 +155,9 @@ def plot_support(
         What to call the features, if not as in the data of fit.
     top : int, optional
         Draw only so many of the largest coefficients.
+    scale : sequence or Series, optional
+        A number for each feature, in order or by name, that its coefficient is multiplied with.
+        Coefficients are in the units of the data; pass ``scale=X.std()`` to compare them with each other.
 
     Returns
     -------
@@ -134,11 +172,13 @@ def plot_support(
     >>> [label.get_text() for label in plot_support(model).get_yticklabels()]
     ['roof: 1 of 2 chosen', 'x0', 'cellar: 1 of 2 chosen', 'x3']
     """
-    model = getattr(estimator, "estimator_", estimator)
+    model = drawn_model(estimator)
     if not hasattr(model, "coef_") or not hasattr(model, "support_"):
         raise TypeError(f"estimator must be fitted and have coef_ and support_, got {estimator!r}")
     coef = np.atleast_2d(model.coef_)
     size = coef[0] if len(coef) == 1 else np.linalg.norm(coef, axis=0)
+    if scale is not None:
+        size = size * _scale(model, scale, len(size))
     called = _names(model, names, len(size))
     label_of = _group_labels(model, groups, len(size))
     shown = model.support_[np.argsort(-np.abs(size[model.support_]), kind="stable")]
@@ -151,13 +191,25 @@ def plot_support(
     axes.set_yticks(
         range(len(rows)), [text if feature is None else called[feature] for feature, text, _ in rows]
     )
+    if not rows:
+        axes.text(0.5, 0.5, "nothing chosen", ha="center", va="center", transform=axes.transAxes)
     for tick, (feature, *_) in zip(axes.get_yticklabels(), rows, strict=True):
         tick.set(fontweight="bold" if feature is None else "normal")
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.axvline(0.0, color="black", linewidth=0.8)
-    axes.set_xlabel("coefficient" if len(coef) == 1 else "norm of the coefficients over the classes")
+    label = "coefficient" if len(coef) == 1 else "norm of the coefficients over the classes"
+    axes.set_xlabel(label if scale is None else f"{label}, times scale")
     return tidy(axes, grid="x")
+
+
+def _scale(model: Any, scale: Any, n_features: int) -> FloatArray:
+    names = getattr(model, "feature_names_in_", None)
+    if isinstance(scale, pd.Series) and names is not None:
+        if missing := [name for name in names if name not in scale.index]:
+            raise ValueError(f"scale must have a number for every feature, but {missing[0]!r} is missing")
+        scale = scale.loc[list(names)]
+    return as_vector(scale, n_features, "scale", non_negative=True)
 
 
 def _names(model: Any, names: Any, n_features: int) -> list[str]:
@@ -203,9 +255,9 @@ def plot_history(result: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     result : SearchResult, or fitted estimator with ``result_``
-        If it has a certificate (that of :func:`swapwise.exact`), its upper bound is drawn too.
+        Or a pipeline. The upper bound of a certificate (that of :func:`swapwise.exact`) is drawn too.
     ax : matplotlib axes, optional
-        Draw into these; by default into a new figure, which pyplot does not know of.
+        Draw into these; by default into a new figure; ``ax.figure.savefig("x.png")`` saves it.
 
     Returns
     -------
@@ -218,7 +270,7 @@ def plot_history(result: Any, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['added']
     """
-    found = getattr(result, "result_", result)
+    found = getattr(drawn_model(result), "result_", result)
     if not isinstance(found, SearchResult):
         raise TypeError(f"result must be a SearchResult or a fitted estimator, got {result!r}")
     axes = axes_or_new(ax)
@@ -232,10 +284,14 @@ def plot_history(result: Any, ax: Axes | None = None) -> Axes:
             x, y = [move.n_iter for move in of_kind], [move.value for move in of_kind]
             axes.plot(x, y, marker, color=colour, markersize=4, label=label)
     if not moves:
-        axes.plot([0], [found.value], "o", color=FOUND, markersize=4, label="no move was made")
+        axes.axhline(found.value, color=PROMISED, linewidth=1)
+        axes.plot([0], [found.value], "o", color=FOUND, markersize=4)
+        text = f"no move was made: the start has value {found.value:.6g}"
+        axes.annotate(text, (0, found.value), (0, 6), textcoords="offset points", ha="center")
     if found.certificate is not None and np.isfinite(found.certificate.upper_bound):
         axes.axhline(found.certificate.upper_bound, color=PROVEN, linestyle="--", label="proven upper bound")
     axes.set_xlabel("move")
     axes.set_ylabel("value")
-    axes.legend(frameon=False)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False)
     return tidy(axes, integers=True)

@@ -57,7 +57,7 @@ def _best_of_model(state: SparseState, constraint: IndependenceSystem, clock: Cl
     pool = np.arange(constraint.n)
     if isinstance(constraint, Matroid):  # elsewhere elements cannot be given new numbers
         pool = _pool(state, constraint)
-    model = state.objective.quadratic_model(state, pool)
+    model = state.objective.quadratic_model(state, pool) if len(pool) else None
     if model is None:
         return state.support
     system = Induced(constraint, pool) if isinstance(constraint, Matroid) else constraint
