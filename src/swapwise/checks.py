@@ -120,14 +120,14 @@ def unwarned() -> Iterator[None]:
         _unwarned.reset(token)
 
 
-def warn(message: str) -> bool:
+def warn(message: str, category: type[Warning] = UserWarning) -> bool:
     """Warn, and point at the line outside this package that led here; return whether it was said."""
     if _unwarned.get():
         return False
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("swapwise."):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
     return True
 
 

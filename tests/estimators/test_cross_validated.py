@@ -119,14 +119,29 @@ def test_the_chosen_size_is_a_plain_fit(kind):
     np.testing.assert_allclose(model.path_coefs_[1], model.coef_, rtol=1e-9)
 
 
+def count_by_hand(weight):
+    """How many samples there are: a whole number says how often one was seen."""
+    return weight.sum() if (weight == np.round(weight)).all() else np.count_nonzero(weight)
+
+
 def deviance_by_hand(kind, model, X, y, weight):
     """Twice the log-likelihood that a perfect fit has more; for least squares, up to a constant."""
-    n = np.count_nonzero(weight)
+    n = count_by_hand(weight)
     if kind is sw.SparseRegressorCV:
         return n * np.log(mean_squared_error(y, model.predict(X), sample_weight=weight))
     if kind is sw.SparseClassifierCV:
         return 2 * n * log_loss(y, model.predict_proba(X), sample_weight=weight)
     return n * mean_poisson_deviance(y, model.predict(X), sample_weight=weight)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_a_weight_of_two_is_the_same_sample_twice(kind):
+    X, y = problem(kind)
+    times = np.tile([1, 2], len(y) // 2)
+    weighted = kind(sizes=[1, 2], criterion="bic").fit(X, y, times)
+    repeated = kind(sizes=[1, 2], criterion="bic").fit(X.repeat(times, axis=0), y.repeat(times))
+    names = ["value", "deviance", "aic", "bic", "ebic", "gic"]
+    np.testing.assert_allclose(weighted.path_[names], repeated.path_[names], rtol=1e-6)
 
 
 @pytest.mark.parametrize(("kind", "classes"), [*((kind, 2) for kind in ESTIMATORS), (ESTIMATORS[1], 3)])
@@ -135,7 +150,7 @@ def deviance_by_hand(kind, model, X, y, weight):
 def test_criteria_against_their_formulas(kind, classes, fit_intercept, weights):
     X, y = problem(kind, classes=classes)
     weight = np.tile(weights, 30)
-    n, p, gamma = np.count_nonzero(weight), 5000, 0.8
+    n, p, gamma = count_by_hand(weight), 5000, 0.8
     fitted = kind(
         sizes=[3], criterion="aic", fit_intercept=fit_intercept, n_features_original=p, gamma=gamma
     ).fit(X, y, weight)

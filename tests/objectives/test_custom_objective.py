@@ -593,3 +593,19 @@ def test_the_check_refuses_what_it_cannot_check() -> None:
         check_objective(sw.Linear([1.0]))
     with pytest.raises(ValueError, match="n_points must be at least 1, got 0"):
         check_objective(nearest(), n_points=0)
+
+
+@pytest.mark.parametrize(
+    ("constants", "message"),
+    [
+        ({"smoothness": 0.1}, r"smoothness\(1\) is 0.1, but a coordinate curves by 10"),
+        ({"strong_concavity": 100.0}, r"strong_concavity\(3\) is 100, but a direction curves by 10 only"),
+    ],
+)
+def test_constants_that_the_function_does_not_keep_are_caught(constants, message):
+    def value_and_grad(w):
+        return -5.0 * w @ w, -10.0 * w
+
+    with pytest.raises(ValueError, match=message):
+        check_objective(CustomObjective(value_and_grad, 3, **constants))
+    check_objective(CustomObjective(value_and_grad, 3, smoothness=10.0, strong_concavity=10.0))

@@ -113,7 +113,7 @@ feature_names_in_ :
         return -log_softmax(scores, axis=1)[np.arange(len(scores)), sample.y.astype(np.intp)]
 
     def _deviance(self, sample: Sample, loss: float) -> float:
-        return 2 * len(sample.y) * loss
+        return 2 * sample.count * loss
 
     def _n_levels(self) -> int:
         return len(self.classes_) - 1

@@ -166,7 +166,7 @@ class CrossValidated(SparseEstimator):
         assert isinstance(sample, SplitSample)
         elements = self._elements()
         family = growing_constraints(
-            self.constraint, self.sizes, self.along, self.forced, elements, _counted(sample)
+            self.constraint, self.sizes, self.along, self.forced, elements, sample.count
         )
         sizes, constraints = list(family), list(family.values())
         self._told_of_nothing(constraints[-1])
@@ -227,7 +227,7 @@ class CrossValidated(SparseEstimator):
                 deviance,
                 (len(chosen) + bool(self.fit_intercept)) * self._n_levels(),
                 len(chosen),
-                n_samples=len(sample.y),
+                n_samples=sample.count,
                 n_features=self._original(),
                 gamma=self.gamma,
             )
@@ -249,13 +249,6 @@ class CrossValidated(SparseEstimator):
         start = "empty" if plan.pivot is None else result.support
         with unwarned():  # the path has said what there is to say
             return self._copy(random_state=seed)._search(objective, constraint, start)
-
-
-def _counted(sample: Sample) -> int:
-    """Return the number of samples; weights that are whole numbers say how often each was seen."""
-    if sample.weight is None or (sample.weight % 1).any():
-        return len(sample.y)
-    return int(sample.weight.sum())
 
 
 @dataclass(frozen=True, eq=False)

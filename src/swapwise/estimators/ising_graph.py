@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from swapwise.checks import FloatArray, IndexArray, as_count
-from swapwise.estimators.restarts import as_generator, best_of_searches
+from swapwise.estimators.restarts import as_generator, best_of_searches, warn_if_cut_short
 from swapwise.estimators.spins import (
     Vertices,
     coding_of,
@@ -153,6 +153,7 @@ class BaseIsingGraph(BaseEstimator):
         options = self._search_options(objective) | {"progress": self.progress}
         searches = best_of_searches(objective, self.constraint_, start=self._start(objective), **options)
         self.result_ = searches.best
+        warn_if_cut_short([self.result_.status], self.time_limit, self.max_iter, "result_.status")
         chosen = self.result_.support
         self.support_: IndexArray = np.column_stack([objective.tail[chosen], objective.head[chosen]])
         self.coupling_, self.field_ = fitted_parameters(objective, self.result_)

@@ -52,7 +52,7 @@ feature_names_in_ :
         return deviances
 
     def _deviance(self, sample: Sample, loss: float) -> float:
-        return len(sample.y) * loss
+        return sample.count * loss
 
     def _check_training(self, sample: Sample, whole: Sample) -> None:
         if not sample.y.any():

@@ -69,7 +69,7 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
         ``deviance``, ``aic``, ``bic``, ``ebic``, ``gic`` (small is good; the deviance of least squares is
         ``N log(RSS / N)``), ``status`` (why the search stopped), ``cv_mean`` and ``cv_se`` (mean over the
         folds of the held-out loss and its standard error, if there were folds). N is the number of samples
-        of positive weight; weights only matter relative to each other.
+        of positive weight, or the sum of the weights if they are whole numbers: how often each was seen.
     path_supports_ : list of sorted integer arrays
         The features of each size.
     path_coefs_ : array of shape (n_sizes, ...)
@@ -101,4 +101,4 @@ feature_names_in_ :
 
     def _deviance(self, sample: Sample, loss: float) -> float:
         least = ROUNDING**2 * float(sample.mean(sample.y**2)) or np.finfo(float).tiny
-        return len(sample.y) * float(np.log(max(loss, least)))
+        return sample.count * float(np.log(max(loss, least)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from swapwise.checks import FloatArray, as_count, as_time_limit, unwarned
+from swapwise.checks import FloatArray, as_count, as_time_limit, unwarned, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.maximize import maximize
 from swapwise.objectives.base import SetFunction
@@ -84,12 +83,10 @@ def warn_if_cut_short(
     limits = {Status.TIME_LIMIT: f"{time_limit=}", Status.ITERATION_LIMIT: f"{max_iter=}"}
     reached = [limit for status, limit in limits.items() if status in set(statuses)]
     if reached:
-        # With the category that scikit-learn's users filter by; beyond this lie _fit, fit and the user.
-        warnings.warn(
+        warn(
             f"the search was cut short by {' and '.join(reached)}: the answer is the best so far; "
             f"{told_by} tells",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
 

@@ -141,6 +141,7 @@ class Inspection:
             nearby = point + 1e-2 * self.rng.standard_normal(self.n_coef)
             if self._wrong_hessian(nearby, places, *self._curvature(nearby, places)):
                 raise ValueError(f"{wrong} (at {short(point)})")
+        self._check_constants(point, found, doubt)
         self.check_concavity(point, 2.0 * self.rng.standard_normal(self.n_coef))
         flattest = np.zeros(self.n_coef)
         flattest[places] = np.linalg.eigh((found + found.T) / 2)[1][:, 0]
@@ -156,6 +157,30 @@ class Inspection:
         columns = [_differences(fall, point, j, self.steepest) for j in places.tolist()]
         found, doubt = (np.column_stack(part) for part in zip(*columns, strict=True))
         return found, doubt
+
+    def _check_constants(self, point: FloatArray, found: FloatArray, doubt: FloatArray) -> None:
+        """Check that no coordinate curves by more than the smoothness, nor any direction by less than is said."""
+        if not self.objective.single:  # constants are by element
+            return
+        room = CURVATURE_TOLERANCE * float(np.abs(found).max()) + float(np.linalg.norm(doubt))
+        most = float(np.diag(found).max())
+        try:
+            M = self.objective.smoothness(1)
+        except NotImplementedError:
+            M = np.inf
+        if most > M + room:
+            raise ValueError(
+                f"smoothness(1) is {M:.6g}, but a coordinate curves by {most:.6g} (at {short(point)})"
+            )
+        least, m = (
+            float(np.linalg.eigvalsh((found + found.T) / 2)[0]),
+            self.objective.strong_concavity(len(found)),
+        )
+        if least < m - room:
+            raise ValueError(
+                f"strong_concavity({len(found)}) is {m:.6g}, but a direction curves by {least:.6g} only "
+                f"(at {short(point)})"
+            )
 
     def _wrong_hessian(
         self, point: FloatArray, places: IndexArray, found: FloatArray, doubt: FloatArray
