@@ -141,12 +141,12 @@ class Inspection:
             nearby = point + 1e-2 * self.rng.standard_normal(self.n_coef)
             if self._wrong_hessian(nearby, places, *self._curvature(nearby, places)):
                 raise ValueError(f"{wrong} (at {short(point)})")
-        self._check_constants(point, found, doubt)
         self.check_concavity(point, 2.0 * self.rng.standard_normal(self.n_coef))
         flattest = np.zeros(self.n_coef)
         flattest[places] = np.linalg.eigh((found + found.T) / 2)[1][:, 0]
         for length in (1e-2, 1.0):
             self.check_concavity(point, length * flattest)
+        self._check_constants(point, found, doubt)
 
     def _curvature(self, point: FloatArray, places: IndexArray) -> tuple[FloatArray, FloatArray]:
         """Return a block of minus the Hessian by differences, and by how much it may be off."""
@@ -159,7 +159,7 @@ class Inspection:
         return found, doubt
 
     def _check_constants(self, point: FloatArray, found: FloatArray, doubt: FloatArray) -> None:
-        """Check that no coordinate curves by more than the smoothness, nor any direction by less than is said."""
+        """Check that no coordinate curves by more than is said, and no direction by less."""
         if not self.objective.single:  # constants are by element
             return
         room = CURVATURE_TOLERANCE * float(np.abs(found).max()) + float(np.linalg.norm(doubt))
@@ -172,10 +172,8 @@ class Inspection:
             raise ValueError(
                 f"smoothness(1) is {M:.6g}, but a coordinate curves by {most:.6g} (at {short(point)})"
             )
-        least, m = (
-            float(np.linalg.eigvalsh((found + found.T) / 2)[0]),
-            self.objective.strong_concavity(len(found)),
-        )
+        least = float(np.linalg.eigvalsh((found + found.T) / 2)[0])
+        m = self.objective.strong_concavity(len(found))
         if least < m - room:
             raise ValueError(
                 f"strong_concavity({len(found)}) is {m:.6g}, but a direction curves by {least:.6g} only "
