@@ -96,7 +96,7 @@ def test_two_classes_are_logistic_with_half_the_ridge():
 def test_least_squares_in_groups_is_ridge_regression():
     _, X, eta = sample(4)
     y = eta + np.sin(np.arange(len(eta)))
-    weight = np.linspace(0.5, 1.5, len(y))
+    weight = np.linspace(0.5, 4.0, len(y))
     f = sw.GroupLeastSquares(X, y, list("abacbc"), ridge=2.0, sample_weight=weight)
     assert (f.n, f.n_features, f.group_labels) == (3, 6, ["a", "b", "c"])
     columns = [0, 2, 3, 5]

@@ -11,9 +11,17 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, as_vector, warn
 from swapwise.kernels.families import GAUSSIAN
-from swapwise.objectives.base import SparseObjective, SparseState
+from swapwise.objectives.base import SparseState
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.objectives.model_data import centred, largest_entries, read_columns, read_groups, require_scale
+from swapwise.objectives.likelihood_curvature import LikelihoodCurvature
+from swapwise.objectives.model_data import (
+    SMALLEST,
+    centred,
+    largest_entries,
+    read_columns,
+    read_groups,
+    require_scale,
+)
 from swapwise.threads import few_threads
 
 if TYPE_CHECKING:
@@ -32,11 +40,8 @@ RUNAWAY_STEP = 0.1
 # less, the response that Newton's step would fit knows no bounds.
 LEAST_CURVATURE = 1e-8
 
-# Eigenvalues of larger matrices than this are bounded by traces.
-EIGENVALUES_UP_TO = 2000
 
-
-class GeneralizedLinear(SparseObjective):
+class GeneralizedLinear(LikelihoodCurvature):
     """A log-likelihood of ``y`` given ``Xw + intercept``, with whole columns or groups of them as elements.
 
     A subclass names its ``family`` and reads its target. Weights of samples are normalised to sum to one, so
@@ -45,8 +50,6 @@ class GeneralizedLinear(SparseObjective):
 
     #: Number of the family in ``swapwise.kernels.glm``
     family: int
-    #: What the second derivative of the log-likelihood in η does not exceed; None if nothing
-    steepest: float | None = None
     #: How the warning about coefficients without a maximum begins
     runaway: str = "the likelihood has no maximum"
     #: Scores of classes from the numbers that are fitted; one number is its own score
@@ -287,18 +290,18 @@ class GeneralizedLinear(SparseObjective):
             return None
         eta = self.predictor(state.coef)
         _, slope, curve = self.derivatives(eta)
-        flattest = LEAST_CURVATURE * float(curve.max())
-        if flattest == 0:
+        steepest = float(curve.max())
+        if steepest < SMALLEST:
             return None
-        weight = np.maximum(curve[0, 0], flattest)
+        weight = np.maximum(curve[0, 0], LEAST_CURVATURE * steepest)
         response = eta[0] - self.offset[0] + slope[0] / weight
         columns = self.columns[elements]
         if self.fit_intercept:
             share = weight / weight.sum()
             columns = columns - (columns @ share)[:, None]
             response = response - response @ share
-        root = np.sqrt(weight)
-        return LeastSquares((columns * root).T, response * root, self.ridge)
+        root = np.sqrt(weight / steepest)
+        return LeastSquares((columns * root).T, response * root, self.ridge / steepest)
 
     def promises(self, state: SparseState) -> FloatArray:
         """Return what a step of Newton's method in each element's own coefficients promises."""
@@ -310,46 +313,7 @@ class GeneralizedLinear(SparseObjective):
         squares = glm.weighted_squares(self.columns, curve) + self.ridge
         return np.divide(state.pull, 2 * squares, out=np.zeros(self.n), where=squares > 0)
 
-    # -- curvature ----------------------------------------------------------------------------------
-
     @cached_property
     def largest_entries(self) -> FloatArray:
         """The largest absolute value in every column."""
         return largest_entries(self.columns)
-
-    def curvature(self, columns: IndexArray) -> FloatArray | None:
-        """Return columns of ``steepest · Σ_s ω_s (x_s − x̄)(x_s − x̄)ᵀ + ridge``, where that is known.
-
-        The mean x̄ is zero without an intercept, which only takes curvature away: the more, the better it
-        follows; the mean is one choice of it.
-        """
-        if self.steepest is None or not self.single:
-            return None
-        block = self.steepest * self.columns @ (self.columns[columns] * self.weight).T
-        block[columns, np.arange(len(columns))] += self.ridge
-        return block
-
-    @cached_property
-    def _squares(self) -> FloatArray:
-        """For every element, a bound of what its columns curve the likelihood by."""
-        squares = np.einsum("js,js,s->j", self.columns, self.columns, self.weight)
-        return (self.steepest or 0.0) * self.sums_by_element(squares)
-
-    @cached_property
-    def _largest_eigenvalue(self) -> float:
-        if min(self.columns.shape) > EIGENVALUES_UP_TO:
-            return np.inf
-        rows = self.columns * np.sqrt(self.weight)
-        small = rows @ rows.T if len(rows) <= self.n_samples else rows.T @ rows
-        return (self.steepest or 0.0) * float(np.linalg.eigvalsh(small)[-1]) * (1 + 1e-12)
-
-    def smoothness(self, t: int) -> float:
-        """Return a valid M_{s,t}, where the likelihood has one: from the t longest columns."""
-        if self.steepest is None:
-            return super().smoothness(t)
-        longest = np.sort(self._squares)[::-1][: max(t, 1)]
-        return min(float(longest.sum()), self._largest_eigenvalue) + self.ridge
-
-    def strong_concavity(self, t: int) -> float:
-        """Return the ridge: the likelihood itself may be flat far out."""
-        return self.ridge
