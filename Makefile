@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: test lint bench reproduce clean
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/.installed
 	$(BIN)/ruff check .
