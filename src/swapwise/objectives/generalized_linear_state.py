@@ -111,11 +111,12 @@ class GeneralizedLinearState(SparseState):
         contest.refit(best_first[expected[best_first] > floor])
         additions.tighten(contest.least)
         hopeful = additions.most[row] >= contest.least
-        contest.run(np.flatnonzero(hopeful & ~loses), additions.promise[row], additions.most[row])
+        free = np.flatnonzero(hopeful & ~loses)
+        contest.run(free, additions.promise[row[free]], additions.most[row[free]])
         for gone in np.unique(dropped[hopeful & loses]):
             rows = np.flatnonzero(hopeful & (dropped == gone) & (additions.most[row] >= contest.least))
             self._contend_without(int(gone), rows, added[rows], contest)
-        return listed.take(np.sort(np.array(contest.scored, dtype=np.intp)))
+        return listed.take(np.array(sorted(contest.scored), dtype=np.intp))
 
     def _expected(self, additions: AdditionBounds, row: IndexArray, dropped: IndexArray) -> FloatArray:
         """Return what the second-order model expects of swaps: the formula of least squares, halved."""
@@ -137,9 +138,7 @@ class GeneralizedLinearState(SparseState):
         lost = value - self.value
         additions = AdditionBounds(self.objective, rest, theta[:, 0], added)
         additions.tighten(contest.least - lost)
-        promise, most = np.full((2, len(contest.listed)), np.inf)
-        promise[rows], most[rows] = additions.promise + lost, additions.most + lost
-        contest.run(rows, promise, most)
+        contest.run(rows, additions.promise + lost, additions.most + lost)
 
 
 class _Contest:
@@ -153,7 +152,7 @@ class _Contest:
         score: Callable[[MoveBatch], object],
     ) -> None:
         self._state, self.listed, self._floor, self._score = state, listed, floor, score
-        self.scored: list[int] = []
+        self.scored: set[int] = set()
 
     @property
     def least(self) -> float:
@@ -165,14 +164,16 @@ class _Contest:
         batch = self.listed.take(rows)
         self._score(batch)
         self._floor = max(self._floor, float(self._state.gains(batch).max(initial=-np.inf)))
-        self.scored += [int(row) for row in rows if row not in self.scored]
+        self.scored.update(rows.tolist())
 
     def run(self, rows: IndexArray, promise: FloatArray, most: FloatArray) -> None:
         """Refit moves, the most promising first, until what is left cannot be the best."""
-        waiting, size = rows[np.argsort(-promise[rows], kind="stable")], FIRST_REFITS
+        best_first, size = np.argsort(-promise, kind="stable"), FIRST_REFITS
+        rows, most = rows[best_first], most[best_first]
         while True:
-            waiting = waiting[most[waiting] >= self.least]
-            if not len(waiting):
+            hopeful = most >= self.least
+            rows, most = rows[hopeful], most[hopeful]
+            if not len(rows):
                 return
-            self.refit(waiting[:size])
-            waiting, size = waiting[size:], 2 * size
+            self.refit(rows[:size])
+            rows, most, size = rows[size:], most[size:], 2 * size
