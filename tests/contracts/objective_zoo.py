@@ -143,6 +143,16 @@ def generalized_linear(draw: st.DrawFn, kind: type[SetFunction], *, grouped: boo
     return kind(X, y, sample_weight=weight, **options)
 
 
+def several_coefficients() -> st.SearchStrategy[SetFunction]:
+    """Groups of columns, classes, and both at once."""
+    return st.one_of(
+        generalized_linear(Logistic, grouped=True),
+        generalized_linear(Multinomial, grouped=False),
+        generalized_linear(Multinomial, grouped=True),
+        generalized_linear(GroupLeastSquares, grouped=True),
+    )
+
+
 ZOO = [
     Kind("linear", linear(), submodular=True),
     Kind("coverage", coverage(), submodular=True),
@@ -153,9 +163,7 @@ ZOO = [
     Kind("custom objective", custom_objective(), tolerance=1e-7),
     Kind("logistic", generalized_linear(Logistic, grouped=False), tolerance=1e-7),
     Kind("poisson", generalized_linear(Poisson, grouped=False), tolerance=1e-7),
-    Kind("logistic in groups", generalized_linear(Logistic, grouped=True), tolerance=1e-7),
-    Kind("multinomial", generalized_linear(Multinomial, grouped=False), tolerance=1e-7),
-    Kind("least squares in groups", generalized_linear(GroupLeastSquares, grouped=True), tolerance=1e-7),
+    Kind("several coefficients an element", several_coefficients(), tolerance=1e-7),
 ]
 
 

@@ -209,7 +209,7 @@ coefficient_kinds = pytest.mark.parametrize(
     [
         kind
         for kind in ZOO
-        if kind.name.startswith(("logistic", "poisson", "multi", "least", "ising", "custom o"))
+        if kind.name.startswith(("logistic", "poisson", "several", "least", "ising", "custom o"))
     ],
     ids=lambda kind: kind.name,
 )
