@@ -16,7 +16,8 @@ ROOT = Path(swapwise.__file__).parent
 LAYERS = [
     {"checks", "graphs", "threads"},
     {"moves"},
-    {"kernels", "data"},
+    {"kernels"},
+    {"data"},
     {"objectives", "constraints"},
     {"search"},
     {"theory"},

@@ -69,7 +69,7 @@ def as_vector(values: ArrayLike, length: int | None, name: str, *, non_negative:
         raise ValueError(f"{name} must be one-dimensional, got shape {vector.shape}{hint}")
     if length is not None and vector.size != length:
         raise ValueError(f"{name} must have length {length}, got length {vector.size}")
-    _require_finite(vector, name)
+    require_finite(vector, name)
     if non_negative and (vector < 0).any():
         where = int(np.argmax(vector < 0))
         raise ValueError(f"{name} must be non-negative, got {vector[where]} at position {where}")
@@ -77,15 +77,20 @@ def as_vector(values: ArrayLike, length: int | None, name: str, *, non_negative:
 
 
 def as_matrix(
-    values: ArrayLike, name: str, layout: str = "rows are samples, columns are features"
+    values: ArrayLike,
+    name: str,
+    layout: str = "rows are samples, columns are features",
+    *,
+    finite: bool = True,
 ) -> FloatArray:
-    """Return a finite two-dimensional float array."""
+    """Return a two-dimensional float array, and see to it that it is finite unless that is done elsewhere."""
     if hasattr(values, "tocsr"):
         raise TypeError(f"{name} must be a dense matrix, got a sparse one; try {name}.toarray()")
     matrix = _as_float(values, name)
     if matrix.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional ({layout}), got shape {matrix.shape}")
-    _require_finite(matrix, name)
+    if finite:
+        require_finite(matrix, name)
     return matrix
 
 
@@ -157,7 +162,8 @@ def _as_float(values: ArrayLike, name: str) -> FloatArray:
         raise TypeError(f"{name} must hold real numbers, but could not be read as such: {error}") from None
 
 
-def _require_finite(array: FloatArray, name: str) -> None:
+def require_finite(array: NDArray[Any], name: str) -> None:
+    """Say which entry of an array is not finite, if one is not."""
     # The sum is finite only if every entry is (or if huge entries overflow): one fast pass decides.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(array.sum()):

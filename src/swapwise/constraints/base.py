@@ -181,6 +181,14 @@ class IndependenceSystem(ABC):
                     chosen = larger
         return chosen
 
+    def nested_limits(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray] | None:
+        """Return limits on nested sets that say the same, for kernels, or None if there are none that do.
+
+        See :class:`Laminar` for the four arrays. Elements that are forced in need not be told of: they count
+        towards the limits, and are never dropped.
+        """
+        return None
+
     def loops(self) -> IndexArray:
         """Return the elements that are in no allowed set."""
         return np.flatnonzero(~self.addable(np.empty(0, dtype=np.intp)))
@@ -196,6 +204,11 @@ class IndependenceSystem(ABC):
         if not maximal:
             return sum(comb(candidates, k) for k in range(size + 1))
         return comb(candidates, min(size, (candidates + 1) // 2))
+
+
+def as_order(order: Iterable[int]) -> IndexArray:
+    """Return elements in their order as an array."""
+    return order.astype(np.intp, copy=False) if isinstance(order, np.ndarray) else np.fromiter(order, np.intp)
 
 
 def places_of(wanted: list[str], names: list[str], holder: str) -> IndexArray:

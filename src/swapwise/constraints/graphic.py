@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import BoolArray, IndexArray
+from swapwise.constraints.base import as_order
 from swapwise.constraints.edges import Edge, number_vertices, read_edges
 from swapwise.constraints.matroid import Matroid
 
@@ -61,7 +62,7 @@ class Graphic(Matroid):
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add edges in the given order that close no cycle (Kruskal's algorithm)."""
         trees = _Trees(self._n_vertices)
-        candidates = np.concatenate([np.asarray(support, dtype=np.intp), np.fromiter(order, dtype=np.intp)])
+        candidates = np.concatenate([np.asarray(support, dtype=np.intp), as_order(order)])
         joins = [trees.join(*ends) for ends in self._ends(candidates)]
         return np.sort(candidates[np.array(joins, dtype=bool)])
 

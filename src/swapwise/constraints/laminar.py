@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elements
+from swapwise.constraints.base import as_order
 from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.moves import NOTHING, MoveList
 
@@ -104,6 +105,17 @@ class Laminar(Matroid):
         other._leaf = self._leaf[order]
         return other
 
+    def nested_limits(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray]:
+        """Return the tree: the smallest set of each element, and end, parent and capacity of each set."""
+        return self._leaf, self._end, self._parent, self._capacity
+
+    def induced(self, elements: IndexArray) -> Laminar:
+        """Return the same limits on some of the elements, numbered by their places in ``elements``."""
+        part = object.__new__(Laminar)
+        part.n = len(elements)
+        part._set_tree(self._leaf[elements], self._end, self._parent, self._capacity)
+        return part
+
     def __repr__(self) -> str:
         """Return a short description."""
         return f"{type(self).__name__}(n={self.n}, {len(self._capacity) - 1} sets)"
@@ -162,7 +174,7 @@ class Laminar(Matroid):
         From the leaves up, every set keeps the first of what its parts kept: the first base in an
         order of a truncation is the beginning of the first base of what is truncated.
         """
-        rest = np.fromiter(order, dtype=np.intp)
+        rest = as_order(order)
         known = np.zeros(self.n, dtype=bool)
         known[support] = True
         kept = np.concatenate([np.asarray(support, dtype=np.intp), rest[~known[rest]]])

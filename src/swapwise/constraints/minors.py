@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 
 from swapwise.checks import BoolArray, IndexArray
+from swapwise.constraints.base import as_order
 from swapwise.constraints.matroid import Matroid
 
 
@@ -43,6 +44,18 @@ class Truncation(Matroid):
     def _reordered(self, order: IndexArray) -> Self:
         return type(self)(self.matroid._reordered(order), self.size)
 
+    def induced(self, elements: IndexArray) -> Matroid:
+        """Return the truncation of what the matroid is on some elements."""
+        return type(self)(self.matroid.induced(elements), self.size)
+
+    def nested_limits(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray] | None:
+        """Return the limits of the matroid, with that of the whole ground set lowered."""
+        limits = self.matroid.nested_limits()
+        if limits is None:
+            return None
+        leaf, end, parent, capacity = limits
+        return leaf, end, parent, np.append(min(self.size, int(capacity[0])), capacity[1:])
+
     def _taken(self, support: IndexArray) -> int:
         """Return how many places are taken by the support and the forced elements."""
         return len(np.union1d(support, self.forced))
@@ -69,7 +82,7 @@ class Truncation(Matroid):
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Extend the support in the whole matroid, and keep what came first."""
-        rest = np.fromiter(order, dtype=np.intp)
+        rest = as_order(order)
         grown = self.matroid.extend(support, rest)
         in_turn = np.concatenate([np.asarray(support, dtype=np.intp), rest[~np.isin(rest, support)]])
         in_turn = in_turn[np.isin(in_turn, grown)]
@@ -103,6 +116,10 @@ class Restriction(Matroid):
     def _reordered(self, order: IndexArray) -> Self:
         return type(self)(self.matroid._reordered(order), np.flatnonzero(self._kept[order]))
 
+    def induced(self, elements: IndexArray) -> Matroid:
+        """Return the restriction of what the matroid is on some elements."""
+        return type(self)(self.matroid.induced(elements), np.flatnonzero(self._kept[elements]))
+
     def _is_independent(self, support: IndexArray) -> bool:
         return bool(self._kept[support].all()) and self.matroid._is_independent(support)
 
@@ -117,7 +134,7 @@ class Restriction(Matroid):
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Extend the support by those elements of the order that may be chosen."""
-        rest = np.fromiter(order, dtype=np.intp)
+        rest = as_order(order)
         return self.matroid.extend(support, rest[self._kept[rest]])
 
 
@@ -149,6 +166,15 @@ class Contraction(Matroid):
         forced = np.flatnonzero(np.isin(order, self.forced))
         return type(self)(self.matroid._reordered(order), forced)
 
+    def nested_limits(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray] | None:
+        """Return the limits of the matroid: what is forced in counts as any other does."""
+        return self.matroid.nested_limits()
+
+    def induced(self, elements: IndexArray) -> Matroid:
+        """Return the contraction of what the matroid is on some elements, which hold all that is forced."""
+        forced = np.flatnonzero(np.isin(elements, self.forced))
+        return type(self)(self.matroid.induced(elements), forced)
+
     def _is_independent(self, support: IndexArray) -> bool:
         return self.matroid._is_independent(np.union1d(support, self.forced))
 
@@ -169,7 +195,7 @@ class Contraction(Matroid):
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Extend the support and the forced elements, and leave out the forced that were not asked for."""
-        rest = np.fromiter(order, dtype=np.intp)
+        rest = as_order(order)
         grown = self.matroid.extend(np.union1d(support, self.forced), rest)
         return grown[np.isin(grown, np.union1d(support, rest))]
 
@@ -207,6 +233,6 @@ class Induced(Matroid):
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Extend the support by those elements of the order that may be chosen."""
-        rest = np.fromiter(order, dtype=np.intp)
+        rest = as_order(order)
         grown = self.matroid.extend(self.elements[support], self.elements[rest])
         return np.flatnonzero(np.isin(self.elements, grown))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.constraints.base import IndependenceSystem, MaxWeight
+from swapwise.constraints.base import IndependenceSystem, MaxWeight, as_order
 from swapwise.constraints.exchanges import (
     LARGEST_BATCH,
     added_sets,
@@ -88,7 +88,7 @@ class PackingSystem(IndependenceSystem):
         """Add elements in the given order while their groups have places."""
         chosen = np.zeros(self.n, dtype=bool)
         chosen[support] = True
-        rest = np.fromiter(order, dtype=np.intp)
+        rest = as_order(order)
         room = self._room(support)
         for piece in pieces_of(np.ones(len(rest)), 4096):
             # Groups fill up soon, and then few elements of a piece are left to be looked at in turn.

@@ -1,68 +1,87 @@
-"""A design matrix in memory."""
+"""A matrix in memory: rows or columns side by side, single or double precision, never copied."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_matrix, as_vector
+from swapwise.checks import FloatArray, IndexArray, as_matrix, require_finite
+from swapwise.data.matrix import Matrix, Moments
+
+# Rows are gathered in blocks of about so many numbers.
+BLOCK_ENTRIES = 1 << 18
 
 
-class DenseDesign:
-    """The few things a search asks of a design matrix A: columns, ``Aᵀ V`` and squared norms.
+class DenseMatrix(Matrix):
+    """An array of two dimensions.
 
-    Rows are samples, columns are features. Sample weights multiply every row by the root of its
-    weight, which turns weighted least squares into plain least squares.
+    >>> matrix = DenseMatrix([[1.0, 2.0], [3.0, 4.0]])
+    >>> matrix.products(np.array([[1.0, 1.0]]))
+    array([[4., 6.]])
     """
 
-    def __init__(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> None:
-        matrix = as_matrix(X, "X")
-        if 0 in matrix.shape:
-            raise ValueError(f"X must have at least one sample and one feature, got shape {matrix.shape}")
-        self.n_samples, self.n_features = matrix.shape
-        self.row_scale: FloatArray | None = None
-        if sample_weight is not None:
-            weight = as_vector(sample_weight, self.n_samples, "sample_weight", non_negative=True)
-            if not weight.any():
-                raise ValueError("sample_weight must have a positive entry, got zeros only")
-            self.row_scale = np.sqrt(weight)
-            matrix = matrix * self.row_scale[:, None]
-        self._matrix = matrix
+    def __init__(self, X: ArrayLike) -> None:
+        array: Any = X if isinstance(X, np.ndarray) and X.dtype == np.float32 and X.ndim == 2 else None
+        array = as_matrix(X, "X", finite=False) if array is None else array
+        if 0 in array.shape:
+            raise ValueError(f"X must have at least one sample and one feature, got shape {array.shape}")
+        by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
+        self._array = array if by_columns else np.ascontiguousarray(array)
+        self._by_columns = by_columns
+        self.n_samples, self.n_features = array.shape
+        self.single = array.dtype == np.float32
 
-    def rows(self, values: ArrayLike, name: str) -> FloatArray:
-        """Return one number a sample, scaled as the rows of the matrix are."""
-        vector = as_vector(values, self.n_samples, name)
-        return vector if self.row_scale is None else vector * self.row_scale
+    def columns(self, elements: IndexArray, rows: slice = slice(None)) -> FloatArray:
+        """Return columns as the rows of a new array."""
+        if self._by_columns:
+            return self._array.T[elements, rows].astype(np.float64, copy=False)
+        # Rows are read, and left, in the order in which they lie: that is faster than column by column.
+        return self._array[rows][:, elements].astype(np.float64, copy=False).T
 
-    def columns(self, elements: IndexArray) -> FloatArray:
-        """Return the columns ``elements`` as the rows of a new contiguous array."""
-        return np.ascontiguousarray(self._matrix[:, elements].T)
+    def products(self, vectors: FloatArray) -> FloatArray:
+        """Return ``V X``; in single precision if the data are."""
+        products = vectors.astype(self._array.dtype, copy=False) @ self._array
+        return products.astype(np.float64, copy=False)
 
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``A w``."""
-        return self._matrix @ coef
+        """Return ``X w``, from the columns with a coefficient."""
+        used = np.flatnonzero(coef)
+        if 4 * len(used) < len(coef):
+            return coef[used] @ self.columns(used)
+        return (self._array @ coef.astype(self._array.dtype, copy=False)).astype(np.float64, copy=False)
 
-    def correlate(self, vectors: FloatArray) -> FloatArray:
-        """Return ``Aᵀ V`` for a vector or a thin matrix: one pass over the data."""
-        return self._matrix.T @ vectors
+    def moments(self, weight: FloatArray) -> Moments:
+        """Return means and spreads, counted from the first row so that large offsets do no harm."""
+        # Kernels take a moment to load: nobody who has no data should wait for them.
+        from swapwise.kernels import moments
 
-    def largest_entries(self) -> FloatArray:
-        """Return the largest absolute value in every column."""
-        largest: FloatArray = np.maximum(self._matrix.max(axis=0), -self._matrix.min(axis=0))
-        return largest
+        origin = self._array[0].astype(np.float64)
+        sums, squares = np.empty(self.n_features), np.empty(self.n_features)
+        given = self._array.T if self._by_columns else self._array
+        kernel = moments.by_columns if self._by_columns else moments.by_rows
+        with np.errstate(over="ignore", invalid="ignore"):
+            kernel(given, weight, origin, 0, self.n_features, sums, squares)
+            total = weight.sum()
+            offset = sums / total
+            return Moments(origin + offset, np.maximum(squares - sums * offset, 0.0))
 
-    def squared_norms(self) -> FloatArray:
-        """Return the squared length of every column."""
-        return np.einsum("ij,ij->j", self._matrix, self._matrix)
+    def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
+        """Return ``X_firstᵀ diag(weight) X_second``, block by block of rows."""
+        gram = np.zeros((len(first), len(second)))
+        step = max(1, BLOCK_ENTRIES // max(1, len(first) + len(second)))
+        for begin in range(0, self.n_samples, step):
+            rows = slice(begin, begin + step)
+            left = self.columns(first, rows)
+            right = left if first is second else self.columns(second, rows)
+            gram += (left if (weight[rows] == 1.0).all() else left * weight[rows]) @ right.T
+        return gram
 
-    def extreme_eigenvalues(self) -> tuple[float, float]:
-        """Return bounds on the smallest and largest eigenvalue of ``AᵀA``, safe against rounding.
+    def require_finite(self) -> None:
+        """Say which entry is not finite, if one is not."""
+        require_finite(self._array, "X")
 
-        Both come from the smaller of ``AᵀA`` and ``AAᵀ``.
-        """
-        wide = self.n_features > self.n_samples
-        small = self._matrix @ self._matrix.T if wide else self._matrix.T @ self._matrix
-        eigenvalues = np.linalg.eigvalsh(small)
-        margin = np.finfo(float).eps * max(self._matrix.shape) * eigenvalues[-1]
-        smallest = 0.0 if wide else max(0.0, float(eigenvalues[0] - margin))
-        return smallest, float(eigenvalues[-1] + margin)
+    def largest_entry(self, element: int) -> float:
+        """Return the largest absolute value in a column."""
+        return float(np.abs(self._array[:, element]).max())

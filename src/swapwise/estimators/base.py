@@ -27,7 +27,7 @@ from swapwise.estimators.restarts import Searches, best_of_searches, warn_if_cut
 from swapwise.estimators.scaling import Sample, Scaling, read_offset
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.methods import resolve
-from swapwise.search.model_start import has_model
+from swapwise.search.model_start import prefers_model
 from swapwise.search.pivots import Pivot
 from swapwise.search.result import SearchResult
 from swapwise.theory.certificate import Certificate
@@ -173,18 +173,22 @@ class SparseEstimator(BaseEstimator, ABC):
         reset: bool = True,
     ) -> Sample:
         """Return checked data; ``reset`` is True in fit."""
-        checks = {"accept_sparse": True, "dtype": np.float64, "reset": reset}
-        X, y = validate_data(self, X, y, **checks)
-        # One layout for all, so that the same numbers give the same answer to the last digit.
-        X = np.ascontiguousarray(X.toarray() if issparse(X) else X)
-        n = len(X)
-        shift = None if offset is None else read_offset(offset, n)
+        X, y = self._checked(X, y, reset)
+        shift = None if offset is None else read_offset(offset, len(y))
         weight = self._weights(y, sample_weight)
         if weight is None:
             return Sample(X, self._target(y, reset), None, shift)
+        if weight.all():
+            return Sample(X, self._target(y, reset), weight, shift)
         kept = np.flatnonzero(weight)
         target = self._target(np.asarray(y)[kept], reset)
         return Sample(X[kept], target, weight[kept], None if shift is None else shift[kept])
+
+    def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
+        """Return data that scikit-learn finds nothing wrong with, as the objective wants them."""
+        X, y = validate_data(self, X, y, accept_sparse=True, dtype=np.float64, reset=reset)
+        # One layout for all, so that the same numbers give the same answer to the last digit.
+        return np.ascontiguousarray(X.toarray() if issparse(X) else X), y
 
     def _weights(self, y: Any, sample_weight: Any) -> FloatArray | None:
         """Return the checked weight of each sample, or None if all are alike."""
@@ -206,11 +210,14 @@ class SparseEstimator(BaseEstimator, ABC):
 
     def _build(self, sample: Sample, elements: Elements) -> Task:
         """Return the objective that a sample leads to."""
+        self._check_flags()
+        scaling, X = Scaling.of(sample, self.fit_intercept, self.standardize)
+        return Task(self._objective(X, sample, elements.groups), scaling, sample)
+
+    def _check_flags(self) -> None:
         for name in ("fit_intercept", "standardize"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise TypeError(f"{name} must be True or False, got {getattr(self, name)!r}")
-        scaling, X = Scaling.of(sample, self.fit_intercept, self.standardize)
-        return Task(self._objective(X, sample, elements.groups), scaling, sample)
 
     def _penalty(self) -> float:
         return self._default_ridge if self.ridge is None else as_real(self.ridge, "ridge")
@@ -245,11 +252,11 @@ class SparseEstimator(BaseEstimator, ABC):
         return nothing
 
     def _start(self, objective: SparseObjective) -> Any:
-        """Return where searches begin: by default where second-order models lead, if there are any."""
+        """Return where searches begin: by default where second-order models lead, if that is faster."""
         if not (isinstance(self.start, str) and self.start == "auto"):
             return self.start
         is_local = resolve(self.method, objective)[1] is not None
-        return "model" if is_local and has_model(objective) else "empty"
+        return "model" if is_local and prefers_model(objective) else "empty"
 
     def _install(
         self, task: Task, elements: Elements, constraint: IndependenceSystem, found: Searches

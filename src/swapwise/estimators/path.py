@@ -15,7 +15,7 @@ from swapwise.objectives.base import SparseObjective, SparseState, State
 from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.loop import Trace, climb, take_pending
 from swapwise.search.methods import make_steps
-from swapwise.search.model_start import has_model, model_set
+from swapwise.search.model_start import model_set, prefers_model
 from swapwise.search.result import Event, SearchResult, Status
 from swapwise.search.run import Plan
 from swapwise.search.starts import begin
@@ -134,11 +134,11 @@ class _Walk:
 
     def fresh_starts(self) -> dict[int, IndexArray]:
         """Return sets to begin with that owe nothing to smaller answers, for some places."""
-        every = MODEL_EVERY if has_model(self._objective) else FRESH_EVERY
+        every = MODEL_EVERY if prefers_model(self._objective) else FRESH_EVERY
         places = range(len(self._constraints) - 1, 0, -every)
         if not places:
             return {}
-        if has_model(self._objective):
+        if prefers_model(self._objective):
             return {place: self._modelled(place) for place in places}
         grown = [event.support for event in self.search_from_nothing(places[0]) if not event.dropped]
         starts = {}
@@ -237,7 +237,7 @@ class _Walk:
     def _losses(self) -> FloatArray:
         """Return what dropping each of the chosen changes the value by, to second order if it has models."""
         scored, chosen = self._state, self._state.support
-        if has_model(self._objective):
+        if prefers_model(self._objective) and not self._objective.closed_form_gains:
             assert isinstance(self._state, SparseState)
             model = self._objective.quadratic_model(self._state, chosen)
             if model is not None:

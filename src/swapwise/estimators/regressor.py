@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import assert_all_finite, validate_data
 
 from swapwise.checks import FloatArray, IndexArray, as_vector, unwarned, warn
+from swapwise.data.design import Design
+from swapwise.data.open import open_matrix
 from swapwise.estimators.base import SparseEstimator, Task
-from swapwise.estimators.scaling import Sample
+from swapwise.estimators.constraint_of import Elements
+from swapwise.estimators.scaling import Sample, Scaling
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.group_least_squares import GroupLeastSquares
 from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.model_data import LARGEST, SMALLEST
 from swapwise.search.result import SearchResult
 
 
@@ -94,15 +100,44 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         """Return what is predicted at the mean of all features."""
         return float(sample.mean(sample.y)) if self.fit_intercept else 0.0
 
-    def _objective(self, X: FloatArray, sample: Sample, groups: IndexArray | None) -> SparseObjective:
+    def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
+        if self.groups is not None:
+            return super()._checked(X, y, reset)
+        # Whether all entries are finite shows when the columns are first summed: that saves a look at them.
+        return validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=("csr", "csc"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            reset=reset,
+        )
+
+    def _build(self, sample: Sample, elements: Elements) -> Task:
+        if elements.groups is not None:
+            return super()._build(sample, elements)
+        self._check_flags()
+        try:
+            design = Design(open_matrix(sample.X), sample.weight, self.fit_intercept, self.standardize)
+        except ValueError:
+            assert_all_finite(sample.X, estimator_name=type(self).__name__, input_name="X")
+            raise
+        if not ((design.sizes == 0) | ((design.sizes > SMALLEST) & (design.sizes < LARGEST))).all():
+            return super()._build(sample, elements)
+        objective = self._objective(design, sample, None)
+        return Task(objective, Scaling(design.shift, design.scale), sample)
+
+    def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
         constant = self.fit_intercept and sample.y.min() == sample.y.max()
         if constant:
             warn("y is constant: an intercept is all it takes, and no feature adds anything")
         y = sample.y - self._level(sample)
+        weight = None if isinstance(X, Design) else sample.weight
         with unwarned() if constant else nullcontext():
             if groups is None:
-                return LeastSquares(X, y, self._penalty(), sample.weight)
-            return GroupLeastSquares(X, y, groups, self._penalty(), sample.weight)
+                return LeastSquares(X, y, self._penalty(), weight)
+            return GroupLeastSquares(X, y, groups, self._penalty(), weight)
 
     def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, float]:
         assert result.coef is not None

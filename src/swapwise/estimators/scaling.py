@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from swapwise.checks import FloatArray, IndexArray, as_vector, is_number
 
@@ -15,9 +16,9 @@ CONSTANT = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Checked data, dense and without samples of weight zero."""
+    """Checked data without samples of weight zero; X is dense, or what the objective takes as it is."""
 
-    X: FloatArray
+    X: Any
     y: FloatArray
     weight: FloatArray | None = None
     offset: FloatArray | None = None
@@ -33,6 +34,11 @@ class Sample:
         if self.weight is None or (self.weight % 1).any():
             return len(self.y)
         return int(self.weight.sum())
+
+    def columns(self) -> FloatArray:
+        """Return a copy of the columns, one a row."""
+        X = self.X.toarray() if issparse(self.X) else self.X
+        return np.array(X.T, dtype=np.float64, order="C")
 
     def mean(self, values: FloatArray) -> Any:
         """Return the weighted mean over the samples."""
@@ -61,7 +67,7 @@ class Scaling:
     @classmethod
     def of(cls, sample: Sample, centre: bool, standardize: bool) -> tuple[Scaling, FloatArray]:
         """Return the scaling that a sample asks for, and its columns scaled."""
-        columns = np.array(sample.X.T, order="C")  # one column a row, as objectives want them
+        columns = sample.columns()  # one column a row, as objectives want them
         highest = _largest(columns)
         shift = sample.mean_of(columns)
         columns -= shift[:, None]
@@ -84,7 +90,7 @@ class Scaling:
             columns[unusual] *= size[unusual, None]
             scale[constant] = 1.0
         if not centre:
-            columns = np.array(sample.X.T, order="C")
+            columns = sample.columns()
             shift = np.zeros_like(shift)
         columns /= scale[:, None]
         return cls(shift, scale), columns.T

@@ -185,6 +185,20 @@ def best_of_grid(feasible, slots, coupling, coef, spread, corr, sigma, floor, ti
 
 
 @njit(cache=True)
+def best_of_rows(feasible, slots, coupling, coef, spread, corr, sigma, floor):
+    """Gain of the best move of a grid that adds each candidate, 0 if none improves."""
+    n, last = feasible.shape[0], feasible.shape[1] - 1
+    gains = np.zeros(n)
+    for j in range(n):
+        if feasible[j, last]:
+            gains[j] = _add_gain(corr[j], sigma[j], floor[j])
+        else:
+            best, _ = _best_of_row(j, np.inf, feasible, slots, coupling, coef, spread, corr, sigma, floor)
+            gains[j] = max(best, 0.0)
+    return gains
+
+
+@njit(cache=True)
 def pair_curvatures(squares, drops, slots, products):
     """Largest eigenvalue of the Gram block of every pair (added, dropped); last column: added alone.
 
@@ -231,14 +245,19 @@ def remove_slot(slot, size, coupling, inverse, coef, corr, sigma):
 
 
 @njit(cache=True)
-def insert_slot(size, explained, unexplained, step, row, coupling, inverse, coef, sigma):
+def insert_slot(size, explained, unexplained, step, known, row, coupling, inverse, coef, corr, sigma):
     """Put a column into slot ``size``: the inverse sweep.
 
-    ``explained`` are its coefficients on the chosen columns, ``unexplained`` its σ, ``step`` its
-    own new coefficient, and ``row`` the new row of B.
+    ``explained`` are its coefficients on the chosen columns, ``unexplained`` its σ, ``step`` its own new
+    coefficient. ``row`` holds its inner products with all columns, and ``known`` those with the chosen ones:
+    what a column has in common with the rest of the new one follows from its row of B.
     """
     for j in range(coupling.shape[0]):
         share = row[j]
+        for i in range(size):
+            share -= coupling[j, i] * known[i]
+        corr[j] -= step * share
+        share /= unexplained
         sigma[j] -= unexplained * share * share
         for i in range(size):
             coupling[j, i] -= explained[i] * share

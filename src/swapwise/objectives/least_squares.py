@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import qr, solve_triangular
 
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, warn
-from swapwise.data.dense import DenseDesign
-from swapwise.objectives.base import SparseObjective
+from swapwise.data.design import Design
+from swapwise.data.open import open_matrix
+from swapwise.objectives.base import SparseObjective, SparseState
+from swapwise.objectives.factors import Factor, factor
 from swapwise.objectives.model_data import SMALLEST, require_scale
 
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares_state import LeastSquaresState
-
-# A column counts as spanned by others if they leave no more than this share of its squared length: it
-# is then within 1e-7 of their span, and what is left of it is mostly rounding.
-RANK_TOLERANCE = 1e-14
 
 # No search adds a column unless this share of its squared length is left: a hundred times more, so that
 # what a search puts together is of full rank in whatever order its columns are looked at.
@@ -35,21 +32,11 @@ EIGENVALUES_UP_TO = 1000
 GRAM_UP_TO = 3000
 
 
-class Factor(NamedTuple):
-    """A triangular factor of the columns of a set that are independent, in pivot order."""
+class Pooled(NamedTuple):
+    """Some columns and their inner products."""
 
-    basis: IndexArray  # positions within the set
-    columns: FloatArray  # one basis column a row
-    Q: FloatArray  # (samples, rank)
-    R: FloatArray  # (rank, rank), upper triangular: columns = Q R, the ridge aside
-
-    def inverse_R(self) -> FloatArray:
-        """Return the inverse of the triangular factor."""
-        return solve_triangular(self.R, np.eye(len(self.R)), check_finite=False) if len(self.R) else self.R
-
-    def solve(self, y: FloatArray) -> FloatArray:
-        """Return the least-squares coefficients of ``y`` on the basis."""
-        return solve_triangular(self.R, self.Q.T @ y, check_finite=False) if len(self.R) else self.Q.T @ y
+    elements: IndexArray
+    gram: FloatArray
 
 
 class LeastSquares(SparseObjective):
@@ -61,8 +48,10 @@ class LeastSquares(SparseObjective):
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        Not copied if it is an array of floats: leave it as it is while the objective is in use.
+    X : array-like, sparse matrix or Design of shape (n_samples, n_features)
+        Not copied if it is an array of floats, of single or double precision, with rows or columns side by
+        side, or a sparse matrix: leave it as it is while the objective is in use. Data in single precision
+        are searched in single precision: gains below a millionth of the value are not told from none.
     y : array-like of shape (n_samples,)
     ridge : float
         Weight of the penalty ``‖w‖²``.
@@ -84,25 +73,41 @@ class LeastSquares(SparseObjective):
     closed_form_gains = True
     quadratic = True
     scale = 1.0
+    _factored: tuple[IndexArray, Factor] | None
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, ridge: float = 0.0, sample_weight: ArrayLike | None = None
+        self, X: Any, y: ArrayLike, ridge: float = 0.0, sample_weight: ArrayLike | None = None
     ) -> None:
-        self.design = DenseDesign(X, sample_weight)
+        if isinstance(X, Design):
+            if sample_weight is not None:
+                raise ValueError("sample_weight must be given to the design, which X is, not beside it")
+            self.design = X
+        else:
+            self.design = Design(open_matrix(X), sample_weight)
         self.n = self.design.n_features
         self.y = self.design.rows(y, "y")
         self.ridge = as_real(ridge, "ridge")
-        require_scale(self.design.largest_entries(), "column {} of X")
         require_scale(np.abs(self.y).max(keepdims=True), "y")
-        squares = self.design.squared_norms()
+        if not isinstance(X, Design):
+            require_scale(self.design.sizes, "column {} of X", self.design.matrix.largest_entry)
         self._squared_y = float(self.y @ self.y)
         if self._squared_y == 0:
             warn("y is zero throughout: every set has the value 0")
+        self._scale_by_y()
+
+    def _scale_by_y(self) -> None:
         #: ‖y‖², or 1 where that is 0 and nothing can be explained
         self.total = self._squared_y or 1.0
         #: squared length of every column, plus the ridge
-        self.squares = squares + self.ridge
+        self.squares = self.design.squared_norms + self.ridge
         self._warned_of_rank = False
+        self._factored = None  # searches end where their result begins
+        self._pool = Pooled(np.empty(0, dtype=np.intp), np.empty((0, 0)))
+
+    @cached_property
+    def products_with_y(self) -> FloatArray:
+        """The inner products of all columns with y."""
+        return self.design.correlate(self.y)
 
     def __repr__(self) -> str:
         """Return a short description."""
@@ -117,9 +122,9 @@ class LeastSquares(SparseObjective):
 
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         coef = np.zeros(len(support))
-        factor = self.factor(support)
-        coef[factor.basis] = factor.solve(self.y)
-        return self.value_of(self.y - coef[factor.basis] @ factor.columns, coef), coef
+        found = self.factor(support)
+        coef[found.basis] = found.weights
+        return self.value_of(found.residual, found.weights), coef
 
     def value_of(self, residual: FloatArray, coef: FloatArray) -> float:
         """Return R² from residuals and coefficients."""
@@ -137,18 +142,42 @@ class LeastSquares(SparseObjective):
 
     def factor(self, support: IndexArray) -> Factor:
         """Factor the columns of a set; those that the others span are left out of the basis."""
-        columns = self.design.columns(support)
-        if not len(support):
-            return Factor(support, columns, columns.T, np.empty((0, 0)))
-        lengths = np.sqrt(self.squares[support])
-        lengths[lengths == 0] = 1.0
-        scaled = np.vstack([(columns / lengths[:, None]).T, np.diag(np.sqrt(self.ridge) / lengths)])
-        Q, R, order = qr(scaled, mode="economic", pivoting=True, check_finite=False)
-        rank = int((np.diag(R) ** 2 > RANK_TOLERANCE).sum())
+        if self._factored is not None and np.array_equal(self._factored[0], support):
+            return self._factored[1]
+        found = factor(self.design.columns(support), self.y, self.squares[support], self.ridge)
+        rank = len(found.basis)
         if rank < len(support):
             self.warn_of_rank(f"of {len(support)} chosen columns only {rank} are linearly independent")
-        basis = order[:rank].astype(np.intp)
-        return Factor(basis, columns[basis], Q[: len(self.y), :rank], R[:rank, :rank] * lengths[basis])
+        self._factored = support, found
+        return found
+
+    def quadratic_model(self, state: SparseState, elements: IndexArray) -> LeastSquares:
+        """Return the same objective on some elements: it is its own second-order model."""
+        model = object.__new__(type(self))
+        model.design = self.design.pool(elements, self._gram_of(elements))
+        model.n, model.y, model.ridge = len(elements), self.y, self.ridge
+        model._squared_y = self._squared_y
+        model._scale_by_y()
+        model.products_with_y = self.products_with_y[elements]
+        return model
+
+    def promises(self, state: SparseState) -> FloatArray:
+        """Return what each element would add if it had nothing in common with the chosen ones."""
+        return state.pull / np.maximum(self.squares, np.finfo(float).tiny)
+
+    def _gram_of(self, elements: IndexArray) -> FloatArray:
+        """Return inner products of some columns; those that were asked for last time are not read again."""
+        known, where, in_pool = np.intersect1d(elements, self._pool.elements, return_indices=True)
+        gram = np.empty((len(elements), len(elements)))
+        gram[np.ix_(where, where)] = self._pool.gram[np.ix_(in_pool, in_pool)]
+        new = np.setdiff1d(elements, known)
+        places = np.searchsorted(elements, new)
+        rows = self.design.gram(new, elements if len(known) else new)
+        gram[places] = rows
+        gram[:, places] = rows.T
+        self._factored = None  # searches end where their result begins
+        self._pool = Pooled(elements, gram)
+        return gram
 
     def upper_bound(self, support: IndexArray) -> float:
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.

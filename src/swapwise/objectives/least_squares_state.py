@@ -77,6 +77,11 @@ class LeastSquaresState(SparseState):
         self.n_evaluations += evaluated
         return index, gain / total
 
+    def gains_by_element(self, moves: SwapGrid) -> FloatArray:
+        """Return the gain of the best move of a grid that adds each element, or 0 if none improves."""
+        gains = swaps.best_of_rows(moves.feasible, self._basis.slots_of(moves.drops), *self._quantities())
+        return gains / self.objective.total
+
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
         """Return the largest eigenvalue of the Hessian block of each move's own elements."""
         if not isinstance(moves, SwapGrid):
@@ -126,10 +131,7 @@ class LeastSquaresState(SparseState):
         self.n_evaluations += len(moves)
         newcomers = np.unique(moves.added[moves.added >= 0])
         columns = self.objective.design.columns(newcomers)
-        rest = (
-            columns
-            - self._basis.coupling[newcomers, : self._basis.size] @ self._basis.columns[: self._basis.size]
-        )
+        rest = columns - self._basis.coupling[newcomers, : self._basis.size] @ self._basis.columns()
         products = rest @ columns.T
         np.fill_diagonal(products, self._basis.sigma[newcomers])
         slots = np.where(moves.dropped >= 0, self._basis.slot[moves.dropped], -1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,12 +65,19 @@ def read_groups(
     return np.append(0, np.cumsum(sizes)).astype(np.intp), np.argsort(codes, kind="stable"), list(number)
 
 
-def require_scale(largest: FloatArray, name: str) -> None:
-    """Refuse numbers whose squares leave floating point."""
-    outside = (largest > 0) & ((largest < SMALLEST) | (largest > LARGEST))
-    if outside.any():
-        column = int(np.argmax(outside))
+def require_scale(sizes: FloatArray, name: str, largest_entry: Callable[[int], float] | None = None) -> None:
+    """Refuse numbers whose squares leave floating point; squares that have left it count as too large.
+
+    ``sizes`` are largest entries, or root mean squares if ``largest_entry`` tells those.
+    """
+    outside = ~np.isfinite(sizes) | ((sizes > 0) & ((sizes < SMALLEST) | (sizes > LARGEST)))
+    if largest_entry is not None:  # squares that are too small to be numbers leave a size of 0
+        outside |= sizes == 0
+    for column in map(int, np.flatnonzero(outside)):
+        largest = float(sizes[column]) if largest_entry is None else largest_entry(column)
+        if largest == 0 or SMALLEST <= largest <= LARGEST:
+            continue
         raise ValueError(
-            f"{name.format(column)} has entries of size {largest[column]:.3g}, whose squares leave floating "
+            f"{name.format(column)} has entries of size {largest:.3g}, whose squares leave floating "
             f"point; rescale it to between {SMALLEST:g} and {LARGEST:g}"
         )

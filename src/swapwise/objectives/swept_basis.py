@@ -7,7 +7,8 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.kernels import swaps
 from swapwise.moves import Move
-from swapwise.objectives.least_squares import RANK_TOLERANCE, LeastSquares
+from swapwise.objectives.factors import RANK_TOLERANCE, SAFE_SHARE, Factor
+from swapwise.objectives.least_squares import LeastSquares
 
 # A relative error of the updated factors above this asks for new ones. So do this many updates and
 # four times the size of the set: rebuilding then costs a small share of them.
@@ -25,14 +26,16 @@ SMALL_SHARE = 1e-5
 # A move of more elements than this is cheaper to factor anew than to sweep in one by one.
 SWEEPS_BEFORE_REBUILD = 8
 
-FEWEST_SLOTS = 32
+FEWEST_SLOTS = 16
 
 
 class SweptBasis:
     """The quantities of ``swapwise.kernels.swaps`` at a set of columns, kept true move by move.
 
     The chosen columns that are linearly independent, the *basis*, sit in slots; chosen columns that
-    these span have no slot and coefficient 0. Memory is ``O(n · |X|)``: no n × n matrix.
+    these span have no slot and coefficient 0. What concerns all n columns is worked out when it is first
+    asked for: the correlations c cost one pass over the data, B and σ as many as a product with all chosen
+    columns. Memory is ``O(n · |X|)``: no n × n matrix.
     """
 
     support: IndexArray
@@ -40,16 +43,15 @@ class SweptBasis:
     # By slot; arrays have room to grow.
     size: int
     elements: IndexArray
-    columns: FloatArray  # one chosen column a row
     weights: FloatArray
     inverse: FloatArray  # C
     # By element.
     slot: IndexArray  # -1 without one
-    coupling: FloatArray  # B transposed: (n, slots)
-    _products: FloatArray | None  # AᵀA_X: (n, slots), only for those who ask
-    corr: FloatArray  # c
-    sigma: FloatArray
-    residual: FloatArray  # by sample
+    _corr: FloatArray | None
+    _coupling: FloatArray | None  # B transposed: (n, slots)
+    _sigma: FloatArray
+    # From the data, until the first update.
+    _factor: Factor | None
     _updates: int
     _error: float
 
@@ -62,14 +64,49 @@ class SweptBasis:
     @property
     def value(self) -> float:
         """R² of the fit."""
-        return self.objective.value_of(self.residual, self.weights[: self.size])
+        if self._factor is not None:
+            return self.objective.value_of(self._factor.residual, self._factor.weights)
+        chosen, weights = self.elements[: self.size], self.weights[: self.size]
+        # At the best coefficients the fit explains wᵀAᵀy; c tells how far from the best these are.
+        explained = weights @ (self.objective.products_with_y[chosen] + self.corr[chosen])
+        return float((explained - self.objective.ridge * (weights @ weights)) / self.objective.total)
+
+    @property
+    def corr(self) -> FloatArray:
+        """The correlations of all columns with the residual."""
+        if self._corr is None:
+            assert self._factor is not None
+            if self.size:
+                self._corr = self.objective.design.correlate(self._factor.residual)
+            else:
+                self._corr = self.objective.products_with_y.copy()
+        return self._corr
+
+    @property
+    def coupling(self) -> FloatArray:
+        """B transposed: the coefficients of all columns on the chosen ones."""
+        if self._coupling is None:
+            self._couple()
+        assert self._coupling is not None
+        return self._coupling
+
+    @property
+    def sigma(self) -> FloatArray:
+        """The squared length of each column that the chosen ones do not explain, plus the ridge."""
+        if self._coupling is None:
+            self._couple()
+        return self._sigma
 
     def apply(self, move: Move) -> None:
         """Take a move: one sweep for each element that leaves or enters, or new factors for many."""
-        if len(move.added) + len(move.dropped) > SWEEPS_BEFORE_REBUILD:
+        few = len(move.added) + len(move.dropped) <= SWEEPS_BEFORE_REBUILD
+        if not few or self._coupling is None or self.objective.design.single:
             self.support = move.result(self.support)
             self._rebuild()
             return
+        corr = self.corr  # while the factors that it follows from are at hand
+        assert len(corr) == self.objective.n
+        self._factor = None
         self.support = Move(dropped=move.dropped).result(self.support)
         for element in move.dropped:
             self._drop(element)
@@ -97,12 +134,29 @@ class SweptBasis:
         return slots
 
     def gram(self) -> FloatArray:
-        """Return ``Aᵀ A_X`` by slots: computed when first asked for, then kept up to date."""
-        if self._products is None:
-            self._products = np.zeros_like(self.coupling)
-            chosen = self.columns[: self.size]
-            self._products[:, : self.size] = self.objective.design.correlate(chosen.T)
-        return self._products
+        """Return ``Aᵀ A_X`` by slots."""
+        return self.objective.design.products(self.elements[: self.size]).T
+
+    def columns(self) -> FloatArray:
+        """Return the chosen columns by slots, one a row."""
+        if self._factor is not None:
+            return self._factor.columns
+        return self.objective.design.columns(self.elements[: self.size])
+
+    def refine(self, elements: IndexArray) -> None:
+        """Compute σ, c and B anew for some columns, from what is left of them."""
+        ridge, size = self.objective.ridge, self.size
+        basis, inverse = self.columns(), self.inverse[:size, :size]
+        residual = self.objective.y - self.weights[:size] @ basis
+        explained = self.coupling[elements, :size]
+        rest = self.objective.design.columns(elements) - explained @ basis
+        for _ in range(2):
+            correction = (rest @ basis.T - ridge * explained) @ inverse
+            explained = explained + correction
+            rest -= correction @ basis
+        self.coupling[elements, :size] = explained
+        self.sigma[elements] = (rest**2).sum(axis=1) + ridge * (1.0 + (explained**2).sum(axis=1))
+        self.corr[elements] = rest @ residual + ridge * (explained @ self.weights[:size])
 
     def _drop(self, element: int) -> None:
         slot = self.slot[element]
@@ -112,15 +166,11 @@ class SweptBasis:
         if self.objective.squares[element] * self.inverse[slot, slot] > LARGEST_INFLATION:
             self._error = np.inf
         swaps.remove_slot(slot, self.size, self.coupling, self.inverse, self.weights, self.corr, self.sigma)
-        for array in (self.elements, self.columns):
-            array[slot] = array[last]
-        if self._products is not None:
-            self._products[:, slot] = self._products[:, last]
+        self.elements[slot] = self.elements[last]
         self.slot[self.elements[slot]] = slot
         self.slot[element] = -1
         self.size = last
         self._updates += 1
-        self.residual = self.objective.y - self.weights[:last] @ self.columns[:last]
         # A chosen column that the dropped one made superfluous may now be needed.
         spare = self.spare()
         needed = spare[self.sigma[spare] > self.rank_floor[spare]]
@@ -128,102 +178,90 @@ class SweptBasis:
             self._add(int(needed[0]))
 
     def _add(self, element: int) -> None:
-        size, ridge = self.size, self.objective.ridge
+        size = self.size
         self._reserve(size + 1)
-        basis, inverse = self.columns[:size], self.inverse[:size, :size]
-        column = self.objective.design.columns(np.array([element]))[0]
-
-        # The rest of the column after projection, refined once: the update is as exact as this is.
-        explained = self.coupling[element, :size].copy()
-        rest = column - explained @ basis
-        correction = inverse @ (basis @ rest - ridge * explained)
-        explained += correction
-        rest -= correction @ basis
-        unexplained = float(rest @ rest + ridge * (1.0 + explained @ explained))
+        if self.sigma[element] < SAFE_SHARE * self.objective.squares[element]:
+            self.refine(np.array([element]))
+        unexplained = float(self.sigma[element])
         if unexplained <= self.rank_floor[element]:
             self.objective.warn_of_rank(f"column {element} is spanned by columns chosen before it")
             return
-        self._error = max(
-            self._error,
-            abs(unexplained - self.sigma[element]) / unexplained,
-            float(np.abs(correction).max(initial=0.0)) / (1.0 + float(np.abs(explained).max(initial=0.0))),
-        )
-
-        step = float(column @ self.residual) / unexplained
-        self.residual = self.residual - step * rest
-        products = self.objective.design.correlate(np.column_stack([rest, self.residual, column]))
-        row = np.ascontiguousarray(products[:, 0]) / unexplained
+        products = self.objective.design.products(np.array([element]))[0]
+        known = products[self.elements[:size]]
+        explained = self.coupling[element, :size].copy()
+        expected = self.objective.squares[element] - float(explained @ known)
+        self._error = max(self._error, abs(unexplained - expected) / self.objective.squares[element])
+        if unexplained < SAFE_SHARE * self.objective.squares[element]:
+            self._error = np.inf  # what is left of it in products with others is rounding, for a good part
+        step = float(self.corr[element]) / unexplained
         swaps.insert_slot(
-            size, explained, unexplained, step, row, self.coupling, self.inverse, self.weights, self.sigma
+            size,
+            explained,
+            unexplained,
+            step,
+            known,
+            products,
+            self.coupling,
+            self.inverse,
+            self.weights,
+            self.corr,
+            self.sigma,
         )
-        self.corr = np.ascontiguousarray(products[:, 1])
-        if self._products is not None:
-            self._products[:, size] = products[:, 2]
-        self.elements[size], self.columns[size], self.slot[element] = element, column, size
+        self.elements[size], self.slot[element] = element, size
         self.size += 1
         self._updates += 1
 
     def _rebuild(self) -> None:
         """Factor the chosen columns anew, from the data."""
-        objective, support = self.objective, self.support
-        factor = objective.factor(support)
+        factor = self.objective.factor(self.support)
         size = len(factor.basis)
         self._allocate(max(size, FEWEST_SLOTS))
-        self.slot = np.full(objective.n, -1, dtype=np.intp)
-        self.elements[:size] = support[factor.basis]
-        self.columns[:size] = factor.columns
+        self.slot = np.full(self.objective.n, -1, dtype=np.intp)
+        self.elements[:size] = self.support[factor.basis]
         self.slot[self.elements[:size]] = np.arange(size)
-        inverse_R = factor.inverse_R()
-        self.inverse[:size, :size] = inverse_R @ inverse_R.T
-        projected = objective.design.correlate(factor.Q)
-        self.coupling[:, :size] = projected @ inverse_R.T
-        self.sigma = objective.squares - np.einsum("ij,ij->i", projected, projected)
-        self.weights[:size] = factor.solve(objective.y)
-        self.residual = objective.y - self.weights[:size] @ factor.columns
-        self.corr = objective.design.correlate(self.residual)
-        self.size, self._updates, self._error, self._products = size, 0, 0.0, None
+        self.inverse[:size, :size] = factor.inverse
+        self.weights[:size] = factor.weights
+        self.size, self._updates, self._error = size, 0, 0.0
+        self._factor, self._corr, self._coupling = factor, None, None
+
+    def _couple(self) -> None:
+        """Work out B and σ for all columns."""
+        objective, factor, size = self.objective, self._factor, self.size
+        assert factor is not None
+        self._coupling = np.zeros((objective.n, len(self.weights)))
+        if factor.frame is None or factor.to_coefficients is None:
+            products = objective.design.products(self.elements[:size])
+            self._coupling[:, :size] = (factor.inverse @ products).T
+            self._sigma = objective.squares - np.einsum("ji,ij->j", self._coupling[:, :size], products)
+            if self._corr is None:
+                self._corr = objective.products_with_y - factor.weights @ products
+        else:
+            projected = objective.design.dots(factor.frame)
+            self._coupling[:, :size] = (factor.to_coefficients @ projected).T
+            self._sigma = objective.squares - np.einsum("ij,ij->j", projected, projected)
         self._refine_small()
 
     def _refine_small(self) -> None:
-        """Compute σ, c and B anew for columns of which little is left, from what is left of them."""
-        squares, ridge, size = self.objective.squares, self.objective.ridge, self.size
-        small = np.flatnonzero((self.sigma < SMALL_SHARE * squares) & (self.slot < 0))
-        if not len(small):
-            return
-        basis, inverse = self.columns[:size], self.inverse[:size, :size]
-        columns = self.objective.design.columns(small)
-        explained = self.coupling[small, :size]
-        rest = columns - explained @ basis
-        for _ in range(2):
-            correction = (rest @ basis.T - ridge * explained) @ inverse
-            explained = explained + correction
-            rest -= correction @ basis
-        self.coupling[small, :size] = explained
-        self.sigma[small] = (rest**2).sum(axis=1) + ridge * (1.0 + (explained**2).sum(axis=1))
-        self.corr[small] = rest @ self.residual + ridge * (explained @ self.weights[:size])
+        """Compute anew what concerns columns of which little is left."""
+        small = np.flatnonzero((self.sigma < SMALL_SHARE * self.objective.squares) & (self.slot < 0))
+        if len(small):
+            self.refine(small)
 
     def _allocate(self, slots: int) -> None:
-        n, samples = self.objective.n, self.objective.design.n_samples
         self.elements = np.full(slots, -1, dtype=np.intp)
-        self.columns = np.zeros((slots, samples))
         self.weights = np.zeros(slots)
         self.inverse = np.zeros((slots, slots))
-        self.coupling = np.zeros((n, slots))
-        self._products = None
 
     def _reserve(self, size: int) -> None:
         """Make room for ``size`` slots, twice as many as before when there are too few."""
         if size <= len(self.weights):
             return
-        old = self.elements, self.columns, self.weights, self.inverse, self.coupling, self._products
+        old = self.elements, self.weights, self.inverse, self.coupling
         self._allocate(max(2 * len(self.weights), size, FEWEST_SLOTS))
-        new = self.elements, self.columns, self.weights, self.inverse, self.coupling
-        for before, after in zip(old, new, strict=False):
-            assert before is not None
+        self._coupling = np.zeros((self.objective.n, len(self.weights)))
+        new = self.elements, self.weights, self.inverse, self._coupling
+        for before, after in zip(old, new, strict=True):
             after[tuple(slice(0, length) for length in before.shape)] = before
-        if old[-1] is not None:
-            self._products = np.zeros_like(self.coupling)
-            self._products[:, : old[-1].shape[1]] = old[-1]
 
     def _drifted(self) -> bool:
         """Tell whether rounding has spoilt the factors: the residual must not correlate with X."""

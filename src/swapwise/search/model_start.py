@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
-from swapwise.constraints.minors import Induced
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState
+from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.clock import Clock
-from swapwise.search.local_search import BestImprovement, LocalSearch
-from swapwise.search.loop import Trace, climb
-from swapwise.search.pivots import Oblivious
+from swapwise.search.few_columns import search_few
 from swapwise.search.steps import move_to
+
+# So few elements are better looked at all at once, move by move.
+SMALL = 200
 
 # A model that leads to a worse set than the one it was made for ends the rounds; few get that far.
 MOST_MODELS = 20
@@ -23,6 +26,12 @@ POOL, POOL_PER_CHOICE = 100, 4
 
 # So many allowed sets are among them, so that every part of the constraint has a choice.
 LAYERS = 6
+
+# Working sets begin with so many, and grow by so many that promise most at the set found.
+FIRST_LAYERS, NEW_LAYERS = 4, 1
+
+# As long as a round changes more than this share of the set, promises are good enough to go on with.
+LARGE_CHANGE = 0.25
 
 
 def has_model(objective: SetFunction) -> bool:
@@ -34,16 +43,35 @@ def has_model(objective: SetFunction) -> bool:
     )
 
 
-def model_set(state: SparseState, constraint: IndependenceSystem, clock: Clock) -> IndexArray:
-    """Return an allowed set that the models around it do not improve; the state is left there.
+def prefers_model(objective: SetFunction) -> bool:
+    """Tell whether a start from models is the fastest."""
+    # A model in closed form that holds every element is the search itself, less its history.
+    is_small = objective.closed_form_gains and objective.n <= SMALL
+    return has_model(objective) and not is_small
+
+
+def model_set(
+    state: SparseState, constraint: IndependenceSystem, clock: Clock, tol: float = 1e-10
+) -> IndexArray:
+    """Return an allowed set that the models around it do not improve.
 
     Newton's method for sets: search the second-order model around the fit, refit on what it finds, repeat
-    for as long as the value rises.
+    for as long as the value rises. Where the objective is its own model, these are working sets: the
+    elements that were looked at once are looked at again, and the rounds end when an exact scan of all
+    elements finds no better move. The state is left at the set, unless the last model led astray.
     """
+    # Elsewhere than under a matroid, elements cannot be given new numbers.
+    if isinstance(state.objective, LeastSquares) and isinstance(constraint, Matroid):
+        return _working_sets(state, constraint, clock, tol)
+    return _newton(state, constraint, clock, tol)
+
+
+def _newton(state: SparseState, constraint: IndependenceSystem, clock: Clock, tol: float) -> IndexArray:
     best, value = state.support, state.value
     for _ in range(MOST_MODELS):
         clock.check()
-        target = _best_of_model(state, constraint, clock)
+        pool = _promising(state, constraint) if isinstance(constraint, Matroid) else None
+        target = _best_of_model(state, constraint, pool, clock, tol)
         if np.array_equal(target, state.support):
             break
         state.apply(move_to(state.support, target))
@@ -53,32 +81,57 @@ def model_set(state: SparseState, constraint: IndependenceSystem, clock: Clock) 
     return best
 
 
-def _best_of_model(state: SparseState, constraint: IndependenceSystem, clock: Clock) -> IndexArray:
-    pool = np.arange(constraint.n)
-    if isinstance(constraint, Matroid):  # elsewhere elements cannot be given new numbers
-        pool = _pool(state, constraint)
-    model = state.objective.quadratic_model(state, pool) if len(pool) else None
+def _working_sets(state: Any, matroid: Matroid, clock: Clock, tol: float) -> IndexArray:
+    pool = np.union1d(_layers(state.objective.promises(state), state, matroid, FIRST_LAYERS), state.support)
+    while True:
+        clock.check()
+        before = state.support
+        target = _best_of_model(state, matroid, pool, clock, tol)
+        if not np.array_equal(target, before):
+            state.apply(move_to(before, target))
+        if len(np.setdiff1d(target, before)) > LARGE_CHANGE * len(target):
+            weights = state.objective.promises(state)
+        else:
+            weights = state.gains_by_element(next(matroid.moves(target)))
+            weights[weights <= tol * state.magnitude] = 0.0
+        grown = np.union1d(pool, _layers(weights, state, matroid, NEW_LAYERS))
+        if len(grown) == len(pool):
+            return state.support
+        pool = grown
+
+
+def _best_of_model(
+    state: SparseState, constraint: IndependenceSystem, pool: IndexArray | None, clock: Clock, tol: float
+) -> IndexArray:
+    elements = np.arange(constraint.n) if pool is None else pool
+    model = state.objective.quadratic_model(state, elements) if len(elements) else None
     if model is None:
         return state.support
-    system = Induced(constraint, pool) if isinstance(constraint, Matroid) else constraint
+    system = constraint.induced(elements) if isinstance(constraint, Matroid) else constraint
     with unwarned():  # collinear columns are no news before they are chosen
-        local = model.start(np.searchsorted(pool, state.support))
-        steps = LocalSearch(system, Oblivious(), BestImprovement(1e-10), 1, clock)
-        climb(local, steps, Trace(local.support, []), clock)
-    return pool[local.support]
+        found = search_few(model, system, np.searchsorted(elements, state.support), clock, tol)
+    return elements[found]
 
 
-def _pool(state: SparseState, matroid: Matroid) -> IndexArray:
+def _promising(state: SparseState, matroid: Matroid) -> IndexArray:
     """Return the chosen elements, a few disjoint allowed sets that promise most, and single ones that do."""
-    weights: FloatArray = state.objective.promises(state).copy()
-    chosen = np.union1d(state.support, matroid.forced)
-    weights[chosen] = 0.0
-    layers = [chosen]
-    for _ in range(LAYERS):
-        layer = matroid.max_weight(weights).support
-        weights[layer] = 0.0
-        layers.append(layer)
+    weights = state.objective.promises(state).copy()
+    pool = np.union1d(_layers(weights, state, matroid, LAYERS), state.support)
+    weights[pool] = 0.0
     wanted = max(POOL, POOL_PER_CHOICE * matroid.max_size())
-    heaviest = np.argsort(-weights, kind="stable")[: max(0, wanted - sum(map(len, layers)))]
-    layers.append(heaviest[weights[heaviest] > 0])
-    return np.unique(np.concatenate(layers)).astype(np.intp)
+    heaviest = np.argsort(-weights, kind="stable")[: max(0, wanted - len(pool))]
+    return np.union1d(pool, heaviest[weights[heaviest] > 0])
+
+
+def _layers(weights: FloatArray, state: SparseState, matroid: Matroid, count: int) -> IndexArray:
+    """Return the forced elements, and disjoint allowed sets of the heaviest that are not chosen."""
+    is_left = weights > 0
+    is_left[state.support] = False
+    is_left[matroid.forced] = False
+    heaviest = np.argsort(-weights, kind="stable")
+    layers = [matroid.forced]
+    for _ in range(count):
+        heaviest = heaviest[is_left[heaviest]]
+        layers.append(matroid.extend(np.empty(0, dtype=np.intp), heaviest))
+        is_left[layers[-1]] = False
+    return np.concatenate(layers)

@@ -65,17 +65,18 @@ def begin(
         greedy = LocalSearch(constraint, Additions(), BestImprovement(tol), 1, clock)
         climb(state, greedy, trace, clock)
     elif start != "empty":
-        target = _target(start, state, constraint, clock)
-        evaluated = state.n_evaluations
-        state = objective.start(target)
-        state.n_evaluations += evaluated
+        target = _target(start, state, constraint, clock, tol)
+        if not np.array_equal(state.support, target):
+            evaluated = state.n_evaluations
+            state = objective.start(target)
+            state.n_evaluations += evaluated
     return state
 
 
-def _target(start: str, state: State, constraint: IndependenceSystem, clock: Clock) -> IndexArray:
+def _target(start: str, state: State, constraint: IndependenceSystem, clock: Clock, tol: float) -> IndexArray:
     if start == "model":
         assert isinstance(state, SparseState)
-        return model_set(state, constraint, clock)
+        return model_set(state, constraint, clock, tol)
     if start == "modular":
         return heaviest_set(state, constraint, clock)
     first = state.support

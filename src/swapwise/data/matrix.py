@@ -1,0 +1,56 @@
+"""The contract of stored matrices: the few things a search asks of its data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+from swapwise.checks import FloatArray, IndexArray
+
+
+class Moments(NamedTuple):
+    """Sums over the samples, one a column, from one pass over the data."""
+
+    mean: FloatArray
+    #: Σ w (x − mean)², free of cancellation
+    spread: FloatArray
+
+
+class Matrix(ABC):
+    """Numbers with samples as rows and features as columns, however they are stored.
+
+    A new kind of storage is one file that writes these few methods.
+    """
+
+    n_samples: int
+    n_features: int
+    #: Whether products are only as exact as single precision
+    single: bool = False
+
+    @abstractmethod
+    def columns(self, elements: IndexArray, rows: slice = slice(None)) -> FloatArray:
+        """Return columns as the rows of a new array of doubles."""
+
+    @abstractmethod
+    def products(self, vectors: FloatArray) -> FloatArray:
+        """Return ``V X`` for vectors with one number a sample, one vector a row."""
+
+    @abstractmethod
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``X w``."""
+
+    @abstractmethod
+    def moments(self, weight: FloatArray) -> Moments:
+        """Return weighted means of the columns, and the spread around them."""
+
+    @abstractmethod
+    def require_finite(self) -> None:
+        """Say which entry is not finite, if one is not."""
+
+    @abstractmethod
+    def largest_entry(self, element: int) -> float:
+        """Return the largest absolute value in a column."""
+
+    @abstractmethod
+    def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
+        """Return ``X_firstᵀ diag(weight) X_second``."""

@@ -1,0 +1,66 @@
+"""Products of single columns with all others, kept because searches come back to the same columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+
+# So many products are kept, or more if they take no more than this share of the data.
+FEWEST, SHARE = 32, 0.04
+
+
+class KeptProducts:
+    """``a_jᵀA`` for the columns that were asked for last.
+
+    ``compute`` is asked for what is not known yet: it takes elements and returns their products, one a row.
+
+    >>> asked = []
+    >>> kept = KeptProducts(4, 10, lambda elements: asked.append(elements.tolist()) or np.eye(4)[elements])
+    >>> kept.of(np.array([2, 0]))
+    array([[0., 0., 1., 0.],
+           [1., 0., 0., 0.]])
+    >>> _ = kept.of(np.array([0, 3]))
+    >>> asked
+    [[2, 0], [3]]
+    """
+
+    def __init__(self, n_features: int, n_samples: int, compute: Callable[[IndexArray], FloatArray]) -> None:
+        self._compute = compute
+        room = min(n_features, max(FEWEST, int(SHARE * n_samples)))
+        self._rows = np.empty((room, n_features))  # costs nothing until it is written to
+        self._element = np.full(room, -1, dtype=np.intp)  # which one each row is of
+        self._row: dict[int, int] = {}
+        self._next = 0
+
+    def of(self, elements: IndexArray) -> FloatArray:
+        """Return the products of some columns, one a row."""
+        wanted = elements.tolist()
+        self._reserve(len(wanted))
+        missing = [element for element in wanted if element not in self._row]
+        if missing:
+            rows = self._free(len(missing), set(wanted))
+            self._rows[rows] = self._compute(np.array(missing, dtype=np.intp))
+            for element, row in zip(missing, rows, strict=True):
+                self._row[element], self._element[row] = row, element
+        return self._rows[[self._row[element] for element in wanted]]
+
+    def _reserve(self, wanted: int) -> None:
+        """Have room for what is wanted at once."""
+        more = wanted - len(self._rows)
+        if more > 0:
+            self._rows = np.concatenate([self._rows, np.empty((more, self._rows.shape[1]))])
+            self._element = np.append(self._element, np.full(more, -1, dtype=np.intp))
+
+    def _free(self, count: int, wanted: set[int]) -> list[int]:
+        """Return rows for newcomers: those that were filled longest ago and are not wanted now."""
+        rows: list[int] = []
+        while len(rows) < count:
+            row, self._next = self._next, (self._next + 1) % len(self._rows)
+            old = int(self._element[row])
+            if old not in wanted:
+                self._row.pop(old, None)
+                rows.append(row)
+        return rows

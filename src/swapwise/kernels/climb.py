@@ -1,0 +1,91 @@
+"""Best-improvement search among a few columns in one call: no look at Python between its moves."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from swapwise.kernels.swaps import best_of_grid, insert_slot, remove_slot
+
+
+@njit(cache=True)
+def _feasible(leaf, end, parent, capacity, fixed, place, elements, size):
+    """Return the mask of additions and swaps under limits on nested sets, numbered in preorder."""
+    nodes, n = len(end), len(leaf)
+    counts = np.zeros(nodes, dtype=np.int64)
+    for slot in range(size):
+        counts[leaf[elements[slot]]] += 1
+    for node in range(nodes - 1, 0, -1):
+        counts[parent[node]] += counts[node]
+    blocker = np.full(nodes, -1, dtype=np.int64)  # the smallest full set around each
+    for node in range(nodes):
+        if counts[node] >= capacity[node]:
+            blocker[node] = node
+        elif node:
+            blocker[node] = blocker[parent[node]]
+    feasible = np.zeros((n, size + 1), dtype=np.bool_)
+    for j in range(n):
+        if place[j] >= 0:
+            continue
+        full = blocker[leaf[j]]
+        feasible[j, size] = full < 0
+        if full >= 0:
+            for slot in range(size):
+                dropped = elements[slot]
+                feasible[j, slot] = full <= leaf[dropped] < end[full] and not fixed[dropped]
+    return feasible
+
+
+@njit(cache=True)
+def climb(gram, with_y, squares, floor, limits, fixed, start, room, total, tol, tie, rounds):
+    """Take the best move under nested limits for as long as it gains more than ``tol · total``.
+
+    ``gram`` and ``with_y`` are inner products of the columns with each other and with y, ``squares`` the
+    diagonal of the first plus the ridge, ``limits`` the arrays of a laminar family, ``fixed`` what is never
+    dropped, and ``room`` the largest size of an allowed set. Returns the chosen elements, how much of the
+    squared length of y they explain, and the number of moves.
+    """
+    leaf, end, parent, capacity = limits
+    n = len(with_y)
+    elements, place = np.empty(room, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    coupling, inverse, coef = np.zeros((n, room)), np.zeros((room, room)), np.zeros(room)
+    corr, sigma = with_y.copy(), squares.copy()
+    explained, size, moves, waiting = 0.0, 0, 0, len(start)
+    while moves < rounds:
+        dropped = -1
+        if waiting:  # the start comes in one by one, by the same sweeps
+            added = start[len(start) - waiting]
+            waiting -= 1
+            if sigma[added] <= floor[added]:
+                continue
+            explained += corr[added] * corr[added] / sigma[added]
+        else:
+            feasible = _feasible(leaf, end, parent, capacity, fixed, place, elements, size)
+            spread = np.empty(size)
+            for slot in range(size):
+                spread[slot] = 1.0 / inverse[slot, slot]
+            index, gain, _ = best_of_grid(
+                feasible, np.arange(size), coupling, coef, spread, corr, sigma, floor, tie, total
+            )
+            if index < 0 or not gain > tol * total:
+                break
+            added, dropped = index // (size + 1), index % (size + 1)
+            explained += gain
+            moves += 1
+            if dropped < size:
+                remove_slot(dropped, size, coupling, inverse, coef, corr, sigma)
+                place[elements[dropped]] = -1
+                size -= 1
+                elements[dropped] = elements[size]
+                place[elements[dropped]] = dropped
+                place[added] = -1
+        known = np.empty(size)
+        for slot in range(size):
+            known[slot] = gram[added, elements[slot]]
+        beta, left = coupling[added, :size].copy(), sigma[added]
+        insert_slot(
+            size, beta, left, corr[added] / left, known, gram[added], coupling, inverse, coef, corr, sigma
+        )
+        elements[size], place[added] = added, size
+        size += 1
+    return elements[:size], explained, moves
