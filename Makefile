@@ -14,6 +14,7 @@ lint: .venv/.installed
 
 bench: .venv/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.race --quick
 
 # From here, so that the plain program in benchmarks/reference is found. OPTIONS=--quick, and so on.
 reproduce: .venv/.installed

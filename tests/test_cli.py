@@ -235,3 +235,20 @@ def test_versions_are_compared_with_all_sessions_that_made_rows():
     sessions = [session(None, "1"), session(0, "2"), session(5, "3"), session(None, "3")]
     assert manifests.changed({"sessions": sessions}) == ["numpy was 1 and is 3"]
     assert manifests.changed({"sessions": sessions[:1]}) == []
+
+
+def test_the_race_runs_from_a_clone(monkeypatch):
+    given = []
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("benchmarks.race.__main__.main", lambda *arguments: given.append(arguments) or 130)
+    done = CliRunner().invoke(app, ["bench", "--quick", "--seeds", "2"])
+    assert done.exit_code == 130
+    assert given == [(["--quick", "--seeds", "2"], "swapwise bench")]
+
+
+def test_without_a_clone_there_is_no_race(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli, "__file__", str(tmp_path / "lib" / "swapwise" / "cli.py"))
+    done = CliRunner().invoke(app, ["bench"])
+    assert done.exit_code == 1
+    assert "run it in a clone of the repository" in str(done.exception)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -90,6 +92,25 @@ def reproduce(
         raise SystemExit(f"swapwise reproduce: {error}") from error
     if not complete:
         raise typer.Exit(INTERRUPTED)
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+)
+def bench(context: typer.Context) -> None:
+    """Race swapwise against its peers, from a clone of the repository; bench --help lists its options."""
+    # The installed package has no benchmarks: they are where it is worked on.
+    places = [Path.cwd(), Path(__file__).parents[2]]
+    root = next((place for place in places if (place / "benchmarks" / "race" / "__main__.py").exists()), None)
+    if root is None:
+        raise SystemExit(
+            "swapwise bench: there are no benchmarks here, as they are not in the installed package; "
+            "run it in a clone of the repository"
+        )
+    sys.path.insert(0, str(root))
+    race = import_module("benchmarks.race.__main__")
+    with _terminated_like_interrupted():
+        raise typer.Exit(race.main(context.args, "swapwise bench"))
 
 
 def _name_of(options: dict[str, Any]) -> str:

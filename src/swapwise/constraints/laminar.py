@@ -169,23 +169,22 @@ class Laminar(Matroid):
         return MoveList(added[:, None], cheapest[of_element[added]][:, None])
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add elements in the given order while the limits allow, all at once.
+        """Add elements in the given order while the limits allow."""
+        from swapwise.kernels import nested
 
-        From the leaves up, every set keeps the first of what its parts kept: the first base in an
-        order of a truncation is the beginning of the first base of what is truncated.
-        """
-        rest = as_order(order)
-        known = np.zeros(self.n, dtype=bool)
-        known[support] = True
-        kept = np.concatenate([np.asarray(support, dtype=np.intp), rest[~known[rest]]])
-        node = self._leaf[kept]
+        chosen = np.zeros(self.n, dtype=bool)
+        chosen[support] = True
+        nested.first_base(chosen, as_order(order), self._leaf, self._parent, self._capacity)
+        return np.flatnonzero(chosen)
+
+    def max_size(self) -> int:
+        """Return the rank: from the leaves up, no set gives more than its limit."""
+        given = np.bincount(self._leaf, minlength=len(self._end))
         for nodes in reversed(self._levels):
-            here = np.isin(node, nodes)
-            keep = np.ones(len(kept), dtype=bool)
-            keep[here] = _place_in_group(node[here]) < self._capacity[node[here]]
-            node[here] = self._parent[node[here]]
-            kept, node = kept[keep], node[keep]
-        return np.sort(kept)
+            given[nodes] = np.minimum(given[nodes], self._capacity[nodes])
+            if nodes[0]:
+                np.add.at(given, self._parent[nodes], given[nodes])
+        return int(given[0])
 
     def addable(self, support: IndexArray) -> BoolArray:
         """Return which elements are in no full set."""
@@ -218,17 +217,6 @@ def _read_limits(n: int, limits: Iterable[tuple[Iterable[int], int]]) -> tuple[l
         sets.append(as_elements(limit[0], n, f"set number {s}"))
         capacities.append(as_count(limit[1], f"the capacity of set number {s}"))
     return sets, capacities
-
-
-def _place_in_group(group: IndexArray) -> IndexArray:
-    """Return for each entry how many equal ones stand before it."""
-    order = np.argsort(group, kind="stable")
-    grouped = group[order]
-    begins = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]]) if len(group) else order
-    lengths = np.diff(np.append(begins, len(group)))
-    place = np.empty(len(group), dtype=np.intp)
-    place[order] = np.arange(len(group)) - np.repeat(begins, lengths)
-    return place
 
 
 def _multiply(left: list[int], right: list[int]) -> list[int]:

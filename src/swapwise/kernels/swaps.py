@@ -136,6 +136,28 @@ def _best_of_row(j, target, feasible, slots, coupling, coef, spread, corr, sigma
 
 
 @njit(cache=True)
+def _row_reaches(j, target, feasible, slots, coupling, coef, spread, corr, sigma, floor):
+    """Whether a swap that adds j gains ``target``: no division, so that hopeless rows cost little."""
+    c, left, least = corr[j], sigma[j], floor[j]
+    for i in range(len(slots)):
+        slot = slots[i]
+        if not feasible[j, i]:
+            continue
+        if slot < 0:
+            if _add_gain(c, left, least) >= target:
+                return True
+            continue
+        weight, free, share = coef[slot], spread[slot], coupling[j, slot]
+        height, width = c + share * weight * free, left + share * share * free
+        if width > least:
+            if height * height >= (target + weight * weight * free) * width:
+                return True
+        elif -weight * weight * free >= target:
+            return True
+    return False
+
+
+@njit(cache=True)
 def best_of_grid(feasible, slots, coupling, coef, spread, corr, sigma, floor, tie, scale):
     """Flat index and gain of the best move of a grid, and how many gains were computed.
 
@@ -143,45 +165,45 @@ def best_of_grid(feasible, slots, coupling, coef, spread, corr, sigma, floor, ti
     is computed for all and the swaps only for those candidates whose bound beats the best found.
     """
     n, last = feasible.shape[0], feasible.shape[1] - 1
-    bound = np.empty(n)
+    bound, gains = np.empty(n), np.full(n, -np.inf)
     best, leader, evaluated = -np.inf, -1, 0
     for j in range(n):
         bound[j] = _add_gain(corr[j], sigma[j], floor[j])
-        if not feasible[j, last] and sigma[j] <= floor[j]:
-            bound[j] = np.inf  # too little is left of it to tell, but a swap for its near twin may gain
         if feasible[j, last]:
             evaluated += 1
+            gains[j] = bound[j]
             best = max(best, bound[j])
-        elif leader < 0 or bound[j] > bound[leader]:
+            continue
+        if sigma[j] <= floor[j]:
+            bound[j] = np.inf  # too little is left of it to tell, but a swap for its near twin may gain
+        if leader < 0 or bound[j] > bound[leader]:
             leader = j
-    if leader >= 0:
-        gain, _ = _best_of_row(leader, np.inf, feasible, slots, coupling, coef, spread, corr, sigma, floor)
-        best = max(best, gain)
+    if leader >= 0 and bound[leader] > best:
+        gains[leader], _ = _best_of_row(
+            leader, np.inf, feasible, slots, coupling, coef, spread, corr, sigma, floor
+        )
+        best = max(best, gains[leader])
         evaluated += last
-
-    hopeful = np.flatnonzero(bound > best)
-    for place in np.argsort(-bound[hopeful]):
-        j = hopeful[place]
-        if bound[j] <= best:
-            break
-        if not feasible[j, last] and j != leader:
-            gain, _ = _best_of_row(j, np.inf, feasible, slots, coupling, coef, spread, corr, sigma, floor)
-            best = max(best, gain)
-            evaluated += last
+        for j in range(n):
+            target = best - tie * (abs(best) + abs(scale))
+            if feasible[j, last] or j == leader or not bound[j] >= target:
+                continue
+            if _row_reaches(j, target, feasible, slots, coupling, coef, spread, corr, sigma, floor):
+                gains[j], _ = _best_of_row(
+                    j, np.inf, feasible, slots, coupling, coef, spread, corr, sigma, floor
+                )
+                best = max(best, gains[j])
+                evaluated += last
     if best == -np.inf:
         return -1, best, evaluated
 
     # The smallest index among all that are equal up to rounding.
     target = best - tie * (abs(best) + abs(scale))
-    for j in range(n):
-        if feasible[j, last]:
-            if bound[j] >= target:
-                return j * (last + 1) + last, bound[j], evaluated
-        elif bound[j] >= target:
-            gain, i = _best_of_row(j, target, feasible, slots, coupling, coef, spread, corr, sigma, floor)
-            if gain >= target:
-                return j * (last + 1) + i, gain, evaluated
-    return -1, -np.inf, evaluated
+    j = np.argmax(gains >= target)
+    if feasible[j, last]:
+        return j * (last + 1) + last, gains[j], evaluated
+    gain, i = _best_of_row(j, target, feasible, slots, coupling, coef, spread, corr, sigma, floor)
+    return j * (last + 1) + i, gain, evaluated
 
 
 @njit(cache=True)

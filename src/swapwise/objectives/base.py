@@ -88,6 +88,8 @@ class State:
     value: float
     #: How many values of f were computed so far, in closed form or by refitting.
     n_evaluations: int
+    #: Gains no larger than this, relative to the values at play, may be rounding.
+    rounding: float = 0.0
     #: Whether :meth:`narrowed` leaves moves out: the more, the better the floor.
     narrows: bool = False
     #: Whether it does so and finds a good floor by itself: then any rule with exact gains may use it.

@@ -14,6 +14,10 @@ from swapwise.objectives.swept_basis import SweptBasis
 # Columns of listed moves are gathered in blocks of about this many numbers.
 BLOCK_ENTRIES = 1 << 20
 
+# Data in single precision: gains are known up to this share of the value, and columns of which less than this
+# share is left are not told from the span of the others.
+SINGLE_ROUNDING, SINGLE_SHARE = 4e-6, 1e-4
+
 
 class LeastSquaresState(SparseState):
     """Scores moves by the formulas of ``swapwise.kernels.swaps``, on factors that moves keep up to date."""
@@ -24,6 +28,8 @@ class LeastSquaresState(SparseState):
         self.objective = objective
         self.n_evaluations = 1
         self._floor = CANDIDATE_TOLERANCE * objective.squares
+        if objective.design.single:
+            self._floor, self.rounding = SINGLE_SHARE * objective.squares, SINGLE_ROUNDING
         self._basis = SweptBasis(objective, support)
         self.support, self.value = support, self._basis.value
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from swapwise.checks import IndexArray
@@ -22,36 +24,48 @@ LEAST_SHARE = 1e-6
 MOVES_AT_A_TIME = 1000
 
 
-def search_few(
-    model: SparseObjective, system: IndependenceSystem, start: IndexArray, clock: Clock, tol: float
-) -> IndexArray:
-    """Return where the best moves lead from a set."""
-    limits = system.nested_limits()
-    if limits is None or not isinstance(model, LeastSquares):
-        local = model.start(start)
-        steps = LocalSearch(system, Oblivious(), BestImprovement(tol), 1, clock)
-        climb(local, steps, Trace(local.support, []), clock)
-        return local.support
-    from swapwise.kernels import climb as kernel
+class FewColumns:
+    """A model on few elements, and the sets of them that are allowed."""
 
-    every = np.arange(model.n)
-    gram = model.design.gram(every, every)
-    fixed = np.isin(every, system.forced)
-    chosen, moves = start, MOVES_AT_A_TIME
-    while moves == MOVES_AT_A_TIME:
-        clock.check()
-        chosen, _, moves = kernel.climb(
-            gram,
-            model.products_with_y,
-            model.squares,
-            LEAST_SHARE * model.squares,
-            limits,
-            fixed,
-            chosen,
-            max(len(start), system.max_size()),
-            model.total,
-            tol,
-            TIE,
-            MOVES_AT_A_TIME,
-        )
-    return np.sort(chosen)
+    def __init__(self, model: SparseObjective, system: IndependenceSystem, clock: Clock, tol: float) -> None:
+        self.model, self.system, self._clock, self._tol = model, system, clock, tol
+        limits = system.nested_limits()
+        self._arguments: tuple[Any, ...] | None = None
+        if limits is not None and isinstance(model, LeastSquares):
+            every = np.arange(model.n)
+            self._arguments = (
+                model.design.gram(every, every),
+                model.products_with_y,
+                model.squares,
+                LEAST_SHARE * model.squares,
+                limits,
+                np.isin(every, system.forced),
+            )
+            self._room, self._total = system.max_size(), model.total
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether a search takes next to no time."""
+        return self._arguments is not None
+
+    def climb(self, start: IndexArray) -> tuple[IndexArray, float]:
+        """Return where the best moves lead from a set, and the value there."""
+        if self._arguments is not None:
+            return self._climb_in_one_call(start)
+        state = self.model.start(start)
+        steps = LocalSearch(self.system, Oblivious(), BestImprovement(self._tol), 1, self._clock)
+        climb(state, steps, Trace(state.support, []), self._clock)
+        return state.support, state.value
+
+    def _climb_in_one_call(self, start: IndexArray) -> tuple[IndexArray, float]:
+        from swapwise.kernels import climb as kernel
+
+        assert self._arguments is not None
+        room, rounds = max(len(start), self._room), MOVES_AT_A_TIME
+        chosen, explained, moves = start, 0.0, rounds
+        while moves == rounds:
+            self._clock.check()
+            chosen, explained, moves = kernel.climb(
+                *self._arguments, chosen, room, self._total, self._tol, TIE, rounds
+            )
+        return np.sort(chosen), explained / self._total

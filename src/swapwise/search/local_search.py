@@ -27,7 +27,7 @@ class Acceptance(ABC):
 
     def least_gain(self, state: State) -> float:
         """Return what a score must exceed for a move to count as an improvement."""
-        return self._tol * state.magnitude
+        return max(self._tol, state.rounding) * state.magnitude
 
     @abstractmethod
     def pick(self, pivot: Pivot, state: State, batches: Iterable[MoveBatch], steps: Steps) -> Move | None:

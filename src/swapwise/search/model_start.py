@@ -12,7 +12,7 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.clock import Clock
-from swapwise.search.few_columns import search_few
+from swapwise.search.few_columns import FewColumns
 from swapwise.search.steps import move_to
 
 # So few elements are better looked at all at once, move by move.
@@ -29,6 +29,10 @@ LAYERS = 6
 
 # Working sets begin with so many, and grow by so many that promise most at the set found.
 FIRST_LAYERS, NEW_LAYERS = 4, 1
+
+# The search among few columns is begun anew with this share of the set found, and with this share of a random
+# set, by turns; it ends when so many in a row have led to nothing better.
+KEPT, DRAWN, VAIN_KICKS = 0.4, 0.2, 6
 
 # As long as a round changes more than this share of the set, promises are good enough to go on with.
 LARGE_CHANGE = 0.25
@@ -83,34 +87,72 @@ def _newton(state: SparseState, constraint: IndependenceSystem, clock: Clock, to
 
 def _working_sets(state: Any, matroid: Matroid, clock: Clock, tol: float) -> IndexArray:
     pool = np.union1d(_layers(state.objective.promises(state), state, matroid, FIRST_LAYERS), state.support)
+    kicks, least = Kicks(), max(tol, state.rounding)
     while True:
         clock.check()
         before = state.support
-        target = _best_of_model(state, matroid, pool, clock, tol)
+        few = _few_columns(state, matroid, pool, clock, tol)
+        assert few is not None
+        target = pool[few.climb(np.searchsorted(pool, before))[0]]
         if not np.array_equal(target, before):
             state.apply(move_to(before, target))
         if len(np.setdiff1d(target, before)) > LARGE_CHANGE * len(target):
             weights = state.objective.promises(state)
         else:
             weights = state.gains_by_element(next(matroid.moves(target)))
-            weights[weights <= tol * state.magnitude] = 0.0
+            weights[weights <= least * state.magnitude] = 0.0
         grown = np.union1d(pool, _layers(weights, state, matroid, NEW_LAYERS))
         if len(grown) == len(pool):
-            return state.support
+            better = kicks.better(few, np.searchsorted(pool, target), state.value + least * state.magnitude)
+            if better is None:
+                return state.support
+            state.apply(move_to(target, pool[better]))
         pool = grown
+
+
+class Kicks:
+    """Searches among few columns from parts of sets: most take about a thousandth of a second."""
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(0)
+        self._vain = 0
+
+    def better(self, few: FewColumns, chosen: IndexArray, value: float) -> IndexArray | None:
+        """Return a set of more than this value, or None if the last few kicks have found none."""
+        while few.is_fused and self._vain < VAIN_KICKS:
+            found, reached = few.climb(np.union1d(self._part(few, chosen), few.system.forced))
+            self._vain += 1
+            if reached > value:
+                self._vain = 0
+                return found
+        return None
+
+    def _part(self, few: FewColumns, chosen: IndexArray) -> IndexArray:
+        if self._vain % 2 == 0:
+            return chosen[self._rng.random(len(chosen)) < KEPT]
+        drawn = few.system.random_set(few.system.forced, self._rng)
+        return drawn[self._rng.random(len(drawn)) < DRAWN]
 
 
 def _best_of_model(
     state: SparseState, constraint: IndependenceSystem, pool: IndexArray | None, clock: Clock, tol: float
 ) -> IndexArray:
     elements = np.arange(constraint.n) if pool is None else pool
+    few = _few_columns(state, constraint, elements, clock, tol)
+    if few is None:
+        return state.support
+    with unwarned():  # collinear columns are no news before they are chosen
+        return elements[few.climb(np.searchsorted(elements, state.support))[0]]
+
+
+def _few_columns(
+    state: SparseState, constraint: IndependenceSystem, elements: IndexArray, clock: Clock, tol: float
+) -> FewColumns | None:
     model = state.objective.quadratic_model(state, elements) if len(elements) else None
     if model is None:
-        return state.support
+        return None
     system = constraint.induced(elements) if isinstance(constraint, Matroid) else constraint
-    with unwarned():  # collinear columns are no news before they are chosen
-        found = search_few(model, system, np.searchsorted(elements, state.support), clock, tol)
-    return elements[found]
+    return FewColumns(model, system, clock, tol)
 
 
 def _promising(state: SparseState, matroid: Matroid) -> IndexArray:

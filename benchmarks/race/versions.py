@@ -1,0 +1,54 @@
+"""What is compared, by version."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from benchmarks.race.programs import PROGRAMS
+from swapwise.experiments import manifest
+
+
+def installed(programs: list[str]) -> tuple[list[str], list[str]]:
+    """Return those programs that are installed, and those that are not.
+
+    >>> installed(["swapwise", "OMP"])
+    (['swapwise', 'OMP'], [])
+    """
+    there = [name for name in programs if PROGRAMS[name].version() is not None]
+    return there, [name for name in programs if name not in there]
+
+
+def stamp(program: str) -> str:
+    """Say by which versions a program's rows are made; rows of others are made again.
+
+    >>> stamp("OMP").split()[0]
+    'scikit-learn'
+    """
+    known = PROGRAMS[program]
+    own = f"{known.package} {known.version()}"
+    # Between releases the version says little, and numpy does the work of most.
+    source = f" ({manifest.versions()['source']})" if program == "swapwise" else ""
+    return f"{own}{source}, numpy {version('numpy')}"
+
+
+def all_versions(programs: list[str]) -> dict[str, str]:
+    """Return the versions of everything that takes part, the processor, and the BLAS behind numpy."""
+    import scipy.linalg  # noqa: F401  so that its BLAS is among those found
+    from threadpoolctl import threadpool_info
+
+    packages = dict.fromkeys(PROGRAMS[name].package for name in programs)
+    libraries = {
+        f"{found['internal_api']} {found['version']}"
+        for found in threadpool_info()
+        if found["user_api"] == "blas"
+    }
+    known = manifest.versions()
+    return {
+        "processor": manifest.machine()["processor"],
+        "python": known["python"],
+        **{package: version(package) for package in packages},
+        "source of swapwise": known["source"],
+        "numpy": known["numpy"],
+        "scipy": known["scipy"],
+        "BLAS": ", ".join(sorted(libraries)),
+    }
