@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.checks import IndexArray
+from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import TIE
 from swapwise.objectives.base import SparseObjective
@@ -19,6 +19,9 @@ from swapwise.search.pivots import Oblivious
 # Columns of which less than this share is left are not added: products with them are mostly rounding, and
 # nothing here looks at the columns themselves.
 LEAST_SHARE = 1e-6
+
+# As long as this share is left of every column, inner products are as good as the columns themselves.
+PLAIN_SHARE = 1e-3
 
 # After so many moves the clock is looked at.
 MOVES_AT_A_TIME = 1000
@@ -58,14 +61,25 @@ class FewColumns:
         return state.support, state.value
 
     def _climb_in_one_call(self, start: IndexArray) -> tuple[IndexArray, float]:
+        chosen, explained, n_moves = start, 0.0, MOVES_AT_A_TIME
+        while n_moves == MOVES_AT_A_TIME:
+            self._clock.check()
+            chosen, explained, _, moves, _ = self._call(chosen, 0.0, MOVES_AT_A_TIME)
+            n_moves = len(moves)
+        return np.sort(chosen), explained / self._total
+
+    def plain_moves(self, start: IndexArray, most: int) -> tuple[int, IndexArray, FloatArray]:
+        """Return the first moves from a set, as long as no column is nearly spanned by those chosen.
+
+        That is, how many gains were computed, a row for each move with what it adds and drops (-1 for
+        nothing), and the gains.
+        """
+        _, _, evaluated, moves, gains = self._call(start, PLAIN_SHARE, most)
+        return evaluated, moves, gains / self._total
+
+    def _call(self, start: IndexArray, share: float, most: int) -> Any:
         from swapwise.kernels import climb as kernel
 
         assert self._arguments is not None
-        room, rounds = max(len(start), self._room), MOVES_AT_A_TIME
-        chosen, explained, moves = start, 0.0, rounds
-        while moves == rounds:
-            self._clock.check()
-            chosen, explained, moves = kernel.climb(
-                *self._arguments, chosen, room, self._total, self._tol, TIE, rounds
-            )
-        return np.sort(chosen), explained / self._total
+        room = max(len(start), self._room)
+        return kernel.climb(*self._arguments, start, room, self._total, self._tol, TIE, share, most)

@@ -25,6 +25,16 @@ class Trace:
         self.recording = False  # the moves of a greedy start are none of the search's own
         self._observers = observers
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody wants to hear of every move."""
+        return bool(self._observers)
+
+    def add(self, event: Event) -> None:
+        """Note a move that was taken elsewhere."""
+        self.support = event.support
+        self.history.append(event)
+
     def record(self, move: Move, state: State, seconds: float) -> bool:
         """Note a move; return True if an observer wants the search to stop."""
         self.support = state.support

@@ -11,6 +11,7 @@ from swapwise.checks import warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective, State
 from swapwise.search.clock import Clock, OutOfTime
+from swapwise.search.head_start import take_head_start
 from swapwise.search.loop import Observer, Trace, climb, take_pending
 from swapwise.search.methods import make_steps, resolve
 from swapwise.search.pivots import Pivot
@@ -56,6 +57,8 @@ def run(
     try:
         state = begin(plan.start, objective, constraint, trace, plan.tol, clock)
         trace.support, trace.recording = state.support, True
+        if plan.pivot is not None and plan.epsilon is None and plan.q == 1:
+            state = take_head_start(state, constraint, plan.pivot, trace, plan.tol, plan.max_iter, clock)
         status = climb(state, steps, trace, clock, plan.max_iter)
     except (OutOfTime, KeyboardInterrupt) as stop:
         status = Status.TIME_LIMIT if isinstance(stop, OutOfTime) else Status.INTERRUPTED
