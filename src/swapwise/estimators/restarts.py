@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from swapwise.checks import FloatArray, as_count, as_time_limit, unwarned, warn
+from swapwise.checks import FloatArray, IndexArray, as_count, as_time_limit, unwarned, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.maximize import maximize
-from swapwise.objectives.base import SetFunction
-from swapwise.search.clock import Clock
+from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.methods import resolve
+from swapwise.search.model_start import model_set, prefers_model
 from swapwise.search.result import SearchResult, Status
+
+# Searches that begin with a part of the best answer so far begin with this share of it.
+KEPT = 0.5
 
 DRAWN_AT_RANDOM = ("random", "random-residual-greedy")
 
@@ -35,14 +39,16 @@ def best_of_searches(
     *,
     start: Any = "empty",
     n_restarts: int = 0,
+    tol: float = 1e-10,
     time_limit: float | None = None,
     random_state: Any = None,
     **options: Any,
 ) -> Searches:
     """Search as asked for, then ``n_restarts`` times more, and keep the best.
 
-    Local searches begin anew at random maximal sets; methods that draw at random draw again. The limit on
-    time is for all searches together: those that it leaves no time for are not made.
+    Local searches begin anew at random maximal sets, every other one with a part of the best answer so far;
+    methods that draw at random draw again. What is known of the data from one search serves the next. The
+    limit on time is for all searches together: those that it leaves no time for are not made.
 
     >>> from swapwise import Linear, Uniform
     >>> found = best_of_searches(Linear([1, 3, 2]), Uniform(3, 2), n_restarts=3)
@@ -58,19 +64,49 @@ def best_of_searches(
     rng = as_generator(random_state)
     limit, clock = as_time_limit(time_limit), Clock()
 
+    def left() -> float | None:
+        return None if limit is None else max(0.0, limit - clock.seconds())
+
     def search(start: Any) -> SearchResult:
-        left = None if limit is None else max(0.0, limit - clock.seconds())
         return maximize(
-            objective, constraint, method, start=start, time_limit=left, random_state=rng, **options
+            objective,
+            constraint,
+            method,
+            start=start,
+            tol=tol,
+            time_limit=left(),
+            random_state=rng,
+            **options,
         )
+
+    def elsewhere() -> Any:
+        if pivot is None:
+            return start
+        drawn = constraint.random_set(_kept(results, constraint, rng), rng)
+        if not (isinstance(objective, SparseObjective) and prefers_model(objective)):
+            return drawn
+        try:
+            return model_set(objective.start(drawn), constraint, Clock(left()), tol, again=True)
+        except OutOfTime:
+            return drawn
 
     results = [search(start)]
     while len(results) <= n_restarts and results[-1].status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
         with unwarned():  # the first search has said what there is to say
-            results.append(search(start if pivot is None else constraint.random_set(constraint.forced, rng)))
+            results.append(search(elsewhere()))
     chosen = np.concatenate([result.support for result in results])
     frequency = np.bincount(chosen, minlength=objective.n) / len(results)
     return Searches(max(results, key=lambda result: result.value), frequency)
+
+
+def _kept(
+    results: list[SearchResult], constraint: IndependenceSystem, rng: np.random.Generator
+) -> IndexArray:
+    """Return what a search begins with: what is forced, every other time a part of the best answer too."""
+    if len(results) % 2:
+        return constraint.forced
+    best = max(results, key=lambda result: result.value).support
+    return np.union1d(best[rng.random(len(best)) < KEPT], constraint.forced)
 
 
 def warn_if_cut_short(

@@ -28,6 +28,10 @@ CANDIDATE_TOLERANCE = 1e-12
 EIGENVALUES_UP_TO = 1000
 
 
+# Inner products of so few columns with some others are read off those with all others.
+FEW = 8
+
+
 # The whole Gram matrix is kept, where it is asked for, up to this size.
 GRAM_UP_TO = 3000
 
@@ -161,6 +165,11 @@ class LeastSquares(SparseObjective):
         model.products_with_y = self.products_with_y[elements]
         return model
 
+    @property
+    def last_pool(self) -> IndexArray:
+        """The elements of the last model: their inner products are known."""
+        return self._pool.elements
+
     def promises(self, state: SparseState) -> FloatArray:
         """Return what each element would add if it had nothing in common with the chosen ones."""
         return state.pull / np.maximum(self.squares, np.finfo(float).tiny)
@@ -172,7 +181,10 @@ class LeastSquares(SparseObjective):
         gram[np.ix_(where, where)] = self._pool.gram[np.ix_(in_pool, in_pool)]
         new = np.setdiff1d(elements, known)
         places = np.searchsorted(elements, new)
-        rows = self.design.gram(new, elements if len(known) else new)
+        if len(known) and len(new) <= FEW:  # a look at all of the data: whatever is chosen will need it
+            rows = self.design.products(new)[:, elements]
+        else:
+            rows = self.design.gram(new, elements if len(known) else new)
         gram[places] = rows
         gram[:, places] = rows.T
         self._factored = None  # searches end where their result begins

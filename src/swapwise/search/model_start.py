@@ -55,7 +55,12 @@ def prefers_model(objective: SetFunction) -> bool:
 
 
 def model_set(
-    state: SparseState, constraint: IndependenceSystem, clock: Clock, tol: float = 1e-10
+    state: SparseState,
+    constraint: IndependenceSystem,
+    clock: Clock,
+    tol: float = 1e-10,
+    *,
+    again: bool = False,
 ) -> IndexArray:
     """Return an allowed set that the models around it do not improve.
 
@@ -63,10 +68,13 @@ def model_set(
     for as long as the value rises. Where the objective is its own model, these are working sets: the
     elements that were looked at once are looked at again, and the rounds end when an exact scan of all
     elements finds no better move. The state is left at the set, unless the last model led astray.
+
+    ``again`` says that searches of the same objective went before: working sets then begin with the last one
+    of theirs, whose inner products are known, and kicks are left to them.
     """
     # Elsewhere than under a matroid, elements cannot be given new numbers.
     if isinstance(state.objective, LeastSquares) and isinstance(constraint, Matroid):
-        return _working_sets(state, constraint, clock, tol)
+        return _working_sets(state, constraint, clock, tol, again)
     return _newton(state, constraint, clock, tol)
 
 
@@ -85,9 +93,12 @@ def _newton(state: SparseState, constraint: IndependenceSystem, clock: Clock, to
     return best
 
 
-def _working_sets(state: Any, matroid: Matroid, clock: Clock, tol: float) -> IndexArray:
-    pool = np.union1d(_layers(state.objective.promises(state), state, matroid, FIRST_LAYERS), state.support)
-    kicks, least = Kicks(), max(tol, state.rounding)
+def _working_sets(state: Any, matroid: Matroid, clock: Clock, tol: float, again: bool) -> IndexArray:
+    first = state.objective.last_pool if again else np.empty(0, dtype=np.intp)
+    if not len(first):
+        first = _layers(state.objective.promises(state), state, matroid, FIRST_LAYERS)
+    pool, least = np.union1d(first, state.support), max(tol, state.rounding)
+    kicks = Kicks(0 if again else VAIN_KICKS)
     while True:
         clock.check()
         before = state.support
@@ -113,13 +124,13 @@ def _working_sets(state: Any, matroid: Matroid, clock: Clock, tol: float) -> Ind
 class Kicks:
     """Searches among few columns from parts of sets: most take about a thousandth of a second."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_in_vain: int) -> None:
         self._rng = np.random.default_rng(0)
-        self._vain = 0
+        self._vain, self._most = 0, most_in_vain
 
     def better(self, few: FewColumns, chosen: IndexArray, value: float) -> IndexArray | None:
         """Return a set of more than this value, or None if the last few kicks have found none."""
-        while few.is_fused and self._vain < VAIN_KICKS:
+        while few.is_fused and self._vain < self._most:
             found, reached = few.climb(np.union1d(self._part(few, chosen), few.system.forced))
             self._vain += 1
             if reached > value:
