@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -129,7 +131,8 @@ class Design:
         plain = vectors if self.row_scale is None else vectors * self.row_scale
         dots = self.matrix.products(plain)
         if self.shift.any():
-            dots -= plain.sum(axis=1)[:, None] * self.shift
+            for row, total in zip(dots, plain.sum(axis=1), strict=True):  # row by row, to save memory
+                row -= total * self.shift
         dots *= self._factor
         if len(self._far):
             dots[:, self._far] = vectors @ self._far_columns.T
@@ -138,6 +141,10 @@ class Design:
     def products(self, elements: IndexArray) -> FloatArray:
         """Return ``a_jᵀA`` for each element, one a row; what was asked for before need not be read again."""
         return self._kept.of(elements)
+
+    def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the same products, a part of the features at a time."""
+        return self._kept.blocks(elements)
 
     def _products(self, elements: IndexArray) -> FloatArray:
         return self.dots(self._read(elements))
@@ -195,6 +202,10 @@ class Pool(Design):
     def products(self, elements: IndexArray) -> FloatArray:
         """Return rows of the Gram matrix."""
         return self._gram[elements]
+
+    def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Return rows of the Gram matrix, all at once."""
+        yield slice(None), self._gram[elements]
 
     def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
         """Return a part of the Gram matrix."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from swapwise.checks import FloatArray, IndexArray
 
 # So many products are kept, or more if they take no more than this share of the data.
 FEWEST, SHARE = 32, 0.04
+
+# So many are computed at once, and so many features are handed out at a time.
+AT_ONCE, BLOCK = 64, 2048
 
 
 class KeptProducts:
@@ -37,15 +40,27 @@ class KeptProducts:
 
     def of(self, elements: IndexArray) -> FloatArray:
         """Return the products of some columns, one a row."""
+        return self._rows[self._places(elements)]
+
+    def blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the same products, a part of the features at a time: that takes less memory."""
+        places = self._places(elements)
+        for begin in range(0, self._rows.shape[1], BLOCK):
+            part = slice(begin, begin + BLOCK)
+            yield part, self._rows[places, part]
+
+    def _places(self, elements: IndexArray) -> list[int]:
         wanted = elements.tolist()
         self._reserve(len(wanted))
         missing = [element for element in wanted if element not in self._row]
         if missing:
             rows = self._free(len(missing), set(wanted))
-            self._rows[rows] = self._compute(np.array(missing, dtype=np.intp))
+            for begin in range(0, len(missing), AT_ONCE):
+                part = slice(begin, begin + AT_ONCE)
+                self._rows[rows[part]] = self._compute(np.array(missing[part], dtype=np.intp))
             for element, row in zip(missing, rows, strict=True):
                 self._row[element], self._element[row] = row, element
-        return self._rows[[self._row[element] for element in wanted]]
+        return [self._row[element] for element in wanted]
 
     def _reserve(self, wanted: int) -> None:
         """Have room for what is wanted at once."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.optimize import minimize
 
 from swapwise.checks import FloatArray, IndexArray
 
@@ -102,6 +101,8 @@ class Climb:
     def _by_lbfgs(self) -> None:
         """Have L-BFGS climb, and keep the highest point that it saw."""
         # Its tolerances are for values of about 1.
+        from scipy.optimize import minimize  # takes its time to import, which few need
+
         unit = self.size or float(np.abs(self.slope).max()) or 1.0
         base = self.value
 

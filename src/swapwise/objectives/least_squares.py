@@ -15,6 +15,7 @@ from swapwise.data.open import open_matrix
 from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.factors import Factor, factor
 from swapwise.objectives.model_data import SMALLEST, require_scale
+from swapwise.threads import few_threads
 
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares_state import LeastSquaresState
@@ -148,7 +149,8 @@ class LeastSquares(SparseObjective):
         """Factor the columns of a set; those that the others span are left out of the basis."""
         if self._factored is not None and np.array_equal(self._factored[0], support):
             return self._factored[1]
-        found = factor(self.design.columns(support), self.y, self.squares[support], self.ridge)
+        with few_threads(len(support)):
+            found = factor(self.design.columns(support), self.y, self.squares[support], self.ridge)
         rank = len(found.basis)
         if rank < len(support):
             self.warn_of_rank(f"of {len(support)} chosen columns only {rank} are linearly independent")

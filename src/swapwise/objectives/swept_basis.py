@@ -230,11 +230,13 @@ class SweptBasis:
         assert factor is not None
         self._coupling = np.zeros((objective.n, len(self.weights)))
         if factor.frame is None or factor.to_coefficients is None:
-            products = objective.design.products(self.elements[:size])
-            self._coupling[:, :size] = (factor.inverse @ products).T
-            self._sigma = objective.squares - np.einsum("ji,ij->j", self._coupling[:, :size], products)
-            if self._corr is None:
-                self._corr = objective.products_with_y - factor.weights @ products
+            self._sigma, corr = objective.squares.copy(), objective.products_with_y.copy()
+            for part, products in objective.design.product_blocks(self.elements[:size]):
+                block = products.T @ factor.inverse
+                self._coupling[part, :size] = block
+                self._sigma[part] -= np.einsum("ji,ij->j", block, products)
+                corr[part] -= factor.weights @ products
+            self._corr = corr if self._corr is None else self._corr
         else:
             projected = objective.design.dots(factor.frame)
             self._coupling[:, :size] = (factor.to_coefficients @ projected).T
