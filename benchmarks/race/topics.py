@@ -7,9 +7,11 @@ from typing import Any
 
 from benchmarks.race.apart import Measure, apart
 from benchmarks.race.cold import cold
+from benchmarks.race.designs import SIZES
 from benchmarks.race.groups import grouped
 from benchmarks.race.memory import peak
 from benchmarks.race.moves import SHAPES, paces, restarts
+from benchmarks.race.passes import passes
 from benchmarks.race.race import Rules
 from benchmarks.race.rows import Figure
 from benchmarks.race.scaling import FEATURES, SAMPLES, SUPPORT, growth
@@ -37,6 +39,11 @@ def _memory(full: bool, programs: Sequence[str]) -> Calls:
     return [(peak, {"program": name, "shape": shape}) for name in programs]
 
 
+def _passes(full: bool, programs: Sequence[str]) -> Calls:
+    shapes = SIZES if full else SIZES[:1]
+    return [(passes, {"shape": shape, "repeats": 3}) for shape in shapes]
+
+
 def _cold(full: bool, programs: Sequence[str]) -> Calls:
     return [(cold, {})]
 
@@ -59,6 +66,7 @@ TOPICS: dict[str, Callable[[bool, Sequence[str]], Calls]] = {
     "time against features": _growth(FEATURES, THOUSANDS),
     "time against samples": _growth(SAMPLES, THOUSANDS),
     "time against support": _growth(SUPPORT, (5, 10, 20, 50, 100)),
+    "passes over the data": _passes,
     "peak memory": _memory,
     "groups": _groups,
     "the paper's sweep": _sweep,

@@ -68,8 +68,9 @@ def maximize(
         ``"empty"``, ``"arbitrary"`` (a maximal set in index order), ``"greedy"``, ``"modular"``,
         ``"best-singleton"`` (completed to a maximal set), ``"relaxation"`` (near the best fractional set,
         for objectives with curvature to spare), ``"model"`` (a set that second-order models do not improve,
-        for ``Logistic`` and ``Poisson``: by far the fastest), or any independent set, such as the result of
-        another search. For local search.
+        for ``LeastSquares``, ``Logistic`` and ``Poisson``: by far the fastest with many elements; ``history``
+        begins there), or any independent set, such as the result of another search. The moves of
+        ``"greedy"``, forward selection, are in ``start_path``. For local search.
     max_iter : int, optional
         Largest number of moves, the paper's T; each new best set of an exhaustive search counts as one.
     epsilon : float, optional
@@ -127,7 +128,7 @@ def maximize(
 
     if isinstance(begins_at, str) and begins_at == "model" and not has_model(objective):
         raise TypeError(
-            f"start='model' needs second-order models, as sw.Logistic and sw.Poisson have, and "
+            f"start='model' needs second-order models, as sw.LeastSquares and sw.Logistic have, and "
             f"{type(objective).__name__} has none; start='greedy' works here"
         )
 

@@ -116,6 +116,20 @@ class Restriction(Matroid):
     def _reordered(self, order: IndexArray) -> Self:
         return type(self)(self.matroid._reordered(order), np.flatnonzero(self._kept[order]))
 
+    def nested_limits(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray] | None:
+        """Return the limits of the matroid, and one more set for what cannot be chosen."""
+        limits = self.matroid.nested_limits()
+        if limits is None:
+            return None
+        leaf, end, parent, capacity = limits
+        nodes = len(end)
+        return (
+            np.where(self._kept, leaf, nodes),
+            np.concatenate([[nodes + 1], end[1:], [nodes + 1]]),
+            np.append(parent, 0),
+            np.append(capacity, 0),
+        )
+
     def induced(self, elements: IndexArray) -> Matroid:
         """Return the restriction of what the matroid is on some elements."""
         return type(self)(self.matroid.induced(elements), np.flatnonzero(self._kept[elements]))

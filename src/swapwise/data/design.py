@@ -187,7 +187,7 @@ class Pool(Design):
     def __init__(self, whole: Design, elements: IndexArray, gram: FloatArray) -> None:
         self._whole, self._elements, self._gram = whole, elements, gram
         self.n_samples, self.n_features = whole.n_samples, len(elements)
-        self.single = False
+        self.single, self.passes = False, 0.0
         self._squares = whole.squared_norms[elements]
         self.row_scale = whole.row_scale
 

@@ -94,7 +94,8 @@ class SparseEstimator(BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            A sparse matrix is made dense.
+            Linear regression takes sparse matrices (CSR, CSC) and single precision as they are, and copies
+            nothing; other models, and groups, make them dense and double.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 is as good as the same sample twice, and one of 0 as none.
@@ -233,7 +234,7 @@ class SparseEstimator(BaseEstimator, ABC):
                 objective,
                 constraint,
                 self.method,
-                start=self._start(objective) if start is None else start,
+                start=self._start(objective, constraint) if start is None else start,
                 q=self.q,
                 n_restarts=self.n_restarts,
                 max_iter=self.max_iter,
@@ -251,12 +252,12 @@ class SparseEstimator(BaseEstimator, ABC):
             warn(f"constraint allows no feature at all: the model is {model}")
         return nothing
 
-    def _start(self, objective: SparseObjective) -> Any:
+    def _start(self, objective: SparseObjective, constraint: IndependenceSystem) -> Any:
         """Return where searches begin: by default where second-order models lead, if that is faster."""
         if not (isinstance(self.start, str) and self.start == "auto"):
             return self.start
         is_local = resolve(self.method, objective)[1] is not None
-        return "model" if is_local and prefers_model(objective) else "empty"
+        return "model" if is_local and prefers_model(objective, constraint) else "empty"
 
     def _install(
         self, task: Task, elements: Elements, constraint: IndependenceSystem, found: Searches

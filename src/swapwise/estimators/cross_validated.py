@@ -195,7 +195,7 @@ class CrossValidated(SparseEstimator):
         idle = self._copy(time_limit=0.0, random_state=seed, progress=False)
         with unwarned():
             idle._search(objective, constraint)
-        start = check_start(self._start(objective), constraint)
+        start = check_start(self._start(objective, constraint), constraint)
         name, pivot = resolve(self.method, objective)
         return Plan(name, pivot, self.q, start, self.max_iter, None, self.tol)
 

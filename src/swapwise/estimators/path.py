@@ -114,6 +114,7 @@ class _Walk:
         self._answers = [_Answer() for _ in constraints]
         self._state = objective.start(constraints[0].forced)
         self._out_of_time = False
+        self._by_models = prefers_model(objective, constraints[0])
 
     def search_from_start(self) -> None:
         """Search under the first constraint from where the plan says."""
@@ -134,11 +135,11 @@ class _Walk:
 
     def fresh_starts(self) -> dict[int, IndexArray]:
         """Return sets to begin with that owe nothing to smaller answers, for some places."""
-        every = MODEL_EVERY if prefers_model(self._objective) else FRESH_EVERY
+        every = MODEL_EVERY if self._by_models else FRESH_EVERY
         places = range(len(self._constraints) - 1, 0, -every)
         if not places:
             return {}
-        if prefers_model(self._objective):
+        if self._by_models:
             return {place: self._modelled(place) for place in places}
         grown = [event.support for event in self.search_from_nothing(places[0]) if not event.dropped]
         starts = {}
@@ -237,7 +238,7 @@ class _Walk:
     def _losses(self) -> FloatArray:
         """Return what dropping each of the chosen changes the value by, to second order if it has models."""
         scored, chosen = self._state, self._state.support
-        if prefers_model(self._objective) and not self._objective.closed_form_gains:
+        if self._by_models and not self._objective.closed_form_gains:
             assert isinstance(self._state, SparseState)
             model = self._objective.quadratic_model(self._state, chosen)
             if model is not None:

@@ -34,8 +34,9 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         function of the number of features that returns either. If both the constraint and the columns have
         names (``Partition.from_columns(df.columns)``), they are matched by name, and must be the same.
     method, start, q, max_iter, tol, time_limit, progress :
-        How to search; see :func:`swapwise.maximize`. ``start="auto"`` is ``"model"`` for objectives that have
-        second-order models (logistic and Poisson regression without groups) and ``"empty"`` for others.
+        How to search; see :func:`swapwise.maximize`. ``start="auto"`` is ``"model"`` where that is fastest (a
+        matroid and more than 200 features, or logistic and Poisson regression without groups) and ``"empty"``
+        elsewhere.
         ``time_limit`` is for all searches together.
     ridge : float, optional
         Weight of the penalty on the squared coefficients (of standardised columns, with ``standardize``): the
@@ -52,8 +53,9 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         Features that are always chosen, by name or position (with ``groups``: groups by label). They count
         towards the limits of the constraint, which must be a matroid or an intersection of matroids.
     n_restarts : int
-        How many more searches begin at random allowed sets (or, for random methods, draw again); the best
-        answer of all is kept.
+        How many more searches begin at random allowed sets, every other one with half of the best answer so
+        far (or, for random methods, draw again); the best answer of all is kept. Ten cost about as much as
+        four or five fits, since they share what was read of the data.
     random_state : int, Generator or RandomState, optional
         For restarts and random methods. None is 0: the same call gives the same answer.
 

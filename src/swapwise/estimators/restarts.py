@@ -83,7 +83,7 @@ def best_of_searches(
         if pivot is None:
             return start
         drawn = constraint.random_set(_kept(results, constraint, rng), rng)
-        if not (isinstance(objective, SparseObjective) and prefers_model(objective)):
+        if not (isinstance(objective, SparseObjective) and prefers_model(objective, constraint)):
             return drawn
         try:
             return model_set(objective.start(drawn), constraint, Clock(left()), tol, again=True)

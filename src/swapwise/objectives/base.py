@@ -47,6 +47,11 @@ class SetFunction(ABC):
     #: Size of the values where it is known beforehand: far smaller differences are rounding.
     scale: float = 0.0
 
+    @property
+    def n_passes(self) -> float | None:
+        """How many times all of the data were read so far; None if nobody counts."""
+        return None
+
     def __repr__(self) -> str:
         """Return a short description."""
         return f"{type(self).__name__}(n={getattr(self, 'n', '?')})"

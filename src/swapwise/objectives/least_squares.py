@@ -109,6 +109,11 @@ class LeastSquares(SparseObjective):
         self._factored = None  # searches end where their result begins
         self._pool = Pooled(np.empty(0, dtype=np.intp), np.empty((0, 0)))
 
+    @property
+    def n_passes(self) -> float:
+        """How many times all of the data were read so far; a few columns count as their share."""
+        return self.design.passes
+
     @cached_property
     def products_with_y(self) -> FloatArray:
         """The inner products of all columns with y."""
@@ -154,7 +159,7 @@ class LeastSquares(SparseObjective):
         rank = len(found.basis)
         if rank < len(support):
             self.warn_of_rank(f"of {len(support)} chosen columns only {rank} are linearly independent")
-        self._factored = support, found
+        self._factored = support.copy(), found
         return found
 
     def quadratic_model(self, state: SparseState, elements: IndexArray) -> LeastSquares:

@@ -22,7 +22,8 @@ class Trace:
     def __init__(self, support: IndexArray, observers: list[Observer]) -> None:
         self.support = support
         self.history: list[Event] = []
-        self.recording = False  # the moves of a greedy start are none of the search's own
+        self.start_path: list[Event] = []  # the moves of a greedy start are none of the search's own
+        self.recording = False
         self._observers = observers
 
     @property
@@ -38,11 +39,12 @@ class Trace:
     def record(self, move: Move, state: State, seconds: float) -> bool:
         """Note a move; return True if an observer wants the search to stop."""
         self.support = state.support
+        moves = self.history if self.recording else self.start_path
+        support = state.support.copy()  # observers may do with it what they like
+        event = Event(len(moves) + 1, move.added, move.dropped, support, state.value, seconds)
+        moves.append(event)
         if not self.recording:
             return False
-        support = state.support.copy()  # observers may do with it what they like
-        event = Event(len(self.history) + 1, move.added, move.dropped, support, state.value, seconds)
-        self.history.append(event)
         answers = [_wants_to_stop(observer, event) for observer in self._observers]  # all get to hear it
         return any(answers)
 

@@ -9,6 +9,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
+from swapwise.data.design import Design
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.clock import Clock
@@ -27,8 +28,9 @@ POOL, POOL_PER_CHOICE = 100, 4
 # So many allowed sets are among them, so that every part of the constraint has a choice.
 LAYERS = 6
 
-# Working sets begin with so many, and grow by so many that promise most at the set found.
-FIRST_LAYERS, NEW_LAYERS = 4, 1
+# Working sets begin with so many, or this many elements in all if those are fewer, and grow by so many that
+# promise most at the set found.
+FIRST_LAYERS, MOST_AT_FIRST, NEW_LAYERS = 4, 3000, 1
 
 # The search among few columns is begun anew with this share of the set found, and with this share of a random
 # set, by turns; it ends when so many in a row have led to nothing better.
@@ -47,11 +49,12 @@ def has_model(objective: SetFunction) -> bool:
     )
 
 
-def prefers_model(objective: SetFunction) -> bool:
+def prefers_model(objective: SetFunction, constraint: IndependenceSystem) -> bool:
     """Tell whether a start from models is the fastest."""
-    # A model in closed form that holds every element is the search itself, less its history.
-    is_small = objective.closed_form_gains and objective.n <= SMALL
-    return has_model(objective) and not is_small
+    if isinstance(objective, LeastSquares):
+        # A model that holds every element is the search itself, less its history.
+        return isinstance(constraint, Matroid) and objective.n > SMALL
+    return has_model(objective)
 
 
 def model_set(
@@ -72,9 +75,12 @@ def model_set(
     ``again`` says that searches of the same objective went before: working sets then begin with the last one
     of theirs, whose inner products are known, and kicks are left to them.
     """
-    # Elsewhere than under a matroid, elements cannot be given new numbers.
-    if isinstance(state.objective, LeastSquares) and isinstance(constraint, Matroid):
-        return _working_sets(state, constraint, clock, tol, again)
+    if isinstance(state.objective, LeastSquares):
+        if isinstance(constraint, Matroid):
+            return _working_sets(state, constraint, clock, tol, again)
+        return (
+            state.support
+        )  # elements cannot be given new numbers, so that the model is the objective itself
     return _newton(state, constraint, clock, tol)
 
 
@@ -96,9 +102,10 @@ def _newton(state: SparseState, constraint: IndependenceSystem, clock: Clock, to
 def _working_sets(state: Any, matroid: Matroid, clock: Clock, tol: float, again: bool) -> IndexArray:
     first = state.objective.last_pool if again else np.empty(0, dtype=np.intp)
     if not len(first):
-        first = _layers(state.objective.promises(state), state, matroid, FIRST_LAYERS)
+        layers = max(1, min(FIRST_LAYERS, MOST_AT_FIRST // max(1, matroid.max_size())))
+        first = _layers(state.objective.promises(state), state, matroid, layers)
     pool, least = np.union1d(first, state.support), max(tol, state.rounding)
-    kicks = Kicks(0 if again else VAIN_KICKS)
+    kicks = Kicks(state.objective.design, 0 if again else VAIN_KICKS)
     while True:
         clock.check()
         before = state.support
@@ -124,13 +131,16 @@ def _working_sets(state: Any, matroid: Matroid, clock: Clock, tol: float, again:
 class Kicks:
     """Searches among few columns from parts of sets: most take about a thousandth of a second."""
 
-    def __init__(self, most_in_vain: int) -> None:
+    def __init__(self, design: Design, most_in_vain: int) -> None:
         self._rng = np.random.default_rng(0)
         self._vain, self._most = 0, most_in_vain
+        self._entries = design.n_samples * design.n_features
 
     def better(self, few: FewColumns, chosen: IndexArray, value: float) -> IndexArray | None:
         """Return a set of more than this value, or None if the last few kicks have found none."""
-        while few.is_fused and self._vain < self._most:
+        # A kick should cost far less than a look at the data does.
+        most = min(self._most, self._entries // max(1, few.model.n * len(chosen)))
+        while few.is_fused and self._vain < most:
             found, reached = few.climb(np.union1d(self._part(few, chosen), few.system.forced))
             self._vain += 1
             if reached > value:

@@ -64,8 +64,12 @@ class SearchResult:
     status : why the search stopped, a :class:`Status`
     n_iter : number of accepted moves
     n_evaluations : how many values of f were computed, in closed form or by refitting
+    n_passes : how many times all of the data were read since the objective was made, where a few columns
+        count as their share; None for objectives that do not count
     seconds : wall time
     history : one :class:`Event` per accepted move
+    start_path : one :class:`Event` per element that ``start="greedy"`` added, from the empty set on: the path
+        of forward selection (orthogonal matching pursuit's better sister), a set for every size
     method : the method that ran
     certificate : the :class:`Certificate` that :func:`exact` proved, else None
     guarantee : what the theorems promise of this run, or None; see :attr:`guarantee`
@@ -75,6 +79,9 @@ class SearchResult:
     >>> from swapwise import Linear, Uniform, maximize
     >>> maximize(Linear([1, 3, 2]), Uniform(3, 2))
     SearchResult(value=5, support=[1, 2], status=LOCAL_OPTIMUM, n_iter=2, method='oblivious')
+    >>> result = maximize(Linear([1, 3, 2]), Uniform(3, 2), start="greedy")
+    >>> [event.support.tolist() for event in result.start_path]
+    [[1], [1, 2]]
     """
 
     support: IndexArray
@@ -87,6 +94,8 @@ class SearchResult:
     history: list[Event]
     method: str
     certificate: Any = None
+    start_path: list[Event] = field(default_factory=list)
+    n_passes: float | None = None
     #: What works out the guarantee: it lies in a layer above, and needs the objective.
     _promise: Callable[[], Any] | None = field(default=None, repr=False)
 

@@ -89,4 +89,6 @@ def _result(
         seconds=clock.seconds(),
         history=trace.history,
         method=method,
+        start_path=trace.start_path,
+        n_passes=objective.n_passes,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from swapwise.checks import IndexArray, as_elements
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseState, State
-from swapwise.search.clock import Clock
+from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.local_search import BestImprovement, LocalSearch
 from swapwise.search.loop import Trace, climb
 from swapwise.search.model_start import model_set
@@ -65,7 +65,11 @@ def begin(
         greedy = LocalSearch(constraint, Additions(), BestImprovement(tol), 1, clock)
         climb(state, greedy, trace, clock)
     elif start != "empty":
-        target = _target(start, state, constraint, clock, tol)
+        try:
+            target = _target(start, state, constraint, clock, tol)
+        except (OutOfTime, KeyboardInterrupt):
+            trace.support = state.support  # what models have led to so far
+            raise
         if not np.array_equal(state.support, target):
             evaluated = state.n_evaluations
             state = objective.start(target)
