@@ -34,7 +34,7 @@ FIRST_LAYERS, MOST_AT_FIRST, NEW_LAYERS = 4, 3000, 1
 
 # The search among few columns is begun anew with this share of the set found, and with this share of a random
 # set, by turns; it ends when so many in a row have led to nothing better.
-KEPT, DRAWN, VAIN_KICKS = 0.4, 0.2, 6
+KEPT, DRAWN, VAIN_KICKS = 0.4, 0.2, 8
 
 # As long as a round changes more than this share of the set, promises are good enough to go on with.
 LARGE_CHANGE = 0.25
