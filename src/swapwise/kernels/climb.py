@@ -52,8 +52,9 @@ def climb(gram, with_y, squares, floor, limits, fixed, start, room, total, tol, 
     ``gram`` and ``with_y`` are inner products of the columns with each other and with y, ``squares`` the
     diagonal of the first plus the ridge, ``limits`` the arrays of a laminar family, ``fixed`` what is never
     dropped, and ``room`` the largest size of an allowed set. The search also ends when less than ``share``
-    is left of a column. Returns the chosen elements, how much of the squared length of y they explain, the
-    number of gains computed, and for every move what it adds and drops (-1 for nothing) and its gain.
+    is left of a column. Returns whether the start could be put together, the chosen elements, how much of the
+    squared length of y they explain, the number of gains computed, and for every move what it adds and drops
+    (-1 for nothing) and its gain.
     """
     leaf, end, parent, capacity = limits
     n = len(with_y)
@@ -67,7 +68,7 @@ def climb(gram, with_y, squares, floor, limits, fixed, start, room, total, tol, 
             added = start[len(start) - waiting]
             waiting -= 1
             if sigma[added] <= floor[added]:
-                continue
+                return False, elements[:size], explained, evaluated, moves[:0], gains[:0]
             explained += corr[added] * corr[added] / sigma[added]
         else:
             if not _is_plain(sigma, squares, place, share):
@@ -103,4 +104,4 @@ def climb(gram, with_y, squares, floor, limits, fixed, start, room, total, tol, 
         )
         elements[size], place[added] = added, size
         size += 1
-    return elements[:size], explained, evaluated, moves[:taken], gains[:taken]
+    return True, elements[:size], explained, evaluated, moves[:taken], gains[:taken]
