@@ -23,8 +23,8 @@ class DenseMatrix(Matrix):
     """
 
     def __init__(self, X: ArrayLike) -> None:
-        array: Any = X if isinstance(X, np.ndarray) and X.dtype == np.float32 and X.ndim == 2 else None
-        array = as_matrix(X, "X", finite=False) if array is None else array
+        is_single = isinstance(X, np.ndarray) and X.dtype == np.float32 and X.ndim == 2
+        array: Any = np.asarray(X) if is_single else as_matrix(X, "X", finite=False)
         if 0 in array.shape:
             raise ValueError(f"X must have at least one sample and one feature, got shape {array.shape}")
         by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
@@ -41,23 +41,26 @@ class DenseMatrix(Matrix):
         return self._array[rows][:, elements].astype(np.float64, copy=False).T
 
     def products(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V X``; in single precision if the data are."""
-        products = vectors.astype(self._array.dtype, copy=False) @ self._array
-        return products.astype(np.float64, copy=False)
+        """Return ``V X``; in single precision if the data are, whatever the size of the vectors."""
+        if not self.single:
+            return vectors @ self._array
+        largest = np.abs(vectors).max(axis=1, initial=0.0, keepdims=True)
+        largest[largest == 0] = 1.0
+        return ((vectors / largest).astype(np.float32) @ self._array) * largest
 
     def combine(self, coef: FloatArray) -> FloatArray:
         """Return ``X w``, from the columns with a coefficient."""
         used = np.flatnonzero(coef)
         if 4 * len(used) < len(coef):
             return coef[used] @ self.columns(used)
-        return (self._array @ coef.astype(self._array.dtype, copy=False)).astype(np.float64, copy=False)
+        return np.asarray(self._array @ coef)
 
     def moments(self, weight: FloatArray) -> Moments:
-        """Return means and spreads, counted from the first row so that large offsets do no harm."""
+        """Return means and spreads, counted from a row so that large offsets do no harm."""
         # Kernels take a moment to load: nobody who has no data should wait for them.
         from swapwise.kernels import moments
 
-        origin = self._array[0].astype(np.float64)
+        origin = self._array[int(np.argmax(weight))].astype(np.float64)
         sums, squares = np.empty(self.n_features), np.empty(self.n_features)
         given = self._array.T if self._by_columns else self._array
         kernel = moments.by_columns if self._by_columns else moments.by_rows
@@ -82,6 +85,10 @@ class DenseMatrix(Matrix):
         """Say which entry is not finite, if one is not."""
         require_finite(self._array, "X")
 
-    def largest_entry(self, element: int) -> float:
-        """Return the largest absolute value in a column."""
-        return float(np.abs(self._array[:, element]).max())
+    def in_double(self) -> DenseMatrix:
+        """Return a copy in double precision, or this one if it is."""
+        return DenseMatrix(self._array.astype(np.float64)) if self.single else self
+
+    def largest_entries(self, elements: IndexArray) -> FloatArray:
+        """Return the largest absolute value in some columns."""
+        return np.abs(self.columns(elements)).max(axis=1)

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_vector
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
 from swapwise.data.matrix import Matrix
 from swapwise.data.products import KeptProducts
 
 # A column that varies by no more than this, relative to its size, is constant but for rounding.
 CONSTANT = 1e-13
+
+# Columns in single precision are to be of such a size that their products are numbers.
+SINGLE_SIZES = (1e-15, 1e15)
 
 # Columns whose mean is this many times their spread are kept centred: taking the mean out of their products
 # would cost as many digits as there are zeros here.
@@ -76,6 +79,8 @@ class Design:
             self.sizes = np.sqrt(spread / total + mean**2)
             if not np.isfinite(self.sizes).all():
                 self.matrix.require_finite()
+            if self.single and not is_moderate(self.sizes, SINGLE_SIZES).all():
+                self.matrix, self.single = self.matrix.in_double(), False
             constant = spread <= (CONSTANT * np.abs(mean)) ** 2 * total
             deviation = np.sqrt(np.where(constant, total, spread) / total)
             self.shift = mean if centre else np.zeros_like(mean)
@@ -181,6 +186,12 @@ class Design:
         return smallest, float(eigenvalues[-1] + margin)
 
 
+def is_moderate(sizes: FloatArray, bounds: tuple[float, float]) -> BoolArray:
+    """Return which sizes are zero or within bounds."""
+    moderate: BoolArray = (sizes == 0) | ((sizes > bounds[0]) & (sizes < bounds[1]))
+    return moderate
+
+
 class Pool(Design):
     """A few columns of a design, with all their inner products at hand."""
 
@@ -194,6 +205,11 @@ class Pool(Design):
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns, from the whole."""
         return self._whole.columns(self._elements[elements])
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``A w``, from the columns themselves."""
+        used = np.flatnonzero(coef)
+        return coef[used] @ self.columns(used)
 
     def dots(self, vectors: FloatArray) -> FloatArray:
         """Return ``V A``, from the columns themselves."""

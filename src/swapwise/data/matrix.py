@@ -43,13 +43,17 @@ class Matrix(ABC):
     def moments(self, weight: FloatArray) -> Moments:
         """Return weighted means of the columns, and the spread around them."""
 
+    def in_double(self) -> Matrix:
+        """Return the same numbers in double precision."""
+        return self
+
     @abstractmethod
     def require_finite(self) -> None:
         """Say which entry is not finite, if one is not."""
 
     @abstractmethod
-    def largest_entry(self, element: int) -> float:
-        """Return the largest absolute value in a column."""
+    def largest_entries(self, elements: IndexArray) -> FloatArray:
+        """Return the largest absolute value in some columns."""
 
     @abstractmethod
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:

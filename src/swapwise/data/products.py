@@ -40,7 +40,8 @@ class KeptProducts:
 
     def of(self, elements: IndexArray) -> FloatArray:
         """Return the products of some columns, one a row."""
-        return self._rows[self._places(elements)]
+        places = self._places(elements)
+        return self._rows[places]
 
     def blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
         """Go through the same products, a part of the features at a time: that takes less memory."""
@@ -52,7 +53,7 @@ class KeptProducts:
     def _places(self, elements: IndexArray) -> list[int]:
         wanted = elements.tolist()
         self._reserve(len(wanted))
-        missing = [element for element in wanted if element not in self._row]
+        missing = [element for element in dict.fromkeys(wanted) if element not in self._row]
         if missing:
             rows = self._free(len(missing), set(wanted))
             for begin in range(0, len(missing), AT_ONCE):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray, as_vector
+from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.matrix import Matrix, Moments
 
 
@@ -24,6 +24,9 @@ class SparseMatrix(Matrix):
         if X.dtype.kind not in "biuf":
             raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
         stored = X if X.format in ("csr", "csc") else X.tocsc()
+        if not stored.has_canonical_format:
+            stored = stored.copy()
+            stored.sum_duplicates()
         self._stored = stored if stored.dtype == np.float64 else stored.astype(np.float64)
         self._by_columns: Any = self._stored if stored.format == "csc" else None
         self.n_samples, self.n_features = X.shape
@@ -49,24 +52,38 @@ class SparseMatrix(Matrix):
 
     def moments(self, weight: FloatArray) -> Moments:
         """Return means and spreads; entries that are zero are only counted."""
-        total = weight.sum()
-        squared = self._stored.copy()
+        n, total, data = self.n_features, weight.sum(), self._stored.data
+        rows, columns = self._places()
+        shares = weight[rows]
         with np.errstate(over="ignore", invalid="ignore"):
-            squared.data = squared.data**2
-            mean = self._stored.T @ weight / total
-            # Σ w (x − m)² = Σ w x² − total·m²; sparse columns have small means, so little cancels.
-            spread = squared.T @ weight - total * mean**2
-        return Moments(mean, np.maximum(spread, 0.0))
+            mean = _sums(columns, shares * data, n) / total
+            spread = _sums(columns, shares * (data - mean[columns]) ** 2, n)
+            spread += np.maximum(total - _sums(columns, shares, n), 0.0) * mean**2
+        return Moments(mean, spread)
+
+    def _places(self) -> tuple[IndexArray, IndexArray]:
+        """Return row and column of every entry that is stored."""
+        lines = np.repeat(np.arange(len(self._stored.indptr) - 1), np.diff(self._stored.indptr))
+        across = self._stored.indices
+        return (lines, across) if self._stored.format == "csr" else (across, lines)
 
     def require_finite(self) -> None:
         """Say which entry is not finite, if one is not."""
-        as_vector(self._stored.data, None, "X.data")
+        bad = np.flatnonzero(~np.isfinite(self._stored.data))
+        if len(bad):
+            place = tuple(int(places[bad[0]]) for places in self._places())
+            raise ValueError(f"X must be finite, got {self._stored.data[bad[0]]} at position {place}")
 
-    def largest_entry(self, element: int) -> float:
-        """Return the largest absolute value in a column."""
-        return float(np.abs(self._columns[:, [element]].data).max(initial=0.0))
+    def largest_entries(self, elements: IndexArray) -> FloatArray:
+        """Return the largest absolute value in some columns."""
+        return np.asarray(abs(self._columns[:, elements]).max(axis=0).toarray()).ravel()
 
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``X_firstᵀ diag(weight) X_second`` through the entries that are not zero."""
         left, right = self._columns[:, first], self._columns[:, second]
         return np.asarray((left.T @ (right.multiply(weight[:, None])).tocsc()).toarray())
+
+
+def _sums(columns: IndexArray, values: FloatArray, n: int) -> FloatArray:
+    """Return the sum of values by column, as floats even if there are none."""
+    return np.bincount(columns, values, minlength=n).astype(np.float64, copy=False)

@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    assert_all_finite,
+    check_is_fitted,
+    validate_data,
+)
 
 from swapwise.checks import FloatArray, IndexArray, as_real, as_vector, unwarned, warn
 from swapwise.constraints.base import IndependenceSystem
@@ -182,6 +187,7 @@ class SparseEstimator(BaseEstimator, ABC):
         if weight.all():
             return Sample(X, self._target(y, reset), weight, shift)
         kept = np.flatnonzero(weight)
+        assert_all_finite(X[weight == 0], estimator_name=type(self).__name__, input_name="X")
         target = self._target(np.asarray(y)[kept], reset)
         return Sample(X[kept], target, weight[kept], None if shift is None else shift[kept])
 

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import assert_all_finite, validate_data
 
 from swapwise.checks import FloatArray, IndexArray, as_vector, unwarned, warn
-from swapwise.data.design import Design
+from swapwise.data.design import Design, is_moderate
 from swapwise.data.open import open_matrix
 from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.constraint_of import Elements
@@ -125,7 +125,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         except ValueError:
             assert_all_finite(sample.X, estimator_name=type(self).__name__, input_name="X")
             raise
-        if not ((design.sizes == 0) | ((design.sizes > SMALLEST) & (design.sizes < LARGEST))).all():
+        if not _can_be_squared(design):
             return super()._build(sample, elements)
         objective = self._objective(design, sample, None)
         return Task(objective, Scaling(design.shift, design.scale), sample)
@@ -145,3 +145,12 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         assert result.coef is not None
         coef, intercept = task.scaling.original(result.coef, self._level(task.sample))
         return coef, float(intercept)
+
+
+def _can_be_squared(design: Design) -> bool:
+    """Tell whether no column is so large or so small that its squares leave floating point."""
+    vanished = np.flatnonzero(design.sizes == 0)
+    return bool(
+        is_moderate(design.sizes, (SMALLEST, LARGEST)).all()
+        and not (len(vanished) and design.matrix.largest_entries(vanished).any())
+    )

@@ -71,7 +71,7 @@ def climb(gram, with_y, squares, floor, limits, fixed, start, room, total, tol, 
                 return False, elements[:size], explained, evaluated, moves[:0], gains[:0]
             explained += corr[added] * corr[added] / sigma[added]
         else:
-            if not _is_plain(sigma, squares, place, share):
+            if share > 0.0 and not _is_plain(sigma, squares, place, share):
                 break
             slots = np.argsort(elements[:size])  # by element, so that ties go to the smallest
             feasible = _feasible(leaf, end, parent, capacity, fixed, place, elements[slots])

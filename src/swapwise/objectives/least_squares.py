@@ -94,7 +94,7 @@ class LeastSquares(SparseObjective):
         self.ridge = as_real(ridge, "ridge")
         require_scale(np.abs(self.y).max(keepdims=True), "y")
         if not isinstance(X, Design):
-            require_scale(self.design.sizes, "column {} of X", self.design.matrix.largest_entry)
+            require_scale(self.design.sizes, "column {} of X", self.design.matrix.largest_entries)
         self._squared_y = float(self.y @ self.y)
         if self._squared_y == 0:
             warn("y is zero throughout: every set has the value 0")

@@ -65,19 +65,20 @@ def read_groups(
     return np.append(0, np.cumsum(sizes)).astype(np.intp), np.argsort(codes, kind="stable"), list(number)
 
 
-def require_scale(sizes: FloatArray, name: str, largest_entry: Callable[[int], float] | None = None) -> None:
+def require_scale(
+    sizes: FloatArray, name: str, largest_entries: Callable[[IndexArray], FloatArray] | None = None
+) -> None:
     """Refuse numbers whose squares leave floating point; squares that have left it count as too large.
 
-    ``sizes`` are largest entries, or root mean squares if ``largest_entry`` tells those.
+    ``sizes`` are largest entries, or root mean squares if ``largest_entries`` tells those.
     """
-    outside = ~np.isfinite(sizes) | ((sizes > 0) & ((sizes < SMALLEST) | (sizes > LARGEST)))
-    if largest_entry is not None:  # squares that are too small to be numbers leave a size of 0
-        outside |= sizes == 0
-    for column in map(int, np.flatnonzero(outside)):
-        largest = float(sizes[column]) if largest_entry is None else largest_entry(column)
-        if largest == 0 or SMALLEST <= largest <= LARGEST:
-            continue
-        raise ValueError(
-            f"{name.format(column)} has entries of size {largest:.3g}, whose squares leave floating "
-            f"point; rescale it to between {SMALLEST:g} and {LARGEST:g}"
-        )
+    outside = np.flatnonzero(~((sizes > SMALLEST) & (sizes < LARGEST)))
+    if not len(outside):
+        return
+    largest = sizes[outside] if largest_entries is None else largest_entries(outside)
+    for column, size in zip(outside, largest, strict=True):
+        if size != 0 and not SMALLEST <= size <= LARGEST:
+            raise ValueError(
+                f"{name.format(column)} has entries of size {size:.3g}, whose squares leave floating point; "
+                f"rescale it to between {SMALLEST:g} and {LARGEST:g}"
+            )
