@@ -3,6 +3,7 @@
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,3 +104,21 @@ def test_more_samples_leave_more_room():
     for element in [*range(40), *range(40)]:
         kept.of(np.array([element]))
     assert len(source.asked) == 40
+
+
+def test_an_interrupted_request_leaves_nothing_wrong_behind():
+    interrupted = [False]
+
+    def compute(elements):
+        if interrupted[0]:
+            raise KeyboardInterrupt
+        return np.eye(100)[elements]
+
+    kept = KeptProducts(100, 10, compute)
+    kept.of(np.arange(32))
+    interrupted[0] = True
+    with pytest.raises(KeyboardInterrupt):
+        kept.of(np.arange(32, 64))
+    interrupted[0] = False
+    for elements in (np.arange(32), np.arange(40, 60), np.arange(32)):
+        np.testing.assert_array_equal(kept.of(elements), np.eye(100)[elements])

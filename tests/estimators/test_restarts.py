@@ -92,3 +92,23 @@ def test_restarts_keep_to_the_constraint():
     model = sw.SparseRegressor(constraint, n_restarts=4).fit(X, y)
     assert constraint.is_independent(model.support_)
     assert model.selection_frequency_.sum() <= 3 + 1e-12
+
+
+def test_an_interrupt_among_restarts_keeps_what_was_found(monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    X = np.random.default_rng(0).standard_normal((60, 300))
+    monkeypatch.setattr("swapwise.estimators.restarts.model_set", interrupt)
+    assert 0 in sw.SparseRegressor(3, n_restarts=5).fit(X, X[:, 0]).support_
+
+
+@pytest.mark.parametrize("kind", [sw.SparseRegressor, sw.SparseClassifier])
+def test_restarts_of_working_sets_are_never_worse_and_repeatable(kind):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 5)) @ rng.standard_normal((5, 250)) + rng.standard_normal((60, 250))
+    y = X[:, :8].sum(axis=1) + 5 * rng.standard_normal(60)
+    y = y if kind is sw.SparseRegressor else y > 0
+    once, often, again = (kind(6, n_restarts=n).fit(X, y) for n in (0, 6, 6))
+    assert often.result_.value >= once.result_.value
+    np.testing.assert_array_equal(often.coef_, again.coef_)

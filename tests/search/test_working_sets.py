@@ -1,6 +1,8 @@
 """Least squares on working sets: what comes out is a local optimum of the whole problem."""
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -12,6 +14,7 @@ from scipy import sparse
 from benchmarks.reference import PlainLeastSquares
 from swapwise import Graphic, Laminar, LeastSquares, OracleMatroid, Partition, Status, Uniform, maximize
 from swapwise.search import working_sets
+from swapwise.search.clock import Clock, OutOfTime
 
 
 def quiet(function, *args, **kwargs):
@@ -180,3 +183,45 @@ def test_forced_elements_stay_though_they_explain_nothing():
     result = maximize(LeastSquares(X, y), matroid, start="model")
     assert {290, 291} <= set(result.support.tolist())
     assert matroid.is_independent(result.support)
+
+
+def test_a_search_cut_short_among_the_few_keeps_its_moves(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 300))
+    looks = []
+
+    def tick(self):
+        looks.append(1)
+        if len(looks) > 12:
+            raise OutOfTime
+
+    monkeypatch.setattr("swapwise.search.few_columns.WORK_AT_A_TIME", 1)
+    monkeypatch.setattr(Clock, "check", tick)
+    result = maximize(LeastSquares(X, X[:, :40].sum(axis=1)), Uniform(300, 30), start="model")
+    assert 0 < len(result.support) < 30
+    assert result.value > 0
+
+
+def test_objectives_can_be_shared_by_threads():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 400))
+    y = X[:, :10] @ rng.standard_normal(10) + rng.standard_normal(100)
+    shared = LeastSquares(X, y)
+    sizes = list(range(3, 23))
+
+    def value_of(objective, size):
+        return maximize(objective, Uniform(400, size), start="model").value
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(partial(value_of, shared), sizes))
+    np.testing.assert_allclose(found, [value_of(LeastSquares(X, y), size) for size in sizes], rtol=1e-10)
+
+
+@pytest.mark.parametrize("start", ["empty", "model"])
+def test_nearly_collinear_columns_in_single_precision(start):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 1)) + 5e-3 * rng.standard_normal((60, 30))
+    single = X.astype(np.float32)
+    y = (single[:, 3].astype(float) - single[:, 7]) * 200 + 0.1 * rng.standard_normal(60)
+    result = maximize(LeastSquares(single, y), Uniform(30, 2), start=start)
+    assert result.support.tolist() == [3, 7]

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from swapwise.checks import FloatArray, IndexArray, as_matrix, require_finite
 from swapwise.data.matrix import Matrix, Moments
 
-# Rows are gathered in blocks of about so many numbers.
-BLOCK_ENTRIES = 1 << 18
+# Rows are gathered in blocks of about so many numbers, columns so many at a time.
+BLOCK_ENTRIES, COLUMNS_AT_ONCE = 1 << 18, 64
 
 
 class DenseMatrix(Matrix):
@@ -33,8 +33,11 @@ class DenseMatrix(Matrix):
         self.n_samples, self.n_features = array.shape
         self.single = array.dtype == np.float32
 
-    def columns(self, elements: IndexArray, rows: slice = slice(None)) -> FloatArray:
+    def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns as the rows of a new array."""
+        return self._gather(elements, slice(None))
+
+    def _gather(self, elements: IndexArray, rows: slice) -> FloatArray:
         if self._by_columns:
             return self._array.T[elements, rows].astype(np.float64, copy=False)
         # Rows are read, and left, in the order in which they lie: that is faster than column by column.
@@ -53,7 +56,11 @@ class DenseMatrix(Matrix):
         used = np.flatnonzero(coef)
         if 4 * len(used) < len(coef):
             return coef[used] @ self.columns(used)
-        return np.asarray(self._array @ coef)
+        if not self.single:
+            return np.asarray(self._array @ coef)
+        step = max(1, BLOCK_ENTRIES // len(coef))  # a product with doubles copies what is single
+        starts = range(0, self.n_samples, step)
+        return np.concatenate([self._array[begin : begin + step] @ coef for begin in starts])
 
     def moments(self, weight: FloatArray) -> Moments:
         """Return means and spreads, counted from a row so that large offsets do no harm."""
@@ -76,8 +83,8 @@ class DenseMatrix(Matrix):
         step = max(1, BLOCK_ENTRIES // max(1, len(first) + len(second)))
         for begin in range(0, self.n_samples, step):
             rows = slice(begin, begin + step)
-            left = self.columns(first, rows)
-            right = left if first is second else self.columns(second, rows)
+            left = self._gather(first, rows)
+            right = left if first is second else self._gather(second, rows)
             gram += (left if (weight[rows] == 1.0).all() else left * weight[rows]) @ right.T
         return gram
 
@@ -91,4 +98,9 @@ class DenseMatrix(Matrix):
 
     def largest_entries(self, elements: IndexArray) -> FloatArray:
         """Return the largest absolute value in some columns."""
-        return np.abs(self.columns(elements)).max(axis=1)
+        largest = np.empty(len(elements))
+        for begin in range(0, len(elements), COLUMNS_AT_ONCE):
+            part = slice(begin, begin + COLUMNS_AT_ONCE)
+            columns = self.columns(elements[part])
+            largest[part] = np.maximum(columns.max(axis=1), -columns.min(axis=1))
+        return largest

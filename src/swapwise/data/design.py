@@ -8,24 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
+from swapwise.data.columns import Columns
 from swapwise.data.matrix import Matrix
 from swapwise.data.products import KeptProducts
 
-# A column that varies by no more than this, relative to its size, is constant but for rounding.
+# A column whose deviation is no more than this, relative to its mean, is constant but for rounding.
 CONSTANT = 1e-13
 
 # Columns in single precision are to be of such a size that their products are numbers.
 SINGLE_SIZES = (1e-15, 1e15)
 
-# Columns whose mean is this many times their spread are kept centred: taking the mean out of their products
-# would cost as many digits as there are zeros here.
-FAR_FROM_ZERO = 1e3
+# Columns whose mean is this many times their deviation are kept centred: taking the mean out of products
+# would cost as many digits as there are zeros here. In single precision there are fewer to lose.
+FAR_FROM_ZERO, FAR_IN_SINGLE = 1e3, 30.0
 
 # The same for the inner products of a few columns with each other, which are only needed for a first guess.
 OFF_CENTRE = 30.0
 
 
-class Design:
+class Design(Columns):
     """``A = diag(√weight) (X − shift) diag(1/scale)``, of which only ``AᵀV`` and a few columns are needed.
 
     Parameters
@@ -56,8 +57,6 @@ class Design:
         self.matrix = matrix
         self.n_samples, self.n_features = matrix.n_samples, matrix.n_features
         self.single = matrix.single
-        #: How many times all of the data were read so far; a few columns count as their share
-        self.passes = 0.0
         self.row_scale: FloatArray | None = None
         weight = np.ones(self.n_samples)
         if sample_weight is not None:
@@ -66,6 +65,7 @@ class Design:
                 raise ValueError("sample_weight must have a positive entry, got zeros only")
             self.row_scale = np.sqrt(weight)
         self._weight = weight
+        self._far_place = np.full(self.n_features, -1, dtype=np.intp)
         self._settle(centre, standardize)
         self._kept = KeptProducts(self.n_features, self.n_samples, self._products)
 
@@ -87,15 +87,20 @@ class Design:
             self.scale = deviation if standardize else np.ones_like(mean)
             #: What columns are multiplied with; a constant one that is centred leaves exactly nothing
             self._factor = np.where(constant & centre, 0.0, 1.0 / self.scale)
-            self._squares = (spread if centre else spread + total * mean**2) * self._factor**2
-        self._off_centre = centre & ~constant & (np.abs(mean) > OFF_CENTRE * deviation)
-        far = np.flatnonzero(self._off_centre & (np.abs(mean) > FAR_FROM_ZERO * deviation))
-        self._far, self._far_columns = far, self._read(far)
+            self.squared_norms = (spread if centre else spread + total * mean**2) * self._factor**2
+            #: How many deviations each mean that is taken off is
+            self._offset = np.where(constant | (not centre), 0.0, np.abs(mean) / deviation)
+        self._keep_far_columns()
 
-    @property
-    def squared_norms(self) -> FloatArray:
-        """The squared length of every column."""
-        return self._squares
+    def _keep_far_columns(self) -> None:
+        """Keep the columns whose means are far from zero, centred twice: the first mean was rounded."""
+        self._far = np.flatnonzero(self._offset > (FAR_IN_SINGLE if self.single else FAR_FROM_ZERO))
+        self._far_columns = self._read(self._far)
+        if len(self._far):
+            root = np.ones(self.n_samples) if self.row_scale is None else self.row_scale
+            self._far_columns -= np.outer(self._far_columns @ root / self._weight.sum(), root)
+            self.squared_norms[self._far] = np.einsum("js,js->j", self._far_columns, self._far_columns)
+            self._far_place[self._far] = np.arange(len(self._far))
 
     def rows(self, values: ArrayLike, name: str) -> FloatArray:
         """Return one number a sample, scaled as the rows of the design are."""
@@ -107,28 +112,27 @@ class Design:
         self.passes += len(elements) / self.n_features
         return self._read(elements)
 
-    def _read(self, elements: IndexArray, rows: slice = slice(None)) -> FloatArray:
-        columns = self.matrix.columns(elements, rows)
+    def _read(self, elements: IndexArray) -> FloatArray:
+        columns = self.matrix.columns(elements)
         if self.shift[elements].any():
             columns -= self.shift[elements, None]
         if (self._factor[elements] != 1.0).any():
             columns *= self._factor[elements, None]
         if self.row_scale is not None:
-            columns *= self.row_scale[rows]
+            columns *= self.row_scale
+        place = self._far_place[elements]
+        if (place >= 0).any():
+            columns[place >= 0] = self._far_columns[place[place >= 0]]
         return columns
 
     def combine(self, coef: FloatArray) -> FloatArray:
         """Return ``A w``."""
         self.passes += np.count_nonzero(coef) / self.n_features
         plain = coef * self._factor
+        plain[self._far] = 0.0
         fit = self.matrix.combine(plain) - plain @ self.shift
-        return fit if self.row_scale is None else fit * self.row_scale
-
-    def correlate(self, vectors: FloatArray) -> FloatArray:
-        """Return ``AᵀV`` for a vector, or for a matrix with one a column: one pass over the data."""
-        if vectors.ndim == 1:
-            return self.dots(vectors[None, :])[0]
-        return self.dots(np.ascontiguousarray(vectors.T)).T
+        fit = fit if self.row_scale is None else fit * self.row_scale
+        return fit + coef[self._far] @ self._far_columns
 
     def dots(self, vectors: FloatArray) -> FloatArray:
         """Return ``V A`` for vectors with one number a sample, one vector a row: one pass over the data."""
@@ -144,7 +148,7 @@ class Design:
         return dots
 
     def products(self, elements: IndexArray) -> FloatArray:
-        """Return ``a_jᵀA`` for each element, one a row; what was asked for before need not be read again."""
+        """Return ``a_jᵀA`` for each element, one a row; what was asked for before is not read again."""
         return self._kept.of(elements)
 
     def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
@@ -157,16 +161,13 @@ class Design:
     def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
         """Return the inner products of some columns with others."""
         self.passes += (len(first) + len(second)) / self.n_features
-        if self._off_centre[first].any() or self._off_centre[second].any():
-            return self._read(first) @ self._read(second).T
+        if max(self._offset[first].max(initial=0.0), self._offset[second].max(initial=0.0)) > OFF_CENTRE:
+            left = self._read(first)
+            return left @ (left if first is second else self._read(second)).T
         gram = self.matrix.gram(first, second, self._weight)
         if self.shift.any():
             gram -= np.outer(self._weight.sum() * self.shift[first], self.shift[second])
         return gram * np.outer(self._factor[first], self._factor[second])
-
-    def pool(self, elements: IndexArray, gram: FloatArray) -> Pool:
-        """Return the design of some columns, whose inner products are known."""
-        return Pool(self, elements, gram)
 
     def extreme_eigenvalues(self) -> tuple[float, float]:
         """Return bounds on the smallest and largest eigenvalue of ``AᵀA``, safe against rounding.
@@ -181,7 +182,9 @@ class Design:
         else:
             small = self.gram(every, every)
         eigenvalues = np.linalg.eigvalsh(small)
-        margin = np.finfo(float).eps * max(self.n_samples, self.n_features) * eigenvalues[-1]
+        # Taking means out of inner products costs digits.
+        lost = 1.0 + min(float(self._offset.max()), OFF_CENTRE) ** 2
+        margin = lost * np.finfo(float).eps * max(self.n_samples, self.n_features) * eigenvalues[-1]
         smallest = 0.0 if wide else max(0.0, float(eigenvalues[0] - margin))
         return smallest, float(eigenvalues[-1] + margin)
 
@@ -190,39 +193,3 @@ def is_moderate(sizes: FloatArray, bounds: tuple[float, float]) -> BoolArray:
     """Return which sizes are zero or within bounds."""
     moderate: BoolArray = (sizes == 0) | ((sizes > bounds[0]) & (sizes < bounds[1]))
     return moderate
-
-
-class Pool(Design):
-    """A few columns of a design, with all their inner products at hand."""
-
-    def __init__(self, whole: Design, elements: IndexArray, gram: FloatArray) -> None:
-        self._whole, self._elements, self._gram = whole, elements, gram
-        self.n_samples, self.n_features = whole.n_samples, len(elements)
-        self.single, self.passes = False, 0.0
-        self._squares = whole.squared_norms[elements]
-        self.row_scale = whole.row_scale
-
-    def columns(self, elements: IndexArray) -> FloatArray:
-        """Return columns, from the whole."""
-        return self._whole.columns(self._elements[elements])
-
-    def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``A w``, from the columns themselves."""
-        used = np.flatnonzero(coef)
-        return coef[used] @ self.columns(used)
-
-    def dots(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V A``, from the columns themselves."""
-        return vectors @ self.columns(np.arange(self.n_features)).T
-
-    def products(self, elements: IndexArray) -> FloatArray:
-        """Return rows of the Gram matrix."""
-        return self._gram[elements]
-
-    def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Return rows of the Gram matrix, all at once."""
-        yield slice(None), self._gram[elements]
-
-    def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """Return a part of the Gram matrix."""
-        return self._gram[np.ix_(first, second)]

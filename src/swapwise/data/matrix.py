@@ -28,7 +28,7 @@ class Matrix(ABC):
     single: bool = False
 
     @abstractmethod
-    def columns(self, elements: IndexArray, rows: slice = slice(None)) -> FloatArray:
+    def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns as the rows of a new array of doubles."""
 
     @abstractmethod

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -32,23 +34,40 @@ class KeptProducts:
 
     def __init__(self, n_features: int, n_samples: int, compute: Callable[[IndexArray], FloatArray]) -> None:
         self._compute = compute
-        room = min(n_features, max(FEWEST, int(SHARE * n_samples)))
-        self._rows = np.empty((room, n_features))  # costs nothing until it is written to
-        self._element = np.full(room, -1, dtype=np.intp)  # which one each row is of
+        self._n_features = n_features
+        self._room = min(n_features, max(FEWEST, int(SHARE * n_samples)))
+        self._forget()
+
+    def _forget(self) -> None:
+        self._rows = np.empty((self._room, self._n_features))  # costs nothing until it is written to
+        self._element = np.full(self._room, -1, dtype=np.intp)  # which one each row is of, -1 for none
         self._row: dict[int, int] = {}
         self._next = 0
+        self._lock = Lock()  # searches of one objective may run side by side
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: products can be computed again."""
+        return {"_compute": self._compute, "_n_features": self._n_features, "_room": self._room}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin anew."""
+        self.__dict__.update(state)
+        self._forget()
 
     def of(self, elements: IndexArray) -> FloatArray:
         """Return the products of some columns, one a row."""
-        places = self._places(elements)
-        return self._rows[places]
+        with self._lock:
+            places = self._places(elements)
+            return self._rows[places]
 
     def blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
         """Go through the same products, a part of the features at a time: that takes less memory."""
-        places = self._places(elements)
-        for begin in range(0, self._rows.shape[1], BLOCK):
+        for begin in range(0, self._n_features, BLOCK):
             part = slice(begin, begin + BLOCK)
-            yield part, self._rows[places, part]
+            with self._lock:
+                places = self._places(elements)
+                block = self._rows[places, part]
+            yield part, block
 
     def _places(self, elements: IndexArray) -> list[int]:
         wanted = elements.tolist()
@@ -67,7 +86,7 @@ class KeptProducts:
         """Have room for what is wanted at once."""
         more = wanted - len(self._rows)
         if more > 0:
-            self._rows = np.concatenate([self._rows, np.empty((more, self._rows.shape[1]))])
+            self._rows = np.concatenate([self._rows, np.empty((more, self._n_features))])
             self._element = np.append(self._element, np.full(more, -1, dtype=np.intp))
 
     def _free(self, count: int, wanted: set[int]) -> list[int]:
@@ -76,7 +95,8 @@ class KeptProducts:
         while len(rows) < count:
             row, self._next = self._next, (self._next + 1) % len(self._rows)
             old = int(self._element[row])
-            if old not in wanted:
+            if old not in wanted and row not in rows:
                 self._row.pop(old, None)
+                self._element[row] = -1  # even if what was to come here never does
                 rows.append(row)
         return rows

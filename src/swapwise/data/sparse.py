@@ -38,9 +38,9 @@ class SparseMatrix(Matrix):
             self._by_columns = self._stored.tocsc()
         return self._by_columns
 
-    def columns(self, elements: IndexArray, rows: slice = slice(None)) -> FloatArray:
+    def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns as the rows of a new array."""
-        return np.ascontiguousarray(self._columns[:, elements].toarray().T[:, rows])
+        return np.ascontiguousarray(self._columns[:, elements].toarray().T)
 
     def products(self, vectors: FloatArray) -> FloatArray:
         """Return ``V X``."""

@@ -99,8 +99,9 @@ class SparseEstimator(BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Linear regression takes sparse matrices (CSR, CSC) and single precision as they are, and copies
-            nothing; other models, and groups, make them dense and double.
+            Linear regression takes sparse matrices (CSR, CSC) and single precision as they are, and makes no
+            copy: leave X as it is while you ask for ``result_.guarantee``. Other models, and groups, make it
+            dense and double.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 is as good as the same sample twice, and one of 0 as none.

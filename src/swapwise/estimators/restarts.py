@@ -12,14 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from swapwise.checks import FloatArray, IndexArray, as_count, as_time_limit, unwarned, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.maximize import maximize
-from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.objectives.base import SetFunction, SparseObjective, SparseState
 from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.methods import resolve
-from swapwise.search.model_start import model_set, prefers_model
+from swapwise.search.model_start import model_set
 from swapwise.search.result import SearchResult, Status
 
 # Searches that begin with a part of the best answer so far begin with this share of it.
-KEPT = 0.5
+KEPT_OF_BEST = 0.5
 
 DRAWN_AT_RANDOM = ("random", "random-residual-greedy")
 
@@ -83,20 +83,28 @@ def best_of_searches(
         if pivot is None:
             return start
         drawn = constraint.random_set(_kept(results, constraint, rng), rng)
-        if not (isinstance(objective, SparseObjective) and prefers_model(objective, constraint)):
+        if not (isinstance(start, str) and start == "model" and isinstance(objective, SparseObjective)):
             return drawn
-        try:
-            return model_set(objective.start(drawn), constraint, Clock(left()), tol, again=True)
-        except OutOfTime:
-            return drawn
+        return _modelled(objective.start(drawn), constraint, Clock(left()), tol)
 
     results = [search(start)]
     while len(results) <= n_restarts and results[-1].status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
-        with unwarned():  # the first search has said what there is to say
-            results.append(search(elsewhere()))
+        try:
+            with unwarned():  # the first search has said what there is to say
+                results.append(search(elsewhere()))
+        except KeyboardInterrupt:
+            break
     chosen = np.concatenate([result.support for result in results])
     frequency = np.bincount(chosen, minlength=objective.n) / len(results)
     return Searches(max(results, key=lambda result: result.value), frequency)
+
+
+def _modelled(state: SparseState, constraint: IndependenceSystem, clock: Clock, tol: float) -> IndexArray:
+    """Return where models lead from a set, or have led when time is up."""
+    try:
+        return model_set(state, constraint, clock, tol, again=True)
+    except OutOfTime:
+        return state.support
 
 
 def _kept(
@@ -106,7 +114,7 @@ def _kept(
     if len(results) % 2:
         return constraint.forced
     best = max(results, key=lambda result: result.value).support
-    return np.union1d(best[rng.random(len(best)) < KEPT], constraint.forced)
+    return np.union1d(best[rng.random(len(best)) < KEPT_OF_BEST], constraint.forced)
 
 
 def warn_if_cut_short(

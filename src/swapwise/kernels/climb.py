@@ -7,6 +7,8 @@ from numba import njit
 
 from swapwise.kernels.swaps import best_of_grid, insert_slot, remove_slot
 
+GOING_ON, DONE, DEPENDENT = 0, 1, 2
+
 
 @njit(cache=True)
 def _feasible(leaf, end, parent, capacity, fixed, place, drops):
@@ -46,32 +48,35 @@ def _is_plain(sigma, squares, place, share):
 
 
 @njit(cache=True)
-def climb(gram, with_y, squares, floor, limits, fixed, start, room, total, tol, tie, share, rounds):
+def climb(gram, squares, floor, limits, fixed, tableau, start, total, tol, tie, share, rounds):
     """Take the best move under nested limits for as long as it gains more than ``tol · total``.
 
-    ``gram`` and ``with_y`` are inner products of the columns with each other and with y, ``squares`` the
-    diagonal of the first plus the ridge, ``limits`` the arrays of a laminar family, ``fixed`` what is never
-    dropped, and ``room`` the largest size of an allowed set. The search also ends when less than ``share``
-    is left of a column. Returns whether the start could be put together, the chosen elements, how much of the
-    squared length of y they explain, the number of gains computed, and for every move what it adds and drops
-    (-1 for nothing) and its gain.
+    ``gram`` are inner products of the columns with each other, ``squares`` its diagonal plus the ridge,
+    ``limits`` the arrays of a laminar family, ``fixed`` what is never dropped. The ``tableau`` is where the
+    search is, and is left where it ends: chosen elements by slot, slot by element, B, C, w, c and σ, two
+    counts (slots, elements of the start that are in) and how much of the squared length of y is
+    explained. First the elements of the start come in one by one, by the same sweeps.
+
+    The search also ends when less than ``share`` is left of a column. Returns GOING_ON after so many rounds,
+    DONE, or DEPENDENT if the start cannot be put together; the number of gains computed; and for every move
+    what it adds and drops (-1 for nothing) and its gain.
     """
     leaf, end, parent, capacity = limits
-    n = len(with_y)
-    elements, place = np.empty(room, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-    coupling, inverse, coef = np.zeros((n, room)), np.zeros((room, room)), np.zeros(room)
-    corr, sigma = with_y.copy(), squares.copy()
+    elements, place, coupling, inverse, coef, corr, sigma, counts, explained = tableau
     moves, gains = np.full((rounds, 2), -1, dtype=np.int64), np.zeros(rounds)
-    explained, size, taken, evaluated, waiting = 0.0, 0, 0, 0, len(start)
-    while taken < rounds:
-        if waiting:  # the start comes in one by one, by the same sweeps
-            added = start[len(start) - waiting]
-            waiting -= 1
+    taken, evaluated, status = 0, 0, GOING_ON
+    for _ in range(rounds):
+        size = counts[0]
+        if counts[1] < len(start):
+            added = start[counts[1]]
+            counts[1] += 1
             if sigma[added] <= floor[added]:
-                return False, elements[:size], explained, evaluated, moves[:0], gains[:0]
-            explained += corr[added] * corr[added] / sigma[added]
+                status = DEPENDENT
+                break
+            explained[0] += corr[added] * corr[added] / sigma[added]
         else:
             if share > 0.0 and not _is_plain(sigma, squares, place, share):
+                status = DONE
                 break
             slots = np.argsort(elements[:size])  # by element, so that ties go to the smallest
             feasible = _feasible(leaf, end, parent, capacity, fixed, place, elements[slots])
@@ -81,9 +86,10 @@ def climb(gram, with_y, squares, floor, limits, fixed, start, room, total, tol, 
             )
             evaluated += computed
             if index < 0 or not gain > tol * total:
+                status = DONE
                 break
             added, column = index // (size + 1), index % (size + 1)
-            explained += gain
+            explained[0] += gain
             moves[taken, 0], gains[taken] = added, gain
             if column < size:
                 slot = slots[column]
@@ -95,13 +101,20 @@ def climb(gram, with_y, squares, floor, limits, fixed, start, room, total, tol, 
                     elements[slot] = elements[size]
                     place[elements[slot]] = slot
             taken += 1
-        known = np.empty(size)
-        for slot in range(size):
-            known[slot] = gram[added, elements[slot]]
-        beta, left = coupling[added, :size].copy(), sigma[added]
-        insert_slot(
-            size, beta, left, corr[added] / left, known, gram[added], coupling, inverse, coef, corr, sigma
-        )
-        elements[size], place[added] = added, size
-        size += 1
-    return True, elements[:size], explained, evaluated, moves[:taken], gains[:taken]
+        _put_in(added, size, gram, tableau)
+    return status, evaluated, moves[:taken], gains[:taken]
+
+
+@njit(cache=True)
+def _put_in(added, size, gram, tableau):
+    """Put a column into the next slot."""
+    elements, place, coupling, inverse, coef, corr, sigma, counts, _ = tableau
+    known = np.empty(size)
+    for slot in range(size):
+        known[slot] = gram[added, elements[slot]]
+    beta, left = coupling[added, :size].copy(), sigma[added]
+    insert_slot(
+        size, beta, left, corr[added] / left, known, gram[added], coupling, inverse, coef, corr, sigma
+    )
+    elements[size], place[added] = added, size
+    counts[0] = size + 1

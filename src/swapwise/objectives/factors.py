@@ -49,11 +49,6 @@ def _inverse_of_products(columns: FloatArray, lengths: FloatArray, ridge: float)
     """Return the inverse Gram matrix, or None if rounding would spoil it."""
     gram = columns @ columns.T
     gram[np.diag_indices_from(gram)] += ridge
-    return safe_inverse(gram, lengths)
-
-
-def safe_inverse(gram: FloatArray, lengths: FloatArray) -> FloatArray | None:
-    """Return the inverse of a Gram matrix of columns of given lengths, or None if rounding would spoil it."""
     if not len(gram):
         return gram
     scaled = gram / lengths / lengths[:, None]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, warn
+from swapwise.data.columns import Columns, Pool
 from swapwise.data.design import Design
 from swapwise.data.open import open_matrix
 from swapwise.objectives.base import SparseObjective, SparseState
@@ -44,6 +45,9 @@ class Pooled(NamedTuple):
     gram: FloatArray
 
 
+NO_POOL = Pooled(np.empty(0, dtype=np.intp), np.empty((0, 0)))
+
+
 class LeastSquares(SparseObjective):
     """R² of the least-squares fit of ``y`` on the chosen columns of ``X``.
 
@@ -53,10 +57,10 @@ class LeastSquares(SparseObjective):
 
     Parameters
     ----------
-    X : array-like, sparse matrix or Design of shape (n_samples, n_features)
+    X : array-like or sparse matrix of shape (n_samples, n_features)
         Not copied if it is an array of floats, of single or double precision, with rows or columns side by
         side, or a sparse matrix: leave it as it is while the objective is in use. Data in single precision
-        are searched in single precision: gains below a millionth of the value are not told from none.
+        are searched in single precision: gains below 4e-6 of R² are not told from none.
     y : array-like of shape (n_samples,)
     ridge : float
         Weight of the penalty ``‖w‖²``.
@@ -83,18 +87,16 @@ class LeastSquares(SparseObjective):
     def __init__(
         self, X: Any, y: ArrayLike, ridge: float = 0.0, sample_weight: ArrayLike | None = None
     ) -> None:
-        if isinstance(X, Design):
-            if sample_weight is not None:
-                raise ValueError("sample_weight must be given to the design, which X is, not beside it")
-            self.design = X
-        else:
-            self.design = Design(open_matrix(X), sample_weight)
-        self.n = self.design.n_features
-        self.y = self.design.rows(y, "y")
+        if isinstance(X, Design) and sample_weight is not None:
+            raise ValueError("sample_weight must be given to the design, which X is, not beside it")
+        design = X if isinstance(X, Design) else Design(open_matrix(X), sample_weight)
+        self.design: Columns = design
+        self.n = design.n_features
+        self.y = design.rows(y, "y")
         self.ridge = as_real(ridge, "ridge")
         require_scale(np.abs(self.y).max(keepdims=True), "y")
         if not isinstance(X, Design):
-            require_scale(self.design.sizes, "column {} of X", self.design.matrix.largest_entries)
+            require_scale(design.sizes, "column {} of X", design.matrix.largest_entries)
         self._squared_y = float(self.y @ self.y)
         if self._squared_y == 0:
             warn("y is zero throughout: every set has the value 0")
@@ -107,7 +109,7 @@ class LeastSquares(SparseObjective):
         self.squares = self.design.squared_norms + self.ridge
         self._warned_of_rank = False
         self._factored = None  # searches end where their result begins
-        self._pool = Pooled(np.empty(0, dtype=np.intp), np.empty((0, 0)))
+        self._pool = NO_POOL
 
     @property
     def n_passes(self) -> float:
@@ -122,6 +124,10 @@ class LeastSquares(SparseObjective):
     def __repr__(self) -> str:
         """Return a short description."""
         return f"LeastSquares({self.design.n_samples} samples, {self.n} features, ridge={self.ridge:g})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the data, and nothing that can be computed again."""
+        return {**self.__dict__, "_factored": None, "_pool": NO_POOL}
 
     def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
         """Return a state with closed-form gains at ``support``."""
@@ -152,8 +158,9 @@ class LeastSquares(SparseObjective):
 
     def factor(self, support: IndexArray) -> Factor:
         """Factor the columns of a set; those that the others span are left out of the basis."""
-        if self._factored is not None and np.array_equal(self._factored[0], support):
-            return self._factored[1]
+        last = self._factored
+        if last is not None and np.array_equal(last[0], support):
+            return last[1]
         with few_threads(len(support)):
             found = factor(self.design.columns(support), self.y, self.squares[support], self.ridge)
         rank = len(found.basis)
@@ -165,7 +172,7 @@ class LeastSquares(SparseObjective):
     def quadratic_model(self, state: SparseState, elements: IndexArray) -> LeastSquares:
         """Return the same objective on some elements: it is its own second-order model."""
         model = object.__new__(type(self))
-        model.design = self.design.pool(elements, self._gram_of(elements))
+        model.design = Pool(self.design, elements, self._gram_of(elements))
         model.n, model.y, model.ridge = len(elements), self.y, self.ridge
         model._squared_y = self._squared_y
         model._scale_by_y()
@@ -183,9 +190,10 @@ class LeastSquares(SparseObjective):
 
     def _gram_of(self, elements: IndexArray) -> FloatArray:
         """Return inner products of some columns; those that were asked for last time are not read again."""
-        known, where, in_pool = np.intersect1d(elements, self._pool.elements, return_indices=True)
+        pool = self._pool
+        known, where, in_pool = np.intersect1d(elements, pool.elements, return_indices=True)
         gram = np.empty((len(elements), len(elements)))
-        gram[np.ix_(where, where)] = self._pool.gram[np.ix_(in_pool, in_pool)]
+        gram[np.ix_(where, where)] = pool.gram[np.ix_(in_pool, in_pool)]
         new = np.setdiff1d(elements, known)
         places = np.searchsorted(elements, new)
         if len(known) and len(new) <= FEW:  # a look at all of the data: whatever is chosen will need it
@@ -194,7 +202,6 @@ class LeastSquares(SparseObjective):
             rows = self.design.gram(new, elements if len(known) else new)
         gram[places] = rows
         gram[:, places] = rows.T
-        self._factored = None  # searches end where their result begins
         self._pool = Pooled(elements, gram)
         return gram
 
@@ -225,7 +232,7 @@ class LeastSquares(SparseObjective):
 
     @cached_property
     def _eigenvalues(self) -> tuple[float, float]:
-        if min(self.design.n_samples, self.n) > EIGENVALUES_UP_TO:
+        if min(self.design.n_samples, self.n) > EIGENVALUES_UP_TO or not isinstance(self.design, Design):
             return 0.0, np.inf
         return self.design.extreme_eigenvalues()
 

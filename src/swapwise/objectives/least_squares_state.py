@@ -14,9 +14,8 @@ from swapwise.objectives.swept_basis import SweptBasis
 # Columns of listed moves are gathered in blocks of about this many numbers.
 BLOCK_ENTRIES = 1 << 20
 
-# Data in single precision: gains are known up to this share of the value, and columns of which less than this
-# share is left are not told from the span of the others.
-SINGLE_ROUNDING, SINGLE_SHARE = 4e-6, 1e-4
+# Of data in single precision, gains are known up to this share of the value.
+SINGLE_ROUNDING = 4e-6
 
 
 class LeastSquaresState(SparseState):
@@ -29,7 +28,7 @@ class LeastSquaresState(SparseState):
         self.n_evaluations = 1
         self._floor = CANDIDATE_TOLERANCE * objective.squares
         if objective.design.single:
-            self._floor, self.rounding = SINGLE_SHARE * objective.squares, SINGLE_ROUNDING
+            self.rounding = SINGLE_ROUNDING
         self._basis = SweptBasis(objective, support)
         self.support, self.value = support, self._basis.value
 
@@ -85,6 +84,7 @@ class LeastSquaresState(SparseState):
 
     def gains_by_element(self, moves: SwapGrid) -> FloatArray:
         """Return the gain of the best move of a grid that adds each element, or 0 if none improves."""
+        self.n_evaluations += moves.feasible.size
         gains = swaps.best_of_rows(moves.feasible, self._basis.slots_of(moves.drops), *self._quantities())
         return gains / self.objective.total
 

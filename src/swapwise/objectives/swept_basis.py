@@ -20,8 +20,11 @@ UPDATES_BEFORE_REBUILD = 100
 LARGEST_INFLATION = 200.0
 
 # σ is a difference; where less than this share of a column's squared length is left, it is computed anew
-# from what is left of the column itself.
-SMALL_SHARE = 1e-5
+# from what is left of the column itself: in double precision, if the data are single.
+SMALL_SHARE, SMALL_IN_SINGLE = 1e-5, 1e-2
+
+# So many columns are computed anew at a time.
+AT_ONCE = 256
 
 # A move of more elements than this is cheaper to factor anew than to sweep in one by one.
 SWEEPS_BEFORE_REBUILD = 8
@@ -245,9 +248,10 @@ class SweptBasis:
 
     def _refine_small(self) -> None:
         """Compute anew what concerns columns of which little is left."""
-        small = np.flatnonzero((self.sigma < SMALL_SHARE * self.objective.squares) & (self.slot < 0))
-        if len(small):
-            self.refine(small)
+        share = SMALL_IN_SINGLE if self.objective.design.single else SMALL_SHARE
+        small = np.flatnonzero((self.sigma < share * self.objective.squares) & (self.slot < 0))
+        for begin in range(0, len(small), AT_ONCE):
+            self.refine(small[begin : begin + AT_ONCE])
 
     def _allocate(self, slots: int) -> None:
         self.elements = np.full(slots, -1, dtype=np.intp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,33 +25,35 @@ LEAST_SHARE = 1e-6
 # As long as this share is left of every column, inner products are as good as the columns themselves.
 PLAIN_SHARE = 1e-3
 
-# After so many moves the clock is looked at.
-MOVES_AT_A_TIME = 1000
+# The clock is looked at after so many numbers of the tableau have been gone through, about.
+WORK_AT_A_TIME = 10**7
+
+# What the kernel says, as in swapwise.kernels.climb, which takes its time to import.
+GOING_ON, DEPENDENT = 0, 2
 
 
 class FewColumns:
     """A model on few elements, and the sets of them that are allowed."""
 
+    #: Where a search is that the clock has ended, if it has come to an allowed set
+    reached: IndexArray | None = None
+
     def __init__(self, model: SparseObjective, system: IndependenceSystem, clock: Clock, tol: float) -> None:
         self.model, self.system, self._clock, self._tol = model, system, clock, tol
         limits = system.nested_limits()
-        self._arguments: tuple[Any, ...] | None = None
+        self._problem: tuple[Any, ...] | None = None
         if limits is not None and isinstance(model, LeastSquares):
             every = np.arange(model.n)
-            self._arguments = (
-                model.design.gram(every, every),
-                model.products_with_y,
-                model.squares,
-                LEAST_SHARE * model.squares,
-                limits,
-                np.isin(every, system.forced),
-            )
-            self._room, self._total = system.max_size(), model.total
+            gram, floor = model.design.gram(every, every), LEAST_SHARE * model.squares
+            self._problem = gram, model.squares, floor, limits, np.isin(every, system.forced)
+            self._with_y, self._squares = model.products_with_y, model.squares
+            self._total = model.total
+            self._room = system.max_size()
 
     @property
     def is_fused(self) -> bool:
         """Whether a search takes next to no time."""
-        return self._arguments is not None
+        return self._problem is not None
 
     def climb(self, start: IndexArray) -> tuple[IndexArray, float]:
         """Return where the best moves lead from a set, and the value there."""
@@ -58,22 +61,25 @@ class FewColumns:
         return self._climb_by_loop(start) if found is None else found
 
     def _climb_by_loop(self, start: IndexArray) -> tuple[IndexArray, float]:
+        trace = Trace(start, [])
         with unwarned():  # collinear columns are no news before they are chosen
             state = self.model.start(start)
             steps = LocalSearch(self.system, Oblivious(), BestImprovement(self._tol), 1, self._clock)
-            climb(state, steps, Trace(state.support, []), self._clock)
+            try:
+                climb(state, steps, trace, self._clock)
+            finally:
+                self.reached = trace.support
         return state.support, state.value
 
     def _climb_in_one_call(self, start: IndexArray) -> tuple[IndexArray, float] | None:
         """Do so in compiled code; None if the start holds columns that others of it nearly span."""
-        chosen, explained, n_moves = start, 0.0, MOVES_AT_A_TIME
-        while n_moves == MOVES_AT_A_TIME:
-            self._clock.check()
-            complete, chosen, explained, _, moves, _ = self._call(chosen, 0.0, MOVES_AT_A_TIME)
-            if not complete:
+        tableau = self._tableau(start)
+        elements, counts, explained = tableau[0], tableau[-2], tableau[-1]
+        for status, *_ in self._calls(tableau, start, 0.0):
+            if status == DEPENDENT:
                 return None
-            n_moves = len(moves)
-        return np.sort(chosen), explained / self._total
+            self.reached = np.sort(elements[: counts[0]]) if counts[1] == len(start) else None
+        return np.sort(elements[: counts[0]]), float(explained[0]) / self._total
 
     def plain_moves(self, start: IndexArray, most: int) -> tuple[int, IndexArray, FloatArray]:
         """Return the first moves from a set, as long as no column is nearly spanned by those chosen.
@@ -81,15 +87,43 @@ class FewColumns:
         That is, how many gains were computed, a row for each move with what it adds and drops (-1 for
         nothing), and the gains.
         """
-        complete, _, _, evaluated, moves, gains = self._call(start, PLAIN_SHARE, most)
-        return (evaluated, moves, gains / self._total) if complete else (0, moves[:0], gains[:0])
+        evaluated, moves, gains = 0, [np.empty((0, 2), dtype=np.int64)], [np.empty(0)]
+        for status, computed, some, their_gains in self._calls(self._tableau(start), start, PLAIN_SHARE):
+            if status == DEPENDENT:
+                break
+            evaluated += computed
+            moves.append(some)
+            gains.append(their_gains / self._total)
+            if sum(map(len, moves)) >= most:
+                break
+        return evaluated, np.concatenate(moves)[:most], np.concatenate(gains)[:most]
 
-    def _call(self, start: IndexArray, share: float, most: int) -> Any:
+    def _calls(self, tableau: tuple[Any, ...], start: IndexArray, share: float) -> Iterator[Any]:
+        """Yield what the kernel returns, a few moves at a time, with a look at the clock before each."""
         from swapwise.kernels import climb as kernel
 
-        assert self._arguments is not None
-        room = max(len(start), self._room)
-        return kernel.climb(*self._arguments, start, room, self._total, self._tol, TIE, share, most)
+        assert self._problem is not None
+        rounds = max(1, WORK_AT_A_TIME // tableau[2].size)
+        status = GOING_ON
+        while status == GOING_ON:
+            self._clock.check()
+            answer = kernel.climb(*self._problem, tableau, start, self._total, self._tol, TIE, share, rounds)
+            status = answer[0]
+            yield answer
+
+    def _tableau(self, start: IndexArray) -> tuple[Any, ...]:
+        n, room = self.model.n, max(1, len(start), self._room)
+        return (
+            np.empty(room, dtype=np.int64),
+            np.full(n, -1, dtype=np.int64),
+            np.zeros((n, room)),
+            np.zeros((room, room)),
+            np.zeros(room),
+            self._with_y.copy(),
+            self._squares.copy(),
+            np.zeros(2, dtype=np.int64),
+            np.zeros(1),
+        )
 
 
 def few_columns(

@@ -9,13 +9,16 @@ from swapwise.moves import NOTHING, Move
 from swapwise.objectives.base import SetFunction, SparseState, State
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.clock import Clock
-from swapwise.search.few_columns import MOVES_AT_A_TIME, FewColumns
+from swapwise.search.few_columns import FewColumns
 from swapwise.search.loop import Trace
 from swapwise.search.pivots import Oblivious, Pivot
 from swapwise.search.result import Event
 
 # Inner products of all columns are worth their while if there are so few, and if they take so few products.
 MOST_ELEMENTS, MOST_PRODUCTS = 400, 10**8
+
+# After so many the loop goes on, whose factors are rebuilt now and then.
+MOST_MOVES = 1000
 
 
 def take_head_start(
@@ -36,11 +39,12 @@ def take_head_start(
         return state
     if constraint.nested_limits() is None:
         return state
+    clock.check()
     assert isinstance(objective, LeastSquares)
     assert isinstance(state, SparseState)
     model = objective.quadratic_model(state, np.arange(objective.n))
     few = FewColumns(model, constraint, clock, tol)
-    most = MOVES_AT_A_TIME if max_iter is None else min(max_iter, MOVES_AT_A_TIME)
+    most = MOST_MOVES if max_iter is None else min(max_iter, MOST_MOVES)
     before = clock.seconds()
     evaluated, moves, gains = few.plain_moves(state.support, most)
     if not len(moves):

@@ -33,7 +33,7 @@ class Trace:
 
     def add(self, event: Event) -> None:
         """Note a move that was taken elsewhere."""
-        self.support = event.support
+        self.support = event.support.copy()  # whoever reads the history may do with it what they like
         self.history.append(event)
 
     def record(self, move: Move, state: State, seconds: float) -> bool:

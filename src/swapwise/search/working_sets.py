@@ -9,7 +9,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SparseState
-from swapwise.search.clock import Clock
+from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.few_columns import FewColumns, few_columns, layers
 from swapwise.search.steps import move_to
 
@@ -26,6 +26,9 @@ LARGE_CHANGE = 0.25
 # The search among few columns is begun anew with this share of the set found, and with this share of a random
 # set, by turns; it ends when so many in a row have led to nothing better.
 KEPT, DRAWN, VAIN_KICKS = 0.4, 0.2, 8
+
+# What a number of the tableau costs in a kick, in numbers of a product with all of the data.
+WORK_OF_A_KICK = 16
 
 
 def working_sets(
@@ -59,7 +62,7 @@ class _WorkingSets:
             self._clock.check()
             few = cast(FewColumns, few_columns(state, self._matroid, self._pool, self._clock, self._tol))
             before = state.support
-            self._go_to(few.climb(np.searchsorted(self._pool, before))[0])
+            self._go_to(self._climbed(few))
             changed = len(np.setdiff1d(state.support, before)) > LARGE_CHANGE * len(state.support)
             weights = state.objective.promises(state) if changed else self._improvements()
             grown = np.union1d(self._pool, layers(weights, state.support, self._matroid, NEW_LAYERS))
@@ -67,6 +70,15 @@ class _WorkingSets:
                 break
             self._pool = grown
         return state.support
+
+    def _climbed(self, few: FewColumns) -> IndexArray:
+        """Return where the best moves among the few lead; cut short, go where they have led so far."""
+        try:
+            return few.climb(np.searchsorted(self._pool, self._state.support))[0]
+        except (OutOfTime, KeyboardInterrupt):
+            if few.reached is not None:
+                self._go_to(few.reached)
+            raise
 
     def _improvements(self) -> FloatArray:
         """Return what the best exchange that adds each column gains, 0 if that is no improvement."""
@@ -107,9 +119,9 @@ class _Kicks:
     def better(self, few: FewColumns, chosen: IndexArray, value: float, entries: int) -> IndexArray | None:
         """Return a set of more than this value, or None if the last few kicks have found none.
 
-        A kick is to cost far less than a look at the ``entries`` of the data does.
+        Kicks are to cost no more than a product of the chosen columns with the ``entries`` of the data does.
         """
-        most = min(self._most, entries // max(1, few.model.n * len(chosen)))
+        most = min(self._most, entries // (WORK_OF_A_KICK * max(1, few.model.n * len(chosen))))
         while few.is_fused and self._vain < most:
             found, reached = few.climb(np.union1d(self._part(few, chosen), few.system.forced))
             self._vain += 1

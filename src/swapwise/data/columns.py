@@ -1,0 +1,94 @@
+"""The contract of the columns of a linear model: what a search asks of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+
+
+class Columns(ABC):
+    """Columns of numbers, one number a sample, of which only ``AᵀV`` and a few columns are ever needed."""
+
+    n_samples: int
+    n_features: int
+    #: Whether products are only as exact as single precision
+    single: bool = False
+    #: How many times all of the data were read so far; a few columns count as their share
+    passes: float = 0.0
+    #: The squared length of every column
+    squared_norms: FloatArray
+
+    @abstractmethod
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return the columns ``elements`` as the rows of a new array."""
+
+    @abstractmethod
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``A w``."""
+
+    @abstractmethod
+    def dots(self, vectors: FloatArray) -> FloatArray:
+        """Return ``V A`` for vectors with one number a sample, one vector a row: one pass over the data."""
+
+    @abstractmethod
+    def products(self, elements: IndexArray) -> FloatArray:
+        """Return ``a_jᵀA`` for each element, one a row; what was asked for before need not be read again."""
+
+    @abstractmethod
+    def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the same products, a part of the features at a time."""
+
+    @abstractmethod
+    def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        """Return the inner products of some columns with others."""
+
+    def correlate(self, vectors: FloatArray) -> FloatArray:
+        """Return ``AᵀV`` for a vector, or for a matrix with one a column: one pass over the data."""
+        if vectors.ndim == 1:
+            return self.dots(vectors[None, :])[0]
+        return self.dots(np.ascontiguousarray(vectors.T)).T
+
+
+class Pool(Columns):
+    """A few columns of some others, with all their inner products at hand.
+
+    >>> from swapwise.data.dense import DenseMatrix
+    >>> from swapwise.data.design import Design
+    >>> whole, few = Design(DenseMatrix(np.eye(3))), np.array([0, 2])
+    >>> Pool(whole, few, whole.gram(few, few)).products(np.array([1]))
+    array([[0., 1.]])
+    """
+
+    def __init__(self, whole: Columns, elements: IndexArray, gram: FloatArray) -> None:
+        self._whole, self._elements, self._gram = whole, elements, gram
+        self.n_samples, self.n_features = whole.n_samples, len(elements)
+        self.squared_norms = whole.squared_norms[elements]
+
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return columns, from the whole."""
+        return self._whole.columns(self._elements[elements])
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``A w``, from the columns themselves."""
+        used = np.flatnonzero(coef)
+        return coef[used] @ self.columns(used)
+
+    def dots(self, vectors: FloatArray) -> FloatArray:
+        """Return ``V A``, from the columns themselves."""
+        return vectors @ self.columns(np.arange(self.n_features)).T
+
+    def products(self, elements: IndexArray) -> FloatArray:
+        """Return rows of the Gram matrix."""
+        return self._gram[elements]
+
+    def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Return rows of the Gram matrix, all at once."""
+        yield slice(None), self._gram[elements]
+
+    def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        """Return a part of the Gram matrix."""
+        return self._gram[np.ix_(first, second)]
