@@ -66,6 +66,7 @@ def read(arguments: Sequence[str] | None, prog: str) -> Namespace:
     """
     options = _parser(prog).parse_args(arguments)
     every = options.all
+    options.race_only |= options.sizes is not None  # whoever names sizes wants those and no others
     options.designs = options.designs or list((*DESIGNS, *REAL) if every else RACED_ON)
     options.snr = options.snr or list(SNRS if every else (3.0,))
     options.programs = options.programs or list(PROGRAMS if every else RACING)
@@ -96,7 +97,11 @@ def _parser(prog: str) -> ArgumentParser:
     add("--threads", type=count, default=1, help="for every program; 1")
     add("--repeats", type=count, default=3, help="runs of which the median is taken; 3")
     add("--limit", type=positive, default=120.0, help="seconds after which a program is stopped; 120")
-    add("--race-only", action="store_true", help="leave growth, memory, groups and cold starts out")
+    add(
+        "--race-only",
+        action="store_true",
+        help="leave growth, memory, groups and cold starts out, as --sizes does",
+    )
     add("--out", type=Path, default=Path("results/bench"), help="the folder of the results; results/bench")
     add("--fresh", action="store_true", help="measure anew what is stored already")
     add("--readme", action="store_true", help="save the picture to docs/images/race.png too")

@@ -102,6 +102,9 @@ def bench(context: typer.Context) -> None:
     # The installed package has no benchmarks: they are where it is worked on.
     places = [Path.cwd(), Path(__file__).parents[2]]
     root = next((place for place in places if (place / "benchmarks" / "race" / "__main__.py").exists()), None)
+    if root is None and "--help" in context.args:
+        typer.echo("swapwise bench [OPTIONS]: race against the peers, in a clone of the repository.")
+        return
     if root is None:
         raise SystemExit(
             "swapwise bench: there are no benchmarks here, as they are not in the installed package; "

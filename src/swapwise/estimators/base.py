@@ -21,6 +21,7 @@ from sklearn.utils.validation import (
 
 from swapwise.checks import FloatArray, IndexArray, as_real, as_vector, unwarned, warn
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.matroid import Matroid
 from swapwise.estimators.constraint_of import (
     Elements,
     allows_nothing,
@@ -32,7 +33,7 @@ from swapwise.estimators.restarts import Searches, best_of_searches, warn_if_cut
 from swapwise.estimators.scaling import Sample, Scaling, read_offset
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.methods import resolve
-from swapwise.search.model_start import prefers_model
+from swapwise.search.model_start import SMALL, prefers_model
 from swapwise.search.pivots import Pivot
 from swapwise.search.result import SearchResult
 from swapwise.theory.certificate import Certificate
@@ -264,7 +265,13 @@ class SparseEstimator(BaseEstimator, ABC):
         if not (isinstance(self.start, str) and self.start == "auto"):
             return self.start
         is_local = resolve(self.method, objective)[1] is not None
-        return "model" if is_local and prefers_model(objective, constraint) else "empty"
+        if not is_local:
+            return "empty"
+        if prefers_model(objective, constraint):
+            return "model"
+        # Elsewhere than under a matroid each round has very many exchanges: too many to grow a set by them.
+        is_wide = objective.closed_form_gains and objective.n > SMALL and not isinstance(constraint, Matroid)
+        return "greedy" if is_wide else "empty"
 
     def _install(
         self, task: Task, elements: Elements, constraint: IndependenceSystem, found: Searches

@@ -35,8 +35,8 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         names (``Partition.from_columns(df.columns)``), they are matched by name, and must be the same.
     method, start, q, max_iter, tol, time_limit, progress :
         How to search; see :func:`swapwise.maximize`. ``start="auto"`` is ``"model"`` where that is fastest (a
-        matroid and more than 200 features, or logistic and Poisson regression without groups) and ``"empty"``
-        elsewhere.
+        matroid and more than 200 features, or logistic and Poisson regression without groups), ``"greedy"``
+        under other constraints on more than 200 features, and ``"empty"`` elsewhere.
         ``time_limit`` is for all searches together.
     ridge : float, optional
         Weight of the penalty on the squared coefficients (of standardised columns, with ``standardize``): the
@@ -122,8 +122,11 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         self._check_flags()
         try:
             design = Design(open_matrix(sample.X), sample.weight, self.fit_intercept, self.standardize)
-        except ValueError:
-            assert_all_finite(sample.X, estimator_name=type(self).__name__, input_name="X")
+        except ValueError as where:
+            try:
+                assert_all_finite(sample.X, estimator_name=type(self).__name__, input_name="X")
+            except ValueError as known_words:
+                raise ValueError(f"{where}. {known_words}") from None
             raise
         if not _can_be_squared(design):
             return super()._build(sample, elements)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -87,16 +87,20 @@ def best_of_searches(
             return drawn
         return _modelled(objective.start(drawn), constraint, Clock(left()), tol)
 
-    results = [search(start)]
+    results, cut = [search(start)], None
     while len(results) <= n_restarts and results[-1].status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
         try:
             with unwarned():  # the first search has said what there is to say
                 results.append(search(elsewhere()))
         except KeyboardInterrupt:
+            cut = Status.INTERRUPTED
             break
     chosen = np.concatenate([result.support for result in results])
     frequency = np.bincount(chosen, minlength=objective.n) / len(results)
-    return Searches(max(results, key=lambda result: result.value), frequency)
+    best = max(results, key=lambda result: result.value)
+    if n_restarts and results[-1].status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+        cut = results[-1].status
+    return Searches(best if cut is None else replace(best, status=cut), frequency)
 
 
 def _modelled(state: SparseState, constraint: IndependenceSystem, clock: Clock, tol: float) -> IndexArray:
@@ -126,6 +130,10 @@ def warn_if_cut_short(
     """
     limits = {Status.TIME_LIMIT: f"{time_limit=}", Status.ITERATION_LIMIT: f"{max_iter=}"}
     reached = [limit for status, limit in limits.items() if status in set(statuses)]
+    if Status.INTERRUPTED in set(statuses):
+        warn(
+            f"the search was interrupted: the answer is the best so far; {told_by} tells", ConvergenceWarning
+        )
     if reached:
         warn(
             f"the search was cut short by {' and '.join(reached)}: the answer is the best so far; "

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import as_real, as_vector
+from swapwise.checks import as_matrix, as_real, as_vector
 from swapwise.kernels.families import GAUSSIAN
 from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.model_data import read_weight
@@ -52,7 +52,7 @@ class GroupLeastSquares(GeneralizedLinear):
         ridge: float = 0.0,
         sample_weight: ArrayLike | None = None,
     ) -> None:
-        n_samples = len(np.asarray(X))
+        n_samples = len(as_matrix(X, "X", finite=False))
         target = as_vector(y, n_samples, "y")
         weight = read_weight(sample_weight, n_samples)
         total = float(weight @ target**2)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, as_vector
+from swapwise.checks import FloatArray, as_matrix, as_vector
 from swapwise.kernels.families import LOGISTIC
 from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.model_data import read_weight
@@ -64,7 +63,7 @@ class Logistic(GeneralizedLinear):
         fit_intercept: bool = True,
         groups: Iterable[Hashable] | None = None,
     ) -> None:
-        n_samples = len(np.asarray(X))
+        n_samples = len(as_matrix(X, "X", finite=False))
         target = _read_classes(y, n_samples)
         super().__init__(
             X, target, ridge, read_weight(sample_weight, n_samples), offset, fit_intercept, groups

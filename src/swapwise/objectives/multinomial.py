@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import helmert
 
-from swapwise.checks import FloatArray, as_vector
+from swapwise.checks import FloatArray, as_matrix, as_vector
 from swapwise.kernels.families import MULTINOMIAL
 from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.model_data import read_weight
@@ -60,7 +60,7 @@ class Multinomial(GeneralizedLinear):
         fit_intercept: bool = True,
         groups: Iterable[Hashable] | None = None,
     ) -> None:
-        n_samples = len(np.asarray(X))
+        n_samples = len(as_matrix(X, "X", finite=False))
         target = _read_classes(y, n_samples)
         # Orthonormal, and orthogonal to the constant: lengths of coefficients stay what they are.
         self.basis = np.ascontiguousarray(helmert(max(2, int(target.max(initial=0)) + 1)).T)

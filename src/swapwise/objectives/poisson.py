@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp, xlogy
 
-from swapwise.checks import FloatArray, as_vector
+from swapwise.checks import FloatArray, as_matrix, as_vector
 from swapwise.kernels.families import POISSON
 from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.model_data import read_weight
@@ -60,7 +60,7 @@ class Poisson(GeneralizedLinear):
         fit_intercept: bool = True,
         groups: Iterable[Hashable] | None = None,
     ) -> None:
-        n_samples = len(np.asarray(X))
+        n_samples = len(as_matrix(X, "X", finite=False))
         target = as_vector(y, n_samples, "y", non_negative=True)
         super().__init__(
             X, target, ridge, read_weight(sample_weight, n_samples), offset, fit_intercept, groups

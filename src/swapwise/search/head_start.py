@@ -15,7 +15,7 @@ from swapwise.search.pivots import Oblivious, Pivot
 from swapwise.search.result import Event
 
 # Inner products of all columns are worth their while if there are so few, and if they take so few products.
-MOST_ELEMENTS, MOST_PRODUCTS = 400, 10**8
+MOST_ELEMENTS, MOST_PRODUCTS = 400, 10**7
 
 # After so many the loop goes on, whose factors are rebuilt now and then.
 MOST_MOVES = 1000
