@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LinearRegression, Ridge
 
-from swapwise import Partition, SparseRegressor, SparseRegressorCV
+from swapwise import Logistic, Partition, Poisson, SparseRegressor, SparseRegressorCV
 
 STORAGES = {
     "columns": np.asfortranarray,
@@ -228,3 +228,17 @@ def test_missing_values_count_even_in_samples_of_weight_zero():
     X[0, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         SparseRegressor(1).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("container", [np.asarray, lambda X: X.astype(np.float32), sparse.csr_array])
+def test_the_place_of_a_missing_value_is_told(container):
+    X = np.ones((4, 3))
+    X[2, 1] = np.nan
+    with pytest.raises(ValueError, match=r"got nan at position \(2, 1\).*Input X contains NaN"):
+        SparseRegressor(1).fit(container(X), np.arange(4.0))
+
+
+def test_other_models_say_that_they_want_dense_data():
+    for objective in (Logistic, Poisson):
+        with pytest.raises(TypeError, match=r"dense matrix, got a sparse one; try X\.toarray"):
+            objective(sparse.csr_array(np.eye(4)), [0, 1, 0, 1])

@@ -100,7 +100,18 @@ def test_an_interrupt_among_restarts_keeps_what_was_found(monkeypatch):
 
     X = np.random.default_rng(0).standard_normal((60, 300))
     monkeypatch.setattr("swapwise.estimators.restarts.model_set", interrupt)
-    assert 0 in sw.SparseRegressor(3, n_restarts=5).fit(X, X[:, 0]).support_
+    with pytest.warns(ConvergenceWarning, match="interrupted: the answer is the best so far"):
+        model = sw.SparseRegressor(3, n_restarts=5).fit(X, X[:, 0])
+    assert 0 in model.support_
+    assert model.result_.status == sw.Status.INTERRUPTED
+
+
+def test_restarts_that_time_leaves_no_room_for_are_told():
+    X, y = hard_problem()
+    with pytest.warns(ConvergenceWarning, match=r"cut short by time_limit=0\.2"):
+        model = sw.SparseRegressor(4, n_restarts=10**6, time_limit=0.2).fit(X, y)
+    assert model.result_.status == sw.Status.TIME_LIMIT
+    assert len(model.support_) == 4
 
 
 @pytest.mark.parametrize("kind", [sw.SparseRegressor, sw.SparseClassifier])

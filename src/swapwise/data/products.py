@@ -14,7 +14,7 @@ from swapwise.checks import FloatArray, IndexArray
 FEWEST, SHARE = 32, 0.04
 
 # So many are computed at once, and so many features are handed out at a time.
-AT_ONCE, BLOCK = 64, 2048
+AT_ONCE, BLOCK = 128, 2048
 
 
 class KeptProducts:

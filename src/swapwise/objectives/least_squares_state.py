@@ -82,6 +82,13 @@ class LeastSquaresState(SparseState):
         self.n_evaluations += evaluated
         return index, gain / total
 
+    @property
+    def least_loss(self) -> float:
+        """What dropping the weakest of the chosen costs; 0 if there is none."""
+        size = self._basis.size
+        losses = self._basis.weights[:size] ** 2 / np.diag(self._basis.inverse)[:size]
+        return float(losses.min(initial=np.inf)) / self.objective.total if size else 0.0
+
     def gains_by_element(self, moves: SwapGrid) -> FloatArray:
         """Return the gain of the best move of a grid that adds each element, or 0 if none improves."""
         self.n_evaluations += moves.feasible.size

@@ -23,6 +23,9 @@ FIRST_LAYERS, MOST_AT_FIRST, NEW_LAYERS = 4, 3000, 1
 # As long as a round changes more than this share of the set, promises are good enough to go on with.
 LARGE_CHANGE = 0.25
 
+# A column that adds less than this share of what the weakest chosen one does has to wait for the scan.
+FAR_LESS = 0.5
+
 # The search among few columns is begun anew with this share of the set found, and with this share of a random
 # set, by turns; it ends when so many in a row have led to nothing better.
 KEPT, DRAWN, VAIN_KICKS = 0.4, 0.2, 8
@@ -64,8 +67,9 @@ class _WorkingSets:
             before = state.support
             self._go_to(self._climbed(few))
             changed = len(np.setdiff1d(state.support, before)) > LARGE_CHANGE * len(state.support)
-            weights = state.objective.promises(state) if changed else self._improvements()
-            grown = np.union1d(self._pool, layers(weights, state.support, self._matroid, NEW_LAYERS))
+            grown = self._grown(self._promises()) if changed else self._pool
+            if len(grown) == len(self._pool):
+                grown = self._grown(self._improvements())
             if len(grown) == len(self._pool) and not self._kicked(few):
                 break
             self._pool = grown
@@ -79,6 +83,17 @@ class _WorkingSets:
             if few.reached is not None:
                 self._go_to(few.reached)
             raise
+
+    def _grown(self, weights: FloatArray) -> IndexArray:
+        """Return the pool with the heaviest columns that are not in it yet."""
+        return np.union1d(self._pool, layers(weights, self._state.support, self._matroid, NEW_LAYERS))
+
+    def _promises(self) -> FloatArray:
+        """Return what each column would add by itself, 0 if far less than the weakest chosen one does."""
+        state = self._state
+        gains = state.objective.promises(state) * state.objective.total / 4  # from squared slopes to R²
+        gains[gains < FAR_LESS * state.least_loss] = 0.0
+        return gains
 
     def _improvements(self) -> FloatArray:
         """Return what the best exchange that adds each column gains, 0 if that is no improvement."""
