@@ -21,6 +21,9 @@ from swapwise.search.result import SearchResult, Status
 # Searches that begin with a part of the best answer so far begin with this share of it.
 KEPT_OF_BEST = 0.5
 
+# A search that ends like this is the last one.
+CUT_SHORT = (Status.TIME_LIMIT, Status.INTERRUPTED)
+
 DRAWN_AT_RANDOM = ("random", "random-residual-greedy")
 
 
@@ -87,20 +90,19 @@ def best_of_searches(
             return drawn
         return _modelled(objective.start(drawn), constraint, Clock(left()), tol)
 
-    results, cut = [search(start)], None
-    while len(results) <= n_restarts and results[-1].status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
+    results = [search(start)]
+    last = results[0].status
+    while len(results) <= n_restarts and last not in CUT_SHORT:
         try:
             with unwarned():  # the first search has said what there is to say
                 results.append(search(elsewhere()))
+            last = results[-1].status
         except KeyboardInterrupt:
-            cut = Status.INTERRUPTED
-            break
+            last = Status.INTERRUPTED
     chosen = np.concatenate([result.support for result in results])
     frequency = np.bincount(chosen, minlength=objective.n) / len(results)
     best = max(results, key=lambda result: result.value)
-    if n_restarts and results[-1].status in (Status.TIME_LIMIT, Status.INTERRUPTED):
-        cut = results[-1].status
-    return Searches(best if cut is None else replace(best, status=cut), frequency)
+    return Searches(replace(best, status=last) if last in CUT_SHORT else best, frequency)
 
 
 def _modelled(state: SparseState, constraint: IndependenceSystem, clock: Clock, tol: float) -> IndexArray:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from swapwise.kernels.statuses import DEPENDENT, DONE, GOING_ON
 from swapwise.kernels.swaps import best_of_grid, insert_slot, remove_slot
-
-GOING_ON, DONE, DEPENDENT = 0, 1, 2
 
 
 @njit(cache=True)

@@ -186,7 +186,8 @@ class LeastSquares(SparseObjective):
 
     def promises(self, state: SparseState) -> FloatArray:
         """Return what each element would add if it had nothing in common with the chosen ones."""
-        return state.pull / np.maximum(self.squares, np.finfo(float).tiny)
+        # The slope is 2c/‖y‖², and such an element adds c²/σ to what is explained of ‖y‖².
+        return state.pull * (self.total / 4) / np.maximum(self.squares, np.finfo(float).tiny)
 
     def _gram_of(self, elements: IndexArray) -> FloatArray:
         """Return inner products of some columns; those that were asked for last time are not read again."""

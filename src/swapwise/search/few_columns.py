@@ -10,6 +10,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
+from swapwise.kernels.statuses import DEPENDENT, GOING_ON
 from swapwise.moves import TIE
 from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.least_squares import LeastSquares
@@ -27,9 +28,6 @@ PLAIN_SHARE = 1e-3
 
 # The clock is looked at after so many numbers of the tableau have been gone through, about.
 WORK_AT_A_TIME = 10**7
-
-# What the kernel says, as in swapwise.kernels.climb, which takes its time to import.
-GOING_ON, DEPENDENT = 0, 2
 
 
 class FewColumns:

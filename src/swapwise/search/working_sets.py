@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -91,7 +91,7 @@ class _WorkingSets:
     def _promises(self) -> FloatArray:
         """Return what each column would add by itself, 0 if far less than the weakest chosen one does."""
         state = self._state
-        gains = state.objective.promises(state) * state.objective.total / 4  # from squared slopes to R²
+        gains = state.objective.promises(state)
         gains[gains < FAR_LESS * state.least_loss] = 0.0
         return gains
 
@@ -145,7 +145,7 @@ class _Kicks:
                 return found
         return None
 
-    def _part(self, few: FewColumns, chosen: IndexArray) -> Any:
+    def _part(self, few: FewColumns, chosen: IndexArray) -> IndexArray:
         if self._vain % 2 == 0:
             return chosen[self._rng.random(len(chosen)) < KEPT]
         drawn = few.system.random_set(few.system.forced, self._rng)
