@@ -188,12 +188,12 @@ def best_of_grid(feasible, slots, coupling, coef, spread, corr, sigma, floor, ti
             target = best - tie * (abs(best) + abs(scale))
             if feasible[j, last] or j == leader or not bound[j] >= target:
                 continue
+            evaluated += last
             if _row_reaches(j, target, feasible, slots, coupling, coef, spread, corr, sigma, floor):
                 gains[j], _ = _best_of_row(
                     j, np.inf, feasible, slots, coupling, coef, spread, corr, sigma, floor
                 )
                 best = max(best, gains[j])
-                evaluated += last
     if best == -np.inf:
         return -1, best, evaluated
 
