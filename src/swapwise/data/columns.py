@@ -17,6 +17,8 @@ class Columns(ABC):
     n_features: int
     #: Whether products are only as exact as single precision
     single: bool = False
+    #: Whether one column costs as much to read as all of them do
+    streamed: bool = False
     #: How many times all of the data were read so far; a few columns count as their share
     passes: float = 0.0
     #: The squared length of every column
@@ -38,6 +40,10 @@ class Columns(ABC):
     def products(self, elements: IndexArray) -> FloatArray:
         """Return ``a_jᵀA`` for each element, one a row; what was asked for before need not be read again."""
 
+    def has_products(self, element: int) -> bool:
+        """Tell whether the products of a column need not be read again."""
+        return True
+
     @abstractmethod
     def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
         """Go through the same products, a part of the features at a time."""
@@ -45,6 +51,22 @@ class Columns(ABC):
     @abstractmethod
     def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
         """Return the inner products of some columns with others."""
+
+    @abstractmethod
+    def cross(self, elements: IndexArray) -> FloatArray:
+        """Return the same products, worked out anew and not kept."""
+
+    def view(self, elements: IndexArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return columns, one a row, and ``y``, in coordinates that leave inner products as they are.
+
+        These may be the samples, or fewer; they may be others next time.
+        """
+        return self.columns(elements), y
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of samples and of features."""
+        return self.n_samples, self.n_features
 
     def correlate(self, vectors: FloatArray) -> FloatArray:
         """Return ``AᵀV`` for a vector, or for a matrix with one a column: one pass over the data."""
@@ -67,6 +89,7 @@ class Pool(Columns):
         self._whole, self._elements, self._gram = whole, elements, gram
         self.n_samples, self.n_features = whole.n_samples, len(elements)
         self.squared_norms = whole.squared_norms[elements]
+        self.streamed = whole.streamed
 
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns, from the whole."""
@@ -84,6 +107,14 @@ class Pool(Columns):
     def products(self, elements: IndexArray) -> FloatArray:
         """Return rows of the Gram matrix."""
         return self._gram[elements]
+
+    def cross(self, elements: IndexArray) -> FloatArray:
+        """Return rows of the Gram matrix."""
+        return self._gram[elements]
+
+    def view(self, elements: IndexArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return columns and ``y``, as the whole shows them."""
+        return self._whole.view(self._elements[elements], y)
 
     def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
         """Return rows of the Gram matrix, all at once."""

@@ -88,6 +88,10 @@ class DenseMatrix(Matrix):
             gram += (left if (weight[rows] == 1.0).all() else left * weight[rows]) @ right.T
         return gram
 
+    def take(self, rows: IndexArray) -> DenseMatrix:
+        """Return a copy of some of the samples."""
+        return DenseMatrix(self._array[rows])
+
     def require_finite(self) -> None:
         """Say which entry is not finite, if one is not."""
         require_finite(self._array, "X")

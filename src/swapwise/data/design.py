@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
 from swapwise.data.columns import Columns
-from swapwise.data.matrix import Matrix
-from swapwise.data.products import KeptProducts
+from swapwise.data.matrix import Matrix, Moments
+from swapwise.data.products import AT_ONCE, KeptProducts
 
 # A column whose deviation is no more than this, relative to its mean, is constant but for rounding.
 CONSTANT = 1e-13
@@ -65,14 +65,27 @@ class Design(Columns):
                 raise ValueError("sample_weight must have a positive entry, got zeros only")
             self.row_scale = np.sqrt(weight)
         self._weight = weight
+        #: What the matrix has taken off its columns already
+        self.origin = np.zeros(self.n_features)
+        self._centre, self._standardize = centre, standardize
+        self._far = np.empty(0, dtype=np.intp)
         self._far_place = np.full(self.n_features, -1, dtype=np.intp)
-        self._settle(centre, standardize)
-        self._kept = KeptProducts(self.n_features, self.n_samples, self._products)
+        self._settle()
+        self._kept = KeptProducts(self.n_features, self.n_samples, self.cross, self._products_at_once())
 
-    def _settle(self, centre: bool, standardize: bool) -> None:
-        """Find shift and scale of every column, and their squared lengths."""
-        mean, spread = self.matrix.moments(self._weight)
+    def _look(self) -> Moments:
+        """Return means and spreads of the columns as they are stored."""
         self.passes += 1
+        return self.matrix.moments(self._weight)
+
+    def _products_at_once(self) -> int:
+        """Return of how many columns products are worked out together."""
+        return AT_ONCE
+
+    def _settle(self) -> None:
+        """Find shift and scale of every column, and their squared lengths."""
+        centre, standardize = self._centre, self._standardize
+        mean, spread = self._look()
         total = float(self._weight.sum())
         with np.errstate(over="ignore", invalid="ignore"):
             #: The root mean square of every column as it is stored
@@ -94,13 +107,16 @@ class Design(Columns):
 
     def _keep_far_columns(self) -> None:
         """Keep the columns whose means are far from zero, centred twice: the first mean was rounded."""
-        self._far = np.flatnonzero(self._offset > (FAR_IN_SINGLE if self.single else FAR_FROM_ZERO))
+        self._far = self._far_from_zero()
         self._far_columns = self._read(self._far)
         if len(self._far):
             root = np.ones(self.n_samples) if self.row_scale is None else self.row_scale
             self._far_columns -= np.outer(self._far_columns @ root / self._weight.sum(), root)
             self.squared_norms[self._far] = np.einsum("js,js->j", self._far_columns, self._far_columns)
             self._far_place[self._far] = np.arange(len(self._far))
+
+    def _far_from_zero(self) -> IndexArray:
+        return np.flatnonzero(self._offset > (FAR_IN_SINGLE if self.single else FAR_FROM_ZERO))
 
     def rows(self, values: ArrayLike, name: str) -> FloatArray:
         """Return one number a sample, scaled as the rows of the design are."""
@@ -121,41 +137,57 @@ class Design(Columns):
         if self.row_scale is not None:
             columns *= self.row_scale
         place = self._far_place[elements]
-        if (place >= 0).any():
+        if len(self._far) and (place >= 0).any():
             columns[place >= 0] = self._far_columns[place[place >= 0]]
         return columns
 
     def combine(self, coef: FloatArray) -> FloatArray:
         """Return ``A w``."""
         self.passes += np.count_nonzero(coef) / self.n_features
+        return self._combine(coef)
+
+    def _combine(self, coef: FloatArray) -> FloatArray:
         plain = coef * self._factor
         plain[self._far] = 0.0
         fit = self.matrix.combine(plain) - plain @ self.shift
         fit = fit if self.row_scale is None else fit * self.row_scale
-        return fit + coef[self._far] @ self._far_columns
+        return fit + coef[self._far] @ self._far_columns if len(self._far) else fit
 
     def dots(self, vectors: FloatArray) -> FloatArray:
         """Return ``V A`` for vectors with one number a sample, one vector a row: one pass over the data."""
         self.passes += 1
-        plain = vectors if self.row_scale is None else vectors * self.row_scale
-        dots = self.matrix.products(plain)
-        if self.shift.any():
-            for row, total in zip(dots, plain.sum(axis=1), strict=True):  # row by row, to save memory
-                row -= total * self.shift
-        dots *= self._factor
+        plain = self._without_root(vectors)
+        dots = self._to_columns(self.matrix.products(plain), plain.sum(axis=1))
         if len(self._far):
             dots[:, self._far] = vectors @ self._far_columns.T
         return dots
+
+    def _without_root(self, vectors: FloatArray) -> FloatArray:
+        """Return what to multiply the stored rows with for products with the rows of the design."""
+        return vectors if self.row_scale is None else vectors * self.row_scale
+
+    def _to_columns(self, products: FloatArray, totals: FloatArray) -> FloatArray:
+        """Turn products with stored columns into products with those of the design, in place."""
+        if self.shift.any():
+            for row, total in zip(products, totals, strict=True):  # row by row, to save memory
+                row -= total * self.shift
+        products *= self._factor
+        return products
 
     def products(self, elements: IndexArray) -> FloatArray:
         """Return ``a_jᵀA`` for each element, one a row; what was asked for before is not read again."""
         return self._kept.of(elements)
 
+    def has_products(self, element: int) -> bool:
+        """Tell whether the products of a column are kept."""
+        return element in self._kept
+
     def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
         """Go through the same products, a part of the features at a time."""
         return self._kept.blocks(elements)
 
-    def _products(self, elements: IndexArray) -> FloatArray:
+    def cross(self, elements: IndexArray) -> FloatArray:
+        """Return the same products, worked out anew."""
         return self.dots(self._read(elements))
 
     def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:

@@ -43,6 +43,15 @@ class Matrix(ABC):
     def moments(self, weight: FloatArray) -> Moments:
         """Return weighted means of the columns, and the spread around them."""
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of samples and of features."""
+        return self.n_samples, self.n_features
+
+    @abstractmethod
+    def take(self, rows: IndexArray) -> Matrix:
+        """Return some of the samples, given in the order in which they are stored."""
+
     def in_double(self) -> Matrix:
         """Return the same numbers in double precision."""
         return self

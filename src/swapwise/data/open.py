@@ -1,17 +1,69 @@
-"""Which kind of storage a matrix has."""
+"""Which kind of storage a matrix has, and the columns of a linear model on it."""
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.data.dask_blocks import is_dask
 from swapwise.data.dense import DenseMatrix
+from swapwise.data.design import Design
+from swapwise.data.file_blocks import is_file
 from swapwise.data.matrix import Matrix
 
 
 def open_matrix(X: Any) -> Matrix:
-    """Return access to a matrix as it is stored."""
+    """Return access to a matrix as it is stored.
+
+    >>> open_matrix([[1.0, 2.0]]).shape
+    (1, 2)
+    """
+    if isinstance(X, Matrix):
+        return X
+    if isinstance(X, (str, PathLike)):
+        X = np.load(X, mmap_mode="r")
+    if is_chunked(X):
+        return _chunked(X)
     if hasattr(X, "tocsc"):
         from swapwise.data.sparse import SparseMatrix
 
         return SparseMatrix(X)
     return DenseMatrix(X)
+
+
+def is_chunked(X: Any) -> bool:
+    """Tell whether X is to be read block by block: a memory-mapped file, a Dask array or frame."""
+    return is_file(X) or is_dask(X) or isinstance(X, (str, PathLike))
+
+
+def open_design(
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    centre: bool = False,
+    standardize: bool = False,
+) -> Design:
+    """Return the columns of a linear model that is to explain ``y``; see :class:`Design`."""
+    matrix = open_matrix(X)
+    from swapwise.data.chunked import ChunkedMatrix
+
+    if not isinstance(matrix, ChunkedMatrix):
+        return Design(matrix, sample_weight, centre, standardize)
+    from swapwise.data.streamed import StreamedDesign
+
+    return StreamedDesign(matrix, y, sample_weight, centre, standardize)
+
+
+def _chunked(X: Any) -> Matrix:
+    from swapwise.data.chunked import ChunkedMatrix
+
+    if is_dask(X):
+        from swapwise.data.dask_blocks import DaskBlocks
+
+        return ChunkedMatrix(DaskBlocks(X))
+    from swapwise.data.file_blocks import open_file
+
+    return open_file(X)

@@ -10,10 +10,10 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 
-# So many products are kept, or more if they take no more than this share of the data.
-FEWEST, SHARE = 32, 0.04
+# So many products are kept, or more if they take no more than this share of the data, or this many numbers.
+FEWEST, SHARE, MOST_ENTRIES = 32, 0.04, 1 << 26
 
-# So many are computed at once, and so many features are handed out at a time.
+# So many are computed at once unless that is told, and so many features are handed out at a time.
 AT_ONCE, BLOCK = 128, 2048
 
 
@@ -32,10 +32,17 @@ class KeptProducts:
     [[2, 0], [3]]
     """
 
-    def __init__(self, n_features: int, n_samples: int, compute: Callable[[IndexArray], FloatArray]) -> None:
-        self._compute = compute
+    def __init__(
+        self,
+        n_features: int,
+        n_samples: int,
+        compute: Callable[[IndexArray], FloatArray],
+        at_once: int = AT_ONCE,
+    ) -> None:
+        self._compute, self._at_once = compute, at_once
         self._n_features = n_features
-        self._room = min(n_features, max(FEWEST, int(SHARE * n_samples)))
+        most = min(int(SHARE * n_samples), MOST_ENTRIES // n_features)
+        self._room = min(n_features, max(FEWEST, most))
         self._forget()
 
     def _forget(self) -> None:
@@ -47,12 +54,17 @@ class KeptProducts:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: products can be computed again."""
-        return {"_compute": self._compute, "_n_features": self._n_features, "_room": self._room}
+        kept = ("_compute", "_at_once", "_n_features", "_room")
+        return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Begin anew."""
         self.__dict__.update(state)
         self._forget()
+
+    def __contains__(self, element: int) -> bool:
+        """Tell whether the products of a column are kept."""
+        return element in self._row
 
     def of(self, elements: IndexArray) -> FloatArray:
         """Return the products of some columns, one a row."""
@@ -75,8 +87,8 @@ class KeptProducts:
         missing = [element for element in dict.fromkeys(wanted) if element not in self._row]
         if missing:
             rows = self._free(len(missing), set(wanted))
-            for begin in range(0, len(missing), AT_ONCE):
-                part = slice(begin, begin + AT_ONCE)
+            for begin in range(0, len(missing), self._at_once):
+                part = slice(begin, begin + self._at_once)
                 self._rows[rows[part]] = self._compute(np.array(missing[part], dtype=np.intp))
             for element, row in zip(missing, rows, strict=True):
                 self._row[element], self._element[row] = row, element

@@ -67,6 +67,10 @@ class SparseMatrix(Matrix):
         across = self._stored.indices
         return (lines, across) if self._stored.format == "csr" else (across, lines)
 
+    def take(self, rows: IndexArray) -> SparseMatrix:
+        """Return a copy of some of the samples."""
+        return SparseMatrix(self._stored[rows])
+
     def require_finite(self) -> None:
         """Say which entry is not finite, if one is not."""
         bad = np.flatnonzero(~np.isfinite(self._stored.data))

@@ -22,6 +22,9 @@ from sklearn.utils.validation import (
 from swapwise.checks import FloatArray, IndexArray, as_real, as_vector, unwarned, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
+from swapwise.data.matrix import Matrix
+from swapwise.data.open import is_chunked
+from swapwise.estimators.chunked_input import open_chunks, read_target
 from swapwise.estimators.constraint_of import (
     Elements,
     allows_nothing,
@@ -30,7 +33,7 @@ from swapwise.estimators.constraint_of import (
     with_forced,
 )
 from swapwise.estimators.restarts import Searches, best_of_searches, warn_if_cut_short
-from swapwise.estimators.scaling import Sample, Scaling, read_offset
+from swapwise.estimators.scaling import Sample, Scaling, read_offset, some_rows, times
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.methods import resolve
 from swapwise.search.model_start import SMALL, prefers_model
@@ -99,10 +102,12 @@ class SparseEstimator(BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            Linear regression takes sparse matrices (CSR, CSC) and single precision as they are, and makes no
-            copy: leave X as it is while you ask for ``result_.guarantee``. Other models, and groups, make it
-            dense and double.
+        X : array-like, frame, sparse matrix, or data in blocks, of shape (n_samples, n_features)
+            Data in blocks are a memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask
+            frame: they are read block by block, in few passes, and no more than a few blocks are in memory
+            at a time. Linear regression takes sparse matrices (CSR, CSC) and single precision as they are,
+            and makes no copy: leave X as it is while you ask for ``result_.guarantee``. Other models, and
+            groups, make what is in memory dense and double.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 is as good as the same sample twice, and one of 0 as none.
@@ -181,7 +186,7 @@ class SparseEstimator(BaseEstimator, ABC):
         reset: bool = True,
     ) -> Sample:
         """Return checked data; ``reset`` is True in fit."""
-        X, y = self._checked(X, y, reset)
+        X, y = self._chunks(X, y, reset) if is_chunked(X) else self._checked(X, y, reset)
         shift = None if offset is None else read_offset(offset, len(y))
         weight = self._weights(y, sample_weight)
         if weight is None:
@@ -189,9 +194,19 @@ class SparseEstimator(BaseEstimator, ABC):
         if weight.all():
             return Sample(X, self._target(y, reset), weight, shift)
         kept = np.flatnonzero(weight)
-        assert_all_finite(X[weight == 0], estimator_name=type(self).__name__, input_name="X")
+        if not isinstance(X, Matrix):
+            assert_all_finite(X[weight == 0], estimator_name=type(self).__name__, input_name="X")
         target = self._target(np.asarray(y)[kept], reset)
-        return Sample(X[kept], target, weight[kept], None if shift is None else shift[kept])
+        return Sample(some_rows(X, kept), target, weight[kept], None if shift is None else shift[kept])
+
+    def _chunks(self, X: Any, y: Any, reset: bool) -> tuple[Matrix, Any]:
+        """Return access to data in blocks, and their target."""
+        if self.groups is not None:
+            raise TypeError(
+                "groups need data in memory, got data in chunks: leave groups out, or give X as an array"
+            )
+        matrix = open_chunks(self, X, reset=reset)
+        return matrix, read_target(y, matrix.n_samples)
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """Return data that scikit-learn finds nothing wrong with, as the objective wants them."""
@@ -306,6 +321,7 @@ class SparseEstimator(BaseEstimator, ABC):
     def _linear_predictor(self, X: Any) -> FloatArray:
         """Return ``X coefᵀ + intercept``."""
         check_is_fitted(self)
+        if is_chunked(X):
+            return times(open_chunks(self, X, reset=False), self.coef_.T) + self.intercept_
         X = validate_data(self, X, accept_sparse=True, dtype=np.float64, reset=False)
-        predictor: FloatArray = X @ self.coef_.T + self.intercept_
-        return predictor
+        return times(X, self.coef_.T) + self.intercept_

@@ -12,7 +12,7 @@ from swapwise.checks import FloatArray
 from swapwise.constraints.matroid import Matroid
 from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.cross_validated import CrossValidated
-from swapwise.estimators.scaling import Sample
+from swapwise.estimators.scaling import Sample, times
 from swapwise.search.pivots import Pivot
 
 
@@ -107,7 +107,7 @@ feature_names_in_ :
         self.class_weight = class_weight
 
     def _losses(self, sample: Sample, coef: FloatArray, intercept: Any) -> FloatArray:
-        scores = sample.X @ coef.T + intercept
+        scores = times(sample.X, coef.T) + intercept
         if len(self.classes_) == 2:
             return -log_expit(np.where(sample.y == 1, scores[:, 0], -scores[:, 0]))
         return -log_softmax(scores, axis=1)[np.arange(len(scores)), sample.y.astype(np.intp)]

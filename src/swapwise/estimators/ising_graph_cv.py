@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.model_selection import check_cv
 
-from swapwise.checks import FloatArray, as_count, as_real, unwarned
+from swapwise.checks import FloatArray, IndexArray, as_count, as_real, unwarned
 from swapwise.estimators.ising_graph import BaseIsingGraph
 from swapwise.estimators.restarts import as_generator, best_of_searches
 from swapwise.estimators.spins import degree_limits, fitted_parameters, pseudo_log_likelihood
@@ -147,7 +147,7 @@ class IsingGraphCV(BaseIsingGraph):
         options["random_state"] = int(as_generator(self.random_state).integers(2**32))
         fixed = {"fields": self.fields, "edges": edges, "start": self._start(objective), **options}
         tasks = [
-            delayed(_path)(spins[train], spins[test], ridge, constraints, **fixed)
+            delayed(_path)(spins, train, test, ridge, constraints, **fixed)
             for train, test in folds
             for ridge in ridges
         ]
@@ -172,8 +172,9 @@ def _listed(given: Any, default: Iterable[Any], name: str) -> list[Any]:
 
 
 def _path(
-    train: FloatArray,
-    test: FloatArray,
+    spins: FloatArray,
+    train: IndexArray,
+    test: IndexArray,
     ridge: float,
     constraints: list[Any],
     *,
@@ -188,7 +189,7 @@ def _path(
     best: SearchResult | None = None
     # A column that is constant in one fold is not worth a word, and the last fit says the rest.
     with unwarned():
-        objective = IsingPseudoLikelihood(train, ridge, fields, edges)
+        objective = IsingPseudoLikelihood(spins[train], ridge, fields, edges)
         for constraint in constraints:
             found = [best_of_searches(objective, constraint, start=start, **options).best]
             if best is not None and begins_anywhere:
@@ -196,7 +197,7 @@ def _path(
                 once = options | {"n_restarts": 0}
                 found.append(best_of_searches(objective, constraint, start=best.support, **once).best)
             best = max(found, key=lambda result: result.value)
-            score = pseudo_log_likelihood(test, *fitted_parameters(objective, best)).mean()
+            score = pseudo_log_likelihood(spins[test], *fitted_parameters(objective, best)).mean()
             rows.append((len(best.support), float(score)))
     return rows
 

@@ -10,7 +10,7 @@ from scipy.special import xlogy
 from swapwise.checks import FloatArray
 from swapwise.estimators.cross_validated import CrossValidated
 from swapwise.estimators.poisson import LARGEST, SMALLEST, SparsePoissonRegressor
-from swapwise.estimators.scaling import Sample
+from swapwise.estimators.scaling import Sample, times
 
 
 class SparsePoissonRegressorCV(CrossValidated, SparsePoissonRegressor):
@@ -46,7 +46,7 @@ feature_names_in_ :
     """
 
     def _losses(self, sample: Sample, coef: FloatArray, intercept: Any) -> FloatArray:
-        predictor = sample.X @ coef + intercept + (0.0 if sample.offset is None else sample.offset)
+        predictor = times(sample.X, coef) + intercept + (0.0 if sample.offset is None else sample.offset)
         mean = np.exp(np.clip(predictor, np.log(SMALLEST), np.log(LARGEST)))
         deviances: FloatArray = 2 * (xlogy(sample.y, sample.y / mean) - sample.y + mean)
         return deviances

@@ -12,7 +12,8 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 
 from swapwise.checks import FloatArray, IndexArray, as_vector, unwarned, warn
 from swapwise.data.design import Design, is_moderate
-from swapwise.data.open import open_matrix
+from swapwise.data.matrix import Matrix
+from swapwise.data.open import open_design
 from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.constraint_of import Elements
 from swapwise.estimators.scaling import Sample, Scaling
@@ -121,8 +122,12 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
             return super()._build(sample, elements)
         self._check_flags()
         try:
-            design = Design(open_matrix(sample.X), sample.weight, self.fit_intercept, self.standardize)
+            design = open_design(
+                sample.X, self._response(sample), sample.weight, self.fit_intercept, self.standardize
+            )
         except ValueError as where:
+            if isinstance(sample.X, Matrix):
+                raise
             try:
                 assert_all_finite(sample.X, estimator_name=type(self).__name__, input_name="X")
             except ValueError as known_words:
@@ -131,13 +136,16 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         if not _can_be_squared(design):
             return super()._build(sample, elements)
         objective = self._objective(design, sample, None)
-        return Task(objective, Scaling(design.shift, design.scale), sample)
+        return Task(objective, Scaling(design.origin + design.shift, design.scale), sample)
+
+    def _response(self, sample: Sample) -> FloatArray:
+        return sample.y - self._level(sample)
 
     def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
         constant = self.fit_intercept and sample.y.min() == sample.y.max()
         if constant:
             warn("y is constant: an intercept is all it takes, and no feature adds anything")
-        y = sample.y - self._level(sample)
+        y = self._response(sample)
         weight = None if isinstance(X, Design) else sample.weight
         with unwarned() if constant else nullcontext():
             if groups is None:

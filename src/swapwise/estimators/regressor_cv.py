@@ -9,7 +9,7 @@ import numpy as np
 from swapwise.checks import FloatArray
 from swapwise.estimators.cross_validated import CrossValidated
 from swapwise.estimators.regressor import SparseRegressor
-from swapwise.estimators.scaling import Sample
+from swapwise.estimators.scaling import Sample, times
 
 # A residual this small, relative to the targets, is rounding: its logarithm says nothing.
 ROUNDING = 1e-12
@@ -96,7 +96,7 @@ feature_names_in_ :
     """
 
     def _losses(self, sample: Sample, coef: FloatArray, intercept: Any) -> FloatArray:
-        squares: FloatArray = (sample.y - sample.X @ coef - intercept) ** 2
+        squares: FloatArray = (sample.y - times(sample.X, coef) - intercept) ** 2
         return squares
 
     def _deviance(self, sample: Sample, loss: float) -> float:

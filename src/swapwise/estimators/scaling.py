@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from swapwise.checks import FloatArray, IndexArray, as_vector, is_number
+from swapwise.data.matrix import Matrix
 
 # A column that varies by no more than this, relative to its largest entry, is constant but for rounding.
 CONSTANT = 1e-13
@@ -16,7 +17,10 @@ CONSTANT = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Checked data without samples of weight zero; X is dense, or what the objective takes as it is."""
+    """Checked data without samples of weight zero; X is dense, or what the objective takes as it is.
+
+    Data in blocks are a :class:`Matrix`.
+    """
 
     X: Any
     y: FloatArray
@@ -24,9 +28,10 @@ class Sample:
     offset: FloatArray | None = None
 
     def take(self, rows: IndexArray) -> Sample:
-        """Return some of the samples."""
+        """Return some of the samples, in the order in which they are stored."""
+        rows = np.sort(rows)
         weight, offset = (None if part is None else part[rows] for part in (self.weight, self.offset))
-        return Sample(self.X[rows], self.y[rows], weight, offset)
+        return Sample(some_rows(self.X, rows), self.y[rows], weight, offset)
 
     @property
     def count(self) -> int:
@@ -108,6 +113,17 @@ def read_offset(offset: Any, n: int) -> FloatArray:
     array([2., 2., 2.])
     """
     return as_vector(np.full(n, offset) if is_number(offset) else offset, n, "offset")
+
+
+def some_rows(X: Any, rows: IndexArray) -> Any:
+    """Return some of the samples of a matrix, given in the order in which they are stored."""
+    return X.take(rows) if isinstance(X, Matrix) else X[rows]
+
+
+def times(X: Any, coef: FloatArray) -> FloatArray:
+    """Return ``X coef`` for a vector, or for a matrix with one a column."""
+    product: FloatArray = X.combine(coef) if isinstance(X, Matrix) else X @ coef
+    return product
 
 
 def _largest(columns: FloatArray) -> FloatArray:

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, warn
 from swapwise.data.columns import Columns, Pool
 from swapwise.data.design import Design
-from swapwise.data.open import open_matrix
+from swapwise.data.open import open_design
+from swapwise.data.streamed import StreamedDesign
 from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.factors import Factor, factor
 from swapwise.objectives.model_data import SMALLEST, require_scale
@@ -89,7 +90,7 @@ class LeastSquares(SparseObjective):
     ) -> None:
         if isinstance(X, Design) and sample_weight is not None:
             raise ValueError("sample_weight must be given to the design, which X is, not beside it")
-        design = X if isinstance(X, Design) else Design(open_matrix(X), sample_weight)
+        design = X if isinstance(X, Design) else open_design(X, y, sample_weight)
         self.design: Columns = design
         self.n = design.n_features
         self.y = design.rows(y, "y")
@@ -119,6 +120,8 @@ class LeastSquares(SparseObjective):
     @cached_property
     def products_with_y(self) -> FloatArray:
         """The inner products of all columns with y."""
+        if isinstance(self.design, StreamedDesign):
+            return self.design.with_target
         return self.design.correlate(self.y)
 
     def __repr__(self) -> str:
@@ -162,7 +165,7 @@ class LeastSquares(SparseObjective):
         if last is not None and np.array_equal(last[0], support):
             return last[1]
         with few_threads(len(support)):
-            found = factor(self.design.columns(support), self.y, self.squares[support], self.ridge)
+            found = factor(*self.design.view(support, self.y), self.squares[support], self.ridge)
         rank = len(found.basis)
         if rank < len(support):
             self.warn_of_rank(f"of {len(support)} chosen columns only {rank} are linearly independent")
@@ -197,7 +200,8 @@ class LeastSquares(SparseObjective):
         gram[np.ix_(where, where)] = pool.gram[np.ix_(in_pool, in_pool)]
         new = np.setdiff1d(elements, known)
         places = np.searchsorted(elements, new)
-        if len(known) and len(new) <= FEW:  # a look at all of the data: whatever is chosen will need it
+        # A look at all of the data: whatever is chosen will need it.
+        if self.design.streamed or (len(known) and len(new) <= FEW):
             rows = self.design.products(new)[:, elements]
         else:
             rows = self.design.gram(new, elements if len(known) else new)
@@ -214,7 +218,7 @@ class LeastSquares(SparseObjective):
         samples = self.design.n_samples
         if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
             return 1.0 if len(support) else 0.0
-        columns = self.design.columns(support)
+        columns, y = self.design.view(support, self.y)
         if self.ridge == 0:  # then lengths do not matter, and equal ones are best for the numerics
             columns = columns / np.maximum(np.sqrt(self.squares[support]), SMALLEST)[:, None]
         directions, sizes, _ = np.linalg.svd(columns.T, full_matrices=False)
@@ -223,7 +227,7 @@ class LeastSquares(SparseObjective):
             shares = moved / (moved + self.ridge)
         else:  # what is shorter than this is far inside of what counts as spanned
             shares = (sizes > 1e-9 * sizes[0]).astype(np.float64)
-        explained = float(shares @ (directions.T @ self.y) ** 2) / self.total
+        explained = float(shares @ (directions.T @ y) ** 2) / self.total
         return min(1.0, explained * (1.0 + 1e-12))
 
     def warn_of_rank(self, what: str) -> None:
@@ -256,14 +260,14 @@ class LeastSquares(SparseObjective):
                [4.],
                [0.]])
         """
-        gram = self.design.correlate(self.design.columns(columns).T)
+        gram = self.design.cross(columns).T
         gram[columns, np.arange(len(columns))] = self.squares[columns]
         return (2.0 / self.total) * gram
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian, which is the same everywhere."""
         if self.n > GRAM_UP_TO:
-            columns = self.design.columns(elements)
+            columns, _ = self.design.view(elements, self.y)
             return (2.0 / self.total) * (columns @ columns.T + self.ridge * np.eye(len(elements)))
         return self._gram[np.ix_(elements, elements)]
 

@@ -106,6 +106,8 @@ class LeastSquaresState(SparseState):
 
     def _smoothness_of_list(self, moves: MoveList) -> FloatArray:
         design, largest = self.objective.design, np.zeros(len(moves))
+        if design.streamed:  # the trace is no less than the largest eigenvalue, and takes no look at the data
+            return (2.0 / self.objective.total) * self._squares_touched(moves)
         width = moves.added.shape[1] + moves.dropped.shape[1]
         rows = max(1, BLOCK_ENTRIES // max(1, width * design.n_samples))
         for begin in range(0, len(moves) if width else 0, rows):
@@ -116,6 +118,10 @@ class LeastSquaresState(SparseState):
             blocks = columns @ columns.transpose(0, 2, 1)
             largest[begin : begin + rows] = np.linalg.eigvalsh(blocks)[:, -1]
         return (2.0 / self.objective.total) * (largest + self.objective.ridge)
+
+    def _squares_touched(self, moves: MoveList) -> FloatArray:
+        squares = self.objective.squares
+        return moves.sums(moves.added, squares) + moves.sums(moves.dropped, squares)
 
     def _quantities(self) -> tuple[FloatArray, ...]:
         spread = 1.0 / np.diag(self._basis.inverse)[: self._basis.size]
@@ -143,8 +149,8 @@ class LeastSquaresState(SparseState):
     def _gains_of_moves(self, moves: MoveList) -> FloatArray:
         self.n_evaluations += len(moves)
         newcomers = np.unique(moves.added[moves.added >= 0])
-        columns = self.objective.design.columns(newcomers)
-        rest = columns - self._basis.coupling[newcomers, : self._basis.size] @ self._basis.columns()
+        basis, columns, _ = self._basis.with_others(newcomers)
+        rest = columns - self._basis.coupling[newcomers, : self._basis.size] @ basis
         products = rest @ columns.T
         np.fill_diagonal(products, self._basis.sigma[newcomers])
         slots = np.where(moves.dropped >= 0, self._basis.slot[moves.dropped], -1)

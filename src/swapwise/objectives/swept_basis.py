@@ -31,6 +31,9 @@ SWEEPS_BEFORE_REBUILD = 8
 
 FEWEST_SLOTS = 16
 
+# So many columns, of those that promise most, are read along with one of data that are read as a whole.
+LIKELY = 48
+
 
 class SweptBasis:
     """The quantities of ``swapwise.kernels.swaps`` at a set of columns, kept true move by move.
@@ -79,10 +82,13 @@ class SweptBasis:
         """The correlations of all columns with the residual."""
         if self._corr is None:
             assert self._factor is not None
-            if self.size:
-                self._corr = self.objective.design.correlate(self._factor.residual)
-            else:
+            if not self.size:
                 self._corr = self.objective.products_with_y.copy()
+            elif self.objective.design.streamed:
+                self._couple()
+            else:
+                self._corr = self.objective.design.correlate(self._factor.residual)
+        assert self._corr is not None
         return self._corr
 
     @property
@@ -140,19 +146,22 @@ class SweptBasis:
         """Return ``Aᵀ A_X`` by slots."""
         return self.objective.design.products(self.elements[: self.size]).T
 
-    def columns(self) -> FloatArray:
-        """Return the chosen columns by slots, one a row."""
-        if self._factor is not None:
-            return self._factor.columns
-        return self.objective.design.columns(self.elements[: self.size])
+    def with_others(self, others: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the chosen columns by slots, other columns, and y, in the same coordinates."""
+        design, y = self.objective.design, self.objective.y
+        if self._factor is not None and not design.streamed:
+            return self._factor.columns, design.columns(others), y
+        columns, y = design.view(np.append(self.elements[: self.size], others), y)
+        return columns[: self.size], columns[self.size :], y
 
     def refine(self, elements: IndexArray) -> None:
         """Compute σ, c and B anew for some columns, from what is left of them."""
         ridge, size = self.objective.ridge, self.size
-        basis, inverse = self.columns(), self.inverse[:size, :size]
-        residual = self.objective.y - self.weights[:size] @ basis
+        inverse = self.inverse[:size, :size]
+        basis, columns, y = self.with_others(elements)
+        residual = y - self.weights[:size] @ basis
         explained = self.coupling[elements, :size]
-        rest = self.objective.design.columns(elements) - explained @ basis
+        rest = columns - explained @ basis
         for _ in range(2):
             correction = (rest @ basis.T - ridge * explained) @ inverse
             explained = explained + correction
@@ -189,7 +198,7 @@ class SweptBasis:
         if unexplained <= self.rank_floor[element]:
             self.objective.warn_of_rank(f"column {element} is spanned by columns chosen before it")
             return
-        products = self.objective.design.products(np.array([element]))[0]
+        products = self.objective.design.products(self._with_likely(element))[0]
         known = products[self.elements[:size]]
         explained = self.coupling[element, :size].copy()
         expected = self.objective.squares[element] - float(explained @ known)
@@ -214,6 +223,15 @@ class SweptBasis:
         self.size += 1
         self._updates += 1
 
+    def _with_likely(self, element: int) -> IndexArray:
+        """Return an element, and with data that are better read seldom those that may well be next."""
+        first = np.array([element])
+        if not self.objective.design.streamed or self.objective.design.has_products(element):
+            return first
+        promise = self.corr**2 / np.maximum(self.sigma, np.finfo(float).tiny)
+        promise[self.support] = 0.0
+        return np.append(first, np.argsort(-promise, kind="stable")[:LIKELY])
+
     def _rebuild(self) -> None:
         """Factor the chosen columns anew, from the data."""
         factor = self.objective.factor(self.support)
@@ -232,19 +250,30 @@ class SweptBasis:
         objective, factor, size = self.objective, self._factor, self.size
         assert factor is not None
         self._coupling = np.zeros((objective.n, len(self.weights)))
-        if factor.frame is None or factor.to_coefficients is None:
-            self._sigma, corr = objective.squares.copy(), objective.products_with_y.copy()
-            for part, products in objective.design.product_blocks(self.elements[:size]):
-                block = products.T @ factor.inverse
-                self._coupling[part, :size] = block
-                self._sigma[part] -= np.einsum("ji,ij->j", block, products)
-                corr[part] -= factor.weights @ products
-            self._corr = corr if self._corr is None else self._corr
+        if factor.to_coefficients is None or objective.design.streamed:
+            self._couple_by_products(factor)
         else:
+            assert factor.frame is not None
             projected = objective.design.dots(factor.frame)
             self._coupling[:, :size] = (factor.to_coefficients @ projected).T
             self._sigma = objective.squares - np.einsum("ij,ij->j", projected, projected)
         self._refine_small()
+
+    def _couple_by_products(self, factor: Factor) -> None:
+        objective, size = self.objective, self.size
+        assert self._coupling is not None
+        self._sigma, corr = objective.squares.copy(), objective.products_with_y.copy()
+        for part, products in objective.design.product_blocks(self.elements[:size]):
+            if factor.to_coefficients is None:
+                block = products.T @ factor.inverse
+                self._sigma[part] -= np.einsum("ji,ij->j", block, products)
+            else:  # nearly collinear columns: a square root of the inverse keeps more digits
+                projected = factor.to_coefficients.T @ products
+                block = (factor.to_coefficients @ projected).T
+                self._sigma[part] -= np.einsum("ij,ij->j", projected, projected)
+            self._coupling[part, :size] = block
+            corr[part] -= factor.weights @ products
+        self._corr = corr if self._corr is None else self._corr
 
     def _refine_small(self) -> None:
         """Compute anew what concerns columns of which little is left."""

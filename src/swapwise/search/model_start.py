@@ -39,8 +39,8 @@ def has_model(objective: SetFunction) -> bool:
 def prefers_model(objective: SetFunction, constraint: IndependenceSystem) -> bool:
     """Tell whether a start from models is the fastest."""
     if isinstance(objective, LeastSquares):
-        # A model that holds every element is the search itself, less its history.
-        return isinstance(constraint, Matroid) and objective.n > SMALL
+        # A model that holds every element is the search itself, less its history and its looks at the data.
+        return isinstance(constraint, Matroid) and (objective.n > SMALL or objective.design.streamed)
     return has_model(objective)
 
 

@@ -1,0 +1,102 @@
+"""Blocks of a Dask array or frame: the work goes to the chunks, wherever they are."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swapwise.checks import IndexArray
+from swapwise.data.blocks import Blocks, Work, as_block, merged
+
+# So many answers are merged at a time, on the way to a single one.
+FAN_IN = 8
+
+
+def is_dask(X: Any) -> bool:
+    """Tell whether X is a Dask array or frame, without a look at Dask if it is not."""
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
+
+
+class DaskBlocks(Blocks):
+    """The row chunks of a Dask array, or the partitions of a Dask frame.
+
+    Every fold is one task graph whose answers are merged as a tree; only the last one comes to this process.
+    It runs on the cluster that a ``dask.distributed.Client`` of this process is connected to, or else on
+    threads.
+
+    >>> import dask.array as da
+    >>> from swapwise.data.works import Dots
+    >>> DaskBlocks(da.ones((5, 2), chunks=2)).fold(Dots(), np.ones((1, 5)))
+    (array([[5., 5.]]),)
+    """
+
+    def __init__(self, X: Any) -> None:
+        array = _as_array(X)
+        if array.numblocks[1] > 1:
+            array = array.rechunk({1: -1})
+        self._array = array
+        self.n_samples, self.n_features = map(int, array.shape)
+        self._bounds = np.append(0, np.cumsum(array.chunks[0])).astype(int).tolist()
+        self._blocks = array.to_delayed().ravel().tolist()
+
+    def fold(self, work: Work, *rows: NDArray[Any]) -> Any:
+        """Work on all chunks, and merge the answers as a tree."""
+        from dask import delayed
+
+        sent = delayed(work, traverse=False)  # one copy for every worker, not for every chunk
+        do, merge = delayed(_work_on, traverse=False), delayed(merged)
+        answers = [
+            do(block, sent, number, begin, end, self.n_features, [part[..., begin:end] for part in rows])
+            for number, (block, (begin, end)) in enumerate(
+                zip(self._blocks, pairwise(self._bounds), strict=True)
+            )
+            if end > begin
+        ]
+        while len(answers) > 1:
+            groups = [answers[first : first + FAN_IN] for first in range(0, len(answers), FAN_IN)]
+            answers = [merge(sent, group) for group in groups]
+        return answers[0].compute()
+
+    def restricted(self, elements: IndexArray) -> Blocks:
+        """Return some of the columns, kept in the memory of the cluster."""
+        return DaskBlocks(self._array[:, elements].persist())
+
+    def place_of(self, sample: int) -> str:
+        """Return the number of the chunk of a sample, and its rows."""
+        number = int(np.searchsorted(self._bounds, sample, side="right")) - 1
+        return f", in chunk {number} (rows {self._bounds[number]} to {self._bounds[number + 1] - 1})"
+
+    def take(self, rows: IndexArray) -> Blocks:
+        """Return some of the samples, in the order in which they are stored."""
+        return DaskBlocks(self._array[np.sort(rows)])
+
+
+def _work_on(
+    block: Any, work: Work, number: int, begin: int, end: int, n_features: int, rows: list[NDArray[Any]]
+) -> Any:
+    return work(as_block(block, number, begin, end, n_features), *rows)
+
+
+def _as_array(X: Any) -> Any:
+    """Return an array with chunks of known lengths."""
+    if hasattr(X, "to_dask_array"):
+        _refuse_text(X)
+        return X.to_dask_array(lengths=True)
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be two-dimensional (rows are samples, columns are features), got shape {X.shape}"
+        )
+    if X.dtype.kind not in "biuf":
+        raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
+    return X.compute_chunk_sizes() if np.isnan(X.shape).any() else X
+
+
+def _refuse_text(frame: Any) -> None:
+    if not hasattr(frame, "columns") or frame.ndim != 2:
+        raise TypeError(f"X must be a frame with features as columns, got {type(frame).__name__}")
+    for name, dtype in frame.dtypes.items():
+        if getattr(dtype, "kind", "O") not in "biuf":
+            raise TypeError(f"X must hold real numbers, got values of type {dtype} in column {name!r}")

@@ -1,0 +1,171 @@
+"""The sums over the samples that a search asks for, block by block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.data.blocks import Work
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Some columns, shifted and multiplied: ``(x − shift) · factor``."""
+
+    elements: IndexArray
+    shift: FloatArray
+    factor: FloatArray
+
+    def of(self, block: FloatArray, root: FloatArray) -> FloatArray:
+        """Return the columns of a block, one a row, with each sample multiplied by ``root``."""
+        columns = block[:, self.elements].T - self.shift[:, None]
+        columns *= self.factor[:, None]
+        columns *= root
+        return columns
+
+
+class FirstLook(Work):
+    """Total weight, weighted means and spreads of all columns, and their products with vectors."""
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the sums, counted from a row so that large offsets do no harm."""
+        from swapwise.kernels import moments
+
+        weight, vectors = rows
+        weight = np.ascontiguousarray(weight)
+        origin = block[int(np.argmax(weight))].copy()
+        sums, squares = np.empty(len(origin)), np.empty(len(origin))
+        with np.errstate(over="ignore", invalid="ignore"):
+            moments.by_rows(block, weight, origin, 0, len(origin), sums, squares)
+            total = float(weight.sum())
+            offset = sums / (total or 1.0)
+            return total, origin + offset, np.maximum(squares - sums * offset, 0.0), vectors @ block
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the moments of both: spreads grow by the distance of the means."""
+        total = first[0] + second[0]
+        share = second[0] / (total or 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = second[1] - first[1]
+            mean = first[1] + share * apart
+            spread = first[2] + second[2] + first[0] * share * apart**2
+            return total, mean, spread, first[3] + second[3]
+
+
+class Dots(Work):
+    """Products of all columns with vectors."""
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return ``V X``."""
+        return (rows[0] @ block,)
+
+
+@dataclass(frozen=True)
+class ColumnProducts(Work):
+    """Products of some columns with all, and the triangle of others and the target.
+
+    The triangle R of ``[A_K y] = QR`` says all that inner products can tell, to the last digit.
+    """
+
+    columns: Scaled
+    known: Scaled
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return products, the sums of the columns, and the triangle."""
+        root, target = rows
+        columns = self.columns.of(block, root)
+        columns *= root
+        return columns @ block, columns.sum(axis=1), _triangle(self.known.of(block, root), target)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return sums, and the triangle of two triangles."""
+        both = np.vstack([first[2], second[2]])
+        return first[0] + second[0], first[1] + second[1], _reduced(both)
+
+
+def _triangle(columns: FloatArray, target: FloatArray) -> FloatArray:
+    return _reduced(np.column_stack([columns.T, target]))
+
+
+def _reduced(rows: FloatArray) -> FloatArray:
+    """Return the triangle R of ``rows = QR``."""
+    triangle: Any = np.linalg.qr(rows, mode="r")
+    return np.asarray(triangle, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Products(Work):
+    """``X_firstᵀ diag(weight) X_second``."""
+
+    first: IndexArray
+    second: IndexArray
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the products of a block."""
+        return ((block[:, self.first].T * rows[0]) @ block[:, self.second],)
+
+
+class Gathering(Work):
+    """Work whose answers lie side by side: a list of parts."""
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the parts of both."""
+        return [*first, *second]
+
+
+@dataclass(frozen=True)
+class Gathered(Gathering):
+    """Some columns as they are."""
+
+    elements: IndexArray
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the columns, one a row."""
+        return [np.ascontiguousarray(block[:, self.elements].T)]
+
+
+@dataclass(frozen=True)
+class Combined(Gathering):
+    """``X w`` for a vector ``w``, or several as columns, that are zero elsewhere."""
+
+    elements: IndexArray
+    coef: FloatArray
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return one row a sample."""
+        return [block[:, self.elements] @ self.coef]
+
+
+@dataclass(frozen=True)
+class Largest(Work):
+    """The largest absolute values of some columns."""
+
+    elements: IndexArray
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return those of a block."""
+        return np.abs(block[:, self.elements]).max(axis=0)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the larger ones."""
+        return np.maximum(first, second)
+
+
+class FirstBad(Work):
+    """The first entry that is not finite: sample, feature, value; None if all are."""
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Look for one; the number of each sample is given with the rows."""
+        bad = ~np.isfinite(block)
+        if not bad.any():
+            return None
+        row, column = np.argwhere(bad)[0]
+        return int(rows[0][row]), int(column), float(block[row, column])
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the earlier one."""
+        return second if first is None else first
