@@ -26,7 +26,7 @@ class Source:
 def kept_products(n, room, samples=1):
     source = Source(n)
     with patch.object(products, "FEWEST", room):
-        return KeptProducts(n, samples, source.compute), source
+        return KeptProducts(n, int(0.04 * samples), 128, source.compute), source
 
 
 @st.composite
@@ -114,7 +114,7 @@ def test_an_interrupted_request_leaves_nothing_wrong_behind():
             raise KeyboardInterrupt
         return np.eye(100)[elements]
 
-    kept = KeptProducts(100, 10, compute)
+    kept = KeptProducts(100, 10, 128, compute)
     kept.of(np.arange(32))
     interrupted[0] = True
     with pytest.raises(KeyboardInterrupt):

@@ -9,6 +9,10 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 
+# Inner products say all there is to know of columns as long as each leaves at least this share of its
+# squared length unexplained by the others; beyond that, the columns themselves have to be factored.
+SAFE_SHARE = 1e-3
+
 
 class Columns(ABC):
     """Columns of numbers, one number a sample, of which only ``AᵀV`` and a few columns are ever needed."""
@@ -37,12 +41,11 @@ class Columns(ABC):
         """Return ``V A`` for vectors with one number a sample, one vector a row: one pass over the data."""
 
     @abstractmethod
-    def products(self, elements: IndexArray) -> FloatArray:
-        """Return ``a_jᵀA`` for each element, one a row; what was asked for before need not be read again."""
+    def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
+        """Return ``a_jᵀA`` for each element, one a row; what was asked for before need not be read again.
 
-    def has_products(self, element: int) -> bool:
-        """Tell whether the products of a column need not be read again."""
-        return True
+        ``likely`` is what may be asked for next: it is read along if that saves another look at the data.
+        """
 
     @abstractmethod
     def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
@@ -104,7 +107,7 @@ class Pool(Columns):
         """Return ``V A``, from the columns themselves."""
         return vectors @ self.columns(np.arange(self.n_features)).T
 
-    def products(self, elements: IndexArray) -> FloatArray:
+    def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
         """Return rows of the Gram matrix."""
         return self._gram[elements]
 

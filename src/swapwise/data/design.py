@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
 from swapwise.data.columns import Columns
 from swapwise.data.matrix import Matrix, Moments
-from swapwise.data.products import AT_ONCE, KeptProducts
+from swapwise.data.products import KeptProducts
 
 # A column whose deviation is no more than this, relative to its mean, is constant but for rounding.
 CONSTANT = 1e-13
@@ -24,6 +24,10 @@ FAR_FROM_ZERO, FAR_IN_SINGLE = 1e3, 30.0
 
 # The same for the inner products of a few columns with each other, which are only needed for a first guess.
 OFF_CENTRE = 30.0
+
+# Products of columns with all others are kept up to this share of the data, and worked out for so many
+# columns at a time.
+KEPT_SHARE, AT_ONCE = 0.04, 128
 
 
 class Design(Columns):
@@ -71,16 +75,17 @@ class Design(Columns):
         self._far = np.empty(0, dtype=np.intp)
         self._far_place = np.full(self.n_features, -1, dtype=np.intp)
         self._settle()
-        self._kept = KeptProducts(self.n_features, self.n_samples, self.cross, self._products_at_once())
+        room, at_once = self._room_for_products()
+        self._kept = KeptProducts(self.n_features, room, at_once, self.cross)
 
     def _look(self) -> Moments:
         """Return means and spreads of the columns as they are stored."""
         self.passes += 1
         return self.matrix.moments(self._weight)
 
-    def _products_at_once(self) -> int:
-        """Return of how many columns products are worked out together."""
-        return AT_ONCE
+    def _room_for_products(self) -> tuple[int, int]:
+        """Return of how many columns products are kept, and worked out together."""
+        return int(KEPT_SHARE * self.n_samples), AT_ONCE
 
     def _settle(self) -> None:
         """Find shift and scale of every column, and their squared lengths."""
@@ -174,13 +179,9 @@ class Design(Columns):
         products *= self._factor
         return products
 
-    def products(self, elements: IndexArray) -> FloatArray:
+    def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
         """Return ``a_jᵀA`` for each element, one a row; what was asked for before is not read again."""
         return self._kept.of(elements)
-
-    def has_products(self, element: int) -> bool:
-        """Tell whether the products of a column are kept."""
-        return element in self._kept
 
     def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
         """Go through the same products, a part of the features at a time."""

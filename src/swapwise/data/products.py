@@ -10,20 +10,22 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 
-# So many products are kept, or more if they take no more than this share of the data, or this many numbers.
-FEWEST, SHARE, MOST_ENTRIES = 32, 0.04, 1 << 26
+# No fewer products are kept than these.
+FEWEST = 32
 
-# So many are computed at once unless that is told, and so many features are handed out at a time.
-AT_ONCE, BLOCK = 128, 2048
+# So many features are handed out at a time.
+BLOCK = 2048
 
 
 class KeptProducts:
     """``a_jᵀA`` for the columns that were asked for last.
 
-    ``compute`` is asked for what is not known yet: it takes elements and returns their products, one a row.
+    ``compute`` is asked for what is not known yet: it takes elements, ``at_once`` at the most, and returns
+    their products, one a row. There is room for the products of so many columns, or more if they are asked
+    for together.
 
     >>> asked = []
-    >>> kept = KeptProducts(4, 10, lambda elements: asked.append(elements.tolist()) or np.eye(4)[elements])
+    >>> kept = KeptProducts(4, 10, 2, lambda elements: asked.append(elements.tolist()) or np.eye(4)[elements])
     >>> kept.of(np.array([2, 0]))
     array([[0., 0., 1., 0.],
            [1., 0., 0., 0.]])
@@ -35,14 +37,13 @@ class KeptProducts:
     def __init__(
         self,
         n_features: int,
-        n_samples: int,
+        room: int,
+        at_once: int,
         compute: Callable[[IndexArray], FloatArray],
-        at_once: int = AT_ONCE,
     ) -> None:
         self._compute, self._at_once = compute, at_once
         self._n_features = n_features
-        most = min(int(SHARE * n_samples), MOST_ENTRIES // n_features)
-        self._room = min(n_features, max(FEWEST, most))
+        self._room = min(n_features, max(FEWEST, room))
         self._forget()
 
     def _forget(self) -> None:
@@ -65,6 +66,10 @@ class KeptProducts:
     def __contains__(self, element: int) -> bool:
         """Tell whether the products of a column are kept."""
         return element in self._row
+
+    def elements(self) -> IndexArray:
+        """Return the columns whose products are kept."""
+        return np.array(list(self._row), dtype=np.intp)
 
     def of(self, elements: IndexArray) -> FloatArray:
         """Return the products of some columns, one a row."""

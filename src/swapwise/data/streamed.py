@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import lapack
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data import works
 from swapwise.data.chunked import ChunkedMatrix
+from swapwise.data.columns import SAFE_SHARE
 from swapwise.data.design import Design
 from swapwise.data.matrix import Moments
 
 # So many columns are known by their triangle at the most, unless more are asked for at once.
 MOST_KNOWN = 1000
 
-# Products are worked out for as many columns in a pass as have no more than so many of them.
-ENTRIES_AT_ONCE = 1 << 25
+# So many products of columns with all others are kept, and so many are worked out in a pass.
+KEPT_ENTRIES, ENTRIES_AT_ONCE = 1 << 26, 1 << 25
 
 
 class StreamedDesign(Design):
     """A design of which one column costs as much to read as all do: one pass over the data.
 
     So whatever is asked for brings along what will be: the first look at the data the products with the
-    target, and the products of some columns their *triangle*, the R of ``[A_K y] = QR``. Columns in the
-    coordinates of Q are as short as there are columns in K, and their inner products with each other and with
-    the target are those of the columns themselves.
+    target. And a few columns are shown in coordinates in which they are short, from their inner products or,
+    where these would lose digits, from their *triangle*, the R of ``[A_K y] = QR``, which is a pass of its
+    own.
 
     Parameters
     ----------
@@ -91,32 +93,64 @@ class StreamedDesign(Design):
     def view(self, elements: IndexArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return columns, one a row, and the target, in coordinates that leave inner products as they are."""
         if not np.isin(elements, self._known).all():
-            self._fold(np.empty(0, dtype=np.intp), elements)
+            shown = self._from_products(elements)
+            if shown is not None:
+                return shown
+            self._read_triangle(elements)
         columns = self._triangle[:, np.searchsorted(self._known, elements)]
         return np.ascontiguousarray(columns.T), self._triangle[:, -1].copy()
+
+    def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
+        """Return ``a_jᵀA`` for each element; if that takes a look at the data, what is likely comes along."""
+        if likely is None or self._has_products(elements):
+            return super().products(elements)
+        return super().products(np.append(elements, likely))[: len(elements)]
+
+    def _has_products(self, elements: IndexArray) -> bool:
+        return all(element in self._kept for element in elements.tolist())
+
+    def _from_products(self, elements: IndexArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return columns and target as Cholesky's factor shows them, or None if rounding would spoil it."""
+        lengths = np.sqrt(self.squared_norms[elements])
+        if not self._has_products(elements) or not lengths.all():
+            return None
+        scaled = self.products(elements)[:, elements] / lengths / lengths[:, None]
+        factor, info = lapack.dpotrf(scaled, lower=1, clean=1)
+        if info != 0:
+            return None
+        inverse, _ = lapack.dtrtri(factor, lower=1)
+        if not np.einsum("ij,ij->j", inverse, inverse).max(initial=0.0) * SAFE_SHARE <= 1.0:
+            return None
+        explained = inverse @ (self.with_target[elements] / lengths)
+        rest = np.sqrt(max(0.0, float(self.target @ self.target - explained @ explained)))
+        columns = np.column_stack([factor * lengths[:, None], np.zeros(len(elements))])
+        return columns, np.append(explained, rest)
 
     def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
         """Return the inner products of some columns with others."""
         return self.products(first)[:, second]
 
     def cross(self, elements: IndexArray) -> FloatArray:
-        """Return ``a_jᵀA`` for each element, and have their triangle from the same pass."""
-        products, sums = self._fold(elements, elements)
+        """Return ``a_jᵀA`` for each element: one pass over the data."""
+        products, sums = self.matrix.fold(works.ColumnProducts(self._scaled(elements)), self._roots())
+        self.passes += 1
         return self._to_columns(products, sums)
 
-    def _fold(self, columns: IndexArray, wanted: IndexArray) -> tuple[FloatArray, FloatArray]:
-        known = np.union1d(wanted, self._known)
-        if len(known) > MOST_KNOWN:
-            known = np.unique(wanted)
-        root = np.ones(self.n_samples) if self.row_scale is None else self.row_scale
-        work = works.ColumnProducts(self._scaled(columns), self._scaled(known))
-        products, sums, triangle = self.matrix.fold(work, root, self.target)
+    def _read_triangle(self, elements: IndexArray) -> None:
+        """Read the triangle of some columns, and of what else searches have come back to."""
+        known = np.unique(elements)
+        for more in (self._known, self._kept.elements()):
+            if len(known) + len(more) <= MOST_KNOWN:
+                known = np.union1d(known, more)
+        triangle = self.matrix.fold(works.Triangle(self._scaled(known)), self._roots(), self.target)
         self._known, self._triangle = known, triangle
         self.passes += 1
-        return products, sums
 
-    def _products_at_once(self) -> int:
-        return max(1, ENTRIES_AT_ONCE // self.n_features)
+    def _roots(self) -> FloatArray:
+        return np.ones(self.n_samples) if self.row_scale is None else self.row_scale
+
+    def _room_for_products(self) -> tuple[int, int]:
+        return KEPT_ENTRIES // self.n_features, max(1, ENTRIES_AT_ONCE // self.n_features)
 
     def _scaled(self, elements: IndexArray) -> works.Scaled:
         return works.Scaled(elements, self.shift[elements], self._factor[elements])

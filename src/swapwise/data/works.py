@@ -66,33 +66,33 @@ class Dots(Work):
 
 @dataclass(frozen=True)
 class ColumnProducts(Work):
-    """Products of some columns with all, and the triangle of others and the target.
-
-    The triangle R of ``[A_K y] = QR`` says all that inner products can tell, to the last digit.
-    """
+    """Products of some columns with all, and the sums of these columns."""
 
     columns: Scaled
-    known: Scaled
 
     def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return products, the sums of the columns, and the triangle."""
-        root, target = rows
-        columns = self.columns.of(block, root)
-        columns *= root
-        return columns @ block, columns.sum(axis=1), _triangle(self.known.of(block, root), target)
+        """Return both for a block; ``rows`` are square roots of weights."""
+        columns = self.columns.of(block, rows[0])
+        columns *= rows[0]
+        return columns @ block, columns.sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Triangle(Work):
+    """The R of ``[A_K y] = QR``: all that inner products of columns can tell, to the last digit."""
+
+    columns: Scaled
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the triangle of a block; ``rows`` are square roots of weights, and the target."""
+        return _reduced(np.column_stack([self.columns.of(block, rows[0]).T, rows[1]]))
 
     def merge(self, first: Any, second: Any) -> Any:
-        """Return sums, and the triangle of two triangles."""
-        both = np.vstack([first[2], second[2]])
-        return first[0] + second[0], first[1] + second[1], _reduced(both)
-
-
-def _triangle(columns: FloatArray, target: FloatArray) -> FloatArray:
-    return _reduced(np.column_stack([columns.T, target]))
+        """Return the triangle of two triangles."""
+        return _reduced(np.vstack([first, second]))
 
 
 def _reduced(rows: FloatArray) -> FloatArray:
-    """Return the triangle R of ``rows = QR``."""
     triangle: Any = np.linalg.qr(rows, mode="r")
     return np.asarray(triangle, dtype=np.float64)
 

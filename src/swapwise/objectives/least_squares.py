@@ -35,6 +35,10 @@ EIGENVALUES_UP_TO = 1000
 FEW = 8
 
 
+# Data that cost the same to read for few columns as for many are asked for so many more than are needed.
+READ_AHEAD = 0.5
+
+
 # The whole Gram matrix is kept, where it is asked for, up to this size.
 GRAM_UP_TO = 3000
 
@@ -175,7 +179,7 @@ class LeastSquares(SparseObjective):
     def quadratic_model(self, state: SparseState, elements: IndexArray) -> LeastSquares:
         """Return the same objective on some elements: it is its own second-order model."""
         model = object.__new__(type(self))
-        model.design = Pool(self.design, elements, self._gram_of(elements))
+        model.design = Pool(self.design, elements, self._gram_of(elements, state))
         model.n, model.y, model.ridge = len(elements), self.y, self.ridge
         model._squared_y = self._squared_y
         model._scale_by_y()
@@ -192,7 +196,7 @@ class LeastSquares(SparseObjective):
         # The slope is 2c/‖y‖², and such an element adds c²/σ to what is explained of ‖y‖².
         return state.pull * (self.total / 4) / np.maximum(self.squares, np.finfo(float).tiny)
 
-    def _gram_of(self, elements: IndexArray) -> FloatArray:
+    def _gram_of(self, elements: IndexArray, state: SparseState) -> FloatArray:
         """Return inner products of some columns; those that were asked for last time are not read again."""
         pool = self._pool
         known, where, in_pool = np.intersect1d(elements, pool.elements, return_indices=True)
@@ -202,13 +206,21 @@ class LeastSquares(SparseObjective):
         places = np.searchsorted(elements, new)
         # A look at all of the data: whatever is chosen will need it.
         if self.design.streamed or (len(known) and len(new) <= FEW):
-            rows = self.design.products(new)[:, elements]
+            rows = self.design.products(new, self._likely(state, elements))[:, elements]
         else:
             rows = self.design.gram(new, elements if len(known) else new)
         gram[places] = rows
         gram[:, places] = rows.T
         self._pool = Pooled(elements, gram)
         return gram
+
+    def _likely(self, state: SparseState, elements: IndexArray) -> IndexArray | None:
+        """Return what may well join some elements, where it is better read along than come back for."""
+        if not self.design.streamed or not len(state.support):
+            return None
+        promises = self.promises(state)
+        promises[elements] = 0.0
+        return np.argsort(-promises, kind="stable")[: int(READ_AHEAD * len(elements))]
 
     def upper_bound(self, support: IndexArray) -> float:
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.

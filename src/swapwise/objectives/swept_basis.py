@@ -198,7 +198,7 @@ class SweptBasis:
         if unexplained <= self.rank_floor[element]:
             self.objective.warn_of_rank(f"column {element} is spanned by columns chosen before it")
             return
-        products = self.objective.design.products(self._with_likely(element))[0]
+        products = self.objective.design.products(np.array([element]), self._likely())[0]
         known = products[self.elements[:size]]
         explained = self.coupling[element, :size].copy()
         expected = self.objective.squares[element] - float(explained @ known)
@@ -223,14 +223,13 @@ class SweptBasis:
         self.size += 1
         self._updates += 1
 
-    def _with_likely(self, element: int) -> IndexArray:
-        """Return an element, and with data that are better read seldom those that may well be next."""
-        first = np.array([element])
-        if not self.objective.design.streamed or self.objective.design.has_products(element):
-            return first
+    def _likely(self) -> IndexArray | None:
+        """Return what may well be added next, where it is better to read that along than to come again."""
+        if not self.objective.design.streamed:
+            return None
         promise = self.corr**2 / np.maximum(self.sigma, np.finfo(float).tiny)
         promise[self.support] = 0.0
-        return np.append(first, np.argsort(-promise, kind="stable")[:LIKELY])
+        return np.argsort(-promise, kind="stable")[:LIKELY]
 
     def _rebuild(self) -> None:
         """Factor the chosen columns anew, from the data."""
