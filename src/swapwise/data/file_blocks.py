@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.blocks import Blocks, Work, as_block
 from swapwise.data.matrix import Matrix
+from swapwise.news import tell
 
 # A block has about so many bytes: enough to make up for what is done once a block, and little next to any
 # memory.
@@ -64,6 +65,7 @@ class ArrayBlocks(Blocks):
                 as_block(self._array[begin:end], number, begin, end, self.n_features),
             )
             self._let_go()
+            tell(share=end / self.n_samples)
 
     def _let_go(self) -> None:
         """Make room for the next block; what is in memory anyway stays there."""

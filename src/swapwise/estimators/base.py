@@ -38,6 +38,7 @@ from swapwise.objectives.base import SparseObjective
 from swapwise.search.methods import resolve
 from swapwise.search.model_start import SMALL, prefers_model
 from swapwise.search.pivots import Pivot
+from swapwise.search.progress import reading_bar
 from swapwise.search.result import SearchResult
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.certify import certify
@@ -303,7 +304,8 @@ class SparseEstimator(BaseEstimator, ABC):
     def _fit(self, sample: Sample) -> Self:
         elements = self._elements()
         constraint = self._resolve(elements)
-        task = self._build(sample, elements)
+        with reading_bar() if self.progress and isinstance(sample.X, Matrix) else nullcontext():
+            task = self._build(sample, elements)
         found = self._search(task.objective, constraint)
         warn_if_cut_short([found.best.status], self.time_limit, self.max_iter, "result_.status")
         return self._install(task, elements, constraint, found)

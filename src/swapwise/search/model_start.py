@@ -12,10 +12,7 @@ from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.clock import Clock
 from swapwise.search.few_columns import few_columns, layers
 from swapwise.search.steps import move_to
-from swapwise.search.working_sets import working_sets
-
-# So few elements are better looked at all at once, move by move.
-SMALL = 200
+from swapwise.search.working_sets import SMALL, working_sets
 
 # A model that leads to a worse set than the one it was made for ends the rounds; few get that far.
 MOST_MODELS = 20

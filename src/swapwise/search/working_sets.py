@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
+from swapwise.news import tell
 from swapwise.objectives.base import SparseState
 from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.few_columns import FewColumns, few_columns, layers
@@ -15,6 +17,9 @@ from swapwise.search.steps import move_to
 
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares_state import LeastSquaresState
+
+# So few elements are looked at all at once.
+SMALL = 200
 
 # Working sets begin with so many allowed sets, or this many elements in all if those are fewer, and grow by
 # so many that promise most at the set found.
@@ -51,18 +56,26 @@ class _WorkingSets:
     ) -> None:
         self._state, self._matroid, self._clock, self._tol = state, matroid, clock, tol
         self._least = max(tol, state.rounding)
+        is_small = state.objective.n <= SMALL
+        self._pool = np.arange(state.objective.n) if is_small else self._first_pool(again)
+        self._kicks = _Kicks(0 if again or is_small else VAIN_KICKS)
+
+    def _first_pool(self, again: bool) -> IndexArray:
+        state, matroid = self._state, self._matroid
         first = state.objective.last_pool if again else np.empty(0, dtype=np.intp)
         if not len(first):
-            count = max(1, min(FIRST_LAYERS, MOST_AT_FIRST // max(1, matroid.max_size())))
-            first = layers(state.objective.promises(state), state.support, matroid, count)
-        self._pool = np.union1d(first, state.support)
-        self._kicks = _Kicks(0 if again else VAIN_KICKS)
+            most = max(1, min(FIRST_LAYERS, MOST_AT_FIRST // max(1, matroid.max_size())))
+            first = layers(state.objective.promises(state), state.support, matroid, most)
+        return np.union1d(first, state.support)
 
     def search(self) -> IndexArray:
         """Go on until nothing improves among all columns, and no kick among the few leads to better ones."""
         state = self._state
-        while len(self._pool):
+        for rounds in count(1):
+            if not len(self._pool):
+                break
             self._clock.check()
+            tell(rounds=rounds, passes=state.objective.n_passes, value=state.value)
             few = cast(FewColumns, few_columns(state, self._matroid, self._pool, self._clock, self._tol))
             before = state.support
             self._go_to(self._climbed(few))
