@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import swapwise as sw
-from swapwise.estimators.restarts import as_generator, best_of_searches
+from swapwise.estimators import restarts
+from swapwise.estimators.restarts import BATCH, as_generator, best_of_searches
 
 
 def hard_problem():
@@ -123,3 +126,55 @@ def test_restarts_of_working_sets_are_never_worse_and_repeatable(kind):
     once, often, again = (kind(6, n_restarts=n).fit(X, y) for n in (0, 6, 6))
     assert often.result_.value >= once.result_.value
     np.testing.assert_array_equal(often.coef_, again.coef_)
+
+
+def watched(monkeypatch, change):
+    """Return a list that gets what every restart began with and what it led to, as ``change`` has it."""
+    made, search = [], restarts._search_elsewhere
+
+    def watch(problem, pool, kept, *rest):
+        result = change(len(made), search(problem, pool, kept, *rest))
+        made.append((kept, result))
+        return result
+
+    monkeypatch.setattr(restarts, "_search_elsewhere", watch)
+    return made
+
+
+def test_restarts_begin_with_parts_of_the_best_answer_before_their_batch(monkeypatch):
+    def better_than_all_before(number, result):
+        return replace(result, value=2.0 + number, support=np.arange(number, number + 4))
+
+    made = watched(monkeypatch, better_than_all_before)
+    X, y = hard_problem()
+    first = sw.maximize(sw.LeastSquares(X, y), sw.Uniform(30, 4))
+    best_of_searches(sw.LeastSquares(X, y), sw.Uniform(30, 4), n_restarts=3 * BATCH)
+    results = [first] + [result for _, result in made]
+    for number, (kept, _) in enumerate(made):
+        known = results[number // BATCH * BATCH].support
+        assert set(kept) <= set(known if number % 2 else [])
+    assert any(len(kept) for kept, _ in made)
+
+
+def test_an_interrupt_within_a_batch_loses_no_search(monkeypatch):
+    def interrupted(number, result):
+        if number == 4:
+            raise KeyboardInterrupt
+        return result
+
+    made = watched(monkeypatch, interrupted)
+    X, y = hard_problem()
+    found = best_of_searches(sw.LeastSquares(X, y), sw.Uniform(30, 4), n_restarts=BATCH)
+    assert found.best.status == sw.Status.INTERRUPTED
+    assert len(made) == 4
+    np.testing.assert_allclose(found.frequency * 5, np.round(found.frequency * 5), atol=1e-12)
+    assert found.best.value >= max(result.value for _, result in made)
+
+
+@pytest.mark.parametrize("status", [sw.Status.TIME_LIMIT, sw.Status.INTERRUPTED])
+def test_a_search_that_is_cut_short_is_the_last(monkeypatch, status):
+    made = watched(monkeypatch, lambda n, result: replace(result, status=status) if n == 2 else result)
+    X, y = hard_problem()
+    found = best_of_searches(sw.LeastSquares(X, y), sw.Uniform(30, 4), n_restarts=3 * BATCH)
+    assert found.best.status == status
+    assert len(made) == 3

@@ -8,35 +8,51 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.data.file_blocks import BLOCK_BYTES, let_go
+from swapwise.data.blocks import Blocks
+from swapwise.data.file_blocks import BLOCK_BYTES, FileBlocks
+from swapwise.data.mapped_file import MappedFile
 from swapwise.data.matrix import Matrix, Moments
+from swapwise.news import tell
 
 
 class ColumnFile(Matrix):
     """A memory-mapped file in Fortran's order, of which no more than some columns are resident at a time."""
 
-    def __init__(self, array: np.memmap[Any, Any]) -> None:
-        self._columns: Any = array.T
-        self.n_samples, self.n_features = array.shape
-
-    def _parts(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Go through the columns, some at a time, one a row."""
-        step = max(1, BLOCK_BYTES // (8 * self.n_samples))
-        for begin in range(0, self.n_features, step):
-            part = slice(begin, begin + step)
-            yield part, np.ascontiguousarray(self._columns[part], dtype=np.float64)
-            let_go(self._columns)
+    def __init__(self, file: MappedFile, rows: IndexArray | None = None) -> None:
+        self._file, self._rows = file, rows
+        samples, self.n_features = file.array.shape
+        self.n_samples = samples if rows is None else len(rows)
 
     def take(self, rows: IndexArray) -> ColumnFile:
         """Return some of the samples."""
-        return ColumnFile(self._columns[:, rows].T)  # copies
+        return ColumnFile(self._file, rows if self._rows is None else self._rows[rows])
+
+    def row_blocks(self) -> Blocks:
+        """Return the same numbers in blocks of rows, for those who need all columns of a sample."""
+        blocks = FileBlocks(self._file)
+        return blocks if self._rows is None else blocks.take(self._rows)
+
+    def _read(self, some: Any) -> FloatArray:
+        """Return columns by their numbers or as a slice, one a row."""
+        columns = self._file.array.T[some]
+        columns = columns if self._rows is None else columns[:, self._rows]
+        if columns.dtype == np.float64 and isinstance(some, slice):
+            return columns
+        return np.ascontiguousarray(columns, dtype=np.float64)
+
+    def _parts(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the columns, some at a time, one a row."""
+        step = max(1, BLOCK_BYTES // (8 * len(self._file.array)))
+        for begin in range(0, self.n_features, step):
+            part = slice(begin, min(begin + step, self.n_features))
+            yield part, self._read(part)
+            self._file.let_go()
+            tell(share=part.stop / self.n_features)
 
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns as the rows of a new array."""
-        columns = np.empty((len(elements), self.n_samples))
-        for row, element in zip(columns, elements, strict=True):
-            row[:] = self._columns[element]
-        let_go(self._columns)
+        columns = self._read(np.asarray(elements, dtype=np.intp))
+        self._file.let_go()
         return columns
 
     def products(self, vectors: FloatArray) -> FloatArray:
@@ -50,8 +66,8 @@ class ColumnFile(Matrix):
         """Return ``X w``, from the columns with a coefficient, for a vector or for several as columns."""
         total = np.zeros((self.n_samples, *coef.shape[1:]))
         for element in np.flatnonzero(coef.reshape(len(coef), -1).any(axis=1)):
-            total += np.multiply.outer(self._columns[element], coef[element])
-            let_go(self._columns)
+            total += np.multiply.outer(self._read(slice(element, element + 1))[0], coef[element])
+            self._file.let_go()
         return total
 
     def moments(self, weight: FloatArray) -> Moments:
@@ -62,7 +78,7 @@ class ColumnFile(Matrix):
         origin_row = int(np.argmax(weight))
         with np.errstate(over="ignore", invalid="ignore"):
             for part, columns in self._parts():
-                origin, count = columns[:, origin_row].copy(), len(columns)
+                origin, count = np.array(columns[:, origin_row]), len(columns)
                 sums, squares = np.empty(count), np.empty(count)
                 moments.by_columns(columns, weight, origin, 0, count, sums, squares)
                 offset = sums / weight.sum()
@@ -81,7 +97,7 @@ class ColumnFile(Matrix):
 
     def largest_entries(self, elements: IndexArray) -> FloatArray:
         """Return the largest absolute value in some columns."""
-        return np.array([np.abs(self._columns[element]).max() for element in elements])
+        return np.array([np.abs(self._read(slice(e, e + 1))).max() for e in elements])
 
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``X_firstᵀ diag(weight) X_second``."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from swapwise.data.dask_blocks import is_dask
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.design import Design
-from swapwise.data.file_blocks import is_file
+from swapwise.data.mapped_file import MappedFile, is_mapped
 from swapwise.data.matrix import Matrix
 
 
@@ -36,7 +36,7 @@ def open_matrix(X: Any) -> Matrix:
 
 def is_chunked(X: Any) -> bool:
     """Tell whether X is to be read block by block: a memory-mapped file, a Dask array or frame."""
-    return is_file(X) or is_dask(X) or isinstance(X, (str, PathLike))
+    return is_mapped(X) or is_dask(X) or isinstance(X, (str, PathLike))
 
 
 def open_design(
@@ -64,6 +64,12 @@ def _chunked(X: Any) -> Matrix:
         from swapwise.data.dask_blocks import DaskBlocks
 
         return ChunkedMatrix(DaskBlocks(X))
-    from swapwise.data.file_blocks import open_file
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"X must have at least one sample and one feature, got shape {X.shape}")
+    if X.dtype.kind not in "biuf":
+        raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
+    from swapwise.data.column_file import ColumnFile
+    from swapwise.data.file_blocks import FileBlocks
 
-    return open_file(X)
+    by_columns = X.strides[0] == X.itemsize and X.shape[1] > 1
+    return ColumnFile(MappedFile(X)) if by_columns else ChunkedMatrix(FileBlocks(MappedFile(X)))

@@ -112,7 +112,7 @@ class StreamedDesign(Design):
     def _from_products(self, elements: IndexArray) -> tuple[FloatArray, FloatArray] | None:
         """Return columns and target as Cholesky's factor shows them, or None if rounding would spoil it."""
         lengths = np.sqrt(self.squared_norms[elements])
-        if not self._has_products(elements) or not lengths.all():
+        if not lengths.all():
             return None
         scaled = self.products(elements)[:, elements] / lengths / lengths[:, None]
         factor, info = lapack.dpotrf(scaled, lower=1, clean=1)

@@ -9,49 +9,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray
+from swapwise.data import file_blocks
 from swapwise.data.blocks import Work
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.column_file import ColumnFile
-from swapwise.data.file_blocks import FileBlocks
-from swapwise.data.open import is_chunked, open_matrix
+from swapwise.data.mapped_file import is_mapped
+from swapwise.data.open import is_chunked
 from swapwise.data.works import FirstBad
 
 
 def has_blocks(X: Any) -> bool:
-    """Tell whether X is to be read block by block.
+    """Tell whether X is to be read block by block: not if it is a small file of other numbers.
 
     >>> has_blocks(np.eye(2)), has_blocks("spins.npy")
     (False, True)
     """
+    if is_small_file(X):
+        return bool(np.isin(X, (-1, 0, 1)).all())
     return is_chunked(X) or isinstance(X, (ChunkedMatrix, ColumnFile))
 
 
-def open_rows(X: Any) -> ChunkedMatrix:
-    """Return access to blocks of rows, of a file that is stored by columns too.
+def is_small_file(X: Any) -> bool:
+    """Tell whether X is a memory-mapped file of no more than a block, which may as well be in memory.
 
-    >>> from swapwise.data.file_blocks import ArrayBlocks
-    >>> open_rows(ChunkedMatrix(ArrayBlocks(np.eye(2), 1))).shape
-    (2, 2)
+    >>> is_small_file(np.eye(2))
+    False
     """
-    matrix = open_matrix(X)
-    if isinstance(matrix, ColumnFile):
-        matrix = ChunkedMatrix(FileBlocks(matrix._columns.T))
-    if not isinstance(matrix, ChunkedMatrix):
-        raise TypeError(f"X must be a file, a Dask array or a Dask frame, got {type(X).__name__}")
-    return matrix
+    return is_mapped(X) and X.nbytes <= file_blocks.BLOCK_BYTES
 
 
 class Tally(Work):
-    """How often -1, 0 and +1 are in each column."""
+    """How often -1, 0 and +1 are in each column, and the products of columns with each other.
+
+    >>> Tally()(np.array([[0.0, 1.0], [1.0, 1.0]]))[0]
+    array([[0, 0],
+           [1, 0],
+           [1, 2]])
+    """
 
     def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return three rows of counts."""
-        return (np.stack([(block == value).sum(axis=0) for value in (-1, 0, 1)]),)
+        """Return three rows of counts, and a square matrix."""
+        counts = np.stack([(block == value).sum(axis=0) for value in (-1, 0, 1)])
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by its counts
+            return counts, block.T @ block
 
 
 @dataclass(frozen=True)
 class FirstOther(FirstBad):
-    """The first entry that is neither ``low`` nor 1: sample, feature, value; None if there is none."""
+    """The first entry that is neither ``low`` nor 1: sample, feature, value; None if there is none.
+
+    >>> FirstOther(0)(np.array([[0.0, 1.0], [1.0, 7.0]]), np.array([10, 11]))
+    (11, 1, 7.0)
+    """
 
     low: int
 
@@ -65,7 +74,7 @@ class FirstOther(FirstBad):
 
 
 def low_value(tally: NDArray[np.int_], n_samples: int) -> int | None:
-    """Return 0 or -1, whichever is the other value than 1 by the counts of :class:`Tally`; None if neither is.
+    """Return which of 0 and -1 is the other value than 1, by the counts of a tally; None if neither is.
 
     >>> low_value(np.array([[0, 0], [1, 2], [1, 0]]), 2)
     0
@@ -77,7 +86,13 @@ def low_value(tally: NDArray[np.int_], n_samples: int) -> int | None:
 
 
 def refuse_others(matrix: ChunkedMatrix, low: int, expected: str) -> None:
-    """Say where the first entry is that is neither ``low`` nor 1: one pass over the data."""
+    """Say where the first entry is that is neither ``low`` nor 1: one pass over the data.
+
+    >>> from swapwise.data.file_blocks import ArrayBlocks
+    >>> refuse_others(ChunkedMatrix(ArrayBlocks(np.array([[1.0, 2.0]]), 1)), 0, "must hold 0 and 1")
+    Traceback (most recent call last):
+    ValueError: X must hold 0 and 1, got 2 at position (0, 1)
+    """
     found = matrix.fold(FirstOther(low), np.arange(matrix.n_samples))
     if found is not None:
         row, column, value = found

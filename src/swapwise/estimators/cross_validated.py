@@ -10,15 +10,18 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
 from swapwise.checks import FloatArray, IndexArray, as_count, as_real, as_time_limit, unwarned
 from swapwise.constraints.matroid import Matroid
+from swapwise.data.matrix import Matrix
+from swapwise.data.open import is_chunked
 from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.constraint_of import Elements
 from swapwise.estimators.criteria import CRITERIA, chosen_row, information_criteria
+from swapwise.estimators.jobs import results_of
 from swapwise.estimators.path import warm_path
 from swapwise.estimators.restarts import Searches, as_generator, warn_if_cut_short
 from swapwise.estimators.scaling import Sample
@@ -123,6 +126,8 @@ class CrossValidated(SparseEstimator):
         self._check_choice()
         folds = []
         if self.criterion == "cv":
+            if is_chunked(X):  # which splitters cannot look at, and need not
+                X = y = np.asarray(y)
             splits = check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y)
             folds = [self._fold(sample, split, sample_weight) for split in splits]
         return SplitSample(sample.X, sample.y, sample.weight, sample.offset, folds)
@@ -205,11 +210,10 @@ class CrossValidated(SparseEstimator):
 
     def _held_out(self, sample: SplitSample, run: _Run) -> FloatArray:
         """Return the mean loss of what was left out, a row for each fold and a column for each size."""
-        tasks = [
-            delayed(_fold_losses)(self, sample.take(train), sample.take(test), run)
-            for train, test in sample.folds
-        ]
-        found = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+        # Arrays that are the same for all folds are sent to other processes once, and parts of them never.
+        whole = sample.X, sample.y, sample.weight, sample.offset
+        tasks = [delayed(_fold_losses)(self, run, train, test, *whole) for train, test in sample.folds]
+        found: Iterable[Any] = results_of(tasks, here=isinstance(sample.X, Matrix), n_jobs=self.n_jobs)
         if self.progress and tasks:
             from rich.console import Console
             from rich.progress import track
@@ -266,10 +270,13 @@ class _Run:
         return warm_path(objective, self.constraints, self.plan, seed=self.seed, time_limit=self.time_limit)
 
 
-def _fold_losses(model: CrossValidated, train: Sample, test: Sample, run: _Run) -> list[float]:
-    """Return the mean loss on one part of the data for each size, fitted to another."""
+def _fold_losses(
+    model: CrossValidated, run: _Run, train: IndexArray, test: IndexArray, *whole: Any
+) -> list[float]:
+    """Return the mean loss on one part of a sample for each size, fitted to another."""
+    fitted, left_out = Sample(*whole).take(train), Sample(*whole).take(test)
     # What is constant or collinear in one fold is not worth a word, and the path on all data says the rest.
     with unwarned():
-        task: Task = model._build(train, run.elements)
+        task: Task = model._build(fitted, run.elements)
         fits = [model._coefficients(task, result) for result in run.path(task.objective)]
-    return [float(test.mean(model._losses(test, *fit))) for fit in fits]
+    return [float(left_out.mean(model._losses(left_out, *fit))) for fit in fits]

@@ -42,7 +42,8 @@ class IsingGraphCV(BaseIsingGraph):
     cv : int, splitter of scikit-learn, or iterable of (train, test)
         The folds; a number means so many consecutive ones.
     n_jobs : int, optional
-        So many paths, one a fold and ridge, run at a time; -1 for all processors.
+        So many paths, one a fold and ridge, run at a time; -1 for all processors. Within a context such as
+        ``joblib.parallel_config(backend="dask")`` the workers of that cluster run them.
     one_standard_error : bool
         Choose the smallest degree whose score is within one standard error of the highest.
     fields, method, start, q, edges, n_restarts, max_iter, tol, time_limit, random_state

@@ -20,7 +20,7 @@ from swapwise.estimators.scaling import Sample, Scaling
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.group_least_squares import GroupLeastSquares
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.objectives.model_data import LARGEST, SMALLEST
+from swapwise.objectives.model_data import LARGEST, SMALLEST, require_scale
 from swapwise.search.result import SearchResult
 
 
@@ -134,6 +134,8 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
                 raise ValueError(f"{where}. {known_words}") from None
             raise
         if not _can_be_squared(design):
+            if isinstance(sample.X, Matrix):  # of which no copy is made that could be rescaled
+                require_scale(design.sizes, "column {} of X", design.matrix.largest_entries)
             return super()._build(sample, elements)
         objective = self._objective(design, sample, None)
         return Task(objective, Scaling(design.origin + design.shift, design.scale), sample)

@@ -47,7 +47,9 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
     n_features_original : int, optional
         How many features there were, if they have been screened before; for EBIC and GIC.
     n_jobs : int, optional
-        So many folds run at a time; -1 for all processors.
+        So many folds run at a time; -1 for all processors. Within a context such as
+        ``joblib.parallel_config(backend="dask")`` the workers of that cluster run them. Folds of data in
+        blocks run one after the other.
     start : str or set of features
         Where the search for the smallest size begins. ``"auto"`` is ``"model"`` where the objective has
         second-order models, else ``"empty"``.

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from swapwise.checks import FloatArray, IndexArray, as_count, as_time_limit, unwarned, warn
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.estimators.jobs import results_of
 from swapwise.maximize import maximize
-from swapwise.objectives.base import SetFunction, SparseObjective, SparseState
+from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.methods import resolve
 from swapwise.search.model_start import model_set
@@ -25,6 +29,13 @@ KEPT_OF_BEST = 0.5
 CUT_SHORT = (Status.TIME_LIMIT, Status.INTERRUPTED)
 
 DRAWN_AT_RANDOM = ("random", "random-residual-greedy")
+
+# So many searches begin from what is known before the first of them ends. However many workers there are, it
+# is the same number: so is the answer.
+BATCH = 8
+
+# What dask's ``sizeof`` says of a problem: more than joblib sends along with every job.
+SENT_ONCE = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +64,9 @@ def best_of_searches(
     methods that draw at random draw again. What is known of the data from one search serves the next. The
     limit on time is for all searches together: those that it leaves no time for are not made.
 
+    The first search is made here. The others are jobs for joblib, which makes them here too, one after the
+    other, unless a context such as ``joblib.parallel_config(backend="dask")`` says where else.
+
     >>> from swapwise import Linear, Uniform
     >>> found = best_of_searches(Linear([1, 3, 2]), Uniform(3, 2), n_restarts=3)
     >>> found.best.support, found.frequency
@@ -70,8 +84,8 @@ def best_of_searches(
     def left() -> float | None:
         return None if limit is None else max(0.0, limit - clock.seconds())
 
-    def search(start: Any) -> SearchResult:
-        return maximize(
+    results = [
+        maximize(
             objective,
             constraint,
             method,
@@ -81,46 +95,125 @@ def best_of_searches(
             random_state=rng,
             **options,
         )
+    ]
+    problem = _Problem(objective, constraint, method, pivot is not None, start, tol, options)
+    # Not that of later searches: what other processes have looked at is not known here.
+    pool = problem.last_pool()
 
-    def elsewhere() -> Any:
-        if pivot is None:
-            return start
-        drawn = constraint.random_set(_kept(results, constraint, rng), rng)
-        if not (isinstance(start, str) and start == "model" and isinstance(objective, SparseObjective)):
-            return drawn
-        return _modelled(objective.start(drawn), constraint, Clock(left()), tol)
+    def jobs(begins: list[tuple[IndexArray, int]]) -> Iterator[Any]:
+        for kept, seed in begins:
+            if results[-1].status not in CUT_SHORT:
+                yield delayed(_search_elsewhere)(problem, pool, kept, seed, left())
 
-    results = [search(start)]
-    last = results[0].status
-    while len(results) <= n_restarts and last not in CUT_SHORT:
-        try:
-            with unwarned():  # the first search has said what there is to say
-                results.append(search(elsewhere()))
-            last = results[-1].status
-        except KeyboardInterrupt:
-            last = Status.INTERRUPTED
+    last = _cut_short(results)
+    try:
+        while len(results) <= n_restarts and last is None:
+            numbers = range(len(results), min(len(results) + BATCH, n_restarts + 1))
+            begins = _begins(numbers, _best(results).support, constraint, rng)
+            # One job a worker at a time: what is left of the time is what is left when it begins.
+            found = results_of(jobs(begins), here=objective.streamed, pre_dispatch="n_jobs", batch_size=1)
+            for result in found:
+                results.append(result)  # at once: an interrupt is to lose none, and jobs look at the last
+            last = _cut_short(results[numbers.start :])
+    except KeyboardInterrupt:
+        last = Status.INTERRUPTED
     chosen = np.concatenate([result.support for result in results])
     frequency = np.bincount(chosen, minlength=objective.n) / len(results)
-    best = max(results, key=lambda result: result.value)
-    return Searches(replace(best, status=last) if last in CUT_SHORT else best, frequency)
+    best = _with_promise(_best(results), results[0])
+    return Searches(best if last is None else replace(best, status=last), frequency)
 
 
-def _modelled(state: SparseState, constraint: IndependenceSystem, clock: Clock, tol: float) -> IndexArray:
-    """Return where models lead from a set, or have led when time is up."""
-    try:
-        return model_set(state, constraint, clock, tol, again=True)
-    except OutOfTime:
-        return state.support
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What the restarts of a search have in common."""
+
+    objective: SetFunction
+    constraint: IndependenceSystem
+    method: Any
+    is_local: bool
+    start: Any
+    tol: float
+    options: dict[str, Any]
+
+    def __sizeof__(self) -> int:
+        return SENT_ONCE
+
+    @property
+    def _is_modelled(self) -> bool:
+        return isinstance(self.start, str) and self.start == "model" and self.is_local
+
+    def last_pool(self) -> IndexArray | None:
+        """Return the working set that searches are to begin with, or None if they have none."""
+        if self._is_modelled and isinstance(self.objective, LeastSquares):
+            return self.objective.last_pool
+        return None
+
+    def start_from(
+        self, kept: IndexArray, pool: IndexArray | None, clock: Clock, rng: np.random.Generator
+    ) -> Any:
+        """Return where to begin: at a random set that holds what is kept, or where models lead from there."""
+        if not self.is_local:
+            return self.start
+        drawn = self.constraint.random_set(kept, rng)
+        if not (self._is_modelled and isinstance(self.objective, SparseObjective)):
+            return drawn
+        state = self.objective.start(drawn)
+        try:
+            return model_set(state, self.constraint, clock, self.tol, first=pool)
+        except OutOfTime:
+            return state.support
 
 
-def _kept(
-    results: list[SearchResult], constraint: IndependenceSystem, rng: np.random.Generator
-) -> IndexArray:
-    """Return what a search begins with: what is forced, every other time a part of the best answer too."""
-    if len(results) % 2:
-        return constraint.forced
-    best = max(results, key=lambda result: result.value).support
-    return np.union1d(best[rng.random(len(best)) < KEPT_OF_BEST], constraint.forced)
+def _search_elsewhere(
+    problem: _Problem, pool: IndexArray | None, kept: IndexArray, seed: int, time_limit: float | None
+) -> SearchResult:
+    """Search once more; the answer depends on nothing but the arguments, so any process may do it."""
+    clock, rng = Clock(time_limit), np.random.default_rng(seed)
+    with unwarned():  # the first search has said what there is to say
+        start = problem.start_from(kept, pool, clock, rng)
+        return maximize(
+            problem.objective,
+            problem.constraint,
+            problem.method,
+            start=start,
+            tol=problem.tol,
+            time_limit=None if time_limit is None else max(0.0, time_limit - clock.seconds()),
+            random_state=rng,
+            **problem.options,
+        )
+
+
+def _cut_short(results: list[SearchResult]) -> Status | None:
+    """Return how the first search that was cut short ended, or None if there is none."""
+    return next((result.status for result in results if result.status in CUT_SHORT), None)
+
+
+def _best(results: list[SearchResult]) -> SearchResult:
+    return max(results, key=lambda result: result.value)
+
+
+def _begins(
+    numbers: range, best: IndexArray, constraint: IndependenceSystem, rng: np.random.Generator
+) -> list[tuple[IndexArray, int]]:
+    """Return what searches begin with, and their seeds.
+
+    All begin with what is forced, every other one with a part of the best answer too.
+    """
+    begins = []
+    for number in numbers:
+        kept = constraint.forced
+        if number % 2 == 0:
+            kept = np.union1d(best[rng.random(len(best)) < KEPT_OF_BEST], kept)
+        begins.append((kept, int(rng.integers(2**32))))
+    return begins
+
+
+def _with_promise(result: SearchResult, first: SearchResult) -> SearchResult:
+    """Return a result that can work out its guarantee: on the way from another process it lost the data."""
+    if first._promise is None or result._promise is not None:
+        return result
+    figures = {"status": result.status, "n_iter": result.n_iter, "value": result.value}
+    return replace(result, _promise=partial(first._promise, **figures))
 
 
 def warn_if_cut_short(

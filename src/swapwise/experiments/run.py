@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 
 from swapwise.experiments.grid import Cell, Row
 from swapwise.experiments.measure import measure
@@ -32,7 +32,8 @@ def run(
         See :func:`swapwise.experiments.grid.cells`.
     store : Store
     jobs : int
-        How many processes measure side by side what is not timed; -1 for one on each core.
+        How many processes measure side by side what is not timed; -1 for one on each core. Within a context
+        such as ``joblib.parallel_config(backend="dask")`` the workers of that cluster do it.
     observe : callable
         Called with every cell that was measured.
 
@@ -86,16 +87,26 @@ def warm_up(cells: Iterable[Cell]) -> None:
 
 
 def _side_by_side(cells: Sequence[Cell], jobs: int) -> Iterator[tuple[Cell, Row]]:
-    from joblib import Parallel, delayed, parallel_config
+    from joblib import Parallel, delayed
 
     # Long ones first: at the end all processes have something to do.
     ordered = sorted(cells, key=lambda cell: -cell.seconds)
-    # Workers whose run was killed finish their cell and then go away by themselves.
-    with parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=10):
+    with _where():
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
         with _deaf_children():
             rows = parallel(delayed(_with_row)(cell) for cell in ordered)
         yield from rows
+
+
+def _where() -> AbstractContextManager[object]:
+    """Return the context in which jobs run: the one that users are in, or else processes of this machine."""
+    from joblib import parallel_config
+    from joblib.parallel import BACKENDS, get_active_backend
+
+    if not isinstance(get_active_backend()[0], BACKENDS["loky"]):
+        return nullcontext()
+    # Workers whose run was killed finish their cell and then go away by themselves.
+    return parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=10)
 
 
 @contextmanager

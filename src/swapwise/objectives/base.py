@@ -46,6 +46,8 @@ class SetFunction(ABC):
     linear: bool = False
     #: Size of the values where it is known beforehand: far smaller differences are rounding.
     scale: float = 0.0
+    #: Whether the data are read block by block, in few passes, wherever they are
+    streamed: bool = False
 
     @property
     def n_passes(self) -> float | None:

@@ -8,14 +8,11 @@ import numpy as np
 from scipy.linalg import lapack, qr, solve_triangular
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.data.columns import SAFE_SHARE
 
 # A column counts as spanned by others if they leave no more than this share of its squared length: it
 # is then within 1e-7 of their span, and what is left of it is mostly rounding.
 RANK_TOLERANCE = 1e-14
-
-# Inner products say all there is to know of columns as long as each leaves at least this share of its
-# squared length unexplained; beyond that, the columns themselves have to be factored.
-SAFE_SHARE = 1e-3
 
 
 class Factor(NamedTuple):

@@ -117,6 +117,11 @@ class LeastSquares(SparseObjective):
         self._pool = NO_POOL
 
     @property
+    def streamed(self) -> bool:  # type: ignore[override]
+        """Whether the data are read block by block."""
+        return self.design.streamed
+
+    @property
     def n_passes(self) -> float:
         """How many times all of the data were read so far; a few columns count as their share."""
         return self.design.passes
@@ -151,6 +156,8 @@ class LeastSquares(SparseObjective):
 
     def value_of(self, residual: FloatArray, coef: FloatArray) -> float:
         """Return R² from residuals and coefficients."""
+        if not len(coef):
+            return 0.0
         lost = residual @ residual + self.ridge * (coef @ coef)
         return float((self._squared_y - lost) / self.total)
 

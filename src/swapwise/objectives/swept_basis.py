@@ -228,7 +228,7 @@ class SweptBasis:
         if not self.objective.design.streamed:
             return None
         promise = self.corr**2 / np.maximum(self.sigma, np.finfo(float).tiny)
-        promise[self.support] = 0.0
+        promise[self.elements[: self.size]] = 0.0
         return np.argsort(-promise, kind="stable")[:LIKELY]
 
     def _rebuild(self) -> None:

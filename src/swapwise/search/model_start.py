@@ -7,7 +7,9 @@ import numpy as np
 from swapwise.checks import IndexArray
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
+from swapwise.news import tell
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState
+from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.clock import Clock
 from swapwise.search.few_columns import few_columns, layers
@@ -22,6 +24,11 @@ POOL, POOL_PER_CHOICE = 100, 4
 
 # So many allowed sets are among them, so that every part of the constraint has a choice.
 LAYERS = 6
+
+
+# Where no pool can be cut out of the constraint, data in blocks are asked for the inner products of all
+# columns, if they are no more than these.
+MOST_STREAMED = 500
 
 
 def has_model(objective: SetFunction) -> bool:
@@ -47,7 +54,7 @@ def model_set(
     clock: Clock,
     tol: float = 1e-10,
     *,
-    again: bool = False,
+    first: IndexArray | None = None,
 ) -> IndexArray:
     """Return an allowed set that the models around it do not improve.
 
@@ -56,21 +63,25 @@ def model_set(
     elements that were looked at once are looked at again, and the rounds end when an exact scan of all
     elements finds no better move. The state is left at the set, unless the last model led astray.
 
-    ``again`` says that searches of the same objective went before: working sets then begin with the last one
-    of theirs, whose inner products are known, and kicks are left to them.
+    ``first`` is the working set that a search of the same objective ended with: working sets then begin with
+    it, and kicks are left to that search.
     """
     if isinstance(state.objective, LeastSquares):
         if isinstance(constraint, Matroid):
-            return working_sets(state, constraint, clock, tol, again=again)
+            return working_sets(state, constraint, clock, tol, first)
         # Elements cannot be given new numbers: the model would be the objective itself.
         return state.support
     return _newton(state, constraint, clock, tol)
 
 
 def _newton(state: SparseState, constraint: IndependenceSystem, clock: Clock, tol: float) -> IndexArray:
+    _require_few(state, constraint)
     best, value = state.support, state.value
-    for _ in range(MOST_MODELS):
+    for rounds in range(1, MOST_MODELS + 1):
         clock.check()
+        passes = state.objective.n_passes
+        if passes is not None:
+            tell(rounds=rounds, passes=passes, value=state.value)
         pool = _promising(state, constraint) if isinstance(constraint, Matroid) else None
         target = _best_of_model(state, constraint, pool, clock, tol)
         if np.array_equal(target, state.support):
@@ -80,6 +91,18 @@ def _newton(state: SparseState, constraint: IndependenceSystem, clock: Clock, to
             break
         best, value = state.support, state.value
     return best
+
+
+def _require_few(state: SparseState, constraint: IndependenceSystem) -> None:
+    """Refuse models of very many elements on data in blocks, where no pool can be cut out of a constraint."""
+    objective, n = state.objective, state.objective.n
+    if isinstance(constraint, Matroid) or not isinstance(objective, GeneralizedLinear):
+        return
+    if objective.streamed and n > MOST_STREAMED:
+        raise ValueError(
+            f"start='model' on data in chunks needs a matroid or at most {MOST_STREAMED} elements, got {n} "
+            f"under {constraint!r}; start='greedy' works here"
+        )
 
 
 def _best_of_model(

@@ -40,30 +40,34 @@ WORK_OF_A_KICK = 16
 
 
 def working_sets(
-    state: SparseState, matroid: Matroid, clock: Clock, tol: float, *, again: bool = False
+    state: SparseState, matroid: Matroid, clock: Clock, tol: float, first: IndexArray | None = None
 ) -> IndexArray:
     """Return a set of columns that no exchange with any other column improves; the state is left there.
 
-    ``again`` says that searches of the same objective went before: the first working set is then the last one
-    of theirs, and kicks are left to them.
+    ``first`` is the working set that a search of the same objective ended with: this one begins with it, and
+    kicks are left to that search.
     """
-    return _WorkingSets(cast("LeastSquaresState", state), matroid, clock, tol, again).search()
+    return _WorkingSets(cast("LeastSquaresState", state), matroid, clock, tol, first).search()
 
 
 class _WorkingSets:
     def __init__(
-        self, state: LeastSquaresState, matroid: Matroid, clock: Clock, tol: float, again: bool
+        self,
+        state: LeastSquaresState,
+        matroid: Matroid,
+        clock: Clock,
+        tol: float,
+        first: IndexArray | None,
     ) -> None:
         self._state, self._matroid, self._clock, self._tol = state, matroid, clock, tol
         self._least = max(tol, state.rounding)
         is_small = state.objective.n <= SMALL
-        self._pool = np.arange(state.objective.n) if is_small else self._first_pool(again)
-        self._kicks = _Kicks(0 if again or is_small else VAIN_KICKS)
+        self._pool = np.arange(state.objective.n) if is_small else self._first_pool(first)
+        self._kicks = _Kicks(0 if first is not None or is_small else VAIN_KICKS)
 
-    def _first_pool(self, again: bool) -> IndexArray:
+    def _first_pool(self, first: IndexArray | None) -> IndexArray:
         state, matroid = self._state, self._matroid
-        first = state.objective.last_pool if again else np.empty(0, dtype=np.intp)
-        if not len(first):
+        if first is None or not len(first):
             most = max(1, min(FIRST_LAYERS, MOST_AT_FIRST // max(1, matroid.max_size())))
             first = layers(state.objective.promises(state), state.support, matroid, most)
         return np.union1d(first, state.support)

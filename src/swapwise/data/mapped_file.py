@@ -1,0 +1,67 @@
+"""A matrix in a file that is mapped to memory: what was read is given back, and it travels by its name."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class MappedFile:
+    """A memory-mapped array, or a slice of one.
+
+    >>> import pickle, tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".npy") as file:
+    ...     np.save(file, np.arange(6.0).reshape(3, 2))
+    ...     file.flush()
+    ...     part = MappedFile(np.load(file.name, mmap_mode="r")[1:])
+    ...     pickle.loads(pickle.dumps(part)).array
+    memmap([[2., 3.],
+            [4., 5.]])
+    """
+
+    def __init__(self, array: np.memmap[Any, Any]) -> None:
+        self.array: Any = array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        shape: tuple[int, ...] = self.array.shape
+        return shape
+
+    def let_go(self) -> None:
+        """Give the memory back that holds what was read.
+
+        Pages that were read stay with the process until somebody needs the room, which looks as if it held
+        the whole file. The system may keep them in its own cache.
+        """
+        self.array._mmap.madvise(mmap.MADV_DONTNEED)
+
+    def offset(self) -> int:
+        """Return where in its file the array begins."""
+        mapped: NDArray[np.uint8] = np.frombuffer(self.array._mmap, dtype=np.uint8)
+        first = self.array.offset - self.array.offset % mmap.ALLOCATIONGRANULARITY
+        return int(first + self.array.ctypes.data - mapped.ctypes.data)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return where the numbers are, not what they are."""
+        array = self.array
+        if array.filename is None:
+            raise TypeError("a file without a name cannot be opened elsewhere")
+        place = {"filename": array.filename, "dtype": array.dtype, "offset": self.offset()}
+        return place | {"shape": array.shape, "strides": array.strides}
+
+    def __setstate__(self, place: dict[str, Any]) -> None:
+        """Open the file again."""
+        shape, strides, dtype = place["shape"], place["strides"], place["dtype"]
+        last = sum((length - 1) * stride for length, stride in zip(shape, strides, strict=True))
+        count = last // dtype.itemsize + 1
+        flat = np.memmap(place["filename"], dtype, "r", place["offset"], (count,))
+        self.array = np.lib.stride_tricks.as_strided(flat, shape, strides, subok=True, writeable=False)
+
+
+def is_mapped(X: Any) -> bool:
+    """Tell whether X lies in a file, and not in a private copy of one, whose changes would be lost."""
+    return isinstance(X, np.memmap) and X.mode != "c" and getattr(X, "_mmap", None) is not None

@@ -1,0 +1,122 @@
+"""A design that is read block by block says what the same design in memory says, in few passes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapwise.data.chunked import ChunkedMatrix
+from swapwise.data.dense import DenseMatrix
+from swapwise.data.design import Design
+from swapwise.data.file_blocks import ArrayBlocks
+from swapwise.data.streamed import StreamedDesign
+
+
+def both(rng, samples, features, step, weighted, centre, standardize):
+    X = rng.standard_normal((samples, features)) * rng.uniform(0.1, 10, features)
+    X += rng.choice([0.0, 1.0, 1e5], features) * rng.standard_normal(features)
+    X[:, rng.random(features) < 0.1] = 4.0
+    if features > 2:
+        X[:, 1] = X[:, 0] * 2
+        X[:, 2] = X[:, 0] + 1e-7 * rng.standard_normal(samples)
+    y = rng.standard_normal(samples)
+    weight = rng.random(samples) + 0.1 if weighted else None
+    plain = Design(DenseMatrix(X), weight, centre, standardize)
+    blocks = ChunkedMatrix(ArrayBlocks(X, step))
+    return plain, StreamedDesign(blocks, y, weight, centre, standardize), y
+
+
+@given(
+    st.integers(0, 10_000),
+    st.integers(3, 30),
+    st.integers(1, 12),
+    st.integers(1, 40),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+@settings(max_examples=150)
+def test_same_as_in_memory(seed, samples, features, step, weighted, centre, standardize):
+    rng = np.random.default_rng(seed)
+    plain, streamed, y = both(rng, samples, features, step, weighted, centre, standardize)
+    y = plain.rows(y, "y")
+    scale = np.sqrt(plain.squared_norms)
+    near = {"rtol": 1e-9, "atol": 1e-9 * max(1.0, scale.max()) * max(1.0, np.abs(y).max()) * samples}
+    np.testing.assert_allclose(streamed.squared_norms, plain.squared_norms, **near)
+    np.testing.assert_allclose(streamed.scale, plain.scale, rtol=1e-9)
+    np.testing.assert_allclose(streamed.origin + streamed.shift, plain.shift, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(streamed.with_target, plain.correlate(y), **near)
+    some = rng.permutation(features)[: rng.integers(1, features + 1)]
+    np.testing.assert_allclose(streamed.columns(some), plain.columns(some), **near)
+    large = {"rtol": 1e-9, "atol": 1e-9 * max(1.0, scale.max()) ** 2}
+    np.testing.assert_allclose(streamed.products(some), plain.products(some), **large)
+    coef = rng.standard_normal(features)
+    np.testing.assert_allclose(streamed.combine(coef), plain.combine(coef), **near)
+    vectors = rng.standard_normal((2, samples))
+    np.testing.assert_allclose(streamed.dots(vectors), plain.dots(vectors), **near)
+
+
+@given(st.integers(0, 10_000), st.integers(3, 40), st.integers(1, 9), st.booleans())
+@settings(max_examples=150)
+def test_views_have_the_inner_products_of_the_columns(seed, samples, features, centre):
+    rng = np.random.default_rng(seed)
+    plain, streamed, y = both(rng, samples, features, 7, False, centre, True)
+    for _ in range(3):
+        some = rng.permutation(features)[: rng.integers(0, features + 1)]
+        columns, target = streamed.view(some, y)
+        expected = plain.columns(some)
+        np.testing.assert_allclose(columns @ columns.T, expected @ expected.T, atol=1e-9 * samples)
+        np.testing.assert_allclose(columns @ target, expected @ y, atol=1e-9 * samples)
+        assert target @ target == pytest.approx(y @ y)
+
+
+def test_nearly_collinear_columns_keep_their_digits():
+    # What is left of the second column is a millionth of its length: its square is lost in inner products.
+    rng = np.random.default_rng(0)
+    first, rest, y = rng.standard_normal((3, 200))
+    X = np.column_stack([first, first + 1e-6 * rest])
+    streamed = StreamedDesign(ChunkedMatrix(ArrayBlocks(X, 30)), y)
+    columns, target = streamed.view(np.array([0, 1]), y)
+    expected = np.linalg.lstsq(X, y, rcond=None)[0]
+    np.testing.assert_allclose(np.linalg.lstsq(columns.T, target, rcond=None)[0], expected, rtol=1e-8)
+
+
+def design_of(rng, samples=100, features=30):
+    X, y = rng.standard_normal((samples, features)), rng.standard_normal(samples)
+    return StreamedDesign(ChunkedMatrix(ArrayBlocks(X, 30)), y, centre=True)
+
+
+def test_passes_are_counted():
+    design = design_of(np.random.default_rng(1))
+    assert design.passes == 1
+    design.products(np.array([3, 4]))
+    assert design.passes == 2
+    design.products(np.array([4, 3]))
+    design.view(np.array([3, 4]), design.target)
+    design.gram(np.array([3]), np.array([7]))
+    assert design.passes == 2
+    design.products(np.array([5]), likely=np.array([9, 10]))
+    assert design.passes == 3
+    design.view(np.array([9, 10, 3]), design.target)
+    assert design.passes == 3
+    design.columns(np.array([3]))
+    design.combine(np.ones(30))
+    design.dots(np.ones((1, 100)))
+    assert design.passes == 6
+
+
+def test_what_is_likely_is_not_read_for_its_own_sake():
+    design = design_of(np.random.default_rng(2))
+    design.products(np.array([3]))
+    design.products(np.array([3]), likely=np.array([9]))
+    assert design.passes == 2
+
+
+def test_columns_far_from_zero_take_one_more_pass():
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((80, 4)), rng.standard_normal(80)
+    X += np.array([0.0, 1e6, 0.0, 1e9])
+    streamed = StreamedDesign(ChunkedMatrix(ArrayBlocks(X, 30)), y, centre=True)
+    assert streamed.passes == 2
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(streamed.gram(np.arange(4), np.arange(4)), centred.T @ centred, rtol=1e-6)
