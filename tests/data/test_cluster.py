@@ -1,4 +1,4 @@
-"""Fits on a cluster of processes, with a worker that dies in the middle, and what they keep in memory here."""
+"""Fits on a cluster of processes, with a worker that dies in the middle, and what stays in memory here."""
 
 import os
 import signal

@@ -32,6 +32,8 @@ class Blocks(ABC):
 
     n_samples: int
     n_features: int
+    #: How many passes over the data it took to learn where the blocks begin
+    passes_to_open: int = 0
 
     @abstractmethod
     def fold(self, work: Work, *rows: NDArray[Any]) -> Any:

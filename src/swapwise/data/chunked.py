@@ -33,6 +33,11 @@ class ChunkedMatrix(Matrix):
         """Return the answer of some work for all blocks together: one pass over the data."""
         return self._blocks.fold(work if self._origin is None else _Shifted(work, self._origin), *rows)
 
+    @property
+    def passes_to_open(self) -> int:
+        """How many passes over the data it took to learn where the blocks begin."""
+        return self._blocks.passes_to_open
+
     def shifted(self, origin: FloatArray) -> ChunkedMatrix:
         """Return the same numbers less those of one row, which are taken off block by block."""
         return ChunkedMatrix(self._blocks, origin if self._origin is None else self._origin + origin)
@@ -68,7 +73,8 @@ class ChunkedMatrix(Matrix):
 
     def first_look(self, weight: FloatArray, vectors: FloatArray) -> tuple[Moments, FloatArray]:
         """Return moments and ``V X`` from the same pass."""
-        _, mean, spread, products = self.fold(works.FirstLook(), weight, vectors)
+        weights = () if (weight == 1.0).all() else (weight,)  # what says nothing need not travel
+        _, mean, spread, products = self.fold(works.FirstLook(), vectors, *weights)
         return Moments(mean, spread), products
 
     def require_finite(self) -> None:

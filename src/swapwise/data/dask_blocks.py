@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -35,6 +36,8 @@ class DaskBlocks(Blocks):
 
     def __init__(self, X: Any) -> None:
         array = _as_array(X)
+        if np.isnan(array.shape).any():  # rows are counted by reading them
+            array, self.passes_to_open = array.compute_chunk_sizes(), 1
         if array.numblocks[1] > 1:
             array = array.rechunk({1: -1})
         self._array = array
@@ -58,7 +61,10 @@ class DaskBlocks(Blocks):
         while len(answers) > 1:
             groups = [answers[first : first + FAN_IN] for first in range(0, len(answers), FAN_IN)]
             answers = [merge(sent, group) for group in groups]
-        return answers[0].compute()
+        with warnings.catch_warnings():
+            # The target goes along with the tasks: scattered, it would be lost with the worker that holds it.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return answers[0].compute()
 
     def restricted(self, elements: IndexArray) -> Blocks:
         """Return some of the columns, kept in the memory of the cluster."""
@@ -81,17 +87,17 @@ def _work_on(
 
 
 def _as_array(X: Any) -> Any:
-    """Return an array with chunks of known lengths."""
+    """Return an array of numbers, whose chunks may be of unknown lengths."""
     if hasattr(X, "to_dask_array"):
         _refuse_text(X)
-        return X.to_dask_array(lengths=True)
+        return X.to_dask_array()
     if X.ndim != 2:
         raise ValueError(
             f"X must be two-dimensional (rows are samples, columns are features), got shape {X.shape}"
         )
     if X.dtype.kind not in "biuf":
         raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
-    return X.compute_chunk_sizes() if np.isnan(X.shape).any() else X
+    return X
 
 
 def _refuse_text(frame: Any) -> None:

@@ -75,7 +75,7 @@ class FileBlocks(ArrayBlocks):
     """A memory-mapped file, stored by rows: no more than a block of it is resident at a time."""
 
     def __init__(self, file: MappedFile) -> None:
-        super().__init__(file, max(1, BLOCK_BYTES // max(1, file.shape[1] * file.array.itemsize)))
+        super().__init__(file, max(1, BLOCK_BYTES // (8 * file.shape[1])))  # as doubles, which they become
 
     @property
     def _array(self) -> Any:

@@ -60,6 +60,7 @@ class StreamedDesign(Design):
     ) -> None:
         self._plain_target = target
         self._known = np.empty(0, dtype=np.intp)
+        self.passes = float(matrix.passes_to_open)
         super().__init__(matrix, sample_weight, centre, standardize)
         self._triangle: FloatArray = np.sqrt(self.target @ self.target).reshape(1, 1)
         #: The inner products of all columns with the target
@@ -132,7 +133,7 @@ class StreamedDesign(Design):
 
     def cross(self, elements: IndexArray) -> FloatArray:
         """Return ``a_jᵀA`` for each element: one pass over the data."""
-        products, sums = self.matrix.fold(works.ColumnProducts(self._scaled(elements)), self._roots())
+        products, sums = self.matrix.fold(works.ColumnProducts(self._scaled(elements)), *self._roots())
         self.passes += 1
         return self._to_columns(products, sums)
 
@@ -142,12 +143,12 @@ class StreamedDesign(Design):
         for more in (self._known, self._kept.elements()):
             if len(known) + len(more) <= MOST_KNOWN:
                 known = np.union1d(known, more)
-        triangle = self.matrix.fold(works.Triangle(self._scaled(known)), self._roots(), self.target)
+        triangle = self.matrix.fold(works.Triangle(self._scaled(known)), self.target, *self._roots())
         self._known, self._triangle = known, triangle
         self.passes += 1
 
-    def _roots(self) -> FloatArray:
-        return np.ones(self.n_samples) if self.row_scale is None else self.row_scale
+    def _roots(self) -> tuple[FloatArray, ...]:
+        return () if self.row_scale is None else (self.row_scale,)
 
     def _room_for_products(self) -> tuple[int, int]:
         return KEPT_ENTRIES // self.n_features, max(1, ENTRIES_AT_ONCE // self.n_features)

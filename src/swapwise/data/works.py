@@ -20,11 +20,12 @@ class Scaled:
     shift: FloatArray
     factor: FloatArray
 
-    def of(self, block: FloatArray, root: FloatArray) -> FloatArray:
-        """Return the columns of a block, one a row, with each sample multiplied by ``root``."""
+    def of(self, block: FloatArray, root: FloatArray | None) -> FloatArray:
+        """Return the columns of a block, one a row, with each sample multiplied by its ``root``, if any."""
         columns = block[:, self.elements].T - self.shift[:, None]
         columns *= self.factor[:, None]
-        columns *= root
+        if root is not None:
+            columns *= root
         return columns
 
 
@@ -32,11 +33,14 @@ class FirstLook(Work):
     """Total weight, weighted means and spreads of all columns, and their products with vectors."""
 
     def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the sums, counted from a row so that large offsets do no harm."""
+        """Return the sums, counted from a row so that large offsets do no harm.
+
+        ``rows`` are the vectors, and weights of the samples unless all are one.
+        """
         from swapwise.kernels import moments
 
-        weight, vectors = rows
-        weight = np.ascontiguousarray(weight)
+        vectors = rows[0]
+        weight = np.ascontiguousarray(rows[1]) if len(rows) > 1 else np.ones(len(block))
         origin = block[int(np.argmax(weight))].copy()
         sums, squares = np.empty(len(origin)), np.empty(len(origin))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -71,9 +75,11 @@ class ColumnProducts(Work):
     columns: Scaled
 
     def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return both for a block; ``rows`` are square roots of weights."""
-        columns = self.columns.of(block, rows[0])
-        columns *= rows[0]
+        """Return both for a block; ``rows`` are square roots of weights, if there are any."""
+        root = rows[0] if rows else None
+        columns = self.columns.of(block, root)
+        if root is not None:
+            columns *= root
         return columns @ block, columns.sum(axis=1)
 
 
@@ -84,8 +90,9 @@ class Triangle(Work):
     columns: Scaled
 
     def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return the triangle of a block; ``rows`` are square roots of weights, and the target."""
-        return _reduced(np.column_stack([self.columns.of(block, rows[0]).T, rows[1]]))
+        """Return the triangle of a block; ``rows`` are the target, and square roots of weights if any."""
+        root = rows[1] if len(rows) > 1 else None
+        return _reduced(np.column_stack([self.columns.of(block, root).T, rows[0]]))
 
     def merge(self, first: Any, second: Any) -> Any:
         """Return the triangle of two triangles."""

@@ -12,7 +12,7 @@ from swapwise.checks import FloatArray
 from swapwise.constraints.matroid import Matroid
 from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.cross_validated import CrossValidated
-from swapwise.estimators.scaling import Sample, times
+from swapwise.estimators.scaling import Sample
 from swapwise.search.pivots import Pivot
 
 
@@ -106,11 +106,10 @@ feature_names_in_ :
         )
         self.class_weight = class_weight
 
-    def _losses(self, sample: Sample, coef: FloatArray, intercept: Any) -> FloatArray:
-        scores = times(sample.X, coef.T) + intercept
+    def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:
         if len(self.classes_) == 2:
-            return -log_expit(np.where(sample.y == 1, scores[:, 0], -scores[:, 0]))
-        return -log_softmax(scores, axis=1)[np.arange(len(scores)), sample.y.astype(np.intp)]
+            return -log_expit(np.where(sample.y == 1, predictor[:, 0], -predictor[:, 0]))
+        return -log_softmax(predictor, axis=1)[np.arange(len(predictor)), sample.y.astype(np.intp)]
 
     def _deviance(self, sample: Sample, loss: float) -> float:
         return 2 * sample.count * loss

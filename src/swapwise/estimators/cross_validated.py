@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -24,7 +24,7 @@ from swapwise.estimators.criteria import CRITERIA, chosen_row, information_crite
 from swapwise.estimators.jobs import results_of
 from swapwise.estimators.path import warm_path
 from swapwise.estimators.restarts import Searches, as_generator, warn_if_cut_short
-from swapwise.estimators.scaling import Sample
+from swapwise.estimators.scaling import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.methods import resolve
@@ -103,12 +103,17 @@ class CrossValidated(SparseEstimator):
         self.n_jobs = n_jobs
 
     @abstractmethod
-    def _losses(self, sample: Sample, coef: FloatArray, intercept: Any) -> FloatArray:
-        """Return the loss of each sample, for coefficients in the units of the data."""
+    def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:
+        """Return the loss of each sample, for a linear predictor in the units of the data."""
 
     @abstractmethod
     def _deviance(self, sample: Sample, loss: float) -> float:
         """Return the deviance of a sample that has this mean loss."""
+
+    def _mean_losses(self, sample: Sample, fits: Sequence[tuple[FloatArray, Any]]) -> list[float]:
+        """Return the mean loss of a sample for each of some coefficients and intercepts."""
+        predictors = linear_predictors(sample.X, fits)
+        return [float(sample.mean(self._losses(sample, predictor))) for predictor in predictors]
 
     def _check_training(self, sample: Sample, whole: Sample) -> None:
         """Say so if a part of the data is not enough to train on; here any is."""
@@ -225,8 +230,9 @@ class CrossValidated(SparseEstimator):
         self, sample: Sample, sizes: list[int], results: list[SearchResult], fits: Any, held_out: FloatArray
     ) -> pd.DataFrame:
         rows, missing = [], [np.nan] * len(sizes)
-        for size, result, chosen, fit in zip(sizes, results, self.path_supports_, fits, strict=True):
-            deviance = self._deviance(sample, float(sample.mean(self._losses(sample, *fit))))
+        losses = self._mean_losses(sample, fits)
+        for size, result, chosen, loss in zip(sizes, results, self.path_supports_, losses, strict=True):
+            deviance = self._deviance(sample, loss)
             criteria = information_criteria(
                 deviance,
                 (len(chosen) + bool(self.fit_intercept)) * self._n_levels(),
@@ -279,4 +285,4 @@ def _fold_losses(
     with unwarned():
         task: Task = model._build(fitted, run.elements)
         fits = [model._coefficients(task, result) for result in run.path(task.objective)]
-    return [float(left_out.mean(model._losses(left_out, *fit))) for fit in fits]
+    return model._mean_losses(left_out, fits)

@@ -12,7 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from swapwise.checks import FloatArray, IndexArray, as_count
+from swapwise.data.two_values import has_blocks
+from swapwise.estimators.chunked_input import open_chunks
 from swapwise.estimators.restarts import as_generator, best_of_searches, warn_if_cut_short
+from swapwise.estimators.spin_blocks import coding_of_blocks, mean_over_blocks, require_memory
 from swapwise.estimators.spins import (
     Vertices,
     coding_of,
@@ -52,7 +55,13 @@ class BaseIsingGraph(BaseEstimator):
 
         ``Σ_v log σ(2 x_v (Σ_u w_uv x_u + b_v))``, averaged over the rows of X, without the ridge's
         penalty: at most 0, and higher is better. It is ``-n_features * log(2)`` where nothing is known.
+        Data in blocks take one pass.
         """
+        if has_blocks(X):
+            check_is_fitted(self)
+            return mean_over_blocks(
+                open_chunks(self, X, reset=False), self._coding, self.coupling_, self.field_
+            )
         spins = self._spins(X)
         return float(pseudo_log_likelihood(spins, self.coupling_, self.field_).mean())
 
@@ -87,7 +96,7 @@ class BaseIsingGraph(BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The data of fit.
+            The data of fit, which must be in memory.
         time_limit : float, optional
             Seconds after which the best bound so far is returned; None for no limit.
 
@@ -96,6 +105,7 @@ class BaseIsingGraph(BaseEstimator):
         Certificate
             As of :func:`swapwise.certify`.
         """
+        require_memory(X, "certify")
         objective = self._objective(self._spins(X), self.ridge_)
         value = objective(self.result_.support)
         if not np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6):
@@ -113,6 +123,7 @@ class BaseIsingGraph(BaseEstimator):
 
     def _read_data(self, X: ArrayLike) -> FloatArray:
         """Check the data of fit, remember their coding and return them as spins."""
+        require_memory(X, type(self).__name__)
         values = _dense(validate_data(self, X, accept_sparse=True, dtype=[np.float64, np.bool_]))
         self._coding = coding_of(values, self._vertices().nodes)
         spins = values if self._coding is None else self._coding.to_spins(values)
@@ -128,7 +139,7 @@ class BaseIsingGraph(BaseEstimator):
     def _vertices(self) -> Vertices:
         return Vertices(self.n_features_in_, getattr(self, "feature_names_in_", None))
 
-    def _objective(self, spins: FloatArray, ridge: float) -> IsingPseudoLikelihood:
+    def _objective(self, spins: Any, ridge: float) -> IsingPseudoLikelihood:
         edges = None if self.edges is None else self._vertices().pairs(self.edges)
         return IsingPseudoLikelihood(spins, ridge, self.fields, edges)
 
@@ -144,8 +155,8 @@ class BaseIsingGraph(BaseEstimator):
             options["method"] = NonOblivious.name
         return options
 
-    def _fit_graph(self, spins: FloatArray, max_degree: Any, ridge: float) -> None:
-        """Search the best graph on all data and keep what describes it."""
+    def _fit_graph(self, spins: Any, max_degree: Any, ridge: float) -> IsingPseudoLikelihood:
+        """Search the best graph on all data, keep what describes it, and return what was maximised."""
         limits = self._vertices().limits(max_degree)
         objective = self._objective(spins, ridge)
         self.constraint_ = degree_limits(objective, limits)
@@ -159,6 +170,7 @@ class BaseIsingGraph(BaseEstimator):
         self.coupling_, self.field_ = fitted_parameters(objective, self.result_)
         self.selection_frequency_ = symmetric_matrix(objective, searches.frequency)
         self.graph_ = self._graph()
+        return objective
 
     def _graph(self) -> Any:
         import networkx as nx
@@ -235,6 +247,11 @@ class IsingGraph(BaseIsingGraph):
     Data are 0 and 1, booleans, or -1 and +1, the same for all columns. Columns of more than two values are
     taken as they are, with a warning. Sparse matrices are made dense.
 
+    Data in blocks (a memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) have two values
+    only. No more than some blocks of them are in memory at a time, and a pass over them serves several rounds
+    of the search; ``result_.n_passes`` tells how many there were. ``IsingGraphCV`` and ``certify`` need data
+    in memory (or a small file).
+
     Examples
     --------
     The second variable mostly repeats the first, the third knows nothing of them:
@@ -289,5 +306,10 @@ class IsingGraph(BaseIsingGraph):
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn graph, couplings and fields from samples, one a row; ``y`` is not looked at."""
-        self._fit_graph(self._read_data(X), self.max_degree, self.ridge)
+        if not has_blocks(X):
+            self._fit_graph(self._read_data(X), self.max_degree, self.ridge)
+            return self
+        matrix = open_chunks(self, X, reset=True)
+        objective = self._fit_graph(matrix, self.max_degree, self.ridge)
+        self._coding = coding_of_blocks(X, objective, self._vertices())
         return self

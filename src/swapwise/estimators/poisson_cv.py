@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import xlogy
 
 from swapwise.checks import FloatArray
 from swapwise.estimators.cross_validated import CrossValidated
 from swapwise.estimators.poisson import LARGEST, SMALLEST, SparsePoissonRegressor
-from swapwise.estimators.scaling import Sample, times
+from swapwise.estimators.scaling import Sample
 
 
 class SparsePoissonRegressorCV(CrossValidated, SparsePoissonRegressor):
@@ -45,9 +43,9 @@ feature_names_in_ :
     (2, array([1, 4]))
     """
 
-    def _losses(self, sample: Sample, coef: FloatArray, intercept: Any) -> FloatArray:
-        predictor = times(sample.X, coef) + intercept + (0.0 if sample.offset is None else sample.offset)
-        mean = np.exp(np.clip(predictor, np.log(SMALLEST), np.log(LARGEST)))
+    def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:
+        shifted = predictor if sample.offset is None else predictor + sample.offset
+        mean = np.exp(np.clip(shifted, np.log(SMALLEST), np.log(LARGEST)))
         deviances: FloatArray = 2 * (xlogy(sample.y, sample.y / mean) - sample.y + mean)
         return deviances
 

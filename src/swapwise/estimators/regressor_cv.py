@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swapwise.checks import FloatArray
 from swapwise.estimators.cross_validated import CrossValidated
 from swapwise.estimators.regressor import SparseRegressor
-from swapwise.estimators.scaling import Sample, times
+from swapwise.estimators.scaling import Sample
 
 # A residual this small, relative to the targets, is rounding: its logarithm says nothing.
 ROUNDING = 1e-12
@@ -97,8 +95,8 @@ feature_names_in_ :
     3
     """
 
-    def _losses(self, sample: Sample, coef: FloatArray, intercept: Any) -> FloatArray:
-        squares: FloatArray = (sample.y - times(sample.X, coef) - intercept) ** 2
+    def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:
+        squares: FloatArray = (sample.y - predictor) ** 2
         return squares
 
     def _deviance(self, sample: Sample, loss: float) -> float:

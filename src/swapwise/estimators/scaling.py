@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,9 @@ from scipy.sparse import issparse
 
 from swapwise.checks import FloatArray, IndexArray, as_vector, is_number
 from swapwise.data.matrix import Matrix
+
+# Predictors of several fits are worked out together as long as they have no more numbers than these.
+ENTRIES_AT_ONCE = 1 << 24
 
 # A column that varies by no more than this, relative to its largest entry, is constant but for rounding.
 CONSTANT = 1e-13
@@ -124,6 +128,23 @@ def times(X: Any, coef: FloatArray) -> FloatArray:
     """Return ``X coef`` for a vector, or for a matrix with one a column."""
     product: FloatArray = X.combine(coef) if isinstance(X, Matrix) else X @ coef
     return product
+
+
+def linear_predictors(X: Any, fits: Sequence[tuple[FloatArray, Any]]) -> Iterator[FloatArray]:
+    """Yield ``X coefᵀ + intercept`` for each fit; data in blocks are read once for many fits.
+
+    >>> list(linear_predictors(np.array([[1.0, 2.0]]), [(np.array([1.0, 1.0]), 3.0)]))
+    [array([6.])]
+    """
+    at_once = 1
+    if isinstance(X, Matrix) and fits:
+        at_once = max(1, ENTRIES_AT_ONCE // (X.n_samples * max(1, fits[0][0].size // X.n_features)))
+    for begin in range(0, len(fits), at_once):
+        some = fits[begin : begin + at_once]
+        columns = [coef.T.reshape(coef.shape[-1], -1) for coef, _ in some]
+        products = np.split(times(X, np.hstack(columns)), len(some), axis=1)
+        for (coef, intercept), product in zip(some, products, strict=True):
+            yield product.reshape(-1, *coef.shape[:-1]) + intercept
 
 
 def _largest(columns: FloatArray) -> FloatArray:

@@ -21,6 +21,9 @@ TRACE_OF_CURVATURE = 1e-11
 # What a step of the longest length may still promise, to first order, at a maximum.
 STEEPEST_AT_REST = 1e-3
 
+# How a climb goes on after a step.
+UNDER_WAY, AT_MAXIMUM, STRANDED = 0, 1, 2
+
 TERMS_PER_LOG = 256  # factors 1 + e ≤ 2 that may be multiplied before the logarithm is taken
 
 
@@ -179,36 +182,43 @@ def _newton_step(hessian, gradient, longest_step):
 
 
 @njit(cache=True)
-def _climb(spins, graph, n_edges, parameters, ridge, longest_step, tolerance, max_steps):
-    """Newton's method with bounded steps and backtracking, in place; value, and whether it converged.
+def turn(parameters, step, reached, value, gradient, hessian, longest_step, tolerance):
+    """Take a bounded Newton step, or half of the last one back; value reached, and how it goes on.
 
     When half the squared Newton decrement falls below ``tolerance``, the last step is taken on trust:
     what it gains is known to higher order. Far out, where the likelihood is flat, a decrement is small
-    although the slope is not; that is no convergence.
+    although the slope is not; that is no convergence. Parameters, step and Hessian are overwritten.
     """
+    if not value >= reached - tolerance:
+        step *= 0.5
+        parameters -= step
+        return reached, UNDER_WAY
+    step[:] = _newton_step(hessian, gradient, longest_step)
+    decrement, steepest, longest = 0.0, 0.0, 0.0
+    for i in range(len(step)):
+        decrement += 0.5 * step[i] * gradient[i]
+        steepest = max(steepest, abs(gradient[i]) * longest_step[i])
+        longest = max(longest, abs(step[i]) / longest_step[i])
+    if longest > 1.0:
+        step /= longest
+    parameters += step
+    if decrement < tolerance and longest <= 1.0:
+        return value + decrement, AT_MAXIMUM if steepest < STEEPEST_AT_REST else STRANDED
+    return value, UNDER_WAY
+
+
+@njit(cache=True)
+def _climb(spins, graph, n_edges, parameters, ridge, longest_step, tolerance, max_steps):
+    """Newton's method with backtracking, in place; value, and whether it converged."""
     size = len(parameters)
-    gradient, hessian = np.empty(size), np.empty((size, size))
-    step = np.zeros(size)
-    reached = -np.inf
+    gradient, hessian, step = np.empty(size), np.empty((size, size)), np.zeros(size)
+    reached, outlook = -np.inf, UNDER_WAY
     for _ in range(max_steps):
         value = _evaluate(spins, graph, parameters, n_edges, ridge, gradient, hessian)
-        if not value >= reached - tolerance:
-            step *= 0.5
-            parameters -= step
-            continue
-        reached = value
-        step = _newton_step(hessian, gradient, longest_step)
-        decrement, steepest, longest = 0.0, 0.0, 0.0
-        for i in range(size):
-            decrement += 0.5 * step[i] * gradient[i]
-            steepest = max(steepest, abs(gradient[i]) * longest_step[i])
-            longest = max(longest, abs(step[i]) / longest_step[i])
-        if longest > 1.0:
-            step /= longest
-        parameters += step
-        if decrement < tolerance and longest <= 1.0:
-            return value + decrement, steepest < STEEPEST_AT_REST
-    return reached, False
+        reached, outlook = turn(parameters, step, reached, value, gradient, hessian, longest_step, tolerance)
+        if outlook != UNDER_WAY:
+            break
+    return reached, outlook == AT_MAXIMUM
 
 
 @njit(cache=True)

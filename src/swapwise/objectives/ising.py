@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, as_real, warn
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_real, warn
+from swapwise.data.two_values import has_blocks
+from swapwise.moves import MoveList
 from swapwise.objectives.base import Block, SparseObjective
+from swapwise.objectives.ising_parts import MAX_STEPS, best_biases, pulls_at, read_edges, read_spins, sigmoid
 
 if TYPE_CHECKING:
     from swapwise.objectives.ising_state import IsingState
 
 REFIT_TOLERANCE = 1e-13
-MAX_STEPS = 500
 
 # In data of -1 and +1, a coupling of 6 makes one value e²⁴ times as likely as the other. No number of
 # samples that fits into memory calls for that, unless the data are separable and the likelihood has no
 # maximum. For a field it is the double.
 STRONGEST_COUPLING, STRONGEST_FIELD = 6.0, 12.0
 
+# A margin beyond which a sample has one sign for good.
+SURE = 20.0
+
 # The longest step of a refit, in the same units.
 LONGEST_STEP = 8.0
+
+# A refit that scores a move may stop this far below the maximum; what it leaves out after its last step
+# is smaller by orders of magnitude.
+GAIN_TOLERANCE = 1e-13
+
+ROWS_WORTH_THREADS = 64
 
 
 class IsingPseudoLikelihood(SparseObjective):
@@ -38,7 +49,9 @@ class IsingPseudoLikelihood(SparseObjective):
     Parameters
     ----------
     spins : array-like of shape (n_samples, n_vertices)
-        Variables of two values, -1 and +1; other real numbers are taken as they are.
+        Variables of two values, -1 and +1; other real numbers are taken as they are. Data in blocks (a
+        memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) may hold 0 and 1, or booleans,
+        too, and no other numbers; they are read in few passes, see :class:`StreamedIsing`.
     ridge : float
         Weight of the penalty ``‖w‖²/2``.
     fields : bool
@@ -60,6 +73,14 @@ class IsingPseudoLikelihood(SparseObjective):
     [(0, 1)]
     """
 
+    def __new__(cls, spins: Any = None, *_: Any, **__: Any) -> Self:
+        """Return an objective that goes through blocks, if that is how the data come."""
+        if cls is IsingPseudoLikelihood and has_blocks(spins):
+            from swapwise.objectives.streamed_ising import StreamedIsing
+
+            return object.__new__(StreamedIsing)  # type: ignore[return-value]
+        return object.__new__(cls)
+
     def __init__(
         self,
         spins: ArrayLike,
@@ -67,19 +88,23 @@ class IsingPseudoLikelihood(SparseObjective):
         fields: bool = False,
         edges: Sequence[tuple[int, int]] | None = None,
     ) -> None:
-        samples = _read_spins(spins)
-        self.n_samples, self.n_vertices = samples.shape
+        samples = read_spins(spins)
+        self._settle_on(samples.shape, ridge, fields, edges)
+        self.spins = np.ascontiguousarray(samples.T)  # one vertex a row: its samples lie side by side
+        self._fields_alone = self._best_fields(np.zeros((self.n_vertices, self.n_samples)))
+        self._at_zero = self._log_likelihood(self._fields_alone[:, None] + np.zeros_like(self.spins))
+
+    def _settle_on(self, shape: tuple[int, int], ridge: Any, fields: Any, edges: Any) -> None:
+        """Check and keep what is known before a look at the samples."""
+        self.n_samples, self.n_vertices = shape
         self.ridge = as_real(ridge, "ridge")
         if not isinstance(fields, (bool, np.bool_)):
             raise TypeError(f"fields must be True or False, got {fields!r}")
         self.fields = bool(fields)
-        self.tail, self.head = _read_edges(edges, self.n_vertices)
+        self.tail, self.head = read_edges(edges, self.n_vertices)
         self.n = len(self.tail)
-        self.spins = np.ascontiguousarray(samples.T)  # one vertex a row: its samples lie side by side
         self._warned_of_separation = False
         self.scale = self.n_vertices * np.log(2.0)  # the value of a perfect prediction
-        self._fields_alone = self._best_fields(np.zeros((self.n_vertices, self.n_samples)))
-        self._at_zero = self._log_likelihood(self._fields_alone[:, None] + np.zeros_like(self.spins))
 
     @property
     def edges(self) -> list[tuple[int, int]]:
@@ -113,21 +138,39 @@ class IsingPseudoLikelihood(SparseObjective):
 
     def fit_from(self, support: IndexArray, parameters: FloatArray) -> tuple[float, FloatArray]:
         """Refit from given parameters (edges first, then fields) and return value and parameters."""
-        from swapwise.kernels import ising
-
         if not len(support):
             return 0.0, self.no_couplings(0)
         fitted = parameters.copy()
-        spins, tail, head, ridge, *longest = self.problem
-        lengths = ising.step_lengths(len(support), len(fitted), *longest)
-        value, converged = ising.refit(
-            spins, tail[support], head[support], fitted, ridge, lengths, REFIT_TOLERANCE, MAX_STEPS
-        )
+        value, converged = self._refit(support, fitted)
         self._warn_of_trouble(support, fitted, converged)
         return value - self._at_zero, fitted
 
+    def _refit(self, support: IndexArray, fitted: FloatArray) -> tuple[float, bool]:
+        """Refit in place; return the log-likelihood and whether it is the maximum."""
+        from swapwise.kernels import ising
+
+        spins, tail, head, ridge, *longest = self._problem
+        lengths = ising.step_lengths(len(support), len(fitted), *longest)
+        return ising.refit(
+            spins, tail[support], head[support], fitted, ridge, lengths, REFIT_TOLERANCE, MAX_STEPS
+        )
+
+    def values_after(
+        self, support: IndexArray, parameters: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the value after each move from a fit, and whether its refit came to its end."""
+        from swapwise.kernels import ising
+
+        # Waking the threads costs more than a few refits.
+        many = len(moves) > ROWS_WORTH_THREADS
+        refits = ising.values_after_on_all_threads if many else ising.values_after
+        values, converged = refits(
+            self._problem, support, parameters, moves.added, moves.dropped, GAIN_TOLERANCE, MAX_STEPS
+        )
+        return values - self._at_zero, converged
+
     @cached_property
-    def problem(self) -> tuple[Any, ...]:
+    def _problem(self) -> tuple[Any, ...]:
         """What the kernels need to know: data, edges, ridge, longest steps."""
         size = max(float(np.sqrt(np.mean(self.spins**2))), np.finfo(float).tiny)
         return (self.spins, self.tail, self.head, self.ridge, LONGEST_STEP / size**2, LONGEST_STEP / size)
@@ -166,20 +209,25 @@ class IsingPseudoLikelihood(SparseObjective):
 
     def gradient_at(self, coef: FloatArray) -> FloatArray:
         """Return the gradient at couplings ``w`` over all pairs: each pulls at both of its ends."""
-        return self.gradient_of(self.local_fields(coef), coef)
+        return self.gradient_with(coef, None)
 
-    def gradient_of(self, local: FloatArray, coef: FloatArray) -> FloatArray:
-        """Return the gradient from the local fields h."""
-        slope = 2.0 * self.spins * _sigmoid(-2.0 * self.spins * local) / self.n_samples
-        pulls = slope @ self.spins.T
+    def gradient_with(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
+        """Return the gradient with given fields, or else with the best for these couplings."""
+        pulls = self._pulls(coef, fields)
         return pulls[self.tail, self.head] + pulls[self.head, self.tail] - self.ridge * coef
+
+    def _pulls(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
+        """Return the mean over the samples of what each vertex, a column, pulls at each other, a row."""
+        return pulls_at(self.spins, self.local_fields(coef, fields)) / self.n_samples
+
+    def _coupling_matrix(self, coef: FloatArray) -> FloatArray:
+        couplings = np.zeros((self.n_vertices, self.n_vertices))
+        couplings[self.tail, self.head] = couplings[self.head, self.tail] = coef
+        return couplings
 
     def local_fields(self, coef: FloatArray, fields: FloatArray | None = None) -> FloatArray:
         """Return h for every vertex and sample, with given fields or else the best for these couplings."""
-        couplings = np.zeros((self.n_vertices, self.n_vertices))
-        np.add.at(couplings, (self.tail, self.head), coef)
-        couplings += couplings.T
-        local = couplings @ self.spins
+        local = self._coupling_matrix(coef) @ self.spins
         if not self.fields:
             return local
         return local + (self._best_fields(local) if fields is None else fields)[:, None]
@@ -188,34 +236,23 @@ class IsingPseudoLikelihood(SparseObjective):
         return float(-np.logaddexp(0.0, -2.0 * self.spins * local).sum() / self.n_samples)
 
     def _best_fields(self, local: FloatArray) -> FloatArray:
-        """Return the best bias a vertex on top of local fields: Newton steps for all, in a bracket each."""
-        bias = np.zeros(self.n_vertices)
+        """Return the best bias a vertex on top of local fields."""
         if not self.fields:
-            return bias
-        # Beyond this every sample has one sign for good: the bias of a constant vertex stops there.
+            return np.zeros(self.n_vertices)
+
+        def slopes(bias: FloatArray) -> tuple[FloatArray, FloatArray]:
+            wrong = sigmoid(-2.0 * self.spins * (local + bias[:, None]))
+            curve = 4.0 * self.spins**2 * wrong * (1.0 - wrong)
+            return (2.0 * self.spins * wrong).mean(axis=1), curve.mean(axis=1)
+
         largest = np.maximum(np.abs(self.spins).max(axis=1), np.finfo(float).tiny)
-        widest = (20.0 + 2.0 * np.abs(self.spins * local).max(axis=1)) / largest
-        low, high = -widest, widest
-        for _ in range(MAX_STEPS):
-            wrong = _sigmoid(-2.0 * self.spins * (local + bias[:, None]))
-            slope = (2.0 * self.spins * wrong).mean(axis=1)
-            curve = (4.0 * self.spins**2 * wrong * (1.0 - wrong)).mean(axis=1)
-            low, high = np.where(slope > 0, bias, low), np.where(slope < 0, bias, high)
-            newton = bias + slope / np.maximum(curve, 1e-300)
-            inside = (newton > low) & (newton < high)
-            ahead = np.where(inside, newton, (low + high) / 2)
-            done = np.abs(ahead - bias) <= 1e-13 * (np.abs(bias) + 1e-3 * widest)
-            bias = ahead
-            if done.all():
-                break
-        return bias
+        return best_biases(slopes, (SURE + 2.0 * np.abs(self.spins * local).max(axis=1)) / largest)
 
     def blocks(self, coef: FloatArray) -> list[Block]:
         """Return one part for every vertex, priced so that both ends of an edge would keep ``coef``."""
         from swapwise.objectives.ising_blocks import VertexBlock
 
-        wrong = _sigmoid(-2.0 * self.spins * self.local_fields(coef))
-        pulls = (2.0 * self.spins * wrong / self.n_samples) @ self.spins.T
+        pulls = self._pulls(coef, None)
         # What the head would gain more from the coupling than the tail; without ridge, prices know no bounds.
         price = (pulls[self.head, self.tail] - pulls[self.tail, self.head]) / 2 * (self.ridge > 0)
         alone = -np.logaddexp(0.0, -2.0 * self.spins * self.local_fields(np.zeros(self.n))).mean(axis=1)
@@ -253,22 +290,24 @@ class IsingPseudoLikelihood(SparseObjective):
                [-1.],
                [ 0.]])
         """
-        squares = self.spins**2
         block = np.zeros((self.n, len(columns)))
         for ends, others in ((self.tail, self.head), (self.head, self.tail)):
             for column, edge in enumerate(columns):
                 for shared, other in ((self.tail[edge], self.head[edge]), (self.head[edge], self.tail[edge])):
                     meet = np.flatnonzero(ends == shared)
-                    weight = squares[shared] * self.spins[other] / self.n_samples
-                    block[meet, column] += self.spins[others[meet]] @ weight
+                    block[meet, column] += self._mean_products(shared, other, others[meet])
         block[columns, np.arange(len(columns))] += self.ridge
         return block
+
+    def _mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
+        """Return the mean of ``x_v² x_a x_b`` for v shared, a the other, and b each of the thirds."""
+        return self.spins[thirds] @ (self.spins[shared] ** 2 * self.spins[other] / self.n_samples)
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian at couplings ``w``, for some edges."""
         if self.fields:  # the best fields move along: their share is easier had by differences
             return super().hessian_at(coef, elements)
-        wrong = _sigmoid(-2.0 * self.spins * self.local_fields(coef))
+        wrong = sigmoid(-2.0 * self.spins * self.local_fields(coef))
         weight = 4.0 * wrong * (1.0 - wrong) * self.spins**2 / self.n_samples
         block = self.ridge * np.eye(len(elements))
         tail, head = self.tail[elements], self.head[elements]
@@ -292,44 +331,3 @@ class IsingPseudoLikelihood(SparseObjective):
     def strong_concavity(self, t: int) -> float:
         """Return the ridge: the likelihood itself may be flat far out."""
         return self.ridge
-
-
-def _sigmoid(margin: FloatArray) -> FloatArray:
-    return 0.5 * (1.0 + np.tanh(0.5 * margin))
-
-
-def _read_spins(spins: Any) -> FloatArray:
-    if np.asarray(spins).dtype == bool:
-        raise ValueError("spins must be -1 and +1, got True and False; convert with 2.0 * spins - 1")
-    matrix = as_matrix(spins, "spins")
-    if 0 in matrix.shape:
-        raise ValueError(f"spins must have at least one sample and one vertex, got shape {matrix.shape}")
-    for column, values in enumerate(matrix.T):
-        low, high = float(values.min()), float(values.max())
-        if low < high and low >= 0 and np.isin(values, (low, high)).all():
-            raise ValueError(
-                f"spins must be -1 and +1, got {low:g} and {high:g} in column {column}; "
-                f"convert with np.where(spins == {high:g}, 1.0, -1.0)"
-            )
-        if low < high and low * high > 0:
-            warn(f"column {column} of spins never changes sign; is it meant to be -1 and +1?")
-    if not matrix.any():
-        raise ValueError("spins must be -1 and +1, got nothing but 0")
-    return matrix
-
-
-def _read_edges(edges: Sequence[tuple[int, int]] | None, n_vertices: int) -> tuple[IndexArray, IndexArray]:
-    if edges is None:
-        tail, head = np.triu_indices(n_vertices, k=1)
-        return tail.astype(np.intp), head.astype(np.intp)
-    edges = list(edges.edges() if hasattr(edges, "edges") else edges)
-    seen = set()
-    for e, edge in enumerate(edges):
-        if not isinstance(edge, Iterable) or isinstance(edge, str) or len(set(edge)) != 2:
-            raise ValueError(f"an edge must join two different vertices, got {edge!r} as number {e}")
-        ends = as_elements(edge, n_vertices, f"edge number {e}")
-        if tuple(ends) in seen:
-            raise ValueError(f"every edge must be there once, but {tuple(ends.tolist())} is repeated")
-        seen.add(tuple(ends))
-    pairs = np.array([sorted(edge) for edge in edges], dtype=np.intp).reshape(-1, 2)
-    return pairs[:, 0].copy(), pairs[:, 1].copy()

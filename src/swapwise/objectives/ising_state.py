@@ -10,16 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.kernels import ising
 from swapwise.moves import NOTHING, Move, MoveBatch, MoveList
 from swapwise.objectives.base import SparseState
-from swapwise.objectives.ising import MAX_STEPS, IsingPseudoLikelihood
-
-# A refit that scores a move may stop this far below the maximum; what it leaves out after its last step
-# is smaller by orders of magnitude.
-GAIN_TOLERANCE = 1e-13
-
-ROWS_WORTH_THREADS = 64
+from swapwise.objectives.ising import IsingPseudoLikelihood
 
 # A part of several drops is refitted, to bound the moves that drop more, if so many of them share it.
 SHARED_BY = 3
@@ -75,8 +68,8 @@ class IsingState(SparseState):
     def gradient(self) -> FloatArray:
         """The gradient over all pairs at the fitted couplings and fields; zero on the support."""
         if self._gradient is None:
-            local = self.objective.local_fields(self._coef, self._parameters[len(self.support) :])
-            self._gradient = self.objective.gradient_of(local, self._coef)
+            fields = self._parameters[len(self.support) :]
+            self._gradient = self.objective.gradient_with(self._coef, fields)
             self._gradient[self.support] = 0.0
         return self._gradient
 
@@ -97,20 +90,12 @@ class IsingState(SparseState):
     def _refits(self, moves: MoveList) -> tuple[FloatArray, BoolArray]:
         """Return the gain of every move, and whether its refit came to its end."""
         self.n_evaluations += len(moves)
-        objective = self.objective
-        # Waking the threads costs more than a few refits.
-        many = len(moves) > ROWS_WORTH_THREADS
-        values_after = ising.values_after_on_all_threads if many else ising.values_after
-        values, converged = values_after(
-            objective.problem,
-            self.support,
-            self._parameters,
-            moves.added,
-            moves.dropped,
-            GAIN_TOLERANCE,
-            MAX_STEPS,
-        )
-        return values - objective._at_zero - self.value, converged
+        values, converged = self.objective.values_after(self.support, self._parameters, moves)
+        return values - self.value, converged
+
+    def is_cheap(self, moves: MoveBatch) -> bool:
+        """Tell whether a batch is better not cut into pieces: each would be a pass over the data."""
+        return self.objective.streamed
 
     def narrowed(self, moves: MoveBatch, floor: float, score: Callable[[MoveBatch], object]) -> MoveBatch:
         """Return the moves that monotony does not keep below the floor.

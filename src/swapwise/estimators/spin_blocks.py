@@ -1,0 +1,86 @@
+"""Spins in blocks, as estimators of graphs are given them: their coding, and their likelihood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swapwise.checks import FloatArray
+from swapwise.data.blocks import Work
+from swapwise.data.by_rows import by_rows
+from swapwise.data.open import is_chunked
+from swapwise.data.two_values import is_small_file, refuse_others
+from swapwise.estimators.spins import Coding, Vertices, pseudo_log_likelihood, warn_of_constants
+from swapwise.objectives.ising import IsingPseudoLikelihood
+from swapwise.objectives.ising_works import ROWS_AT_ONCE
+from swapwise.objectives.streamed_ising import StreamedIsing
+
+
+def require_memory(X: Any, who: str) -> None:
+    """Refuse data in blocks, unless they are a file so small that it may as well be in memory.
+
+    >>> require_memory("spins.npy", "certify")
+    Traceback (most recent call last):
+    TypeError: certify needs data in memory, got data in blocks (str); IsingGraph's fit and score take those
+    """
+    if is_chunked(X) and not is_small_file(X):
+        raise TypeError(
+            f"{who} needs data in memory, got data in blocks ({type(X).__name__}); "
+            "IsingGraph's fit and score take those"
+        )
+
+
+def coding_of_blocks(X: Any, objective: IsingPseudoLikelihood, vertices: Vertices) -> Coding:
+    """Return how data in blocks are coded, by what the objective saw, and warn of columns that never vary.
+
+    >>> import dask.array as da
+    >>> X = da.from_array(np.array([[True, False], [False, True]]))
+    >>> coding_of_blocks(X, IsingPseudoLikelihood(X), Vertices(2))
+    Coding(low=0, high=1, dtype=dtype('bool'))
+    """
+    assert isinstance(objective, StreamedIsing)
+    # Only the share of +1 in a column that never varies is a whole number.
+    warn_of_constants(np.stack([objective.share_up, objective.share_up.round()]), vertices)
+    if isinstance(X, (str, PathLike)):
+        X = np.load(X, mmap_mode="r")
+    dtypes = X.dtypes if hasattr(X, "dtypes") else [X.dtype]
+    is_boolean = all(dtype.kind == "b" for dtype in dtypes)
+    return Coding(objective.low, 1, np.dtype(bool if is_boolean else int))
+
+
+def mean_over_blocks(X: Any, coding: Coding | None, coupling: FloatArray, field: FloatArray) -> float:
+    """Return the mean of :func:`pseudo_log_likelihood` over data in blocks: one pass.
+
+    >>> import dask.array as da
+    >>> X = da.from_array(np.array([[0, 1], [1, 1]]))
+    >>> round(mean_over_blocks(X, Coding(0, 1, np.dtype(int)), np.zeros((2, 2)), np.zeros(2)), 6)
+    -1.386294
+    """
+    if coding is None:
+        raise TypeError(
+            "data in blocks must be of two values, but fit was given real numbers; give X as an array"
+        )
+    matrix = by_rows(X)
+    total, n_others = matrix.fold(_LikelihoodSum(coding.low, coupling, field))
+    if n_others:
+        refuse_others(matrix, coding.low, f"must hold {coding.low} and 1, as the data of fit did")
+    return float(total / matrix.n_samples)
+
+
+@dataclass(frozen=True)
+class _LikelihoodSum(Work):
+    low: int
+    coupling: FloatArray
+    field: FloatArray
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the sum over the samples, and how many entries are neither of the two values."""
+        total = 0.0
+        for begin in range(0, len(block), ROWS_AT_ONCE):
+            spins = np.where(block[begin : begin + ROWS_AT_ONCE] == 1, 1.0, -1.0)
+            total += float(pseudo_log_likelihood(spins, self.coupling, self.field).sum())
+        return total, int(((block != self.low) & (block != 1)).sum())
