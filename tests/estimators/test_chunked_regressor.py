@@ -192,10 +192,13 @@ def test_what_is_wrong_is_told(store, change, words, tmp_path):
         sw.SparseRegressor(3).fit(STORES[store](X, tmp_path), y)
 
 
-def test_groups_are_refused(tmp_path):
+def test_groups_are_for_data_in_memory_or_small_files(tmp_path):
     X, y = regression(90, 30)
+    model = sw.SparseRegressor(3, groups=np.arange(30) // 2)
+    plain = model.fit(X, y).coef_
+    np.testing.assert_array_equal(model.fit(saved(X, tmp_path), y).coef_, plain)
     with pytest.raises(TypeError, match="groups need data in memory, got data in chunks"):
-        sw.SparseRegressor(3, groups=np.arange(30) // 2).fit(saved(X, tmp_path), y)
+        model.fit(da.from_array(X), y)
 
 
 def test_out_of_time_nothing_is_lost(tmp_path):

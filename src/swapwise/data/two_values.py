@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray
-from swapwise.data import file_blocks
 from swapwise.data.blocks import Work
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.column_file import ColumnFile
-from swapwise.data.mapped_file import is_mapped
-from swapwise.data.open import is_chunked
+from swapwise.data.open import is_chunked, is_small_file
 from swapwise.data.works import FirstBad
 
 
@@ -27,15 +25,6 @@ def has_blocks(X: Any) -> bool:
     if is_small_file(X):
         return bool(np.isin(X, (-1, 0, 1)).all())
     return is_chunked(X) or isinstance(X, (ChunkedMatrix, ColumnFile))
-
-
-def is_small_file(X: Any) -> bool:
-    """Tell whether X is a memory-mapped file of no more than a block, which may as well be in memory.
-
-    >>> is_small_file(np.eye(2))
-    False
-    """
-    return is_mapped(X) and X.nbytes <= file_blocks.BLOCK_BYTES
 
 
 class Tally(Work):

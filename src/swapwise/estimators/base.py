@@ -22,8 +22,10 @@ from sklearn.utils.validation import (
 from swapwise.checks import FloatArray, IndexArray, as_real, as_vector, unwarned, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
+from swapwise.data.by_rows import by_rows
 from swapwise.data.matrix import Matrix
-from swapwise.data.open import is_chunked
+from swapwise.data.open import is_chunked, is_small_file
+from swapwise.data.streamed import StreamedDesign
 from swapwise.estimators.chunked_input import open_chunks, read_target
 from swapwise.estimators.constraint_of import (
     Elements,
@@ -35,6 +37,7 @@ from swapwise.estimators.constraint_of import (
 from swapwise.estimators.restarts import Searches, best_of_searches, warn_if_cut_short
 from swapwise.estimators.scaling import Sample, Scaling, read_offset, some_rows, times
 from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.model_data import read_weight
 from swapwise.search.methods import resolve
 from swapwise.search.model_start import SMALL, prefers_model
 from swapwise.search.pivots import Pivot
@@ -170,7 +173,7 @@ class SparseEstimator(BaseEstimator, ABC):
         """Return checked targets as the objective wants them; ``reset`` is True in fit."""
 
     @abstractmethod
-    def _objective(self, X: FloatArray, sample: Sample, groups: IndexArray | None) -> SparseObjective:
+    def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
         """Return the objective on scaled columns."""
 
     @abstractmethod
@@ -187,7 +190,8 @@ class SparseEstimator(BaseEstimator, ABC):
         reset: bool = True,
     ) -> Sample:
         """Return checked data; ``reset`` is True in fit."""
-        X, y = self._chunks(X, y, reset) if is_chunked(X) else self._checked(X, y, reset)
+        in_blocks = is_chunked(X) and not (is_small_file(X) and self._needs_memory(y))
+        X, y = self._chunks(X, y, reset) if in_blocks else self._checked(X, y, reset)
         shift = None if offset is None else read_offset(offset, len(y))
         weight = self._weights(y, sample_weight)
         if weight is None:
@@ -200,11 +204,17 @@ class SparseEstimator(BaseEstimator, ABC):
         target = self._target(np.asarray(y)[kept], reset)
         return Sample(some_rows(X, kept), target, weight[kept], None if shift is None else shift[kept])
 
+    def _needs_memory(self, y: Any) -> str | None:
+        """Return what was asked for that data in blocks cannot serve, or None."""
+        return None if self.groups is None else "groups"
+
     def _chunks(self, X: Any, y: Any, reset: bool) -> tuple[Matrix, Any]:
         """Return access to data in blocks, and their target."""
-        if self.groups is not None:
+        what = self._needs_memory(y)
+        if what:
             raise TypeError(
-                "groups need data in memory, got data in chunks: leave groups out, or give X as an array"
+                f"{what} need data in memory, got data in chunks: give X as an array, as in X.compute() or "
+                "np.load(name)"
             )
         matrix = open_chunks(self, X, reset=reset)
         return matrix, read_target(y, matrix.n_samples)
@@ -236,6 +246,11 @@ class SparseEstimator(BaseEstimator, ABC):
     def _build(self, sample: Sample, elements: Elements) -> Task:
         """Return the objective that a sample leads to."""
         self._check_flags()
+        if isinstance(sample.X, Matrix):
+            matrix, weight = by_rows(sample.X), read_weight(sample.weight, len(sample.y))
+            design = StreamedDesign(matrix, sample.y, weight, self.fit_intercept, self.standardize)
+            scaling = Scaling(design.origin + design.shift, design.scale)
+            return Task(self._objective(design, sample, None), scaling, sample)
         scaling, X = Scaling.of(sample, self.fit_intercept, self.standardize)
         return Task(self._objective(X, sample, elements.groups), scaling, sample)
 

@@ -162,7 +162,11 @@ time_limit, random_state, progress :
             )
         return codes.astype(np.float64)
 
-    def _objective(self, X: FloatArray, sample: Sample, groups: IndexArray | None) -> SparseObjective:
+    def _needs_memory(self, y: Any) -> str | None:
+        many = len(np.unique(np.asarray(y))) > 2
+        return super()._needs_memory(y) or ("more than two classes" if many else None)
+
+    def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
         kind = Logistic if len(self.classes_) == 2 else Multinomial
         return kind(
             X,

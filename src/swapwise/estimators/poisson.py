@@ -68,8 +68,8 @@ time_limit, random_state, progress :
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
-            A sparse matrix is made dense.
+        X : array-like, frame, sparse matrix, or data in blocks, of shape (n_samples, n_features)
+            As of :meth:`SparseRegressor.fit`; a sparse matrix is made dense.
         y : array-like of shape (n_samples,)
             Counts, or other numbers that are not negative.
         sample_weight : array-like of shape (n_samples,), optional
@@ -148,7 +148,7 @@ time_limit, random_state, progress :
             raise ValueError("y must have a positive entry, got zeros only: no rate is likelier than zero")
         return counts
 
-    def _objective(self, X: FloatArray, sample: Sample, groups: IndexArray | None) -> SparseObjective:
+    def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
         return Poisson(
             X,
             sample.y,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from swapwise.checks import FloatArray
 from swapwise.data.blocks import Work
 from swapwise.data.by_rows import by_rows
-from swapwise.data.open import is_chunked
-from swapwise.data.two_values import is_small_file, refuse_others
+from swapwise.data.open import is_chunked, is_small_file
+from swapwise.data.two_values import refuse_others
 from swapwise.estimators.spins import Coding, Vertices, pseudo_log_likelihood, warn_of_constants
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.ising_works import ROWS_AT_ONCE

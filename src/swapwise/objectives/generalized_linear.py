@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, as_vector, warn
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, as_real, as_vector, warn
+from swapwise.data.matrix import Matrix
+from swapwise.data.open import is_chunked
+from swapwise.data.streamed import StreamedDesign
 from swapwise.kernels.families import GAUSSIAN
 from swapwise.objectives.base import SparseState
 from swapwise.objectives.least_squares import LeastSquares
@@ -55,9 +58,21 @@ class GeneralizedLinear(LikelihoodCurvature):
     #: Scores of classes from the numbers that are fitted; one number is its own score
     basis: FloatArray = np.ones((1, 1))
 
+    #: Whether data are read block by block: then one column costs as much to read as all do
+    streamed: bool = False
+
+    def __new__(cls, X: Any = None, *arguments: Any, **options: Any) -> Self:
+        """Return an objective of the kind that reads X as it is stored; nothing is read yet."""
+        kind: type[Self] = cls
+        if is_chunked(X) or isinstance(X, (Matrix, StreamedDesign)):
+            from swapwise.objectives.streamed_models import streamed_kind
+
+            kind = streamed_kind(cls)
+        return object.__new__(kind)
+
     def __init__(
         self,
-        X: ArrayLike,
+        X: Any,
         target: FloatArray,
         ridge: float,
         weight: FloatArray,
@@ -65,15 +80,12 @@ class GeneralizedLinear(LikelihoodCurvature):
         fit_intercept: bool,
         groups: Iterable[Hashable] | None,
     ) -> None:
-        columns = read_columns(X)
-        self.n_features, self.n_samples = columns.shape
+        self.n_samples = len(target)
         self.target, self.weight, self.ridge = target, weight, as_real(ridge, "ridge")
         if not isinstance(fit_intercept, (bool, np.bool_)):
             raise TypeError(f"fit_intercept must be True or False, got {fit_intercept!r}")
         self.fit_intercept = bool(fit_intercept)
-        # With an intercept, a shift of columns changes nothing else, and centred they are best for numerics.
-        shifted = centred(columns, weight) if self.fit_intercept else (columns, np.zeros(self.n_features))
-        self.columns, self._means = shifted
+        self._read_columns(X)
         self._begin, self._members, self.group_labels = read_groups(groups, self.n_features)
         self.n = len(self._begin) - 1
         self.offset = np.zeros((self.basis.shape[1], self.n_samples))
@@ -88,6 +100,21 @@ class GeneralizedLinear(LikelihoodCurvature):
             self._warned = warn("y is explained without any feature: every set has the value 0")
         else:
             self.scale = perfect - self._null
+
+    @staticmethod
+    def _open(X: Any, groups: Iterable[Hashable] | None) -> tuple[Any, int]:
+        """Return access to X, and the number of samples."""
+        return X, len(as_matrix(X, "X", finite=False))
+
+    def _read_columns(self, X: Any) -> None:
+        """Set ``n_features``, the columns, and what is taken off them."""
+        columns = read_columns(X)
+        self.n_features = len(columns)
+        # With an intercept, a shift of columns changes nothing else, and centred they are best for numerics.
+        shifted = (
+            centred(columns, self.weight) if self.fit_intercept else (columns, np.zeros(self.n_features))
+        )
+        self.columns, self._means = shifted
 
     def _perfect_value(self) -> float:
         """Return the log-likelihood of a perfect fit."""

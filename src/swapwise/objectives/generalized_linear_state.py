@@ -12,6 +12,7 @@ from swapwise.moves import NOTHING, Move, MoveBatch, MoveList
 from swapwise.objectives.addition_bounds import AdditionBounds
 from swapwise.objectives.base import SparseState
 from swapwise.objectives.generalized_linear import FIT_TOLERANCE, MAX_STEPS, GeneralizedLinear
+from swapwise.objectives.outlook import Outlook
 from swapwise.threads import few_threads
 
 # Bounds and refits are right to about 1e-12 of the values at play. What is below the floor by less than this
@@ -101,7 +102,7 @@ class GeneralizedLinearState(SparseState):
         added, dropped = listed.swap_columns() if listed.are_swaps() else (listed.added[:, :0], None)
         if dropped is None or not len(listed) or (added == NOTHING).any():
             return moves
-        contest = _Contest(self, listed, floor, score)
+        contest = Contest(self, listed, floor, score)
         elements, row = np.unique(added, return_inverse=True)
         additions = AdditionBounds(self.objective, self.support, self._theta[:, 0], elements)
         loses = dropped != NOTHING
@@ -118,7 +119,9 @@ class GeneralizedLinearState(SparseState):
             self._contend_without(int(gone), rows, added[rows], contest)
         return listed.take(np.array(sorted(contest.scored), dtype=np.intp))
 
-    def _expected(self, additions: AdditionBounds, row: IndexArray, dropped: IndexArray) -> FloatArray:
+    def _expected(
+        self, additions: AdditionBounds | Outlook, row: IndexArray, dropped: IndexArray
+    ) -> FloatArray:
         """Return what the second-order model expects of swaps: the formula of least squares, halved."""
         if additions.inverse is None:
             return np.zeros(len(row))
@@ -128,7 +131,7 @@ class GeneralizedLinearState(SparseState):
         slope = additions.slope[row] + tied * weight * spread
         return (slope**2 / (additions.left[row] + tied**2 * spread) - weight**2 * spread) / 2
 
-    def _contend_without(self, gone: int, rows: IndexArray, added: IndexArray, contest: _Contest) -> None:
+    def _contend_without(self, gone: int, rows: IndexArray, added: IndexArray, contest: Contest) -> None:
         """Refit those swaps that drop one element and may yet be the best."""
         if not len(rows):
             return
@@ -141,7 +144,7 @@ class GeneralizedLinearState(SparseState):
         contest.run(rows, additions.promise + lost, additions.most + lost)
 
 
-class _Contest:
+class Contest:
     """The search for the best of some moves: what is below the best so far drops out."""
 
     def __init__(
@@ -166,9 +169,9 @@ class _Contest:
         self._floor = max(self._floor, float(self._state.gains(batch).max(initial=-np.inf)))
         self.scored.update(rows.tolist())
 
-    def run(self, rows: IndexArray, promise: FloatArray, most: FloatArray) -> None:
+    def run(self, rows: IndexArray, promise: FloatArray, most: FloatArray, size: int = FIRST_REFITS) -> None:
         """Refit moves, the most promising first, until what is left cannot be the best."""
-        best_first, size = np.argsort(-promise, kind="stable"), FIRST_REFITS
+        best_first = np.argsort(-promise, kind="stable")
         rows, most = rows[best_first], most[best_first]
         while True:
             hopeful = most >= self.least

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, as_matrix, as_vector
+from swapwise.checks import FloatArray, as_vector
 from swapwise.kernels.families import LOGISTIC
 from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.model_data import read_weight
@@ -22,7 +23,10 @@ class Logistic(GeneralizedLinear):
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like, or data in blocks, of shape (n_samples, n_features)
+        Data in blocks are a memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask
+        frame: they are read block by block, in few passes. The last round of a search is then a check by the
+        second-order model and not a proof; see :class:`StreamedLikelihood`.
     y : array-like of shape (n_samples,)
         Zeros and ones, or booleans.
     ridge : float
@@ -54,7 +58,7 @@ class Logistic(GeneralizedLinear):
 
     def __init__(
         self,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         ridge: float = 0.0,
         *,
@@ -63,7 +67,7 @@ class Logistic(GeneralizedLinear):
         fit_intercept: bool = True,
         groups: Iterable[Hashable] | None = None,
     ) -> None:
-        n_samples = len(as_matrix(X, "X", finite=False))
+        X, n_samples = self._open(X, groups)
         target = _read_classes(y, n_samples)
         super().__init__(
             X, target, ridge, read_weight(sample_weight, n_samples), offset, fit_intercept, groups

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp, xlogy
 
-from swapwise.checks import FloatArray, as_matrix, as_vector
+from swapwise.checks import FloatArray, as_vector
 from swapwise.kernels.families import POISSON
 from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.model_data import read_weight
@@ -23,7 +24,10 @@ class Poisson(GeneralizedLinear):
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like, or data in blocks, of shape (n_samples, n_features)
+        Data in blocks are a memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask
+        frame: they are read block by block, in few passes. The last round of a search is then a check by the
+        second-order model and not a proof; see :class:`StreamedLikelihood`.
     y : array-like of shape (n_samples,)
         Counts, or other numbers that are not negative.
     ridge : float
@@ -51,7 +55,7 @@ class Poisson(GeneralizedLinear):
 
     def __init__(
         self,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         ridge: float = 0.0,
         *,
@@ -60,7 +64,7 @@ class Poisson(GeneralizedLinear):
         fit_intercept: bool = True,
         groups: Iterable[Hashable] | None = None,
     ) -> None:
-        n_samples = len(as_matrix(X, "X", finite=False))
+        X, n_samples = self._open(X, groups)
         target = as_vector(y, n_samples, "y", non_negative=True)
         super().__init__(
             X, target, ridge, read_weight(sample_weight, n_samples), offset, fit_intercept, groups

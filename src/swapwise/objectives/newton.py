@@ -1,0 +1,99 @@
+"""Newton's method for parameters whose likelihood is known by sums over data that are elsewhere.
+
+The rules are those of ``refit`` in :mod:`swapwise.kernels.glm`, which has the data at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import NamedTuple
+
+import numpy as np
+
+from swapwise.checks import FloatArray
+from swapwise.data.likelihood_works import Sums
+from swapwise.kernels.glm import ARMIJO, HALVINGS, LATE, _definite_solution
+
+
+class Ask(NamedTuple):
+    """Parameters at which sums are wanted, and the step that leads there."""
+
+    theta: FloatArray
+    step: FloatArray
+
+
+class Fit(NamedTuple):
+    """The end of a climb: the value, the parameters, whether they are best, the longest of the late steps."""
+
+    value: float
+    theta: FloatArray
+    converged: bool
+    late_step: float
+
+
+Climb = Generator[Ask, Sums, Fit]
+
+
+def climb(
+    theta: FloatArray, fallback: FloatArray, ridge: FloatArray, least: float, tol: float, max_steps: int
+) -> Climb:
+    """Ask for sums until the maximum is reached, and return it.
+
+    ``ridge`` is the penalty of each parameter. ``tol`` is the rise at which a climb ends, and parameters of a
+    value below ``least`` are given up for others.
+
+    >>> def sums(ask):  # of -(1 - θ)²/2
+    ...     left = 1.0 - ask.theta
+    ...     return Sums(-left @ left / 2, left, np.eye(1), 0.0, 1.0, 0.0)
+    >>> climb_together([climb(np.zeros(1), np.zeros(1), np.zeros(1), -9.0, 1e-9, 9)], lambda asked: [
+    ...     sums(ask) for ask in asked.values()])[0].theta
+    array([1.])
+    """
+    sums = yield Ask(theta, np.zeros_like(theta))
+    value = sums.value - _penalty(ridge, theta)
+    if not value >= least:
+        theta = fallback
+        sums = yield Ask(theta, np.zeros_like(theta))
+        value = sums.value - _penalty(ridge, theta)
+    late = 0.0
+    for _ in range(max_steps):
+        slope = sums.gradient - ridge * theta
+        step = _definite_solution(sums.hessian + np.diag(ridge), slope)
+        promise = float(step @ slope)
+        if not promise > 0:
+            return Fit(value, theta, not slope.any(), late)  # a slope without curvature leads nowhere
+        if promise < tol:
+            # Below what values can show, but not below what coefficients can: no need to look at the data.
+            return Fit(value + promise / 2, theta + step, True, late)
+        length = 1.0
+        for _ in range(HALVINGS):
+            ahead = yield Ask(theta + length * step, step)
+            reached = ahead.value - _penalty(ridge, theta + length * step)
+            if reached >= value + ARMIJO * length * promise:
+                break
+            length /= 2
+        if not reached > value:  # nothing is left but rounding
+            return Fit(value, theta, promise < 1e3 * tol, late)
+        if promise < LATE * tol:
+            late = max(late, length * ahead.reach)
+        theta, value, sums = theta + length * step, reached, ahead
+    return Fit(value, theta, False, late)
+
+
+def climb_together(climbs: list[Climb], look: Callable[[dict[int, Ask]], list[Sums]]) -> list[Fit]:
+    """Return where climbs lead that look at the data together; ``look`` is told which of them ask what."""
+    fits: dict[int, Fit] = {}
+    asked = {number: next(each) for number, each in enumerate(climbs)}
+    while asked:
+        found = zip(list(asked), look(asked), strict=True)
+        asked = {}
+        for number, sums in found:
+            try:
+                asked[number] = climbs[number].send(sums)
+            except StopIteration as end:
+                fits[number] = end.value
+    return [fits[number] for number in range(len(climbs))]
+
+
+def _penalty(ridge: FloatArray, theta: FloatArray) -> float:
+    return float(ridge @ theta**2) / 2

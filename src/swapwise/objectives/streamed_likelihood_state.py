@@ -1,0 +1,96 @@
+"""A set on its way through a generalised linear model on data in blocks: refits look at the data together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.moves import NOTHING, MoveBatch, MoveList
+from swapwise.objectives.generalized_linear_state import Contest, GeneralizedLinearState
+from swapwise.objectives.outlook import Outlook
+from swapwise.objectives.streamed_likelihood import Start, StreamedLikelihood
+
+# So many of the moves that promise most are refitted in any case: together they cost little more than one.
+FIRST_REFITS = 16
+
+# So many refits look at the data together at the most.
+AT_ONCE = 256
+
+
+class StreamedLikelihoodState(GeneralizedLinearState):
+    """The parameters of a fit, from which moves are refitted together."""
+
+    objective: StreamedLikelihood
+    _outlook: Outlook | None
+
+    def _settle(self, support: IndexArray) -> None:
+        super()._settle(support)
+        self._outlook = None
+
+    @property
+    def theta(self) -> FloatArray:
+        """The parameters: one a chosen column, then the intercept if there is one."""
+        return self._theta[:, 0]
+
+    @property
+    def outlook(self) -> Outlook:
+        """What the second-order model expects of every element: one pass over the data, if it is new."""
+        if self._outlook is None:
+            self._outlook = self.objective.outlook(self.support, self.theta)
+        return self._outlook
+
+    @property
+    def gradient(self) -> FloatArray:
+        """The gradient of ``u`` at the coefficients; zero on the support."""
+        gradient = self.outlook.gradient.copy()
+        gradient[self.support] = 0.0
+        return gradient
+
+    def is_cheap(self, moves: MoveBatch) -> bool:
+        """Return True: moves are refitted together, and pieces of them would cost as much each."""
+        return True
+
+    def _refits(self, moves: MoveList) -> FloatArray:
+        self.n_evaluations += len(moves)
+        gains = np.empty(len(moves))
+        for begin in range(0, len(moves), AT_ONCE):
+            supports = [
+                move.result(self.support) for move in moves.take(slice(begin, begin + AT_ONCE)).moves()
+            ]
+            gains[begin : begin + AT_ONCE] = self._values(supports) - self.value
+        return gains
+
+    def _values(self, supports: list[IndexArray]) -> FloatArray:
+        """Return f of some sets, refitted from the coefficients that stay."""
+        objective, values = self.objective, np.zeros(len(supports))
+        rows = [row for row, support in enumerate(supports) if len(support)]
+        if not rows:
+            return values
+        starts = [Start(supports[row], self._parameters_on(supports[row])[:, 0]) for row in rows]
+        for row, fit in zip(rows, objective.fits(starts), strict=True):
+            values[row] = fit.value - objective._null
+            if not fit.converged:  # from nothing it may get further
+                values[row] = max(values[row], objective._fit(supports[row])[0])
+        return values
+
+    def narrowed(self, moves: MoveBatch, floor: float, score: Callable[[MoveBatch], object]) -> MoveBatch:
+        """Return the moves that promise most, all of them refitted; see :class:`StreamedLikelihood`.
+
+        The first few are refitted in any case, others as long as the second-order model expects more of them
+        than the best so far gains.
+        """
+        listed = moves.to_list()
+        added, dropped = listed.swap_columns() if listed.are_swaps() else (listed.added[:, :0], None)
+        if dropped is None or len(listed) <= FIRST_REFITS or (added == NOTHING).any():
+            return moves
+        loses = dropped != NOTHING
+        expected = self.outlook.promise[added]
+        expected[loses] = self._expected(self.outlook, added[loses], dropped[loses])
+        contest = Contest(self, listed, floor, score)
+        best_first = np.argsort(-expected, kind="stable")
+        contest.refit(best_first[:FIRST_REFITS])
+        others = best_first[FIRST_REFITS:]
+        contest.run(others, expected[others], expected[others], 2 * FIRST_REFITS)
+        return listed.take(np.array(sorted(contest.scored), dtype=np.intp))
