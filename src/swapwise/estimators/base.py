@@ -301,8 +301,8 @@ class SparseEstimator(BaseEstimator, ABC):
         if prefers_model(objective, constraint):
             return "model"
         # Elsewhere than under a matroid each round has very many exchanges: too many to grow a set by them.
-        is_wide = objective.closed_form_gains and objective.n > SMALL and not isinstance(constraint, Matroid)
-        return "greedy" if is_wide else "empty"
+        is_wide = objective.n > SMALL and not isinstance(constraint, Matroid)
+        return "greedy" if is_wide and (objective.closed_form_gains or objective.streamed) else "empty"
 
     def _install(
         self, task: Task, elements: Elements, constraint: IndependenceSystem, found: Searches

@@ -87,10 +87,12 @@ def move_gains(added, places, slots, rest, inverse, coupling, coef, corr, floor)
     """Gains of listed moves of any size: the formula of a swap with blocks in place of numbers.
 
     Row k adds ``added[k]`` and takes out ``slots[k]`` (both padded with -1). ``rest[places[k, a],
-    places[k, b]]`` is the inner product of two added columns after projection on the chosen ones.
+    places[k, b]]`` is the inner product of two added columns after projection on the chosen ones; one column
+    of squares is enough if no row adds more than one.
     """
     gains = np.empty(len(added))
     no_floor = np.zeros(slots.shape[1])
+    last = rest.shape[1] - 1
     for k in range(len(added)):
         out = slots[k][slots[k] >= 0]
         new = added[k][added[k] >= 0]
@@ -112,7 +114,7 @@ def move_gains(added, places, slots, rest, inverse, coupling, coef, corr, floor)
                 freed[a, i] = total / block[i, i]
                 gained[a] += freed[a, i] * lost[i]
             for b in range(a + 1):
-                total = rest[place[a], place[b]]
+                total = rest[place[a], min(place[b], last)]
                 for i in range(len(out)):
                     total += freed[a, i] * freed[b, i]
                 unexplained[a, b] = total

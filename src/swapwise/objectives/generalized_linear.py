@@ -58,9 +58,6 @@ class GeneralizedLinear(LikelihoodCurvature):
     #: Scores of classes from the numbers that are fitted; one number is its own score
     basis: FloatArray = np.ones((1, 1))
 
-    #: Whether data are read block by block: then one column costs as much to read as all do
-    streamed: bool = False
-
     def __new__(cls, X: Any = None, *arguments: Any, **options: Any) -> Self:
         """Return an objective of the kind that reads X as it is stored; nothing is read yet."""
         kind: type[Self] = cls

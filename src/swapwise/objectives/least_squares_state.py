@@ -149,17 +149,13 @@ class LeastSquaresState(SparseState):
     def _gains_of_moves(self, moves: MoveList) -> FloatArray:
         self.n_evaluations += len(moves)
         newcomers = np.unique(moves.added[moves.added >= 0])
-        basis, columns, _ = self._basis.with_others(newcomers)
-        rest = columns - self._basis.coupling[newcomers, : self._basis.size] @ basis
-        products = rest @ columns.T
-        np.fill_diagonal(products, self._basis.sigma[newcomers])
         slots = np.where(moves.dropped >= 0, self._basis.slot[moves.dropped], -1)
         places = np.searchsorted(newcomers, moves.added)
         gains = swaps.move_gains(
             moves.added,
             places,
             slots,
-            products,
+            self._products_left(newcomers, moves.added.shape[1]),
             self._basis.inverse,
             self._basis.coupling,
             self._basis.weights,
@@ -167,6 +163,20 @@ class LeastSquaresState(SparseState):
             self._floor,
         )
         return gains / self.objective.total
+
+    def _products_left(self, newcomers: IndexArray, at_once: int) -> FloatArray:
+        """Return inner products of newcomers after projection on the chosen columns.
+
+        If each comes alone, their squares will do: one column.
+        """
+        left = self._basis.sigma[newcomers]
+        if at_once == 1:
+            return left[:, None]
+        basis, columns, _ = self._basis.with_others(newcomers)
+        rest = columns - self._basis.coupling[newcomers, : self._basis.size] @ basis
+        products: FloatArray = rest @ columns.T
+        np.fill_diagonal(products, left)
+        return products
 
     def _warn_if_nothing_is_left(self, grid: SwapGrid) -> None:
         free = grid.free

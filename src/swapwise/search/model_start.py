@@ -9,7 +9,6 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.news import tell
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState
-from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.clock import Clock
 from swapwise.search.few_columns import few_columns, layers
@@ -24,7 +23,6 @@ POOL, POOL_PER_CHOICE = 100, 4
 
 # So many allowed sets are among them, so that every part of the constraint has a choice.
 LAYERS = 6
-
 
 # Where no pool can be cut out of the constraint, data in blocks are asked for the inner products of all
 # columns, if they are no more than these.
@@ -45,7 +43,7 @@ def prefers_model(objective: SetFunction, constraint: IndependenceSystem) -> boo
     if isinstance(objective, LeastSquares):
         # A model that holds every element is the search itself, less its history and its looks at the data.
         return isinstance(constraint, Matroid) and (objective.n > SMALL or objective.design.streamed)
-    return has_model(objective)
+    return has_model(objective) and not _is_too_wide(objective, constraint)
 
 
 def model_set(
@@ -75,7 +73,11 @@ def model_set(
 
 
 def _newton(state: SparseState, constraint: IndependenceSystem, clock: Clock, tol: float) -> IndexArray:
-    _require_few(state, constraint)
+    if _is_too_wide(state.objective, constraint):
+        raise ValueError(
+            f"start='model' on data in chunks needs a matroid or at most {MOST_STREAMED} elements, got "
+            f"{constraint.n} under {constraint!r}; start='greedy' works here"
+        )
     best, value = state.support, state.value
     for rounds in range(1, MOST_MODELS + 1):
         clock.check()
@@ -93,16 +95,9 @@ def _newton(state: SparseState, constraint: IndependenceSystem, clock: Clock, to
     return best
 
 
-def _require_few(state: SparseState, constraint: IndependenceSystem) -> None:
-    """Refuse models of very many elements on data in blocks, where no pool can be cut out of a constraint."""
-    objective, n = state.objective, state.objective.n
-    if isinstance(constraint, Matroid) or not isinstance(objective, GeneralizedLinear):
-        return
-    if objective.streamed and n > MOST_STREAMED:
-        raise ValueError(
-            f"start='model' on data in chunks needs a matroid or at most {MOST_STREAMED} elements, got {n} "
-            f"under {constraint!r}; start='greedy' works here"
-        )
+def _is_too_wide(objective: SetFunction, constraint: IndependenceSystem) -> bool:
+    """Tell whether a model would hold very many elements of data in blocks: no pool can be cut out."""
+    return objective.streamed and objective.n > MOST_STREAMED and not isinstance(constraint, Matroid)
 
 
 def _best_of_model(
