@@ -10,10 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_real, warn
-from swapwise.data.two_values import has_blocks
 from swapwise.moves import MoveList
 from swapwise.objectives.base import Block, SparseObjective
-from swapwise.objectives.ising_parts import MAX_STEPS, best_biases, pulls_at, read_edges, read_spins, sigmoid
+from swapwise.objectives.ising_parts import (
+    MAX_STEPS,
+    best_biases,
+    kind_for,
+    pulls_at,
+    read_edges,
+    read_spins,
+    sigmoid,
+)
 
 if TYPE_CHECKING:
     from swapwise.objectives.ising_state import IsingState
@@ -74,12 +81,11 @@ class IsingPseudoLikelihood(SparseObjective):
     """
 
     def __new__(cls, spins: Any = None, *_: Any, **__: Any) -> Self:
-        """Return an objective that goes through blocks, if that is how the data come."""
-        if cls is IsingPseudoLikelihood and has_blocks(spins):
-            from swapwise.objectives.streamed_ising import StreamedIsing
-
-            return object.__new__(StreamedIsing)  # type: ignore[return-value]
-        return object.__new__(cls)
+        """Return an objective that counts patterns, if the data come in blocks or are many."""
+        kind: type[Any] = cls
+        if cls is IsingPseudoLikelihood and spins is not None:
+            kind = kind_for(spins)
+        return object.__new__(kind)
 
     def __init__(
         self,

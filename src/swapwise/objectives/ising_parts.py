@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, warn
+from swapwise.data.two_values import has_blocks
 
 MAX_STEPS = 500
+
+# Fewer samples are gone through faster than their patterns are counted.
+FEWEST_COUNTED = 2000
 
 
 def pulls_at(spins: FloatArray, local: FloatArray) -> FloatArray:
@@ -100,3 +104,33 @@ def read_edges(edges: Sequence[tuple[int, int]] | None, n_vertices: int) -> tupl
         seen.add(tuple(ends))
     pairs = np.array([sorted(edge) for edge in edges], dtype=np.intp).reshape(-1, 2)
     return pairs[:, 0].copy(), pairs[:, 1].copy()
+
+
+def is_worth_counting(spins: Any) -> bool:
+    """Tell whether spins are many samples of -1 and +1.
+
+    >>> is_worth_counting(np.ones((5000, 2))), is_worth_counting(np.ones((50, 2)))
+    (True, False)
+    """
+    given = np.asarray(spins)
+    many = given.ndim == 2 and len(given) >= FEWEST_COUNTED and given.dtype.kind in "if"
+    return many and bool((np.abs(given) == 1).all())
+
+
+def kind_for(spins: Any) -> type[Any]:
+    """Return which objective is best for data as they are stored, and for as many as there are.
+
+    >>> kind_for(np.ones((50, 2))).__name__
+    'IsingPseudoLikelihood'
+    """
+    if has_blocks(spins):
+        from swapwise.objectives.streamed_ising import StreamedIsing
+
+        return StreamedIsing
+    if is_worth_counting(spins):
+        from swapwise.objectives.counted_ising import CountedIsing
+
+        return CountedIsing
+    from swapwise.objectives.ising import IsingPseudoLikelihood
+
+    return IsingPseudoLikelihood
