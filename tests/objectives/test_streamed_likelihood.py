@@ -290,17 +290,17 @@ class TestRefusals:
     chunks = da.from_array(X, chunks=(50, 4))
 
     def test_groups(self):
-        with pytest.raises(TypeError, match="groups need data in memory, got data in chunks"):
+        with pytest.raises(TypeError, match="groups need data in memory, got data in blocks"):
             sw.Logistic(self.chunks, self.y, groups=[0, 0, 1, 1])
 
     def test_several_classes(self):
-        with pytest.raises(TypeError, match="Multinomial needs data in memory, got data in chunks"):
+        with pytest.raises(TypeError, match="Multinomial needs data in memory, got data in blocks"):
             sw.Multinomial(self.chunks, self.y)
 
     @pytest.mark.parametrize("prove", [sw.certify, sw.exact])
     def test_proofs_for_many_features(self, prove, monkeypatch):
         monkeypatch.setattr(streamed_likelihood, "MOST_FITTED", 3)
-        with pytest.raises(TypeError, match="more than 3 features need data in memory, got data in chunks"):
+        with pytest.raises(TypeError, match="more than 3 features need data in memory, got data in blocks"):
             prove(sw.Logistic(self.chunks, self.y, 0.01), sw.Uniform(4, 2))
 
     def test_models_of_many_elements_where_no_pool_can_be_cut_out(self):

@@ -207,7 +207,8 @@ ALL_METHODS = ["oblivious", "greedy", "random-residual-greedy", "modular", "rand
             "oblivious",
             constants(m=0.0),
             {},
-            "vacuous (m_2s is 0 (more features than samples, or collinear columns): "
+            "vacuous (m_2s is 0 (more features than samples, collinear columns, or too many for more than a "
+            "rough bound): "
             "a ridge makes it positive)",
         ),
         (

@@ -21,5 +21,5 @@ def by_rows(X: Any) -> ChunkedMatrix:
     if isinstance(matrix, ChunkedMatrix):
         return matrix
     if not isinstance(matrix, ColumnFile):
-        raise TypeError(f"X must be data in chunks (a file, a Dask array or frame), got {type(X).__name__}")
+        raise TypeError(f"X must be data in blocks (a file, a Dask array or frame), got {type(X).__name__}")
     return ChunkedMatrix(matrix.row_blocks())

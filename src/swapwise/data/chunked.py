@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ class ChunkedMatrix(Matrix):
     array([[1., 3., 5.]])
     """
 
+    #: The names of the columns, to tell users of them
+    names: Sequence[str] | None = None
+
     def __init__(self, blocks: Blocks, origin: FloatArray | None = None) -> None:
         if 0 in (blocks.n_samples, blocks.n_features):
             shape = blocks.n_samples, blocks.n_features
@@ -40,7 +44,9 @@ class ChunkedMatrix(Matrix):
 
     def shifted(self, origin: FloatArray) -> ChunkedMatrix:
         """Return the same numbers less those of one row, which are taken off block by block."""
-        return ChunkedMatrix(self._blocks, origin if self._origin is None else self._origin + origin)
+        shifted = ChunkedMatrix(self._blocks, origin if self._origin is None else self._origin + origin)
+        shifted.names = self.names
+        return shifted
 
     def take(self, rows: IndexArray) -> ChunkedMatrix:
         """Return some of the samples, in the order in which they are stored."""
@@ -82,9 +88,9 @@ class ChunkedMatrix(Matrix):
         bad = self.fold(works.FirstBad(), np.arange(self.n_samples))
         if bad is not None:
             row, column, value = bad
-            raise ValueError(
-                f"X must be finite, got {value} at position {(row, column)}{self._blocks.place_of(row)}"
-            )
+            place = f"position {(row, column)}{self._blocks.place_of(row)}"
+            name = "" if self.names is None else f" of column {str(self.names[column])!r}"
+            raise ValueError(f"X must be finite, got {value} at {place}{name}")
 
     def largest_entries(self, elements: IndexArray) -> FloatArray:
         """Return the largest absolute value in some columns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from itertools import pairwise
 from typing import Any
@@ -9,11 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swapwise.checks import IndexArray
+from swapwise.checks import IndexArray, warn
 from swapwise.data.blocks import Blocks, Work, as_block, merged
+from swapwise.news import tell
 
 # So many answers are merged at a time, on the way to a single one.
 FAN_IN = 8
+
+# What a graph holds of files is no matter up to so many bytes.
+MOST_SENT = 100_000_000
 
 
 def is_dask(X: Any) -> bool:
@@ -41,6 +46,7 @@ class DaskBlocks(Blocks):
         if array.numblocks[1] > 1:
             array = array.rechunk({1: -1})
         self._array = array
+        _warn_of_files(array)
         self.n_samples, self.n_features = map(int, array.shape)
         self._bounds = np.append(0, np.cumsum(array.chunks[0])).astype(int).tolist()
         self._blocks = array.to_delayed().ravel().tolist()
@@ -64,7 +70,9 @@ class DaskBlocks(Blocks):
         with warnings.catch_warnings():
             # The target goes along with the tasks: scattered, it would be lost with the worker that holds it.
             warnings.filterwarnings("ignore", message="Sending large graph")
-            return answers[0].compute()
+            answer = answers[0].compute()
+        tell(share=1.0)
+        return answer
 
     def restricted(self, elements: IndexArray) -> Blocks:
         """Return some of the columns, kept in the memory of the cluster."""
@@ -80,6 +88,24 @@ class DaskBlocks(Blocks):
         return DaskBlocks(self._array[np.sort(rows)])
 
 
+def _warn_of_files(array: Any) -> None:
+    """Say that a memory-mapped file will be sent to the workers of a cluster as a whole, if it will."""
+    if "distributed" not in sys.modules:
+        return
+    from distributed import default_client
+
+    try:
+        default_client()
+    except ValueError:
+        return
+    sizes = [value.nbytes for value in dict(array.dask).values() if isinstance(value, np.memmap)]
+    if sum(sizes) > MOST_SENT:
+        warn(
+            f"X is made of a memory-mapped file of {sum(sizes) / 1e6:.0f} MB, which Dask sends through the "
+            "scheduler as a whole: let workers read their own rows, as in dask.array.from_delayed"
+        )
+
+
 def _work_on(
     block: Any, work: Work, number: int, begin: int, end: int, n_features: int, rows: list[NDArray[Any]]
 ) -> Any:
@@ -90,7 +116,11 @@ def _as_array(X: Any) -> Any:
     """Return an array of numbers, whose chunks may be of unknown lengths."""
     if hasattr(X, "to_dask_array"):
         _refuse_text(X)
-        return X.to_dask_array()
+        kinds = {getattr(dtype, "kind", "O") for dtype in X.dtypes}
+        # Columns of different kinds have no type in common but that of objects.
+        return (
+            X if len(kinds) == 1 and all(map(_is_numpys, X.dtypes)) else X.astype("float64")
+        ).to_dask_array()
     if X.ndim != 2:
         raise ValueError(
             f"X must be two-dimensional (rows are samples, columns are features), got shape {X.shape}"
@@ -98,6 +128,10 @@ def _as_array(X: Any) -> Any:
     if X.dtype.kind not in "biuf":
         raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
     return X
+
+
+def _is_numpys(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype)
 
 
 def _refuse_text(frame: Any) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import mmap
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,3 +67,28 @@ class MappedFile:
 def is_mapped(X: Any) -> bool:
     """Tell whether X lies in a file, and not in a private copy of one, whose changes would be lost."""
     return isinstance(X, np.memmap) and X.mode != "c" and getattr(X, "_mmap", None) is not None
+
+
+def open_npy(file: str | PathLike[str], name: str = "X") -> Any:
+    """Return a memory-mapped array by the name of its file, or say what is wrong with that.
+
+    >>> open_npy("data.csv")
+    Traceback (most recent call last):
+    ValueError: X must be the name of a .npy file, got 'data.csv'; for CSV or Parquet give a Dask frame, ...
+    """
+    path = Path(file).expanduser()
+    if path.suffix != ".npy":
+        raise ValueError(
+            f"{name} must be the name of a .npy file, got {str(file)!r}; for CSV or Parquet give a Dask "
+            "frame, as in dask.dataframe.read_parquet(name)"
+        )
+    try:
+        return np.load(path, mmap_mode="r")
+    except FileNotFoundError:
+        raise
+    except (ValueError, EOFError, OSError) as error:
+        # What numpy says of files that are no arrays is how to run what is in them.
+        why = "it does not begin as such files do" if "pickle" in str(error) else error
+        raise ValueError(
+            f"{name} must be a .npy file of numbers, but {str(file)!r} cannot be read: {why}"
+        ) from None

@@ -5,14 +5,13 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.data import file_blocks
 from swapwise.data.dask_blocks import is_dask
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.design import Design
-from swapwise.data.mapped_file import MappedFile, is_mapped
+from swapwise.data.mapped_file import MappedFile, is_mapped, open_npy
 from swapwise.data.matrix import Matrix
 
 
@@ -25,7 +24,7 @@ def open_matrix(X: Any) -> Matrix:
     if isinstance(X, Matrix):
         return X
     if isinstance(X, (str, PathLike)):
-        X = np.load(X, mmap_mode="r")
+        X = open_npy(X)
     if is_chunked(X):
         return _chunked(X)
     if hasattr(X, "tocsc"):
@@ -74,7 +73,11 @@ def _chunked(X: Any) -> Matrix:
         from swapwise.data.dask_blocks import DaskBlocks
 
         return ChunkedMatrix(DaskBlocks(X))
-    if X.ndim != 2 or 0 in X.shape:
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be two-dimensional (rows are samples, columns are features), got shape {X.shape}"
+        )
+    if 0 in X.shape:
         raise ValueError(f"X must have at least one sample and one feature, got shape {X.shape}")
     if X.dtype.kind not in "biuf":
         raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")

@@ -26,7 +26,7 @@ from swapwise.data.by_rows import by_rows
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_small_file
 from swapwise.data.streamed import StreamedDesign
-from swapwise.estimators.chunked_input import open_chunks, read_target
+from swapwise.estimators.chunked_input import open_chunks, opened, read_target
 from swapwise.estimators.constraint_of import (
     Elements,
     allows_nothing,
@@ -190,6 +190,7 @@ class SparseEstimator(BaseEstimator, ABC):
         reset: bool = True,
     ) -> Sample:
         """Return checked data; ``reset`` is True in fit."""
+        X = opened(X)
         in_blocks = is_chunked(X) and not (is_small_file(X) and self._needs_memory(y))
         X, y = self._chunks(X, y, reset) if in_blocks else self._checked(X, y, reset)
         shift = None if offset is None else read_offset(offset, len(y))
@@ -213,7 +214,7 @@ class SparseEstimator(BaseEstimator, ABC):
         what = self._needs_memory(y)
         if what:
             raise TypeError(
-                f"{what} need data in memory, got data in chunks: give X as an array, as in X.compute() or "
+                f"{what} need data in memory, got data in blocks: give X as an array, as in X.compute() or "
                 "np.load(name)"
             )
         matrix = open_chunks(self, X, reset=reset)
@@ -322,7 +323,8 @@ class SparseEstimator(BaseEstimator, ABC):
         with reading_bar() if self.progress and isinstance(sample.X, Matrix) else nullcontext():
             task = self._build(sample, elements)
         found = self._search(task.objective, constraint)
-        warn_if_cut_short([found.best.status], self.time_limit, self.max_iter, "result_.status")
+        statuses, is_empty = [found.best.status], not len(found.best.support)
+        warn_if_cut_short(statuses, self.time_limit, self.max_iter, "result_.status", is_empty=is_empty)
         return self._install(task, elements, constraint, found)
 
     def _certify(self, sample: Sample, time_limit: float | None, options: dict[str, Any]) -> Certificate:
@@ -339,6 +341,10 @@ class SparseEstimator(BaseEstimator, ABC):
         """Return ``X coefᵀ + intercept``."""
         check_is_fitted(self)
         if is_chunked(X):
-            return times(open_chunks(self, X, reset=False), self.coef_.T) + self.intercept_
+            matrix = open_chunks(self, X, reset=False)
+            predictor = times(matrix, self.coef_.T) + self.intercept_
+            if not np.isfinite(predictor).all():
+                matrix.require_finite()
+            return predictor
         X = validate_data(self, X, accept_sparse=True, dtype=np.float64, reset=False)
         return times(X, self.coef_.T) + self.intercept_

@@ -5,29 +5,55 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
+from swapwise.checks import IndexArray
+from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.dask_blocks import is_dask
+from swapwise.data.mapped_file import open_npy
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import open_matrix
 
 
+def opened(X: Any, name: str = "X") -> Any:
+    """Return X, or the memory-mapped array whose file it names."""
+    return open_npy(X, name) if isinstance(X, (str, PathLike)) else X
+
+
 def open_chunks(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     """Return access to data in blocks, and see to it that features are those that the estimator knows."""
-    if isinstance(X, (str, PathLike)):
-        X = np.load(X, mmap_mode="r")
-    # An empty frame with the same columns tells all that there is to know of a frame before it is read.
-    told = X._meta if hasattr(X, "to_dask_array") else X
+    X = opened(X)
     matrix = open_matrix(X)
-    validate_data(estimator, told, skip_check_array=True, reset=reset)
+    check_features(estimator, X, reset=reset)
+    if isinstance(matrix, ChunkedMatrix):
+        matrix.names = getattr(estimator, "feature_names_in_", None)
     return matrix
 
 
-def read_target(y: Any, n_samples: int) -> Any:
+def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Let an estimator know number and names of features, or see to it that they are those it knows."""
+    # An empty frame with the same columns tells all that there is to know of a frame before it is read.
+    validate_data(estimator, X._meta if is_frame(X) else X, skip_check_array=True, reset=reset)
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether X is a Dask frame."""
+    return is_dask(X) and hasattr(X, "to_dask_array")
+
+
+def some_columns(X: Any, elements: IndexArray) -> Any:
+    """Return some columns of data in blocks: as lazy as they are, or in memory if they are in a file."""
+    if is_frame(X):
+        return X[X.columns[elements].tolist()]
+    return X[:, elements] if is_dask(X) else open_matrix(X).columns(elements).T
+
+
+def read_target(y: Any, n_samples: int | None = None) -> Any:
     """Return the target of data in blocks, which is small enough to be here."""
     if y is None:
         raise ValueError("y must be given: it is what the features are to explain")
+    y = opened(y, "y")
     target = column_or_1d(y.compute() if is_dask(y) else y, warn=True)
-    check_consistent_length(np.empty(n_samples), target)
+    if n_samples is not None and len(target) != n_samples:
+        raise ValueError(f"y must have a value for each of the {n_samples} samples of X, got {len(target)}")
     return target

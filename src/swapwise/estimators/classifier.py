@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit, log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from swapwise.checks import FloatArray, IndexArray, as_vector
 from swapwise.constraints.base import IndependenceSystem
@@ -163,7 +163,7 @@ time_limit, random_state, progress :
         return codes.astype(np.float64)
 
     def _needs_memory(self, y: Any) -> str | None:
-        many = len(np.unique(np.asarray(y))) > 2
+        many = type_of_target(np.asarray(y)) == "multiclass"
         return super()._needs_memory(y) or ("more than two classes" if many else None)
 
     def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:

@@ -101,8 +101,8 @@ def resolve_constraint(constraint: Any, elements: Elements) -> IndependenceSyste
         )
     if constraint.names is not None and elements.labels is None:
         warn(
-            "the constraint names its features, but X has no names, so they are matched by position; a "
-            "transformer before may have dropped them: .set_output(transform='pandas') keeps them"
+            "the constraint names its features, but X has no names, so they are matched by position (if a "
+            "transformer before has dropped them: .set_output(transform='pandas') keeps them)"
         )
     return constraint
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from swapwise.checks import FloatArray, IndexArray, as_count
 from swapwise.data.two_values import has_blocks
-from swapwise.estimators.chunked_input import open_chunks
+from swapwise.estimators.chunked_input import open_chunks, opened
 from swapwise.estimators.restarts import as_generator, best_of_searches, warn_if_cut_short
 from swapwise.estimators.spin_blocks import coding_of_blocks, mean_over_blocks, require_memory
 from swapwise.estimators.spins import (
@@ -57,6 +57,7 @@ class BaseIsingGraph(BaseEstimator):
         penalty: at most 0, and higher is better. It is ``-n_features * log(2)`` where nothing is known.
         Data in blocks take one pass.
         """
+        X = opened(X)
         if has_blocks(X):
             check_is_fitted(self)
             return mean_over_blocks(
@@ -105,6 +106,7 @@ class BaseIsingGraph(BaseEstimator):
         Certificate
             As of :func:`swapwise.certify`.
         """
+        X = opened(X)
         require_memory(X, "certify")
         objective = self._objective(self._spins(X), self.ridge_)
         value = objective(self.result_.support)
@@ -123,6 +125,7 @@ class BaseIsingGraph(BaseEstimator):
 
     def _read_data(self, X: ArrayLike) -> FloatArray:
         """Check the data of fit, remember their coding and return them as spins."""
+        X = opened(X)
         require_memory(X, type(self).__name__)
         values = _dense(validate_data(self, X, accept_sparse=True, dtype=[np.float64, np.bool_]))
         self._coding = coding_of(values, self._vertices().nodes)
@@ -306,6 +309,7 @@ class IsingGraph(BaseIsingGraph):
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn graph, couplings and fields from samples, one a row; ``y`` is not looked at."""
+        X = opened(X)
         if not has_blocks(X):
             self._fit_graph(self._read_data(X), self.max_degree, self.ridge)
             return self

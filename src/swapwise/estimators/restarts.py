@@ -217,24 +217,27 @@ def _with_promise(result: SearchResult, first: SearchResult) -> SearchResult:
 
 
 def warn_if_cut_short(
-    statuses: Iterable[Status], time_limit: float | None, max_iter: int | None, told_by: str
+    statuses: Iterable[Status],
+    time_limit: float | None,
+    max_iter: int | None,
+    told_by: str,
+    *,
+    is_empty: bool = False,
 ) -> None:
     """Warn if a search of ``fit`` ended at a limit; ``told_by`` is where users find which.
 
     >>> warn_if_cut_short([Status.LOCAL_OPTIMUM], None, 5, "result_.status")
     """
-    limits = {Status.TIME_LIMIT: f"{time_limit=}", Status.ITERATION_LIMIT: f"{max_iter=}"}
-    reached = [limit for status, limit in limits.items() if status in set(statuses)]
-    if Status.INTERRUPTED in set(statuses):
-        warn(
-            f"the search was interrupted: the answer is the best so far; {told_by} tells", ConvergenceWarning
-        )
+    limits = {
+        Status.TIME_LIMIT: f"cut short by {time_limit=}",
+        Status.ITERATION_LIMIT: f"cut short by {max_iter=}",
+        Status.INTERRUPTED: "interrupted",
+    }
+    seen = set(statuses)
+    reached = [limit for status, limit in limits.items() if status in seen]
     if reached:
-        warn(
-            f"the search was cut short by {' and '.join(reached)}: the answer is the best so far; "
-            f"{told_by} tells",
-            ConvergenceWarning,
-        )
+        answer = "it had found nothing yet" if is_empty else "the answer is the best so far"
+        warn(f"the search was {' and '.join(reached)}: {answer}; {told_by} tells", ConvergenceWarning)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

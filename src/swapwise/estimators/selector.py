@@ -14,7 +14,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from swapwise.checks import BoolArray
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.data.open import is_chunked
 from swapwise.estimators.base import SparseEstimator
+from swapwise.estimators.chunked_input import check_features, opened, read_target, some_columns
 from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.poisson import SparsePoissonRegressor
 from swapwise.estimators.regressor import SparseRegressor
@@ -108,7 +110,12 @@ class SparseSelector(SelectorMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the features to keep; see :meth:`SparseRegressor.fit`."""
-        validate_data(self, X, y, skip_check_array=True)
+        X = opened(X)
+        if is_chunked(X):
+            check_features(self, X, reset=True)
+            y = read_target(y)
+        else:
+            validate_data(self, X, y, skip_check_array=True)
         parameters = self.get_params(deep=False)
         kind = ESTIMATORS[_loss_for(parameters.pop("loss"), y)]
         self.estimator_ = kind(**parameters).fit(X, y, sample_weight)
@@ -130,6 +137,15 @@ class SparseSelector(SelectorMixin, BaseEstimator):
         """Prove how far from the best choice this one can be; see :meth:`SparseRegressor.certify`."""
         check_is_fitted(self)
         return self.estimator_.certify(X, y, sample_weight, time_limit=time_limit, **options)
+
+    def transform(self, X: Any) -> Any:
+        """Return the features that are kept; of Dask arrays and frames as lazily as they come."""
+        X = opened(X)
+        if not is_chunked(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        check_features(self, X, reset=False)
+        return some_columns(X, self.support_)
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn asks about the selector."""

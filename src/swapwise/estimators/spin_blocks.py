@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,10 @@ from swapwise.objectives.streamed_ising import StreamedIsing
 def require_memory(X: Any, who: str) -> None:
     """Refuse data in blocks, unless they are a file so small that it may as well be in memory.
 
-    >>> require_memory("spins.npy", "certify")
+    >>> import dask.array as da
+    >>> require_memory(da.ones((2, 2)), "certify")
     Traceback (most recent call last):
-    TypeError: certify needs data in memory, got data in blocks (str); IsingGraph's fit and score take those
+    TypeError: certify needs data in memory, got data in blocks (Array); IsingGraph's fit and score take those
     """
     if is_chunked(X) and not is_small_file(X):
         raise TypeError(
@@ -45,8 +45,6 @@ def coding_of_blocks(X: Any, objective: IsingPseudoLikelihood, vertices: Vertice
     assert isinstance(objective, StreamedIsing)
     # Only the share of +1 in a column that never varies is a whole number.
     warn_of_constants(np.stack([objective.share_up, objective.share_up.round()]), vertices)
-    if isinstance(X, (str, PathLike)):
-        X = np.load(X, mmap_mode="r")
     dtypes = X.dtypes if hasattr(X, "dtypes") else [X.dtype]
     is_boolean = all(dtype.kind == "b" for dtype in dtypes)
     return Coding(objective.low, 1, np.dtype(bool if is_boolean else int))

@@ -83,7 +83,7 @@ class StreamedLikelihood(GeneralizedLinear):
     def _open(X: Any, groups: Iterable[Hashable] | None) -> tuple[Any, int]:
         if groups is not None:
             raise TypeError(
-                "groups need data in memory, got data in chunks: leave groups out, or give X as an array"
+                "groups need data in memory, got data in blocks: leave groups out, or give X as an array"
             )
         opened = X if isinstance(X, StreamedDesign) else by_rows(X)
         return opened, opened.n_samples
@@ -271,7 +271,7 @@ class StreamedLikelihood(GeneralizedLinear):
         """Return what f(support) does not exceed, for certificates; refuse it for very many columns."""
         if len(support) > MOST_FITTED:
             raise TypeError(
-                f"proofs for more than {MOST_FITTED} features need data in memory, got data in chunks and "
+                f"proofs for more than {MOST_FITTED} features need data in memory, got data in blocks and "
                 f"{len(support)} features: read the columns that matter, and give X as an array"
             )
         return super().upper_bound(support)

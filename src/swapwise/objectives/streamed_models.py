@@ -29,4 +29,4 @@ def streamed_kind(kind: type[Any]) -> type[Any]:
         return StreamedLogistic
     if kind is Poisson:
         return StreamedPoisson
-    raise TypeError(f"{kind.__name__} needs data in memory, got data in chunks: give X as an array")
+    raise TypeError(f"{kind.__name__} needs data in memory, got data in blocks: give X as an array")

@@ -75,7 +75,7 @@ def model_set(
 def _newton(state: SparseState, constraint: IndependenceSystem, clock: Clock, tol: float) -> IndexArray:
     if _is_too_wide(state.objective, constraint):
         raise ValueError(
-            f"start='model' on data in chunks needs a matroid or at most {MOST_STREAMED} elements, got "
+            f"start='model' on data in blocks needs a matroid or at most {MOST_STREAMED} elements, got "
             f"{constraint.n} under {constraint!r}; start='greedy' works here"
         )
     best, value = state.support, state.value

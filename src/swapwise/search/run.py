@@ -90,5 +90,5 @@ def _result(
         history=trace.history,
         method=method,
         start_path=trace.start_path,
-        n_passes=objective.n_passes,
+        n_passes=None if objective.n_passes is None else round(objective.n_passes, 3),
     )

@@ -203,7 +203,7 @@ def _nothing(reason: str) -> Guarantee:
 
 
 def _flat(name: str) -> Guarantee:
-    cause = "more features than samples, or collinear columns"
+    cause = "more features than samples, collinear columns, or too many for more than a rough bound"
     return _nothing(f"{name} is 0 ({cause}): a ridge makes it positive")
 
 
