@@ -219,6 +219,22 @@ def test_a_file_travels_by_its_name(tmp_path):
         np.testing.assert_array_equal(pickle.loads(sent).columns(np.arange(4)), X.T)
 
 
+def test_a_file_that_was_turned_round_travels_too(tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(12.0).reshape(4, 3))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    for turned in (mapped[::-1], mapped[:, ::-1], mapped[::-2, 1:], mapped.T[::-1]):
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(MappedFile(turned))).array, turned)
+
+
+def test_parquet(tmp_path):
+    X = matrix_of(np.random.default_rng(8), 40, 3)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    dd.from_pandas(frame, npartitions=4).to_parquet(tmp_path / "table")
+    matrix = open_matrix(dd.read_parquet(tmp_path / "table"))
+    np.testing.assert_array_equal(matrix.columns(np.arange(3)), X.T)
+    assert matrix.passes_to_open == 1
+
+
 def test_where_in_its_file_a_slice_begins(tmp_path):
     np.save(tmp_path / "x.npy", np.arange(12.0).reshape(4, 3))
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")

@@ -128,6 +128,42 @@ def test_few_passes(tmp_path):
     assert model.result_.n_passes == int(model.result_.n_passes)
 
 
+def counted_reads(monkeypatch):
+    """Return a list that grows by the share of the rows of each block that is read of a file."""
+    reads = []
+    parts = ArrayBlocks._parts
+
+    def counting(self):
+        for part, block in parts(self):
+            reads.append((part.stop - part.start) / self.n_samples)
+            yield part, block
+
+    monkeypatch.setattr(ArrayBlocks, "_parts", counting)
+    return reads
+
+
+@pytest.mark.parametrize("n_restarts", [0, 3])
+@pytest.mark.parametrize("features", [60, 300])
+def test_passes_are_what_was_read(features, n_restarts, tmp_path, monkeypatch):
+    X, y = regression(150, features)
+    X[:, 3] = 0.0  # whether it vanishes or is but small takes a look
+    reads = counted_reads(monkeypatch)
+    model = sw.SparseRegressor(6, n_restarts=n_restarts).fit(saved(X, tmp_path), y)
+    assert model.result_.n_passes == pytest.approx(sum(reads))
+
+
+def test_one_objective_serves_several_threads(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    X, y = regression(150, 60)
+    for kind, target in ((sw.LeastSquares, y), (sw.Logistic, y > 0)):
+        objective, plain = kind(saved(X, tmp_path), target, 0.01), kind(X, target, 0.01)
+        sets = [np.arange(first, first + 4) * 2 + 10 for first in range(16)]
+        with ThreadPoolExecutor(4) as threads:
+            values = list(threads.map(objective, sets))
+        np.testing.assert_allclose(values, [plain(one) for one in sets], atol=1e-8)
+
+
 def test_names_of_dask_frames():
     X, y = regression(90, 12, seed=6)
     frame = pd.DataFrame(X, columns=[f"s{number}" for number in range(12)])
@@ -179,7 +215,7 @@ def test_selectors_take_them(tmp_path):
             lambda X, y: (np.where(np.arange(90)[:, None] == 50, np.nan, X), y),
             r"got nan at position \(50, 0\)",
         ),
-        (lambda X, y: (X, y[1:]), r"inconsistent numbers of samples: \[90, 89\]"),
+        (lambda X, y: (X, y[1:]), "y must have a value for each of the 90 samples of X, got 89"),
         (lambda X, y: (X, np.where(np.arange(90) == 3, np.inf, y)), "y must be finite, got inf"),
         (lambda X, y: (X, None), "y must be given"),
         (lambda X, y: (X * np.where(np.arange(30) == 3, 1e120, 1.0), y), "column 3 of X has entries of size"),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from swapwise.checks import IndexArray, warn
 from swapwise.data.blocks import Blocks, Work, as_block, merged
+from swapwise.data.file_blocks import room_for
 from swapwise.news import tell
 
 # So many answers are merged at a time, on the way to a single one.
@@ -23,7 +24,8 @@ MOST_SENT = 100_000_000
 
 def is_dask(X: Any) -> bool:
     """Tell whether X is a Dask array or frame, without a look at Dask if it is not."""
-    return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
+    is_lazy = type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
+    return is_lazy and hasattr(type(X), "ndim")
 
 
 class DaskBlocks(Blocks):
@@ -40,7 +42,7 @@ class DaskBlocks(Blocks):
     """
 
     def __init__(self, X: Any) -> None:
-        array = _as_array(X)
+        array = as_array(X)
         if np.isnan(array.shape).any():  # rows are counted by reading them
             array, self.passes_to_open = array.compute_chunk_sizes(), 1
         if array.numblocks[1] > 1:
@@ -75,8 +77,16 @@ class DaskBlocks(Blocks):
         return answer
 
     def restricted(self, elements: IndexArray) -> Blocks:
-        """Return some of the columns, kept in the memory of the cluster."""
-        return DaskBlocks(self._array[:, elements].persist())
+        """Return some of the columns, kept in the memory of the cluster; without one, in memory or a file."""
+        some = self._array[:, elements]
+        if _has_cluster():
+            return DaskBlocks(some.persist())
+        from dask.array import store
+
+        kept = room_for(self.n_samples, len(elements))
+        store(some, kept.array, lock=False)
+        kept.let_go()
+        return kept
 
     def place_of(self, sample: int) -> str:
         """Return the number of the chunk of a sample, and its rows."""
@@ -88,15 +98,22 @@ class DaskBlocks(Blocks):
         return DaskBlocks(self._array[np.sort(rows)])
 
 
-def _warn_of_files(array: Any) -> None:
-    """Say that a memory-mapped file will be sent to the workers of a cluster as a whole, if it will."""
+def _has_cluster() -> bool:
+    """Tell whether a client of this process is connected to a cluster."""
     if "distributed" not in sys.modules:
-        return
+        return False
     from distributed import default_client
 
     try:
         default_client()
     except ValueError:
+        return False
+    return True
+
+
+def _warn_of_files(array: Any) -> None:
+    """Say that a memory-mapped file will be sent to the workers of a cluster as a whole, if it will."""
+    if not _has_cluster():
         return
     sizes = [value.nbytes for value in dict(array.dask).values() if isinstance(value, np.memmap)]
     if sum(sizes) > MOST_SENT:
@@ -112,7 +129,7 @@ def _work_on(
     return work(as_block(block, number, begin, end, n_features), *rows)
 
 
-def _as_array(X: Any) -> Any:
+def as_array(X: Any) -> Any:
     """Return an array of numbers, whose chunks may be of unknown lengths."""
     if hasattr(X, "to_dask_array"):
         _refuse_text(X)

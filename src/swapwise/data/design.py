@@ -123,6 +123,11 @@ class Design(Columns):
     def _far_from_zero(self) -> IndexArray:
         return np.flatnonzero(self._offset > (FAR_IN_SINGLE if self.single else FAR_FROM_ZERO))
 
+    def largest_entries(self, elements: IndexArray) -> FloatArray:
+        """Return the largest absolute values of some columns as they are stored."""
+        self.passes += 1 if self.streamed else len(elements) / self.n_features
+        return self.matrix.largest_entries(elements)
+
     def rows(self, values: ArrayLike, name: str) -> FloatArray:
         """Return one number a sample, scaled as the rows of the design are."""
         vector = as_vector(values, self.n_samples, name)

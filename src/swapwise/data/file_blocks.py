@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from tempfile import TemporaryFile
 from typing import Any
@@ -35,10 +36,11 @@ class ArrayBlocks(Blocks):
         self.n_samples, self.n_features = array.shape
 
     @property
-    def _array(self) -> Any:
+    def array(self) -> Any:
+        """The array itself."""
         return self._held
 
-    def _let_go(self) -> None:
+    def let_go(self) -> None:
         """Make room for the next block; what is in memory anyway stays there."""
 
     def fold(self, work: Work, *rows: NDArray[Any]) -> Any:
@@ -51,23 +53,19 @@ class ArrayBlocks(Blocks):
 
     def restricted(self, elements: IndexArray) -> Blocks:
         """Return some of the columns: in memory if they are few, else in a file that vanishes after use."""
-        shape = self.n_samples, len(elements)
-        kept = ArrayBlocks(np.empty(shape), self.n_samples)
-        if 8 * self.n_samples * len(elements) > MOST_IN_MEMORY:
-            with TemporaryFile() as file:
-                kept = FileBlocks(MappedFile(np.memmap(file, np.float64, "w+", shape=shape)))
+        kept = room_for(self.n_samples, len(elements))
         for part, block in self._parts():
-            kept._array[part] = block[:, elements]
-            kept._let_go()
+            kept.array[part] = block[:, elements]
+            kept.let_go()
         return kept
 
     def _parts(self) -> Iterator[tuple[slice, FloatArray]]:
         """Go through the blocks, each with its rows."""
         for number, begin in enumerate(range(0, self.n_samples, self._step)):
             end = min(begin + self._step, self.n_samples)
-            rows = self._array[begin:end]
+            rows = self.array[begin:end]
             yield slice(begin, end), as_block(rows, number, begin, end, self.n_features)
-            self._let_go()
+            self.let_go()
             tell(share=end / self.n_samples)
 
 
@@ -78,8 +76,21 @@ class FileBlocks(ArrayBlocks):
         super().__init__(file, max(1, BLOCK_BYTES // (8 * file.shape[1])))  # as doubles, which they become
 
     @property
-    def _array(self) -> Any:
+    def array(self) -> Any:
+        """The array that is mapped."""
         return self._held.array
 
-    def _let_go(self) -> None:
+    def let_go(self) -> None:
+        """Give the memory back that holds what was read."""
         self._held.let_go()
+
+
+def room_for(n_samples: int, n_features: int) -> ArrayBlocks:
+    """Return blocks to be filled: in memory if they are small, else in a file that vanishes after use."""
+    shape, size = (n_samples, n_features), 8 * n_samples * n_features
+    if size <= MOST_IN_MEMORY:
+        return ArrayBlocks(np.empty(shape), n_samples)
+    with TemporaryFile() as file:
+        if hasattr(os, "posix_fallocate"):  # a disk that is full is to say so now
+            os.posix_fallocate(file.fileno(), 0, size)
+        return FileBlocks(MappedFile(np.memmap(file, np.float64, "w+", shape=shape)))

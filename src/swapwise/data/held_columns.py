@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ class HeldColumns:
         self._parts = [_Part(np.arange(self._n), matrix)]
         #: How many times all of the data were read; a part counts as its share
         self.passes = 0.0
+        self._lock = Lock()  # searches of one objective may run side by side
 
     def fold(self, elements: IndexArray, work: Callable[[IndexArray], Work], *rows: NDArray[Any]) -> Any:
         """Return the answer of some work that needs no more than these columns, at least one of them.
@@ -54,6 +56,10 @@ class HeldColumns:
         return self._parts[0].matrix.fold(work, *rows)
 
     def _holding(self, elements: IndexArray) -> _Part:
+        with self._lock:
+            return self._held(elements)
+
+    def _held(self, elements: IndexArray) -> _Part:
         while not np.isin(elements, self._parts[-1].elements).all():
             self._parts.pop()
         last = self._parts[-1]
@@ -65,4 +71,11 @@ class HeldColumns:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: nothing that can be read again."""
-        return {**self.__dict__, "_parts": self._parts[:1]}
+        state = {**self.__dict__, "_parts": self._parts[:1]}
+        del state["_lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin anew."""
+        self.__dict__.update(state)
+        self._lock = Lock()

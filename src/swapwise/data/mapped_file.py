@@ -39,7 +39,8 @@ class MappedFile:
         Pages that were read stay with the process until somebody needs the room, which looks as if it held
         the whole file. The system may keep them in its own cache.
         """
-        self.array._mmap.madvise(mmap.MADV_DONTNEED)
+        if hasattr(mmap, "MADV_DONTNEED"):  # not everywhere
+            self.array._mmap.madvise(mmap.MADV_DONTNEED)
 
     def offset(self) -> int:
         """Return where in its file the array begins."""
@@ -58,10 +59,12 @@ class MappedFile:
     def __setstate__(self, place: dict[str, Any]) -> None:
         """Open the file again."""
         shape, strides, dtype = place["shape"], place["strides"], place["dtype"]
-        last = sum((length - 1) * stride for length, stride in zip(shape, strides, strict=True))
-        count = last // dtype.itemsize + 1
-        flat = np.memmap(place["filename"], dtype, "r", place["offset"], (count,))
-        self.array = np.lib.stride_tricks.as_strided(flat, shape, strides, subok=True, writeable=False)
+        reach = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
+        before = -sum(way for way in reach if way < 0)  # an array that was turned round ends where it begins
+        count = (before + sum(way for way in reach if way > 0)) // dtype.itemsize + 1
+        flat = np.memmap(place["filename"], dtype, "r", place["offset"] - before, (count,))
+        first = flat[before // dtype.itemsize :]
+        self.array = np.lib.stride_tricks.as_strided(first, shape, strides, subok=True, writeable=False)
 
 
 def is_mapped(X: Any) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from swapwise.data import file_blocks
 from swapwise.data.dask_blocks import is_dask
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.design import Design
@@ -37,15 +36,6 @@ def open_matrix(X: Any) -> Matrix:
 def is_chunked(X: Any) -> bool:
     """Tell whether X is to be read block by block: a memory-mapped file, a Dask array or frame."""
     return is_mapped(X) or is_dask(X) or isinstance(X, (str, PathLike))
-
-
-def is_small_file(X: Any) -> bool:
-    """Tell whether X is a memory-mapped file of no more than a block, which may as well be in memory.
-
-    >>> is_small_file(np.eye(2))
-    False
-    """
-    return is_mapped(X) and bool(X.nbytes <= file_blocks.BLOCK_BYTES)
 
 
 def open_design(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import lapack
@@ -18,6 +20,13 @@ MOST_KNOWN = 1000
 
 # So many products of columns with all others are kept, and so many are worked out in a pass.
 KEPT_ENTRIES, ENTRIES_AT_ONCE = 1 << 26, 1 << 25
+
+
+class _Triangle(NamedTuple):
+    """Columns in increasing order, and the R of these and the target."""
+
+    elements: IndexArray
+    triangle: FloatArray
 
 
 class StreamedDesign(Design):
@@ -59,10 +68,10 @@ class StreamedDesign(Design):
         standardize: bool = False,
     ) -> None:
         self._plain_target = target
-        self._known = np.empty(0, dtype=np.intp)
         self.passes = float(matrix.passes_to_open)
         super().__init__(matrix, sample_weight, centre, standardize)
-        self._triangle: FloatArray = np.sqrt(self.target @ self.target).reshape(1, 1)
+        length: FloatArray = np.sqrt(self.target @ self.target).reshape(1, 1)
+        self._known = _Triangle(np.empty(0, dtype=np.intp), length)
         #: The inner products of all columns with the target
         self.with_target = self._to_columns(self._raw_products, self._plain_rows.sum(axis=1))[0]
 
@@ -93,13 +102,14 @@ class StreamedDesign(Design):
 
     def view(self, elements: IndexArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return columns, one a row, and the target, in coordinates that leave inner products as they are."""
-        if not np.isin(elements, self._known).all():
+        known = self._known
+        if not np.isin(elements, known.elements).all():
             shown = self._from_products(elements)
             if shown is not None:
                 return shown
-            self._read_triangle(elements)
-        columns = self._triangle[:, np.searchsorted(self._known, elements)]
-        return np.ascontiguousarray(columns.T), self._triangle[:, -1].copy()
+            known = self._known = self._read_triangle(elements)
+        columns = known.triangle[:, np.searchsorted(known.elements, elements)]
+        return np.ascontiguousarray(columns.T), known.triangle[:, -1].copy()
 
     def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
         """Return ``a_jᵀA`` for each element; if that takes a look at the data, what is likely comes along."""
@@ -137,15 +147,15 @@ class StreamedDesign(Design):
         self.passes += 1
         return self._to_columns(products, sums)
 
-    def _read_triangle(self, elements: IndexArray) -> None:
+    def _read_triangle(self, elements: IndexArray) -> _Triangle:
         """Read the triangle of some columns, and of what else searches have come back to."""
         known = np.unique(elements)
-        for more in (self._known, self._kept.elements()):
+        for more in (self._known.elements, self._kept.elements()):
             if len(known) + len(more) <= MOST_KNOWN:
                 known = np.union1d(known, more)
         triangle = self.matrix.fold(works.Triangle(self._scaled(known)), self.target, *self._roots())
-        self._known, self._triangle = known, triangle
         self.passes += 1
+        return _Triangle(known, triangle)
 
     def _roots(self) -> tuple[FloatArray, ...]:
         return () if self.row_scale is None else (self.row_scale,)

@@ -12,18 +12,22 @@ from swapwise.checks import FloatArray
 from swapwise.data.blocks import Work
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.column_file import ColumnFile
-from swapwise.data.open import is_chunked, is_small_file
+from swapwise.data.mapped_file import is_mapped
+from swapwise.data.open import is_chunked
 from swapwise.data.works import FirstBad
+
+# So many rows of a file tell whether it holds two values.
+FIRST_ROWS = 1000
 
 
 def has_blocks(X: Any) -> bool:
-    """Tell whether X is to be read block by block: not if it is a small file of other numbers.
+    """Tell whether X is to be read block by block: not if it is a file of other numbers, by its first rows.
 
     >>> has_blocks(np.eye(2)), has_blocks("spins.npy")
     (False, True)
     """
-    if is_small_file(X):
-        return bool(np.isin(X, (-1, 0, 1)).all())
+    if is_mapped(X):
+        return X.ndim == 2 and bool(np.isin(X[:FIRST_ROWS], (-1, 0, 1)).all())
     return is_chunked(X) or isinstance(X, (ChunkedMatrix, ColumnFile))
 
 

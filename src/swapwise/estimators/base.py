@@ -23,10 +23,11 @@ from swapwise.checks import FloatArray, IndexArray, as_real, as_vector, unwarned
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.data.by_rows import by_rows
+from swapwise.data.mapped_file import is_mapped
 from swapwise.data.matrix import Matrix
-from swapwise.data.open import is_chunked, is_small_file
+from swapwise.data.open import is_chunked
 from swapwise.data.streamed import StreamedDesign
-from swapwise.estimators.chunked_input import open_chunks, opened, read_target
+from swapwise.estimators.chunked_input import open_chunks, opened, product_of_blocks, read_target
 from swapwise.estimators.constraint_of import (
     Elements,
     allows_nothing,
@@ -191,7 +192,7 @@ class SparseEstimator(BaseEstimator, ABC):
     ) -> Sample:
         """Return checked data; ``reset`` is True in fit."""
         X = opened(X)
-        in_blocks = is_chunked(X) and not (is_small_file(X) and self._needs_memory(y))
+        in_blocks = is_chunked(X) and not (is_mapped(X) and self._needs_memory(y))
         X, y = self._chunks(X, y, reset) if in_blocks else self._checked(X, y, reset)
         shift = None if offset is None else read_offset(offset, len(y))
         weight = self._weights(y, sample_weight)
@@ -213,10 +214,7 @@ class SparseEstimator(BaseEstimator, ABC):
         """Return access to data in blocks, and their target."""
         what = self._needs_memory(y)
         if what:
-            raise TypeError(
-                f"{what} need data in memory, got data in blocks: give X as an array, as in X.compute() or "
-                "np.load(name)"
-            )
+            raise TypeError(f"{what} need data in memory, got data in blocks: give X.compute(), if that fits")
         matrix = open_chunks(self, X, reset=reset)
         return matrix, read_target(y, matrix.n_samples)
 
@@ -341,10 +339,6 @@ class SparseEstimator(BaseEstimator, ABC):
         """Return ``X coefᵀ + intercept``."""
         check_is_fitted(self)
         if is_chunked(X):
-            matrix = open_chunks(self, X, reset=False)
-            predictor = times(matrix, self.coef_.T) + self.intercept_
-            if not np.isfinite(predictor).all():
-                matrix.require_finite()
-            return predictor
+            return product_of_blocks(self, X, self.coef_.T) + self.intercept_
         X = validate_data(self, X, accept_sparse=True, dtype=np.float64, reset=False)
         return times(X, self.coef_.T) + self.intercept_

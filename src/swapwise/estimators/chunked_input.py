@@ -5,11 +5,12 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from swapwise.checks import IndexArray
+from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.dask_blocks import is_dask
+from swapwise.data.dask_blocks import as_array, is_dask
 from swapwise.data.mapped_file import open_npy
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import open_matrix
@@ -46,6 +47,20 @@ def some_columns(X: Any, elements: IndexArray) -> Any:
     if is_frame(X):
         return X[X.columns[elements].tolist()]
     return X[:, elements] if is_dask(X) else open_matrix(X).columns(elements).T
+
+
+def product_of_blocks(estimator: Any, X: Any, coef: FloatArray) -> FloatArray:
+    """Return ``X coef`` for data in blocks and coefficients of a fit, as columns if they are several."""
+    X = opened(X)
+    used = np.flatnonzero(coef.reshape(len(coef), -1).any(axis=1))
+    if is_frame(X) and len(used):  # the rows of frames need not be counted, nor other columns be read
+        check_features(estimator, X, reset=False)
+        product: FloatArray = (as_array(some_columns(X, used)) @ coef[used]).compute()
+    else:
+        product = open_chunks(estimator, X, reset=False).combine(coef)
+    if not np.isfinite(product).all():
+        open_chunks(estimator, X, reset=False).require_finite()
+    return product
 
 
 def read_target(y: Any, n_samples: int | None = None) -> Any:

@@ -16,6 +16,7 @@ from sklearn.model_selection import check_cv
 
 from swapwise.checks import FloatArray, IndexArray, as_count, as_real, as_time_limit, unwarned
 from swapwise.constraints.matroid import Matroid
+from swapwise.data.dask_blocks import is_dask
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked
 from swapwise.estimators.base import SparseEstimator, Task
@@ -125,6 +126,8 @@ class CrossValidated(SparseEstimator):
     def _read(
         self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, *, reset: bool = True
     ) -> Sample:
+        if is_dask(sample_weight):
+            sample_weight = np.asarray(sample_weight)
         sample = super()._read(X, y, sample_weight, offset, reset=reset)
         if not reset:
             return sample

@@ -120,6 +120,7 @@ def best_of_searches(
     chosen = np.concatenate([result.support for result in results])
     frequency = np.bincount(chosen, minlength=objective.n) / len(results)
     best = _with_promise(_best(results), results[0])
+    best = replace(best, n_passes=objective.n_passes)  # of all searches that were made here
     return Searches(best if last is None else replace(best, status=last), frequency)
 
 

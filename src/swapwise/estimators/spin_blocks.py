@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from swapwise.checks import FloatArray
 from swapwise.data.blocks import Work
 from swapwise.data.by_rows import by_rows
-from swapwise.data.open import is_chunked, is_small_file
+from swapwise.data.mapped_file import is_mapped
+from swapwise.data.open import is_chunked
 from swapwise.data.two_values import refuse_others
 from swapwise.estimators.spins import Coding, Vertices, pseudo_log_likelihood, warn_of_constants
 from swapwise.objectives.ising import IsingPseudoLikelihood
@@ -20,14 +21,14 @@ from swapwise.objectives.streamed_ising import StreamedIsing
 
 
 def require_memory(X: Any, who: str) -> None:
-    """Refuse data in blocks, unless they are a file so small that it may as well be in memory.
+    """Refuse data in blocks, unless they are a file, which can be read as any array.
 
     >>> import dask.array as da
     >>> require_memory(da.ones((2, 2)), "certify")
     Traceback (most recent call last):
     TypeError: certify needs data in memory, got data in blocks (Array); IsingGraph's fit and score take those
     """
-    if is_chunked(X) and not is_small_file(X):
+    if is_chunked(X) and not is_mapped(X):
         raise TypeError(
             f"{who} needs data in memory, got data in blocks ({type(X).__name__}); "
             "IsingGraph's fit and score take those"

@@ -101,7 +101,7 @@ class LeastSquares(SparseObjective):
         self.ridge = as_real(ridge, "ridge")
         require_scale(np.abs(self.y).max(keepdims=True), "y")
         if not isinstance(X, Design):
-            require_scale(design.sizes, "column {} of X", design.matrix.largest_entries)
+            require_scale(design.sizes, "column {} of X", design.largest_entries)
         self._squared_y = float(self.y @ self.y)
         if self._squared_y == 0:
             warn("y is zero throughout: every set has the value 0")

@@ -78,6 +78,7 @@ class StreamedLikelihood(GeneralizedLinear):
 
     streamed = True
     design: StreamedDesign
+    _last_fit: tuple[IndexArray, Fit] | None = None  # searches end where their result begins
 
     @staticmethod
     def _open(X: Any, groups: Iterable[Hashable] | None) -> tuple[Any, int]:
@@ -93,7 +94,7 @@ class StreamedLikelihood(GeneralizedLinear):
         self.design = X if is_design else StreamedDesign(X, self.target, self.weight, self.fit_intercept)
         self.n_features = self.design.n_features
         design, nothing = self.design, np.zeros(self.n_features)
-        require_scale(design.sizes, "column {} of X", design.matrix.largest_entries)
+        require_scale(design.sizes, "column {} of X", design.largest_entries)
         # Whoever made the design knows what it takes off.
         self._means = nothing if is_design else design.origin + design.shift
         self._factor = np.divide(1.0, design.scale, out=nothing.copy(), where=design.squared_norms > 0)
@@ -116,9 +117,13 @@ class StreamedLikelihood(GeneralizedLinear):
         """Refit from given parameters (columns first, then the intercept); return value and parameters."""
         if not len(support):
             return 0.0, self.no_coefficients(support)
-        (fit,) = self.fits([Start(support, theta[:, 0])])
+        last = self._last_fit
+        if last is None or not np.array_equal(last[0], support):
+            (fit,) = self.fits([Start(support, theta[:, 0])])
+            last = self._last_fit = support.copy(), fit
+        fit = last[1]
         self._warn_of_trouble(fit.converged, fit.late_step)
-        return fit.value - self._null, fit.theta[:, None]
+        return fit.value - self._null, fit.theta[:, None].copy()
 
     def fits(self, starts: list[Start]) -> list[Fit]:
         """Refit on several sets, at least one element each: it takes as many looks as the slowest does."""

@@ -13,7 +13,10 @@ from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.clock import Clock
 from swapwise.search.few_columns import few_columns, layers
 from swapwise.search.steps import move_to
-from swapwise.search.working_sets import SMALL, working_sets
+from swapwise.search.working_sets import working_sets
+
+# So few elements are better looked at all at once, move by move.
+SMALL = 200
 
 # A model that leads to a worse set than the one it was made for ends the rounds; few get that far.
 MOST_MODELS = 20
@@ -41,8 +44,8 @@ def has_model(objective: SetFunction) -> bool:
 def prefers_model(objective: SetFunction, constraint: IndependenceSystem) -> bool:
     """Tell whether a start from models is the fastest."""
     if isinstance(objective, LeastSquares):
-        # A model that holds every element is the search itself, less its history and its looks at the data.
-        return isinstance(constraint, Matroid) and (objective.n > SMALL or objective.design.streamed)
+        # A model that holds every element is the search itself, less its history.
+        return isinstance(constraint, Matroid) and objective.n > SMALL
     return has_model(objective) and not _is_too_wide(objective, constraint)
 
 

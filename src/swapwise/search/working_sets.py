@@ -18,9 +18,6 @@ from swapwise.search.steps import move_to
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares_state import LeastSquaresState
 
-# So few elements are looked at all at once.
-SMALL = 200
-
 # Working sets begin with so many allowed sets, or this many elements in all if those are fewer, and grow by
 # so many that promise most at the set found.
 FIRST_LAYERS, MOST_AT_FIRST, NEW_LAYERS = 4, 3000, 1
@@ -61,9 +58,8 @@ class _WorkingSets:
     ) -> None:
         self._state, self._matroid, self._clock, self._tol = state, matroid, clock, tol
         self._least = max(tol, state.rounding)
-        is_small = state.objective.n <= SMALL
-        self._pool = np.arange(state.objective.n) if is_small else self._first_pool(first)
-        self._kicks = _Kicks(0 if first is not None or is_small else VAIN_KICKS)
+        self._pool = self._first_pool(first)
+        self._kicks = _Kicks(VAIN_KICKS if first is None else 0)
 
     def _first_pool(self, first: IndexArray | None) -> IndexArray:
         state, matroid = self._state, self._matroid
