@@ -45,8 +45,7 @@ def run(folder: Path, n_samples: int, n_features: int, size: int) -> None:
     tell(f"{n_samples} x {n_features}, {gigabytes:.2f} GB, made in {time.perf_counter() - begin:.0f} s")
     plain = _plain_read(folder / "X.npy")
     tell(f"one plain sequential read: {plain:.1f} s")
-    answers = {kind: _apart(kind, folder, size) for kind in ("file", "cluster", "loss")}
-    file = answers["file"]
+    file = _apart("file", folder, size)
     tell(
         f"file: {file['seconds']:.1f} s ({file['seconds'] / plain:.2f} plain reads), "
         f"{file['passes']:.0f} passes, {file['disk'] / GIGA:.2f} GB from disk "
@@ -54,7 +53,7 @@ def run(folder: Path, n_samples: int, n_features: int, size: int) -> None:
         f"R² {file['r2']:.6f}"
     )
     for kind in ("cluster", "loss"):
-        answer = answers[kind]
+        answer = _apart(kind, folder, size)
         peaks = ", ".join(f"{peak / GIGA:.2f}" for peak in answer["peaks of workers"])
         apart = np.abs(np.array(answer["coef"]) - file["coef"]).max()
         tell(

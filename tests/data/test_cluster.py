@@ -12,6 +12,7 @@ import pytest
 
 import swapwise as sw
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
@@ -21,6 +22,7 @@ SAMPLES, FEATURES, CHUNK = 1200, 260, 100
 @pytest.fixture(scope="module")
 def client():
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    dask.config.set({"distributed.comm.timeouts.connect": "3s"})  # for calls to a worker that is dead
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -89,14 +91,16 @@ def test_cross_validation_within_joblibs_context(client, path):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_lost_worker_costs_no_more_than_time(client, path, tmp_path):
+@pytest.mark.parametrize("kind", [sw.SparseRegressor, sw.SparseClassifier])
+def test_a_lost_worker_costs_no_more_than_time(kind, client, path, tmp_path):
     X, y = regression()
+    y = y if kind is sw.SparseRegressor else y > 0
     before = set(client.run(os.getpid).values())
-    model = sw.SparseRegressor(CONSTRAINT).fit(in_chunks(rows_of_a_mortal, path, str(tmp_path)), y)
+    model = kind(CONSTRAINT).fit(in_chunks(rows_of_a_mortal, path, str(tmp_path)), y)
     assert len(list(tmp_path.glob("read-*"))) > 2  # it was read again after it had killed
     client.wait_for_workers(2, timeout=60)
     assert set(client.run(os.getpid).values()) != before
-    same(model, sw.SparseRegressor(CONSTRAINT).fit(X, y))
+    same(model, kind(CONSTRAINT).fit(X, y))
 
 
 def test_a_bad_chunk_is_named_on_a_cluster(client, path):
@@ -108,7 +112,7 @@ def test_a_bad_chunk_is_named_on_a_cluster(client, path):
 
 
 def test_little_comes_to_this_process(client):
-    X = da.random.default_rng(0).standard_normal((40_000, FEATURES), chunks=(5_000, FEATURES))
+    X = da.random.default_rng(0).standard_normal((100_000, FEATURES), chunks=(10_000, FEATURES))
     y = np.random.default_rng(0).standard_normal(len(X))
 
     def fit(rows):

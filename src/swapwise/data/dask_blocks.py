@@ -18,6 +18,9 @@ from swapwise.news import tell
 # So many answers are merged at a time, on the way to a single one.
 FAN_IN = 8
 
+# The parts of so many vectors stay with a cluster: target, weights and the like.
+MOST_KEPT = 6
+
 # What a graph holds of files is no matter up to so many bytes.
 MOST_SENT = 100_000_000
 
@@ -52,6 +55,7 @@ class DaskBlocks(Blocks):
         self.n_samples, self.n_features = map(int, array.shape)
         self._bounds = np.append(0, np.cumsum(array.chunks[0])).astype(int).tolist()
         self._blocks = array.to_delayed().ravel().tolist()
+        self._sent: dict[Any, tuple[NDArray[Any], list[Any]]] = {}
 
     def fold(self, work: Work, *rows: NDArray[Any]) -> Any:
         """Work on all chunks, and merge the answers as a tree."""
@@ -59,8 +63,9 @@ class DaskBlocks(Blocks):
 
         sent = delayed(work, traverse=False)  # one copy for every worker, not for every chunk
         do, merge = delayed(_work_on, traverse=False), delayed(merged)
+        parts = list(zip(*map(self._parts_of, rows), strict=True)) or [()] * len(self._blocks)
         answers = [
-            do(block, sent, number, begin, end, self.n_features, [part[..., begin:end] for part in rows])
+            do(block, sent, number, begin, end, self.n_features, *parts[number])
             for number, (block, (begin, end)) in enumerate(
                 zip(self._blocks, pairwise(self._bounds), strict=True)
             )
@@ -70,11 +75,37 @@ class DaskBlocks(Blocks):
             groups = [answers[first : first + FAN_IN] for first in range(0, len(answers), FAN_IN)]
             answers = [merge(sent, group) for group in groups]
         with warnings.catch_warnings():
-            # The target goes along with the tasks: scattered, it would be lost with the worker that holds it.
             warnings.filterwarnings("ignore", message="Sending large graph")
             answer = answers[0].compute()
         tell(share=1.0)
         return answer
+
+    def _parts_of(self, values: NDArray[Any]) -> list[Any]:
+        """Return the part of every chunk, of numbers with one a sample; a cluster is sent them once.
+
+        As tasks, not scattered: what a lost worker held can then be made again.
+        """
+        key = (values.ctypes.data, values.shape, values.strides, values.dtype.str)
+        if key not in self._sent:
+            parts = [values[..., begin:end] for begin, end in pairwise(self._bounds)]
+            if not _has_cluster():
+                return parts
+            from dask import delayed, persist
+
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="Sending large graph")
+                lazy = persist(*(delayed(part, traverse=False) for part in parts))
+            if len(self._sent) == MOST_KEPT:
+                self._sent.pop(next(iter(self._sent)))
+            self._sent[key] = (
+                values,
+                list(lazy),
+            )  # as long as the numbers are here, nobody else has their place
+        return self._sent[key][1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: what was sent to a cluster can be sent again."""
+        return {**self.__dict__, "_sent": {}}
 
     def restricted(self, elements: IndexArray) -> Blocks:
         """Return some of the columns, kept in the memory of the cluster; without one, in memory or a file."""
@@ -124,7 +155,7 @@ def _warn_of_files(array: Any) -> None:
 
 
 def _work_on(
-    block: Any, work: Work, number: int, begin: int, end: int, n_features: int, rows: list[NDArray[Any]]
+    block: Any, work: Work, number: int, begin: int, end: int, n_features: int, *rows: NDArray[Any]
 ) -> Any:
     return work(as_block(block, number, begin, end, n_features), *rows)
 
