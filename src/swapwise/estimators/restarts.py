@@ -21,6 +21,7 @@ from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.methods import resolve
 from swapwise.search.model_start import model_set
 from swapwise.search.result import SearchResult, Status
+from swapwise.search.run import passes_of
 
 # Searches that begin with a part of the best answer so far begin with this share of it.
 KEPT_OF_BEST = 0.5
@@ -120,7 +121,7 @@ def best_of_searches(
     chosen = np.concatenate([result.support for result in results])
     frequency = np.bincount(chosen, minlength=objective.n) / len(results)
     best = _with_promise(_best(results), results[0])
-    best = replace(best, n_passes=objective.n_passes)  # of all searches that were made here
+    best = replace(best, n_passes=passes_of(objective))  # of all searches that were made here
     return Searches(best if last is None else replace(best, status=last), frequency)
 
 
