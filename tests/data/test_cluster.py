@@ -124,7 +124,7 @@ def test_little_comes_to_this_process(client):
     fit(len(X))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < X.nbytes / 8
+    assert peak < X.nbytes / 4  # some vectors, also as messages: the scheduler is in this process
 
 
 FIT_FROM_FILE = """
