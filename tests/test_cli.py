@@ -7,14 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from swapwise import cli
-from swapwise.cli import app
+from swapwise.cli import app, bench
+from swapwise.cli import reproduce as reproduction
 from swapwise.experiments import manifest as manifests
 from swapwise.experiments import run as runs
 from swapwise.experiments.grid import SEED, cells
@@ -205,7 +206,8 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     done = reproduce(tmp_path / "file" / "sub", *SOME)
     assert done.exit_code == 1
     assert "swapwise reproduce: " in str(done.exception)
-    assert "is a file" in reproduce(tmp_path / "file", *SOME).stderr
+    told = reproduce(tmp_path / "file", *SOME).stderr
+    assert "is a file" in " ".join(told.replace("│", " ").split())  # in whatever lines its length leads to
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
@@ -225,7 +227,7 @@ def test_stopped_with_workers_at_work_it_ends_soon_and_keeps_what_there_is(tmp_p
 
 def test_seeds_and_trials_are_those_of_the_grid():
     defaults = inspect.signature(cells).parameters
-    assert (defaults["trials"].default, defaults["seed"].default) == (cli.TRIALS, cli.SEED)
+    assert (defaults["trials"].default, defaults["seed"].default) == (reproduction.TRIALS, reproduction.SEED)
 
 
 def test_versions_are_compared_with_all_sessions_that_made_rows():
@@ -248,7 +250,29 @@ def test_the_race_runs_from_a_clone(monkeypatch):
 
 def test_without_a_clone_there_is_no_race(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli, "__file__", str(tmp_path / "lib" / "swapwise" / "cli.py"))
+    monkeypatch.setattr(bench, "__file__", str(tmp_path / "lib" / "swapwise" / "cli" / "bench.py"))
     done = CliRunner().invoke(app, ["bench"])
     assert done.exit_code == 1
     assert "run it in a clone of the repository" in str(done.exception)
+
+
+def test_the_version_is_that_of_the_package():
+    done = CliRunner().invoke(app, ["--version"])
+    assert (done.exit_code, done.output) == (0, f"swapwise {version('swapwise')}\n")
+
+
+def test_shells_can_complete_commands():
+    assert "--install-completion" in CliRunner().invoke(app, ["--help"]).output
+    words = {"_SWAPWISE_COMPLETE": "complete_bash", "COMP_WORDS": "swapwise s", "COMP_CWORD": "1"}
+    assert CliRunner().invoke(app, [], prog_name="swapwise", env=words).output.split() == ["select"]
+
+
+@pytest.mark.parametrize(("colour", "is_there"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colours_can_be_turned_off(colour, is_there):
+    line = [sys.executable, "-c", "from swapwise.cli import app; app()", "select"]
+    own = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    done = subprocess.run(
+        line, capture_output=True, text=True, check=False, env=own | {"FORCE_COLOR": "1"} | colour
+    )
+    assert done.returncode == 2
+    assert ("\x1b[31m" in done.stderr) is is_there

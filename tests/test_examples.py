@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-import importlib.util
+import re
+import runpy
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import networkx as nx
 import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-def run(name, folder):
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    answer = example.main(folder)
-    picture = folder / f"{name.replace('_', '-')}.png"
-    assert picture.stat().st_size > 10_000
-    return example, answer
+@pytest.fixture
+def run(monkeypatch):
+    """A function that runs an example, sees that its axes are all drawn into, and returns its names."""
+    monkeypatch.setattr(plt, "show", lambda: None)
+
+    def run_example(name):
+        names = runpy.run_path(str(EXAMPLES / f"{name}.py"))
+        names["figure"].canvas.draw()
+        assert names["figure"].axes
+        assert all(axes.has_data() for axes in names["figure"].axes)
+        return names
+
+    yield run_example
+    plt.close("all")
 
 
-def test_at_most_one_of_three_costs_little(tmp_path):
-    _, rows = run("breast_cancer", tmp_path)
+def test_at_most_one_of_three_costs_little(run):
+    rows = run("breast_cancer")["comparison"]
     assert rows.loc["at most one of three", "cell features"] == 5
     assert rows.loc["any five", "cell features"] < 5
     assert rows.loc["L1", "cell features"] < 5
@@ -31,31 +40,50 @@ def test_at_most_one_of_three_costs_little(tmp_path):
     assert loss["at most one of three"] < loss["any five"] + 0.02
 
 
-def test_at_most_two_squares(tmp_path):
-    _, model = run("diabetes_products", tmp_path)
+def test_at_most_two_squares(run):
+    model = run("diabetes_products")["model"]
     chosen = model.feature_names_in_[model.support_]
     assert sum(name.endswith("^2") for name in chosen) <= 2
     assert {"bmi", "s5"} <= set(chosen)
     assert len(chosen) == model.size_ <= 15
 
 
-@pytest.mark.filterwarnings("ignore:.*never var")
-def test_the_graph_of_the_digits_is_all_but_the_grid(tmp_path):
-    example, model = run("digits_graph", tmp_path)
-    assert (model.coupling_ != 0).sum(axis=0).max() <= 4
-    assert example.touching(model) > 0.8
+def test_the_graph_of_the_digits_is_all_but_the_grid(run):
+    names = run("digits_graph")
+    assert (names["model"].coupling_ != 0).sum(axis=0).max() <= 4
+    assert names["touching"] > 0.8
 
 
-def test_both_budgets_are_kept(tmp_path):
-    example, model = run("two_budgets", tmp_path)
-    _, _, sensors = example.readings()
-    chosen = sensors.iloc[model.support_]
-    assert (chosen["price"] == "dear").sum() <= example.DEAR
+def test_both_budgets_are_kept(run):
+    names = run("two_budgets")
+    model, certificate = names["model"], names["certificate"]
+    chosen = names["sensors"].iloc[model.support_]
+    assert (chosen["price"] == "dear").sum() <= names["DEAR"]
     assert chosen["site"].value_counts().max() <= 2
-    assert model.certificate_.ratio > 0.9
-    assert np.isclose(model.certificate_.ratio * model.certificate_.upper_bound, model.result_.value)
+    assert certificate.ratio > 0.9
+    assert np.isclose(certificate.ratio * certificate.upper_bound, model.result_.value)
+
+
+def test_each_digit_has_two_exemplars(run):
+    names = run("digits_exemplars")
+    labels = names["digits"].target[names["exemplars"]]
+    assert labels.tolist() == sorted([*range(10), *range(10)])
+    assert names["certificate"].ratio > 0.9
+    assert np.ptp(np.bincount(names["digits"].target[names["any_twenty"].support])) > 0
+
+
+def test_the_tree_is_the_heaviest(run):
+    names = run("cell_feature_tree")
+    weights = dict(zip(names["edges"], names["information"].weights, strict=True))
+    candidates = nx.Graph()
+    candidates.add_weighted_edges_from((*edge, weight) for edge, weight in weights.items())
+    tree = nx.maximum_spanning_tree(candidates)
+    assert {frozenset(names["edges"][e]) for e in names["results"]["tree"].support} == {
+        frozenset(edge) for edge in tree.edges
+    }
+    assert len(names["results"]["forest of five edges"].support) == 5
 
 
 def test_there_are_no_other_examples():
-    tested = {"breast_cancer", "diabetes_products", "digits_graph", "two_budgets"}
+    tested = set(re.findall(r'run\("(\w+)"\)', Path(__file__).read_text()))
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested

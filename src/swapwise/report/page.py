@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,9 @@ import pandas as pd
 
 from swapwise.experiments.claims import summary
 from swapwise.experiments.manifest import what_is_missing
+from swapwise.report.document import document, section, table, text
 from swapwise.report.panels import PAPER_PANELS, Curve, Panel, check_rows, footnotes, log_range, panels_of
+from swapwise.report.parts import AXIS, LOOKS
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -22,61 +23,8 @@ PAPER = "Kaito Fujii, Approximation Guarantees of Local Search Algorithms via Lo
 
 _VERDICTS = {"holds": ("yes", "✓"), "does not hold": ("no", "✗"), "not measured": ("open", "–")}
 
-# Every plot is asked to stay at home: no logo with a link, no button that sends data away.
-_CONFIG = {
-    "displaylogo": False,
-    "showSendToCloud": False,
-    "plotlyServerURL": "",
-    "responsive": True,
-    "modeBarButtonsToRemove": ["select2d", "lasso2d"],
-}
-
-# The browser itself refuses whatever is not in the file.
-_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-
 # Pixels. All plots have room for the longest legend beneath them, so that their axes are in line.
 _HEIGHT, _TOP, _BELOW, _X_LABEL = 480, 30, 200, 52
-
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --ground: #ffffff; --line: #d0d7de; --soft: #59636e;
-  --yes: #116329; --no: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --ground: #15181c; --line: #3a4048;
-  --soft: #a3abb5; --yes: #4ac26b; --no: #ff8a80; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 84rem; padding: 1rem clamp(0.75rem, 3vw, 2.5rem) 4rem; color: var(--ink);
-  background: var(--ground); font: 16px/1.5 system-ui, sans-serif; }
-h1 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
-.incomplete { color: var(--no); font-weight: 600; }
-.note { color: var(--soft); }
-.panels { display: grid; gap: 1.25rem;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
-figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; }
-.plot, .empty { height: 480px; }
-.empty { margin: 0; display: grid; place-items: center; color: var(--soft);
-  border: 1px dashed var(--line); }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding: 0.25rem 0; white-space: nowrap; }
-th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid var(--line); text-align: left;
-  vertical-align: top; }
-td.number, th.number { text-align: right; } tbody th { font-weight: 400; }
-.numbers th, .numbers td { white-space: nowrap; }
-.verdict { white-space: nowrap; font-weight: 600; } .yes { color: var(--yes); } .no { color: var(--no); }
-img { max-width: 100%; height: auto; background: white; }
-"""
-
-# The plots take the colours of the page, and follow when the reader changes from light to dark.
-_SCRIPT = """
-const panels = JSON.parse(document.getElementById("panels").textContent);
-const ink = () => getComputedStyle(document.body).color;
-for (const [letter, plot] of Object.entries(panels)) {
-  plot.layout.font.color = ink();
-  Plotly.newPlot("plot-" + letter, plot.data, plot.layout, CONFIG);
-}
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  for (const letter of Object.keys(panels)) Plotly.relayout("plot-" + letter, {"font.color": ink()});
-});
-"""
 
 
 def render_page(
@@ -120,44 +68,13 @@ def render_page(
         f'<p class="note">The experiments of {escape(PAPER)} (ICML 2020), run by swapwise.</p>',
         f'<p class="incomplete">{escape(what_is_missing(manifest))}</p>',
         "</header><main>",
-        _section("curves", "Curves", _curves(curves, footnotes(rows))),
-        _section("claims", "What the paper says, and what was measured", _claims(findings)),
-        _section("tables", "Means", _mean_tables(rows)),
-        _section("manifest", "How it was run", _table(["what", "value"], _flat(manifest), "manifest")),
+        section("curves", "Curves", _curves(curves, footnotes(rows))),
+        section("claims", "What the paper says, and what was measured", _claims(findings)),
+        section("tables", "Means", _mean_tables(rows)),
+        section("manifest", "How it was run", table(["what", "value"], _flat(manifest), "manifest")),
         "</main>",
     ]
-    return _document("\n".join(body), plots)
-
-
-def _document(body: str, plots: dict[str, Figure]) -> str:
-    from plotly.offline import get_plotlyjs
-
-    data = {letter: json.loads(plot.to_json()) for letter, plot in plots.items()}
-    # No text of the data may end the script that it stands in.
-    panels = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
-    drawing = _SCRIPT.replace("CONFIG", json.dumps(_CONFIG))
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(TITLE)}</title>
-<style>{_STYLE}</style>
-<script>{get_plotlyjs()}</script>
-</head>
-<body>
-{body}
-<script type="application/json" id="panels">{panels}</script>
-<script>{drawing}</script>
-</body>
-</html>
-"""
-
-
-def _section(name: str, heading: str, content: str) -> str:
-    title = f'<h2 id="{name}-heading">{heading}</h2>'
-    return f'<section id="{name}" aria-labelledby="{name}-heading">{title}\n{content}\n</section>'
+    return document(TITLE, "\n".join(body), plots)
 
 
 def _curves(curves: dict[Panel, list[Curve]], notes: list[str]) -> str:
@@ -186,7 +103,6 @@ def _panel_box(panel: Panel, was_run: bool) -> str:
 def _plot(panel: Panel, curves: list[Curve]) -> Figure:
     import plotly.graph_objects as go
 
-    grid = {"gridcolor": "rgba(128,128,128,0.25)", "zeroline": False, "showline": True, "ticks": "outside"}
     sizes = panel.sizes
     across = {"title": {"text": panel.x_label}, "tickvals": sizes, "range": [sizes[0] - 0.5, sizes[-1] + 0.5]}
     upwards: dict[str, Any] = {"title": {"text": panel.y_label}, "type": "log" if panel.log else "linear"}
@@ -200,14 +116,10 @@ def _plot(panel: Panel, curves: list[Curve]) -> Figure:
     figure = go.Figure(
         [_trace(panel, curve) for curve in curves],
         {
-            "template": "none",
-            "font": {"family": "system-ui, sans-serif", "size": 13},
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
+            **LOOKS,
             "margin": {"l": 64, "r": 12, "t": _TOP, "b": _BELOW},
-            "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#808890", "activecolor": "#808890"},
-            "xaxis": {**grid, **across},
-            "yaxis": {**grid, **upwards},
+            "xaxis": {**AXIS, **across},
+            "yaxis": {**AXIS, **upwards},
             "legend": {"yref": "container", "y": (_BELOW - _X_LABEL) / _HEIGHT, "yanchor": "top", "x": 0.0},
             "showlegend": True,
         },
@@ -252,13 +164,13 @@ def _claims(findings: Sequence[Any]) -> str:
     lines = []
     for one in findings:
         kind, mark = _VERDICTS.get(one.verdict, ("open", "–"))
-        said = "".join(f"<td>{_text(cell)}</td>" for cell in (one.where, one.sentence, one.measured))
-        verdict = f'<td class="verdict {kind}">{mark} {_text(one.verdict)}</td>'
-        lines.append(f"<tr>{said}{verdict}<td>{_text(one.remark)}</td></tr>")
+        said = "".join(f"<td>{text(cell)}</td>" for cell in (one.where, one.sentence, one.measured))
+        verdict = f'<td class="verdict {kind}">{mark} {text(one.verdict)}</td>'
+        lines.append(f"<tr>{said}{verdict}<td>{text(one.remark)}</td></tr>")
     names = ("where", "the paper", "measured", "verdict", "remark")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     inside = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-    return f'<p>{_text(summary(findings))}.</p><div class="wide"><table class="claims">{inside}</table></div>'
+    return f'<p>{text(summary(findings))}.</p><div class="wide"><table class="claims">{inside}</table></div>'
 
 
 def _mean_tables(rows: pd.DataFrame) -> str:
@@ -284,7 +196,7 @@ def _mean_tables(rows: pd.DataFrame) -> str:
             )
             head = ["method", *(str(size) for size in means.columns)]
             reached = "R²" if setting.startswith("regression") else "ratio to the true graph"
-            tables.append(_table(head, cells, "numbers", f"{setting}: {words or reached}"))
+            tables.append(table(head, cells, "numbers", f"{setting}: {words or reached}"))
     return "\n".join(tables)
 
 
@@ -310,25 +222,3 @@ def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else str(value)
-
-
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]], kind: str, caption: str = "") -> str:
-    """Return a table whose first column names its rows; all else is a number in tables of numbers."""
-    side = ' class="number"' if kind == "numbers" else ""
-    first, *others = (_text(name) for name in head)
-    heads = f'<th scope="col">{first}</th>' + "".join(f'<th scope="col"{side}>{name}</th>' for name in others)
-    filled = "".join(
-        f'<tr><th scope="row">{_text(name)}</th>'
-        + "".join(f"<td{side}>{_text(x)}</td>" for x in rest)
-        + "</tr>"
-        for name, *rest in lines
-    )
-    title = f"<caption>{_text(caption)}</caption>" if caption else ""
-    return (
-        f'<div class="wide"><table class="{kind}">{title}<thead><tr>{heads}</tr></thead>'
-        f"<tbody>{filled}</tbody></table></div>"
-    )
-
-
-def _text(value: object) -> str:
-    return escape(str(value))

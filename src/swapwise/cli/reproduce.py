@@ -1,18 +1,17 @@
-"""The command line."""
+"""``swapwise reproduce``: the paper's experiments, however often they are stopped on the way."""
 
 from __future__ import annotations
 
 import re
-import signal
-import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from swapwise.cli.failures import INTERRUPTED, terminated_like_interrupted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,21 +21,12 @@ if TYPE_CHECKING:
     from swapwise.experiments.claims import Finding
     from swapwise.experiments.grid import Cell
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-
 STOPPED = "Interrupted; the same command goes on from here."
-INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 # As in swapwise.experiments.grid, which takes its time to import: help should not.
 TRIALS, QUICK_TRIALS, SEED = 10, 2, 2020
 
 
-@app.callback()
-def main() -> None:
-    """Choose variables under structure."""
-
-
-@app.command()
 def reproduce(
     trials: Annotated[
         int | None,
@@ -84,7 +74,7 @@ def reproduce(
         "jobs": jobs,
     }
     try:
-        with _terminated_like_interrupted():
+        with terminated_like_interrupted():
             complete = _run_and_report(grid, out or Path("results") / _name_of(options), options)
     except WorkerDied as error:
         raise SystemExit(f"swapwise reproduce: {error}. The same command goes on from here.") from error
@@ -92,28 +82,6 @@ def reproduce(
         raise SystemExit(f"swapwise reproduce: {error}") from error
     if not complete:
         raise typer.Exit(INTERRUPTED)
-
-
-@app.command(
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-)
-def bench(context: typer.Context) -> None:
-    """Race swapwise against its peers, from a clone of the repository; bench --help lists its options."""
-    # The installed package has no benchmarks: they are where it is worked on.
-    places = [Path.cwd(), Path(__file__).parents[2]]
-    root = next((place for place in places if (place / "benchmarks" / "race" / "__main__.py").exists()), None)
-    if root is None and "--help" in context.args:
-        typer.echo("swapwise bench [OPTIONS]: race against the peers, in a clone of the repository.")
-        return
-    if root is None:
-        raise SystemExit(
-            "swapwise bench: there are no benchmarks here, as they are not in the installed package; "
-            "run it in a clone of the repository"
-        )
-    sys.path.insert(0, str(root))
-    race = import_module("benchmarks.race.__main__")
-    with _terminated_like_interrupted():
-        raise typer.Exit(race.main(context.args, "swapwise bench"))
 
 
 def _name_of(options: dict[str, Any]) -> str:
@@ -129,16 +97,6 @@ def _name_of(options: dict[str, Any]) -> str:
     words += [] if options["trials"] == usual else [f"{options['trials']} trials"]
     words += [] if options["seed"] == SEED else [f"seed {options['seed']}"]
     return re.sub(r"[^a-z0-9]+", "-", "-".join(words).lower())
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let a polite kill end a run as Ctrl-C does: with its results so far, and no process left behind."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _run_and_report(grid: Sequence[Cell], folder: Path, options: dict[str, Any]) -> bool:

@@ -1,0 +1,173 @@
+"""How the documentation is built: ``make docs``. Nothing here asks the network for anything."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version as version_of
+from typing import Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxTransform
+
+import swapwise
+
+project = "swapwise"
+copyright = "2026, the swapwise developers"
+release = version = version_of("swapwise")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+
+# Names of this library must all be found. Those of others cannot be looked up without a network, and what is
+# named here is internal: types that people meet in a signature but never make themselves.
+nitpicky = True
+OTHERS = "numpy|np|pandas|pd|scipy|networkx|nx|sklearn|matplotlib|collections|typing|pathlib"
+ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
+INTERNAL = "|".join([*ALIASES, "Axes", "Block", "Factor", "Pivot", "StreamedIsing", "StreamedLikelihood"])
+nitpick_ignore_regex = [
+    ("py:.*", rf"({OTHERS})\..*"),
+    ("py:class", rf"(swapwise\..*\.)?({INTERNAL}|\w+State)"),
+]
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+
+autosummary_generate = True
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {name: name for name in ALIASES}
+toc_object_entries_show_parents = "hide"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 80
+numpydoc_class_members_toctree = False
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "abort_on_example_error": True,
+    "write_computation_times": False,
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "doc_module": ("swapwise",),
+    "backreferences_dir": "gallery/backreferences",
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "swapwise"
+html_static_path = ["_static"]
+html_css_files = ["swapwise.css"]
+# The sources are Markdown with examples to be run: a copy of them would be taken for pages of their own.
+html_copy_source = False
+html_theme_options = {
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 6,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+# A page without pages below it has nothing to list at its left; code of the gallery wants the room.
+html_sidebars = {"*": [], "gallery/*": []}
+html_show_sphinx = False
+
+
+class LinkPublicNames(SphinxTransform):
+    """Link ``LeastSquares`` in the text of a page to its place in the reference."""
+
+    default_priority = 400
+
+    def apply(self, **_: Any) -> None:
+        """Wrap every literal that is a public name, unless it is in a link or a heading already."""
+        for literal in list(self.document.findall(nodes.literal)):
+            name = literal.astext().removeprefix("sw.").removesuffix("(...)")
+            if name not in swapwise.__all__ or not _may_link(literal):
+                continue
+            link = pending_xref("", refdomain="py", reftype="obj", reftarget=f"swapwise.{name}", refwarn=True)
+            link["refdoc"] = self.env.docname
+            literal.replace_self(link)
+            link += literal
+
+
+def _may_link(node: nodes.Node) -> bool:
+    parent = node.parent
+    while parent is not None:
+        if isinstance(parent, (nodes.reference, pending_xref, nodes.title)):
+            return False
+        parent = parent.parent
+    return True
+
+
+def is_of_another_library(
+    app: Sphinx, what: str, name: str, member: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out what a class inherits from scikit-learn or from Python itself."""
+    member = getattr(member, "fget", member)
+    home = getattr(member, "__objclass__", member)
+    module = getattr(home, "__module__", None) or ("builtins" if callable(member) else "swapwise")
+    return skip if module.split(".")[0] == "swapwise" else True
+
+
+def mend_for_restructured_text(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    """Escape what docstrings write plainly and reStructuredText reads as something else.
+
+    A bare ``coef_`` would be a link, and two dots between spaces the end of a sentence.
+    """
+    for k, line in enumerate(lines):
+        line = line.replace("0 .. n", "0 … n")
+        if "`" not in line and not line.lstrip().startswith((">>>", "...")):
+            line = re.sub(r"\b(\w+)_(?=[\s,)]|$)", r"\1\\_", line)
+        lines[k] = line
+
+
+def name_the_aliases(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Write ``FloatArray | None`` as it stands in the source, and a default that is made anew as dots.
+
+    Sphinx leaves its own wrapping of the one in unions, and cannot read what dataclasses say of the other.
+    """
+    plain = [
+        text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text).replace("<factory>", "...")
+        for text in (signature, returns)
+    ]
+    return plain[0], plain[1]
+
+
+def find_by_home(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Node
+) -> nodes.Node | None:
+    """Find a public function by the module that it is written in, as Sphinx finds classes by itself."""
+    target = str(node["reftarget"])
+    name = target.rpartition(".")[2]
+    if not target.startswith("swapwise.") or name not in swapwise.__all__:
+        return None
+    python = env.domains["py"]
+    return python.resolve_xref(env, node["refdoc"], app.builder, "obj", f"swapwise.{name}", node, content)
+
+
+def link_within_the_site(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Lead to the page that holds what CONTRIBUTING, which is no page of the site, says of extensions."""
+    source[0] = source[0].replace("](../CONTRIBUTING.md", "](extending.md")
+
+
+def setup(app: Sphinx) -> None:
+    """Tell Sphinx of what is above."""
+    app.add_transform(LinkPublicNames)
+    app.connect("source-read", link_within_the_site)
+    app.connect("missing-reference", find_by_home)
+    app.connect("autodoc-skip-member", is_of_another_library)
+    app.connect("autodoc-process-signature", name_the_aliases)
+    app.connect("autodoc-process-docstring", mend_for_restructured_text, priority=900)  # numpydoc comes first

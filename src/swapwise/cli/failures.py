@@ -1,0 +1,79 @@
+"""How commands end when they cannot go on: one line that says why, and an exit code."""
+
+from __future__ import annotations
+
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
+
+
+class BadInput(ValueError):
+    """What the user handed in cannot be worked with; the message names it.
+
+    >>> raise BadInput("data.csv is empty")
+    Traceback (most recent call last):
+    ...
+    swapwise.cli.failures.BadInput: data.csv is empty
+    """
+
+
+@contextmanager
+def told_in_one_line(command: str, *, debug: bool = False) -> Iterator[None]:
+    """End with exit code 1 and one line on a user's mistake, with 130 if interrupted.
+
+    >>> with told_in_one_line("swapwise select"):
+    ...     raise BadInput("data.csv is empty")
+    Traceback (most recent call last):
+    ...
+    SystemExit: swapwise select: data.csv is empty
+    """
+    try:
+        with terminated_like_interrupted():
+            yield
+    except KeyboardInterrupt:
+        typer.echo(f"{command}: interrupted, with nothing to show yet", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    # The library says by these two that what it was given is wrong.
+    except (ValueError, TypeError, OSError) as error:
+        if debug:
+            raise
+        raise SystemExit(f"{command}: {' '.join(str(error).split())}") from None
+
+
+@contextmanager
+def terminated_like_interrupted() -> Iterator[None]:
+    """Let a polite kill end a run as Ctrl-C does: with its results so far, and no process left behind.
+
+    >>> with terminated_like_interrupted():
+    ...     signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    True
+    """
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def warnings_as_notes(quiet: bool) -> Iterator[None]:
+    """Say the library's warnings in one line each: the line of code that led to them is of no use here.
+
+    >>> with warnings_as_notes(quiet=True):
+    ...     warnings.warn("not heard")
+    """
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if not quiet and issubclass(category, UserWarning):
+            typer.echo(f"Note: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show  # catch_warnings restores it
+        yield

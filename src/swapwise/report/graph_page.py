@@ -1,0 +1,228 @@
+"""One HTML page about a graph that was learnt: drawn, listed, how it was found and how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swapwise.estimators.ising_graph import BaseIsingGraph
+from swapwise.report.document import table
+from swapwise.report.fit_parts import degree_part
+from swapwise.report.graph_plots import MANY_NODES, NEGATIVE, POSITIVE, _layout
+from swapwise.report.parts import GREY, Part, asked_part, chart, page_of, plotted, points, require_data, tick
+from swapwise.report.search_parts import certificate_part, moves_part
+from swapwise.theory.certificate import Certificate
+
+TITLE = "Graph learnt"
+
+# A line has one width, and thousands of lines are slow: edges of like weight are one line with gaps.
+_WIDTHS = (1.0, 2.0, 3.5, 5.0)
+
+# Beyond 3 a variable has nearly always the same value; colours need not tell such fields apart.
+_LARGEST_FIELD = 3.0
+
+# A direction has a part to the right, left, top or bottom if it is larger than this.
+_ASIDE = 0.15
+
+# Letters of a name that there is room for beside a vertex.
+_LONGEST = 14
+
+# Beneath, as phones have no room beside.
+_BAR = {"orientation": "h", "y": 0.0, "yanchor": "top", "thickness": 10, "outlinewidth": 0, "len": 0.6}
+
+
+def graph_report(
+    model: Any,
+    X: pd.DataFrame,
+    *,
+    certificate: Certificate | None = None,
+    asked: Mapping[str, str] | None = None,
+    seconds: float | None = None,
+) -> str:
+    """Return a self-contained HTML page about the graph that a fitted model has learnt.
+
+    Parameters
+    ----------
+    model : fitted IsingGraph or IsingGraphCV
+        ``IsingGraphCV`` shows the fit against the degree too.
+    X : pandas.DataFrame
+        The data of fit.
+    certificate : Certificate, optional
+        By default that of the search, if it proved one.
+    asked : mapping from str to str, optional
+        What the user asked for, to be shown as a table.
+    seconds : float, optional
+        How long it took.
+
+    Returns
+    -------
+    str
+        About five megabytes, most of which is plotly.js.
+
+    Examples
+    --------
+    >>> from swapwise import IsingGraph
+    >>> tea = np.random.default_rng(0).integers(2, size=60)
+    >>> X = pd.DataFrame({"tea": tea, "milk": np.roll(tea, 1), "cup": tea})
+    >>> page = graph_report(IsingGraph(1).fit(X), X)
+    >>> "3 variables, 1 edge" in page, '<th scope="row">tea – cup</th>' in page
+    (True, True)
+    """
+    if not isinstance(model, BaseIsingGraph):
+        raise TypeError(f"model must be a fitted IsingGraph or IsingGraphCV, got {model!r}")
+    require_data(model, X)
+    names, graph = [str(name) for name in X.columns], _numbered(model)
+    count = f"{len(names)} variables, {len(graph.edges)} edge{'s' * (len(graph.edges) != 1)}"
+    facts = {
+        "model": type(model).__name__,
+        "data": f"{len(X)} samples of {len(names)} variables",
+        "ridge used": f"{model.ridge_:g}",
+        "mean pseudo-log-likelihood": f"{model.score(X):.5g} on the data of fit",
+    }
+    called: dict[Hashable, str] = dict(enumerate(names))
+    edges = [" – ".join(called[end] for end in edge) for edge in model.constraint_.edges]
+    parts = [
+        asked_part(asked, facts, seconds),
+        _drawn(graph, names, model.field_, count),
+        _couplings(graph, names),
+        _degrees(graph, names, model),
+        degree_part(model),
+        moves_part(model.result_, edges.__getitem__),
+        certificate_part(certificate, model.result_),
+    ]
+    return page_of(TITLE, f"{count}, learnt from {len(X)} samples by swapwise.", parts)
+
+
+def _numbered(model: Any) -> Any:
+    """Return the graph on numbers of columns: two columns may look alike once they are written."""
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(range(model.n_features_in_))
+    graph.add_weighted_edges_from((u, v, float(model.coupling_[u, v])) for u, v in model.support_.tolist())
+    return graph
+
+
+def _drawn(graph: Any, names: list[str], field: Any, count: str) -> Part:
+    edges = list(graph.edges(data="weight"))
+    place = _layout(graph, [(u, v) for u, v, _ in edges])
+    hidden = {"visible": False, "automargin": False}
+    left, right = (float(end([at[0] for at in place.values()])) for end in (min, max))
+    room = 0.5 + 0.15 * (right - left)  # for names on both sides
+    figure = chart(
+        [*_lines(edges, place), *_middles(edges, place, names), _nodes(graph, place, names, field)],
+        {**hidden, "range": [left - room, right + room]},
+        {**hidden, "scaleanchor": "x"},
+        margin={"l": 8, "r": 8, "t": 56, "b": 64},
+    )
+    words = f"{count}. Wide lines are strong couplings; point at a variable or an edge for its numbers."
+    return Part("graph", "The graph", words, figure, height=min(420 + 6 * len(names), 1000))
+
+
+def _lines(edges: list[Any], place: Any) -> list[dict[str, Any]]:
+    largest = max((abs(w) for *_, w in edges), default=1.0) or 1.0
+    traces: dict[tuple[bool, int], dict[str, Any]] = {}
+    for u, v, w in sorted(edges, key=lambda edge: -abs(edge[2])):
+        rank = min(int(len(_WIDTHS) * abs(w) / largest), len(_WIDTHS) - 1)
+        name, colour, dash = ("positive", POSITIVE, "solid") if w >= 0 else ("negative", NEGATIVE, "dash")
+        first_of_sign = not any(key[0] == (w >= 0) for key in traces)
+        line = {"color": colour, "width": _WIDTHS[rank], "dash": dash}
+        trace = traces.setdefault(
+            (w >= 0, rank),
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": name,
+                "legendgroup": name,
+                "showlegend": first_of_sign,
+                "line": line,
+                "hoverinfo": "skip",
+                "x": [],
+                "y": [],
+            },
+        )
+        for axis, at in (("x", 0), ("y", 1)):
+            trace[axis] += [float(place[u][at]), float(place[v][at]), None]
+    return list(traces.values())
+
+
+def _middles(edges: list[Any], place: Any, names: list[str]) -> list[dict[str, Any]]:
+    """Return points that are not seen, as lines tell nothing where they are long."""
+    if not edges:
+        return []
+    middle = np.array([(place[u] + place[v]) / 2 for u, v, _ in edges])
+    hover = [f"{plotted(names[u])} – {plotted(names[v])}<br>coupling {w:.4g}" for u, v, w in edges]
+    unseen = {"marker": {"size": 14, "opacity": 0}, "showlegend": False}
+    return [points(middle[:, 0], middle[:, 1], hover, "edges", GREY, **unseen)]
+
+
+def _nodes(graph: Any, place: Any, names: list[str], field: Any) -> dict[str, Any]:
+    hover = []
+    for node in graph:
+        near = ", ".join(plotted(names[other]) for other in graph[node]) or "none"
+        hover.append(f"{plotted(names[node])}<br>field {field[node]:.4g}<br>neighbours: {near}")
+    limit = min(max(float(np.abs(field).max(initial=0.0)), 0.5), _LARGEST_FIELD)
+    look = {
+        "size": 14,
+        "color": [float(one) for one in field],
+        "colorscale": [[0, "#7b3294"], [0.5, "#f7f7f7"], [1, "#008837"]],
+        "cmin": -limit,
+        "cmax": limit,
+        "line": {"color": GREY, "width": 1.5},
+        "colorbar": {"title": {"text": "field"}, **_BAR},
+    }
+    written = {
+        "mode": "markers+text" if len(names) <= MANY_NODES else "markers",
+        "text": [tick(name, _LONGEST) for name in names],
+        "textposition": [_side(node, graph, place) for node in graph],
+        "showlegend": False,
+        "cliponaxis": False,
+    }
+    points_ = [place[node] for node in graph]
+    return points(
+        [at[0] for at in points_], [at[1] for at in points_], hover, "variables", GREY, marker=look, **written
+    )
+
+
+def _side(node: int, graph: Any, place: Any) -> str:
+    """Return where a name stands: away from the neighbours, and so from most of the lines."""
+    away = place[node] - np.mean([place[other] for other in graph[node]] or [place[node]], axis=0)
+    x, y = away / (np.linalg.norm(away) or 1.0)
+    upright = "top" if y > _ASIDE else "bottom" if y < -_ASIDE else "middle"
+    across = "right" if x > _ASIDE else "left" if x < -_ASIDE else "center"
+    return "top center" if (upright, across) == ("middle", "center") else f"{upright} {across}"
+
+
+def _couplings(graph: Any, names: list[str]) -> Part:
+    edges = sorted(graph.edges(data="weight"), key=lambda edge: -abs(edge[2]))
+    if not edges:
+        return Part("couplings", "Couplings", "There is no edge: no pair of variables gains anything.")
+    rows = [[f"{names[u]} – {names[v]}", f"{w:.4g}"] for u, v, w in edges]
+    words = "Strongest first. Positive: the two tend to be alike; negative: to differ."
+    return Part("couplings", "Couplings", words, below=table(["edge", "coupling"], rows, "numbers long"))
+
+
+def _degrees(graph: Any, names: list[str], model: Any) -> Part:
+    degrees = np.array([len(graph[node]) for node in graph])
+    counts = np.bincount(degrees)
+    bars = {
+        "type": "bar",
+        "x": list(range(len(counts))),
+        "y": counts.tolist(),
+        "marker": {"color": POSITIVE},
+        "hovertext": [f"{count} with {degree} neighbours" for degree, count in enumerate(counts)],
+        "hoverinfo": "text",
+    }
+    figure = chart([bars], {"title": {"text": "neighbours"}, "dtick": 1}, {"title": {"text": "variables"}})
+    limits = model.constraint_.b
+    full = sum(bool(degrees[node]) and degrees[node] == limits.get(node) for node in graph)
+    words = f"{full} of {len(names)} variables have as many neighbours as they may."
+    rows = [
+        [names[n], ", ".join(names[other] for other in graph[n]), str(degrees[n]), f"{model.field_[n]:.4g}"]
+        for n in sorted(graph, key=lambda node: -degrees[node])
+    ]
+    below = table(["variable", "neighbours", "how many", "field"], rows, "numbers named")
+    return Part("degrees", "Degrees", words, figure, height=300, below=below)

@@ -1,0 +1,156 @@
+"""``swapwise graph``: from columns of two values to a graph."""
+
+import sys
+import types
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import swapwise as sw
+from swapwise.cli import app
+from swapwise.cli.graph import as_yes_or_no
+
+
+def graph(*options):
+    return CliRunner().invoke(app, ["graph", *map(str, options)])
+
+
+@pytest.fixture(scope="module")
+def chain():
+    """Five variables, each of which mostly repeats the one before, as booleans."""
+    turns = np.where(np.random.default_rng(0).random((300, 5)) < 0.2, -1, 1)
+    return pd.DataFrame(np.cumprod(turns, axis=1) > 0, columns=list("abcde"))
+
+
+@pytest.fixture
+def data(tmp_path, chain):
+    chain.astype(int).to_csv(tmp_path / "data.csv", index=False)
+    return tmp_path / "data.csv"
+
+
+def edges_of(path):
+    return pd.read_csv(path).set_index(["source", "target"])["weight"]
+
+
+def test_the_graph_is_that_of_the_estimator(tmp_path, data, chain):
+    files = ["--edges", tmp_path / "e.csv", "--graphml", tmp_path / "g.graphml"]
+    done = graph(data, "--max-degree", "2", *files)
+    assert done.exit_code == 0, done.output
+    expected = sw.IsingGraph(2).fit(chain).graph_
+    edges = edges_of(tmp_path / "e.csv")
+    weights = {frozenset(edge): weight for edge, weight in edges.items()}
+    assert weights == pytest.approx({frozenset((u, v)): w for u, v, w in expected.edges.data("weight")})
+    read = nx.read_graphml(tmp_path / "g.graphml")
+    assert nx.utils.nodes_equal(read.nodes.data(), expected.nodes.data())
+    assert nx.utils.edges_equal(read.edges.data(), expected.edges.data())
+    assert f"{len(edges)} edges between 5 columns, from 300 rows" in done.output
+    line = next(line for line in done.output.splitlines() if line.startswith("b "))
+    strongest = max(expected["b"], key=lambda vertex: abs(expected["b"][vertex]["weight"]))
+    assert line.split()[1:3] == [strongest, f"({expected['b'][strongest]['weight']:+.2f}),"]
+
+
+def test_codings_may_differ_from_column_to_column(tmp_path, data, chain):
+    mixed = chain.astype(object)
+    mixed["a"] = np.where(chain["a"], "Yes", "no ")
+    mixed["b"] = np.where(chain["b"], 1, -1)
+    mixed["c"] = chain["c"].astype(float)
+    mixed.to_csv(tmp_path / "mixed.csv", index=False)
+    for name in ("data", "mixed"):
+        graph(tmp_path / f"{name}.csv", "--edges", tmp_path / f"{name}-edges.csv")
+    pd.testing.assert_series_equal(
+        edges_of(tmp_path / "data-edges.csv"), edges_of(tmp_path / "mixed-edges.csv")
+    )
+
+
+@given(
+    st.lists(st.booleans(), min_size=1), st.sampled_from([(0, 1), (-1.0, 1.0), ("NO", "yes"), (False, True)])
+)
+def test_two_values_are_read(answers, coding):
+    column = pd.Series([coding[answer] for answer in answers], name="x")
+    assert as_yes_or_no(column).tolist() == answers
+
+
+def test_the_degree_is_chosen_by_cross_validation(data):
+    done = graph(data, "--choose", "cv", "--max-degree", "3")
+    assert done.exit_code == 0, done.output
+    assert "Largest degree 2 and ridge " in done.output
+
+
+BAD = {
+    "three values": ("a,b\n0,1\n2,0\n1,1\n", "the column 'a' must hold 0 and 1, -1 and 1, no and yes or"),
+    "text": ("a,b\nx,1\ny,0\n", "false and true, got x, y"),
+    "missing": ("a,b\n1,\n0,1\n", "missing values, by column: 'b' 1"),
+    "one column": ("a\n1\n0\n", "must have at least two columns, got 1"),
+    "empty": ("", "t.csv is empty"),
+    "same names": ("a,a\n1,1\n0,1\n", "several columns of the same name: 'a'"),
+}
+
+
+@pytest.mark.parametrize("mistake", BAD)
+def test_bad_tables_are_told(tmp_path, mistake):
+    content, message = BAD[mistake]
+    (tmp_path / "t.csv").write_text(content)
+    _refused(graph(tmp_path / "t.csv"), message)
+
+
+def _refused(done, message):
+    assert done.exit_code == 1
+    assert "swapwise graph: " in done.output
+    assert message in done.output
+    assert done.output.count("\n") <= 1
+
+
+def test_bad_options_are_told(tmp_path, data):
+    _refused(graph(data, "--max-degree", "0"), "--max-degree must be at least 1, got 0")
+    _refused(graph(data, "--edges", data), "exists already; --force overwrites it")
+    _refused(graph(data, "--graphml", tmp_path / "no" / "g.xml"), "there is no folder")
+    assert graph().exit_code == 2
+    assert graph(data, "--choose", "bic").exit_code == 2
+
+
+def test_rows_with_missing_values_can_be_left_out(tmp_path, chain):
+    frame = chain.astype(float)
+    frame.loc[:4, "b"] = np.nan
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    done = graph(tmp_path / "t.csv", "--drop-missing")
+    assert "5 of 300 rows have missing values and are left out" in done.stderr
+    assert "from 295 rows" in done.output
+
+
+def test_the_report_gets_all_there_is(tmp_path, data, chain, monkeypatch):
+    given = []
+
+    def graph_report(model, frame, **options):
+        given.append((model, frame, options))
+        return "<html></html>"
+
+    module = types.SimpleNamespace(graph_report=graph_report)
+    monkeypatch.setitem(sys.modules, "swapwise.report.graph_page", module)
+    done = graph(data, "--max-degree", "2", "--report", tmp_path / "r.html", "--quiet")
+    assert (done.exit_code, done.output) == (0, "")
+    assert (tmp_path / "r.html").read_text() == "<html></html>"
+    ((model, frame, options),) = given
+    pd.testing.assert_frame_equal(frame, chain)
+    assert model.graph_.number_of_nodes() == 5
+    assert options["asked"] == {"data": str(data), "largest degree": "2"}
+
+
+def test_interrupted_it_writes_the_best_so_far(tmp_path, data, monkeypatch):
+    fit = sw.IsingGraph.fit
+
+    def cut_short(model, X):
+        fit(model, X)
+        model.result_ = replace(model.result_, status=sw.Status.INTERRUPTED)
+        return model
+
+    monkeypatch.setattr(sw.IsingGraph, "fit", cut_short)
+    done = graph(data, "--edges", tmp_path / "e.csv")
+    assert done.exit_code == 130
+    assert "with the best so far" in done.output
+    assert len(edges_of(tmp_path / "e.csv"))

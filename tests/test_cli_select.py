@@ -1,0 +1,516 @@
+"""``swapwise select``: from a table to a choice, and a clear word on what is wrong with what was given."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import types
+from dataclasses import replace
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import swapwise as sw
+from swapwise.cli import app
+from swapwise.cli.tables import read_table
+
+SITES = ("roof", "hall", "cellar")
+NAMES = [f"{site}_{number}" for site in SITES for number in range(3)]
+
+
+def select(*options):
+    return CliRunner().invoke(app, ["select", *map(str, options)])
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((120, 9)), columns=NAMES)
+    town = rng.choice(["Bonn", "Kiel", "Ulm"], 120)
+    signal = 3 * frame["roof_1"] - 2 * frame["hall_0"] + frame["hall_2"]
+    frame["y"] = signal + 6 * (town == "Kiel") + 0.5 * rng.standard_normal(120)
+    return frame.assign(town=town)
+
+
+@pytest.fixture
+def numbers(table):
+    return table.drop(columns="town")
+
+
+@pytest.fixture
+def data(tmp_path, numbers):
+    numbers.to_csv(tmp_path / "data.csv", index=False)
+    return tmp_path / "data.csv"
+
+
+def groups_file(path, group_of):
+    path.write_text("feature,group\n" + "".join(f"{name},{group}\n" for name, group in group_of.items()))
+    return path
+
+
+def answer_of(path):
+    return json.loads(path.read_text())
+
+
+def chosen_in(answer):
+    return [row["feature"] for row in answer["chosen"]]
+
+
+# What is chosen is what the estimator chooses.
+
+
+def test_the_answer_is_that_of_the_estimator(tmp_path, data, numbers):
+    done = select(data, "--target", "y", "--size", "3", "--json", tmp_path / "a.json")
+    assert done.exit_code == 0, done.output
+    X, y = numbers[NAMES], numbers["y"]
+    model = sw.SparseRegressor(3).fit(X, y)
+    answer = answer_of(tmp_path / "a.json")
+    assert chosen_in(answer) == list(model.get_feature_names_out())
+    assert [row["coefficient"] for row in answer["chosen"]] == pytest.approx(model.coef_[model.support_])
+    assert answer["fit"] == {"measure": "R²", "value": pytest.approx(model.score(X, y))}
+    assert answer["intercept"] == pytest.approx(model.intercept_)
+    assert answer["search"]["status"] == "LOCAL_OPTIMUM"
+    assert f"R² {model.score(X, y):.4f} on 120 rows" in done.output
+    for name, coefficient in zip(chosen_in(answer), model.coef_[model.support_], strict=True):
+        assert f"{name} {coefficient:.4g}" in words(done.output)
+
+
+@pytest.mark.parametrize("by_file", [False, True])
+def test_at_most_so_many_of_each_group(tmp_path, data, by_file):
+    file = groups_file(tmp_path / "groups.csv", {name: name.split("_")[0] for name in NAMES})
+    how = ["--groups", file] if by_file else ["--groups-from-prefix", "_"]
+    done = select(data, "--target", "y", *how, "--per-group", "1", "--json", tmp_path / "a.json")
+    assert done.exit_code == 0, done.output
+    rows = answer_of(tmp_path / "a.json")["chosen"]
+    assert [row["group"] for row in rows] == list(SITES)
+    assert [row["feature"] for row in rows[:2]] == ["roof_1", "hall_0"]
+
+
+def test_a_groups_file_needs_no_header_and_no_order(tmp_path, data):
+    file = tmp_path / "groups.csv"
+    file.write_text("".join(f"{name},{name[0]}\n" for name in reversed(NAMES)))
+    done = select(data, "--target", "y", "--groups", file, "--per-group", "2", "--json", tmp_path / "a.json")
+    assert done.output.count("\nh ") == 1  # a group is named once, for all of its features
+    assert [row["group"] for row in answer_of(tmp_path / "a.json")["chosen"]] == list("rrhhcc")
+
+
+def test_groups_may_name_what_is_left_out(tmp_path, data):
+    file = groups_file(tmp_path / "groups.csv", {name: name.split("_")[0] for name in NAMES})
+    how = ["--groups", file, "--and-groups", file, "--force-out", "roof_1", "--json", tmp_path / "a.json"]
+    assert select(data, "--target", "y", *how).exit_code == 0
+    assert [row["group"] for row in answer_of(tmp_path / "a.json")["chosen"]] == list(SITES)
+
+
+def test_a_limit_in_all_beside_that_of_groups(tmp_path, data):
+    limits = ["--groups-from-prefix", "_", "--per-group", "1", "--size", "2"]
+    select(data, "--target", "y", *limits, "--json", tmp_path / "a.json")
+    assert chosen_in(answer_of(tmp_path / "a.json")) == ["roof_1", "hall_0"]
+
+
+def test_two_kinds_of_groups_at_once(tmp_path, data):
+    other = groups_file(tmp_path / "other.csv", {name: f"n{name[-1]}" for name in NAMES})
+    limits = ["--groups-from-prefix", "_", "--per-group", "2", "--and-groups", other, "--and-per-group", "1"]
+    done = select(data, "--target", "y", *limits, "--json", tmp_path / "a.json")
+    assert done.exit_code == 0, done.output
+    chosen = chosen_in(answer_of(tmp_path / "a.json"))
+    assert sorted(name[-1] for name in chosen) == ["0", "1", "2"]
+    assert {"roof_1", "hall_0", "hall_2"} == set(chosen)
+
+
+def test_forced_in_and_out(tmp_path, data):
+    forced = ["--force-in", "cellar_0,cellar_1", "--force-out", "roof_1, hall_1"]
+    select(data, "--target", "y", "--size", "3", *forced, "--json", tmp_path / "a.json")
+    chosen = chosen_in(answer_of(tmp_path / "a.json"))
+    assert {"cellar_0", "cellar_1"} < set(chosen)
+    assert "roof_1" not in chosen
+    assert len(chosen) == 3
+
+
+@pytest.mark.parametrize("target", [["no", "yes"], ["no", "perhaps", "yes"]])
+def test_classes(tmp_path, numbers, target):
+    cut = pd.qcut(numbers["y"], len(target), labels=target).astype(str)
+    numbers.assign(y=cut).to_csv(tmp_path / "c.csv", index=False)
+    how = ["--target", "y", "--family", "logistic", "--size", "2", "--json", tmp_path / "a.json"]
+    done = select(tmp_path / "c.csv", *how)
+    assert done.exit_code == 0, done.output
+    answer = answer_of(tmp_path / "a.json")
+    assert chosen_in(answer) == ["roof_1", "hall_0"]
+    assert 0.2 < answer["fit"]["value"] < 1
+    levels = 1 if len(target) == 2 else 3
+    assert len(answer["chosen"][0]) == 1 + levels
+    assert "deviance explained" in done.output
+
+
+def test_counts(tmp_path, numbers):
+    rate = np.exp(0.8 * numbers["roof_0"])
+    counts = np.random.default_rng(1).poisson(rate)
+    numbers.assign(y=counts).to_csv(tmp_path / "c.csv", index=False)
+    how = ["--target", "y", "--family", "poisson", "--size", "1", "--ridge", "0.01"]
+    select(tmp_path / "c.csv", *how, "--json", tmp_path / "a.json")
+    model = sw.SparsePoissonRegressor(1, ridge=0.01).fit(numbers[NAMES], counts)
+    answer = answer_of(tmp_path / "a.json")
+    assert answer["chosen"] == [{"feature": "roof_0", "coefficient": pytest.approx(model.coef_[0])}]
+    assert answer["fit"]["value"] == pytest.approx(model.score(numbers[NAMES], counts))
+
+
+@pytest.mark.parametrize("choose", ["cv", "bic", "ebic"])
+def test_a_path_of_which_one_size_is_chosen(tmp_path, data, numbers, choose):
+    how = ["--path", "1:5", "--choose", choose]
+    done = select(data, "--target", "y", *how, "--json", tmp_path / "a.json")
+    assert done.exit_code == 0, done.output
+    model = sw.SparseRegressorCV(sizes=range(1, 6), criterion=choose).fit(numbers[NAMES], numbers["y"])
+    answer = answer_of(tmp_path / "a.json")
+    assert chosen_in(answer) == list(model.get_feature_names_out())
+    assert [row["size"] for row in answer["path"]] == [1, 2, 3, 4, 5]
+    assert f"Size {model.size_}, of 1 to 5, chosen by {choose}" in done.output
+
+
+def test_a_proof_is_told(tmp_path, data):
+    done = select(data, "--target", "y", "--size", "2", "--certify", "--json", tmp_path / "a.json")
+    assert answer_of(tmp_path / "a.json")["certificate"]["ratio"] == 1
+    assert "Proven: at least 100% of the optimum" in done.output
+
+
+def test_the_method_is_used(tmp_path, data):
+    select(data, "--target", "y", "--size", "2", "--method", "modular", "--json", tmp_path / "a.json")
+    assert answer_of(tmp_path / "a.json")["search"]["status"] == "COMPLETE"
+
+
+# Tables, in all formats.
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet"])
+def test_formats_say_the_same(tmp_path, numbers, name):
+    path = tmp_path / name
+    if name == "t.parquet":
+        numbers.to_parquet(path)
+    else:
+        numbers.to_csv(path, index=False, sep="\t" if name == "t.tsv" else ",")
+    pd.testing.assert_frame_equal(read_table(path), numbers)
+
+
+def test_arrays_are_columns(tmp_path, numbers):
+    arrays = {"X": numbers[NAMES].to_numpy(), "y": numbers["y"].to_numpy()}
+    np.savez(tmp_path / "named.npz", **arrays, columns=np.array(NAMES))
+    pd.testing.assert_frame_equal(read_table(tmp_path / "named.npz"), numbers)
+    np.savez(tmp_path / "plain.npz", **arrays)
+    assert list(read_table(tmp_path / "plain.npz").columns) == [f"X_{n}" for n in range(9)] + ["y"]
+
+
+def test_names_of_rows_are_no_feature(tmp_path, numbers):
+    numbers.to_csv(tmp_path / "t.csv")
+    done = select(tmp_path / "t.csv", "--target", "y", "--size", "2")
+    assert "2 of 9 features" in done.output
+    assert "taken as the names of the rows" in done.stderr
+
+
+def test_text_becomes_columns_that_come_together(tmp_path, table):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    how = ["--target", "y", "--one-hot", "--size", "2", "--json", tmp_path / "a.json"]
+    done = select(tmp_path / "t.csv", *how)
+    assert done.exit_code == 0, done.output
+    rows = answer_of(tmp_path / "a.json")["chosen"]
+    assert [(row["group"], row["feature"]) for row in rows] == [
+        ("roof_1", "roof_1"),
+        ("town", "town_Kiel"),
+        ("town", "town_Ulm"),
+    ]
+    assert "'town' becomes columns of 0 and 1, against 'Bonn': 'town_Kiel', 'town_Ulm'" in done.stderr
+
+
+def test_text_in_groups_and_forced(tmp_path, table):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    group_of = dict.fromkeys(NAMES, "number") | {"town": "place"}
+    file = groups_file(tmp_path / "groups.csv", group_of)
+    how = ["--one-hot", "--groups", file, "--per-group", "1", "--force-in", "town"]
+    done = select(tmp_path / "t.csv", "--target", "y", *how, "--json", tmp_path / "a.json")
+    assert done.exit_code == 0, done.output
+    rows = answer_of(tmp_path / "a.json")["chosen"]
+    assert [row["group"] for row in rows] == ["number", "place", "place"]
+
+
+def test_rows_with_missing_values_can_be_left_out(tmp_path, numbers):
+    numbers.loc[[3, 5], "roof_1"] = np.nan
+    numbers.loc[5, "y"] = np.nan
+    numbers.to_csv(tmp_path / "t.csv", index=False)
+    done = select(tmp_path / "t.csv", "--target", "y", "--size", "2", "--drop-missing")
+    assert "2 of 120 rows have missing values and are left out" in done.stderr
+    assert "on 118 rows" in done.output
+
+
+def test_the_first_try_needs_nothing():
+    done = select("--demo")
+    assert done.exit_code == 0
+    assert "4 of 10 features chosen to explain progression" in done.output
+
+
+# What is wrong is said in one line.
+
+BAD = {
+    "missing target": (["--target", "yy"], "--target names 'yy', but the data have no such column"),
+    "capacity 0": (
+        ["--groups-from-prefix", "_", "--per-group", "0"],
+        "--per-group must be at least 1, got 0",
+    ),
+    "size 0": (["--size", "0"], "--size must be at least 1, got 0"),
+    "large size": (["--size", "10"], "--size is 10, but there are only 9 features to choose from"),
+    "unwritable": (["--json", "no/such/folder.json"], "there is no folder no/such"),
+    "forced out": (["--force-out", "roof_7"], "--force-out names 'roof_7', but the data have no such column"),
+    "forced in": (["--force-in", "y"], "--force-in names 'y', but the data have no such column"),
+    "method": (["--method", "best"], "method must be a pivot rule or one of auto"),
+    "ridge": (["--ridge", "-1"], "ridge must be a non-negative number, got -1.0"),
+    "groups": (["--groups", "nowhere.csv"], "there is no file nowhere.csv"),
+}
+
+
+@pytest.mark.parametrize("mistake", BAD)
+def test_bad_options_are_told(data, mistake):
+    options, message = BAD[mistake]
+    _refused(select(data, *([] if "--target" in options else ["--target", "y"]), *options), message)
+
+
+def _refused(done, message):
+    assert done.exit_code == 1
+    assert "swapwise select: " in done.output
+    assert message in done.output
+    assert done.output.count("\n") <= 1
+    assert "Traceback" not in done.output
+
+
+FILES = {
+    "text": ("a,b,y\n1,x,1\n2,x,2\n", "no numbers in the columns 'b'; --one-hot makes"),
+    "missing values": (
+        "a,b,y\n1,,1\n,,2\n3,4,5\n",
+        "missing values, by column: 'a' 1, 'b' 2; --drop-missing",
+    ),
+    "empty": ("", "t.csv is empty"),
+    "blank": ("\n\n", "t.csv is empty"),
+    "no rows": ("a,b,y\n", "t.csv has names of columns, but no rows"),
+    "constant": ("a,b,y\n1,2,7\n2,3,7\n", "the target 'y' is constant: it is 7 in all 2 rows"),
+    "same names": ("a,a,y\n1,2,7\n2,3,8\n", "t.csv has several columns of the same name: 'a'"),
+    "classes": ("a,b,y\n1,2,no\n2,3,yes\n", "the target 'y' must hold numbers, got text such as 'no'"),
+    "infinite": ("a,b,y\n1,inf,1\n2,3,2\n", "infinite numbers in the columns 'b'"),
+    "target alone": ("y\n1\n2\n", "there is no column to choose from beside the target 'y'"),
+    "ragged": ("a,b,y\n1,2,3\n1,2,3,4,5\n", "t.csv cannot be read"),
+}
+
+
+@pytest.mark.parametrize("mistake", FILES)
+def test_bad_tables_are_told(tmp_path, mistake):
+    content, message = FILES[mistake]
+    (tmp_path / "t.csv").write_text(content)
+    _refused(select(tmp_path / "t.csv", "--target", "y", "--size", "1"), message)
+
+
+def test_bad_formats_are_told(tmp_path):
+    (tmp_path / "t.xls").write_text("x")
+    _refused(select(tmp_path / "t.xls", "--target", "y"), "must end in .csv, .tsv, .parquet or .npz")
+    (tmp_path / "t.csv").write_bytes("größe,y\n1,2\n".encode("latin-1"))
+    _refused(select(tmp_path / "t.csv", "--target", "y"), "must be text in UTF-8")
+    for name, kind in {"t.parquet": "Parquet", "t.npz": "arrays of numpy"}.items():
+        (tmp_path / name).write_bytes(b"no such thing")
+        _refused(select(tmp_path / name, "--target", "y"), f"{name} cannot be read as {kind}")
+    _refused(select(tmp_path / "none.csv", "--target", "y"), "there is no file")
+
+
+GROUPS = {
+    "unknown": (
+        "roof_1,a\nroof_9,b\n",
+        "names 'roof_9', which is no feature of the data (did you mean 'roof_",
+    ),
+    "incomplete": (
+        "roof_1,a\n",
+        "has no group for 'roof_0', 'roof_2', 'hall_0', 'hall_1', 'hall_2' and 3 more",
+    ),
+    "twice": ("roof_1,a\nroof_1,b\n", "puts 'roof_1' into two groups, 'a' and 'b'"),
+    "wide": ("roof_1,a,b\n", "must have two columns, feature and group, got 3"),
+    "empty": ("", "is empty"),
+}
+
+
+@pytest.mark.parametrize("mistake", GROUPS)
+def test_bad_groups_are_told(tmp_path, data, mistake):
+    content, message = GROUPS[mistake]
+    (tmp_path / "groups.csv").write_text(content)
+    _refused(select(data, "--target", "y", "--groups", tmp_path / "groups.csv"), message)
+
+
+def test_text_that_is_no_factor_is_told(tmp_path, table):
+    table.assign(town=[f"person {n}" for n in range(120)]).to_csv(tmp_path / "t.csv", index=False)
+    how = ["--target", "y", "--one-hot"]
+    _refused(select(tmp_path / "t.csv", *how), "'town' has 120 different values in 120 rows, too many")
+    table.assign(town_Ulm=1).to_csv(tmp_path / "t.csv", index=False)
+    done = select(tmp_path / "t.csv", *how)
+    assert "--one-hot would make a second column 'town_Ulm'" in done.output
+
+
+USAGE = {
+    "no data": (["--target", "y"], "give a table, or --demo"),
+    "data and demo": (["x.csv", "--demo"], "give a table, or --demo"),
+    "no target": (["x.csv"], "--target must say which column"),
+    "path and size": (["--demo", "--path", "1:3", "--size", "2"], "does not go with --size"),
+    "backwards": (["--demo", "--path", "3:1"], "--path must be the first and the last size"),
+    "no groups": (["--demo", "--per-group", "2"], "--per-group needs --groups"),
+    "two groups": (["--demo", "--groups", "g.csv", "--groups-from-prefix", "_"], "not both"),
+    "other groups": (["--demo", "--and-groups", "g.csv"], "--and-groups needs --groups"),
+    "family": (["--demo", "--family", "cubic"], "linear"),
+}
+
+
+@pytest.mark.parametrize("mistake", USAGE)
+def test_options_that_do_not_go_together_are_told(mistake):
+    options, message = USAGE[mistake]
+    done = select(*options)
+    assert done.exit_code == 2
+    assert message in words(done.stderr.replace("│", " "))
+
+
+def test_a_traceback_for_those_who_ask(data):
+    done = select(data, "--target", "yy", "--debug")
+    assert done.exit_code == 1
+    assert type(done.exception).__name__ == "BadInput"
+
+
+# Files that are written.
+
+
+def test_nothing_is_overwritten_unless_asked(tmp_path, data):
+    out = tmp_path / "a.json"
+    out.write_text("mine")
+    _refused(select(data, "--target", "y", "--json", out), "exists already; --force overwrites it")
+    assert out.read_text() == "mine"
+    assert select(data, "--target", "y", "--json", out, "--force").exit_code == 0
+    assert len(chosen_in(answer_of(out))) == 9
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith("unfinished")]
+
+
+def test_outputs_that_cannot_be(tmp_path, data):
+    _refused(select(data, "--target", "y", "--json", tmp_path), "it is a folder")
+    _refused(select(data, "--target", "y", "--json", data / "a.json"), "there is no folder")
+    twice = ["--json", tmp_path / "a", "--save", tmp_path / "a"]
+    _refused(select(data, "--target", "y", *twice), "two outputs would be written to")
+
+
+def test_the_saved_model_predicts(tmp_path, data, numbers):
+    done = select(data, "--target", "y", "--size", "3", "--save", tmp_path / "m.joblib")
+    assert f"Wrote {tmp_path / 'm.joblib'}" in done.output
+    model = joblib.load(tmp_path / "m.joblib")
+    assert model.score(numbers[NAMES], numbers["y"]) > 0.5
+
+
+@pytest.fixture
+def pages(monkeypatch):
+    """What is handed to the report."""
+    given = []
+
+    def selection_report(model, frame, y, **options):
+        given.append((model, frame, y, options))
+        return "<html></html>"
+
+    module = types.SimpleNamespace(selection_report=selection_report)
+    monkeypatch.setitem(sys.modules, "swapwise.report.selection", module)
+    return given
+
+
+def test_the_report_gets_all_there_is(tmp_path, data, pages):
+    how = ["--groups-from-prefix", "_", "--certify", "--report", tmp_path / "r.html"]
+    assert select(data, "--target", "y", *how).exit_code == 0
+    assert (tmp_path / "r.html").read_text() == "<html></html>"
+    ((model, frame, y, options),) = pages
+    assert (list(frame.columns), len(y)) == (NAMES, 120)
+    assert options["groups"] == {name: name.split("_")[0] for name in NAMES}
+    assert options["certificate"].value == pytest.approx(model.result_.value)
+    assert options["asked"]["limits"] == "at most 1 of each prefix before '_'"
+    assert all(isinstance(word, str) for word in options["asked"].values())
+    assert options["seconds"] > 0
+
+
+def test_quiet_is_quiet(tmp_path, numbers):
+    numbers.to_csv(tmp_path / "t.csv")  # with names of rows, which would make a note
+    done = select(tmp_path / "t.csv", "--target", "y", "--quiet", "--json", tmp_path / "a.json")
+    assert (done.exit_code, done.output) == (0, "")
+    assert (tmp_path / "a.json").exists()
+
+
+def test_names_are_no_markup(tmp_path, numbers):
+    classes = pd.qcut(numbers["y"], 3, labels=["[b]", "[i]", "[u]"]).astype(str)
+    named = numbers.assign(y=classes).rename(columns={"roof_1": "[red]roof[/red]"})
+    named.to_csv(tmp_path / "t.csv", index=False)
+    done = select(tmp_path / "t.csv", "--target", "y", "--family", "logistic", "--size", "2")
+    assert "[red]roof[/red]" in done.output
+    assert "of [b]" in words(done.output)
+
+
+# Interrupted.
+
+
+def test_interrupted_it_writes_the_best_so_far(tmp_path, data, monkeypatch):
+    fit = sw.SparseRegressor.fit
+
+    def cut_short(model, X, y):
+        fit(model, X, y)
+        model.result_ = replace(model.result_, status=sw.Status.INTERRUPTED)
+        return model
+
+    monkeypatch.setattr(sw.SparseRegressor, "fit", cut_short)
+    done = select(data, "--target", "y", "--size", "2", "--certify", "--json", tmp_path / "a.json")
+    assert done.exit_code == 130
+    assert "interrupted, with the best so far" in done.output
+    answer = answer_of(tmp_path / "a.json")
+    assert len(answer["chosen"]) == 2
+    assert "certificate" not in answer  # whoever interrupts does not want to wait for a proof
+
+
+# The program interrupts itself, as Ctrl-C or a polite kill would, when the third move is made.
+IMPATIENT = """
+import os, signal
+from swapwise.search import loop
+
+event, made = loop.Event, []
+
+def interrupting(*arguments, **named):
+    made.append(arguments)
+    if len(made) == 3:
+        os.kill(os.getpid(), signal.{stop})
+    return event(*arguments, **named)
+
+loop.Event = interrupting
+from swapwise.cli import app
+app()
+"""
+
+
+@pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM"])
+def test_a_signal_ends_it_in_good_order(tmp_path, data, stop):
+    code = IMPATIENT.format(stop=stop)
+    options = ["--target", "y", "--method", "greedy", "--json", str(tmp_path / "a.json")]
+    line = [sys.executable, "-c", code, "select", str(data), *options]
+    done = subprocess.run(
+        line, capture_output=True, text=True, check=False, env=os.environ | {"NO_COLOR": "1"}
+    )
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(answer_of(tmp_path / "a.json")["chosen"]) in (2, 3)
+
+
+def test_interrupted_before_anything_is_found(data, monkeypatch):
+    def never(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("swapwise.cli.tables.read_table", never)
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        done = select(data, "--target", "y")
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert done.exit_code == 130
+    assert "interrupted, with nothing to show yet" in done.stderr
