@@ -108,7 +108,9 @@ def _refused(done, message):
 
 def test_bad_options_are_told(tmp_path, data):
     _refused(graph(data, "--max-degree", "0"), "--max-degree must be at least 1, got 0")
-    _refused(graph(data, "--edges", data), "exists already; --force overwrites it")
+    (tmp_path / "there.csv").write_text("mine")
+    _refused(graph(data, "--edges", tmp_path / "there.csv"), "exists already; --force overwrites it")
+    _refused(graph(data, "--edges", data, "--force"), "would be overwritten, but it is what is read")
     _refused(graph(data, "--graphml", tmp_path / "no" / "g.xml"), "there is no folder")
     assert graph().exit_code == 2
     assert graph(data, "--choose", "bic").exit_code == 2

@@ -514,3 +514,56 @@ def test_interrupted_before_anything_is_found(data, monkeypatch):
         signal.signal(signal.SIGTERM, before)
     assert done.exit_code == 130
     assert "interrupted, with nothing to show yet" in done.stderr
+
+
+# What is easily lost is not.
+
+
+def test_options_given_twice_add_up(tmp_path, data):
+    out = tmp_path / "o.json"
+    options = ["--force-in", "cellar_0", "--force-in", "cellar_1", "--size", 3, "--json", out]
+    assert select(data, "-t", "y", *options).exit_code == 0
+    assert {"cellar_0", "cellar_1"} < set(chosen_in(answer_of(out)))
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_what_is_read_is_never_overwritten(tmp_path, data, force):
+    before = data.read_bytes()
+    link = tmp_path / "link.json"
+    link.symlink_to(data)
+    for name in (data, tmp_path / "." / "data.csv", link):
+        done = select(data, "-t", "y", "--json", name, *force)
+        _refused(done, "would be overwritten, but it is what is read")
+    assert data.read_bytes() == before
+
+
+def test_devices_are_no_files(data):
+    _refused(select(data, "-t", "y", "--json", "/dev/null", "--force"), "it is no ordinary file")
+
+
+def test_links_are_written_through(tmp_path, data):
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    link.symlink_to(real)
+    assert select(data, "-t", "y", "--json", link, "--force").exit_code == 0
+    assert link.is_symlink()
+    assert answer_of(real)["chosen"]
+
+
+def test_rows_with_names_that_the_header_has_none_for(tmp_path, data, numbers):
+    lines = numbers.to_csv(index=True).splitlines()
+    lines[0] = lines[0].removeprefix(",")  # as R writes them
+    (tmp_path / "r.csv").write_text("\n".join(lines))
+    done = select(tmp_path / "r.csv", "-t", "y", "--size", 3, "--json", tmp_path / "r.json")
+    assert "taken as the names of the rows" in words(done.stderr)
+    assert select(data, "-t", "y", "--size", 3, "--json", tmp_path / "d.json").exit_code == 0
+    assert answer_of(tmp_path / "r.json")["chosen"] == answer_of(tmp_path / "d.json")["chosen"]
+
+
+def test_an_interrupt_within_compiled_code_is_one(data, monkeypatch):
+    def interrupted(*_, **__):
+        raise SystemError("a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("swapwise.cli.selection.select_features", interrupted)
+    done = select(data, "-t", "y")
+    assert done.exit_code == 130
+    assert "interrupted" in done.stderr

@@ -518,3 +518,19 @@ def test_clones_and_pickles(kind):
     assert again.score(data) == model.score(data)
     assert (again.sample(2, burn_in=5) == model.sample(2, burn_in=5)).all()
     assert not hasattr(clone(model), "coupling_")
+
+
+def test_an_interrupt_in_a_fold_is_one(monkeypatch):
+    from dataclasses import replace
+
+    from swapwise.estimators import ising_graph_cv
+
+    search = ising_graph_cv.best_of_searches
+
+    def interrupted(*arguments, **options):
+        found = search(*arguments, **options)
+        return replace(found, best=replace(found.best, status=sw.Status.INTERRUPTED))
+
+    monkeypatch.setattr(ising_graph_cv, "best_of_searches", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sw.IsingGraphCV([1], [0.01], cv=2).fit(spins())

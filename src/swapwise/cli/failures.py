@@ -36,10 +36,13 @@ def told_in_one_line(command: str, *, debug: bool = False) -> Iterator[None]:
     try:
         with terminated_like_interrupted():
             yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as stop:
+        # An interrupt that reaches compiled code comes out of it as what caused a SystemError.
+        if not isinstance(stop, KeyboardInterrupt) and not isinstance(stop.__cause__, KeyboardInterrupt):
+            raise
         typer.echo(f"{command}: interrupted, with nothing to show yet", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    # The library says by these two that what it was given is wrong.
+    # The library says by these three that what it was given is wrong.
     except (ValueError, TypeError, OSError) as error:
         if debug:
             raise

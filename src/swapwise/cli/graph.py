@@ -51,7 +51,7 @@ def graph(
     with told_in_one_line("swapwise graph", debug=debug), warnings_as_notes(quiet):
         if max_degree < 1:
             raise BadInput(f"--max-degree must be at least 1, got {max_degree}")
-        check_outputs([report, graphml, edges], force=force)
+        check_outputs([report, graphml, edges], inputs=[data], force=force)
         table = _read(data, drop_missing)
         began = perf_counter()
         model = _estimator(max_degree, choose, quiet).fit(table)

@@ -14,8 +14,8 @@ from swapwise.cli.failures import BadInput
 Output = tuple[Path | None, Callable[[], str | bytes]]
 
 
-def check_outputs(paths: Iterable[Path | None], *, force: bool) -> None:
-    """Refuse files that cannot be written, that are wanted twice, or that are there and not to be lost.
+def check_outputs(paths: Iterable[Path | None], *, inputs: Iterable[Path | None] = (), force: bool) -> None:
+    """Refuse files that cannot be written, that are wanted twice or read, or that are not to be lost.
 
     >>> check_outputs([Path("no-such-folder/out.html"), None], force=False)
     Traceback (most recent call last):
@@ -23,10 +23,13 @@ def check_outputs(paths: Iterable[Path | None], *, force: bool) -> None:
     swapwise.cli.failures.BadInput: cannot write no-such-folder/out.html: there is no folder no-such-folder
     """
     wanted: set[Path] = set()
+    read = {path.resolve() for path in filter(None, inputs)}
     for path in filter(None, paths):
-        if path.absolute() in wanted:
+        if path.resolve() in wanted:
             raise BadInput(f"two outputs would be written to {path}: give each a file of its own")
-        wanted.add(path.absolute())
+        if path.resolve() in read:
+            raise BadInput(f"{path} would be overwritten, but it is what is read: give another name")
+        wanted.add(path.resolve())
         reason = _obstacle(path)
         if reason:
             raise BadInput(f"cannot write {path}: {reason}")
@@ -37,6 +40,8 @@ def check_outputs(paths: Iterable[Path | None], *, force: bool) -> None:
 def _obstacle(path: Path) -> str | None:
     if path.is_dir():
         return "it is a folder"
+    if path.exists() and not path.is_file():
+        return "it is no ordinary file"
     if not path.parent.is_dir():
         return f"there is no folder {path.parent}"
     if not os.access(path.parent, os.W_OK):
@@ -58,6 +63,6 @@ def write_outputs(outputs: Iterable[Output], *, quiet: bool) -> None:
     for path, make in outputs:
         if path is not None:
             content = make()
-            write_atomically(path, content.encode() if isinstance(content, str) else content)
+            write_atomically(path.resolve(), content.encode() if isinstance(content, str) else content)
             if not quiet:
                 typer.echo(f"Wrote {path}")

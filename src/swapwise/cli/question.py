@@ -85,13 +85,14 @@ def question_of(asked: Mapping[str, Any]) -> Question:
     )
 
 
-def _listed(names: str) -> list[str]:
-    """Return names that commas are between.
+def _listed(given: list[str] | None) -> list[str]:
+    """Return names that commas are between, of all that were given.
 
-    >>> _listed("a, b"), _listed("")
-    (['a', 'b'], [])
+    >>> _listed(["a, b", "c"]), _listed(None)
+    (['a', 'b', 'c'], [])
     """
-    return [name.strip() for name in names.split(",") if name.strip()]
+    names = [name.strip() for some in given or [] for name in some.split(",")]
+    return [name for name in dict.fromkeys(names) if name]
 
 
 def _sizes(path: str | None) -> range | None:

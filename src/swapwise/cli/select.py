@@ -36,8 +36,12 @@ def select(
     ] = None,
     and_groups: Annotated[Path | None, typer.Option(help="Other groups, which limit the choice too.")] = None,
     and_per_group: Annotated[int | None, typer.Option(help="At most so many of each of those.")] = None,
-    force_in: Annotated[str, typer.Option(help="Features to choose in any case: a,b.")] = "",
-    force_out: Annotated[str, typer.Option(help="Columns to leave out: c,d.")] = "",
+    force_in: Annotated[
+        list[str] | None, typer.Option(help="Features to choose in any case: a,b, or once for each.")
+    ] = None,
+    force_out: Annotated[
+        list[str] | None, typer.Option(help="Columns to leave out: c,d, or once for each.")
+    ] = None,
     method: Annotated[str, typer.Option(help="How to search, as in swapwise.maximize.")] = "auto",
     path: Annotated[str | None, typer.Option(help="Sizes to try, such as 1:30.")] = None,
     choose: Annotated[Choice | None, typer.Option(help="What chooses the size; cv by default.")] = None,
@@ -60,7 +64,7 @@ def select(
     asked = dict(locals())  # all options, before anything else has a name here
     with told_in_one_line("swapwise select", debug=debug), warnings_as_notes(quiet):
         question = question_of(asked)
-        check_outputs([report, json, save], force=force)
+        check_outputs([report, json, save], inputs=[data, groups, and_groups], force=force)
         selection = _answer(question, quiet)
         if not quiet:
             show_selection(selection)

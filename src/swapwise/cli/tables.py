@@ -63,12 +63,21 @@ def _read_text(path: Path, separator: str) -> pd.DataFrame:
     names = header.iloc[0].tolist() if len(header) else []
     # By the header itself: pandas would number columns of the same name.
     _require_different(names, path)
-    without_name = names[:1] == [""]
-    if without_name:  # as pandas and R write the names of the rows
+    has_row_names = names[:1] == [""] or _has_one_more(path, separator, len(names))
+    if has_row_names:  # as pandas writes them, and R without a name for them in the header
         warn(f"the first column of {path} has no name, and is taken as the names of the rows")
-    table = _parsed(path, separator, index_col=0 if without_name else False)
+    table = _parsed(path, separator, index_col=0 if has_row_names else False)
     assert isinstance(table, pd.DataFrame)
     return table.reset_index(drop=True)
+
+
+def _has_one_more(path: Path, separator: str, n_names: int) -> bool:
+    """Tell whether the first row has one entry more than the header has names."""
+    try:
+        first = _parsed(path, separator, header=None, skiprows=1, nrows=1, dtype=str)
+    except BadInput:  # there is no such row
+        return False
+    return first.shape[1] == n_names + 1 and bool(first.iloc[0].notna().all())
 
 
 def _parsed(path: Path, separator: str, **options: Any) -> pd.DataFrame:

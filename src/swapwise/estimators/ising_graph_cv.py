@@ -18,7 +18,7 @@ from swapwise.estimators.spins import degree_limits, fitted_parameters, pseudo_l
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.search.methods import OTHERS
 from swapwise.search.pivots import Pivot
-from swapwise.search.result import SearchResult
+from swapwise.search.result import SearchResult, Status
 
 LARGEST_DEFAULT_DEGREE = 6
 DEFAULT_RIDGES = (0.001, 0.01, 0.1)
@@ -197,6 +197,8 @@ def _path(
                 # By itself it would not do: where the graph before was a poor one, it often stays near it.
                 once = options | {"n_restarts": 0}
                 found.append(best_of_searches(objective, constraint, start=best.support, **once).best)
+            if any(result.status is Status.INTERRUPTED for result in found):
+                raise KeyboardInterrupt  # of what was cut short no degree is to be chosen
             best = max(found, key=lambda result: result.value)
             score = pseudo_log_likelihood(spins[test], *fitted_parameters(objective, best)).mean()
             rows.append((len(best.support), float(score)))

@@ -11,7 +11,7 @@ import pandas as pd
 from swapwise.estimators.ising_graph import BaseIsingGraph
 from swapwise.report.document import table
 from swapwise.report.fit_parts import degree_part
-from swapwise.report.graph_plots import MANY_NODES, NEGATIVE, POSITIVE, _layout
+from swapwise.report.graph_plots import MANY_NODES, NEGATIVE, POSITIVE, layout
 from swapwise.report.parts import GREY, Part, asked_part, chart, page_of, plotted, points, require_data, tick
 from swapwise.report.search_parts import certificate_part, moves_part
 from swapwise.theory.certificate import Certificate
@@ -78,7 +78,7 @@ def graph_report(
     count = f"{len(names)} variables, {len(graph.edges)} edge{'s' * (len(graph.edges) != 1)}"
     facts = {
         "model": type(model).__name__,
-        "data": f"{len(X)} samples of {len(names)} variables",
+        "fitted to": f"{len(X)} samples of {len(names)} variables",
         "ridge used": f"{model.ridge_:g}",
         "mean pseudo-log-likelihood": f"{model.score(X):.5g} on the data of fit",
     }
@@ -108,7 +108,7 @@ def _numbered(model: Any) -> Any:
 
 def _drawn(graph: Any, names: list[str], field: Any, count: str) -> Part:
     edges = list(graph.edges(data="weight"))
-    place = _layout(graph, [(u, v) for u, v, _ in edges])
+    place = layout(graph, [(u, v) for u, v, _ in edges])
     hidden = {"visible": False, "automargin": False}
     left, right = (float(end([at[0] for at in place.values()])) for end in (min, max))
     room = 0.5 + 0.15 * (right - left)  # for names on both sides

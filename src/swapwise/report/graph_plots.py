@@ -75,7 +75,7 @@ def plot_graph(
         raise TypeError(f"model must be a networkx graph or an estimator with graph_, got {model!r}")
     threshold = as_real(threshold, "threshold")
     weight = {(u, v): float(w) for u, v, w in graph.edges(data="weight", default=1.0) if abs(w) > threshold}
-    place = _layout(graph, list(weight)) if positions is None else _places(graph, positions)
+    place = layout(graph, list(weight)) if positions is None else _places(graph, positions)
     factor = min(max(1.0, (len(place) / ROOM_FOR) ** 0.5), LARGEST_FACTOR)
     axes = axes_or_new(ax, WIDTH * factor, HEIGHT * factor)
     _draw_edges(axes, weight, place)
@@ -88,7 +88,7 @@ def plot_graph(
     return axes
 
 
-def _layout(graph: Any, edges: list[Any]) -> dict[Any, FloatArray]:
+def layout(graph: Any, edges: list[Any]) -> dict[Any, FloatArray]:
     """Return places in which an edge has a length of about 1, whatever component it is in."""
     import networkx as nx
 

@@ -106,7 +106,7 @@ def _check(model: Any, X: Any, y: Any, groups: Any) -> None:
 
 
 def _facts(model: Any, X: pd.DataFrame, y: Any) -> dict[str, str]:
-    facts = {"model": type(model).__name__, "data": f"{len(X)} samples of {X.shape[1]} features"}
+    facts = {"model": type(model).__name__, "fitted to": f"{len(X)} samples of {X.shape[1]} features"}
     if getattr(model, "_has_offset", False):
         return facts
     score = float(model.score(X, y))
@@ -232,11 +232,13 @@ class _Chosen:
         }
         upwards = self._names_axis(features)
         across = {**upwards, "range": [-0.5, len(features) - 0.5], "tickangle": -45}
-        pairs = np.abs(np.nan_to_num(correlation - np.eye(len(features))))
+        pairs = np.triu(np.nan_to_num(np.abs(correlation), nan=-1.0) + 2.0, k=1)  # others than pairs are 0
         i, j = np.unravel_index(pairs.argmax(), pairs.shape)
         words = (
             f"The strongest is {correlation[i, j]:.2f}, of {self.names[features[i]]} and "
             f"{self.names[features[j]]}."
+            if np.isfinite(correlation[i, j])
+            else "Features that never vary correlate with nothing."
         )
         height = 200 + 26 * len(features)
         return Part("correlation", title, words, chart([trace], across, upwards), max(height, 340))
