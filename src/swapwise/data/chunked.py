@@ -42,6 +42,10 @@ class ChunkedMatrix(Matrix):
         """How many passes over the data it took to learn where the blocks begin."""
         return self._blocks.passes_to_open
 
+    def place_of(self, sample: int) -> str:
+        """Return words for the block of a sample, where blocks are something that users know."""
+        return self._blocks.place_of(sample)
+
     def shifted(self, origin: FloatArray) -> ChunkedMatrix:
         """Return the same numbers less those of one row, which are taken off block by block."""
         shifted = ChunkedMatrix(self._blocks, origin if self._origin is None else self._origin + origin)
@@ -88,7 +92,7 @@ class ChunkedMatrix(Matrix):
         bad = self.fold(works.FirstBad(), np.arange(self.n_samples))
         if bad is not None:
             row, column, value = bad
-            place = f"position {(row, column)}{self._blocks.place_of(row)}"
+            place = f"position {(row, column)}{self.place_of(row)}"
             name = "" if self.names is None else f" of column {str(self.names[column])!r}"
             raise ValueError(f"X must be finite, got {value} at {place}{name}")
 

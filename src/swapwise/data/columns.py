@@ -71,6 +71,10 @@ class Columns(ABC):
         """The numbers of samples and of features."""
         return self.n_samples, self.n_features
 
+    def products_with(self, y: FloatArray) -> FloatArray:
+        """Return ``Aᵀy`` for the target of the model."""
+        return self.correlate(y)
+
     def correlate(self, vectors: FloatArray) -> FloatArray:
         """Return ``AᵀV`` for a vector, or for a matrix with one a column: one pass over the data."""
         if vectors.ndim == 1:

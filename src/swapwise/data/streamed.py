@@ -100,6 +100,10 @@ class StreamedDesign(Design):
         self.passes += bool(coef.any())
         return self._combine(coef)
 
+    def products_with(self, y: FloatArray) -> FloatArray:
+        """Return ``Aᵀy`` for the target, which the first look at the data has brought along."""
+        return self.with_target
+
     def view(self, elements: IndexArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return columns, one a row, and the target, in coordinates that leave inner products as they are."""
         known = self._known

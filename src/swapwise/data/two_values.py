@@ -89,5 +89,5 @@ def refuse_others(matrix: ChunkedMatrix, low: int, expected: str) -> None:
     found = matrix.fold(FirstOther(low), np.arange(matrix.n_samples))
     if found is not None:
         row, column, value = found
-        place = f"{value:g} at position {(row, column)}{matrix._blocks.place_of(row)}"
+        place = f"{value:g} at position {(row, column)}{matrix.place_of(row)}"
         raise ValueError(f"X {expected if np.isfinite(value) else 'must be finite'}, got {place}")

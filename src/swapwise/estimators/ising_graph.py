@@ -253,7 +253,7 @@ class IsingGraph(BaseIsingGraph):
     Data in blocks (a memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) have two values
     only. No more than some blocks of them are in memory at a time, and a pass over them serves several rounds
     of the search; ``result_.n_passes`` tells how many there were. ``IsingGraphCV`` and ``certify`` need data
-    in memory (or a small file).
+    in memory (or a file, which is then read as a whole).
 
     Examples
     --------

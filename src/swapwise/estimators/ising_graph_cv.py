@@ -7,12 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import ArrayLike
 from sklearn.model_selection import check_cv
 
 from swapwise.checks import FloatArray, IndexArray, as_count, as_real, unwarned
 from swapwise.estimators.ising_graph import BaseIsingGraph
+from swapwise.estimators.jobs import results_of
 from swapwise.estimators.restarts import as_generator, best_of_searches
 from swapwise.estimators.spins import degree_limits, fitted_parameters, pseudo_log_likelihood
 from swapwise.objectives.ising import IsingPseudoLikelihood
@@ -152,7 +153,7 @@ class IsingGraphCV(BaseIsingGraph):
             for train, test in folds
             for ridge in ridges
         ]
-        found = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+        found: Iterable[Any] = results_of(tasks, here=False, n_jobs=self.n_jobs)
         if self.progress:
             from rich.console import Console
             from rich.progress import track

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -98,6 +98,22 @@ def best_of_searches(
         )
     ]
     problem = _Problem(objective, constraint, method, pivot is not None, start, tol, options)
+    last = _restart(problem, results, n_restarts, left, rng)
+    chosen = np.concatenate([result.support for result in results])
+    frequency = np.bincount(chosen, minlength=objective.n) / len(results)
+    best = _with_promise(_best(results), results[0])
+    best = replace(best, n_passes=passes_of(objective))  # of all searches that were made here
+    return Searches(best if last is None else replace(best, status=last), frequency)
+
+
+def _restart(
+    problem: _Problem,
+    results: list[SearchResult],
+    n_restarts: int,
+    left: Callable[[], float | None],
+    rng: np.random.Generator,
+) -> Status | None:
+    """Add further results to that of the first search; return how one that was cut short ended, if any."""
     # Not that of later searches: what other processes have looked at is not known here.
     pool = problem.last_pool()
 
@@ -110,19 +126,15 @@ def best_of_searches(
     try:
         while len(results) <= n_restarts and last is None:
             numbers = range(len(results), min(len(results) + BATCH, n_restarts + 1))
-            begins = _begins(numbers, _best(results).support, constraint, rng)
+            begins = _begins(numbers, _best(results).support, problem.constraint, rng)
+            here = problem.objective.streamed
             # One job a worker at a time: what is left of the time is what is left when it begins.
-            found = results_of(jobs(begins), here=objective.streamed, pre_dispatch="n_jobs", batch_size=1)
-            for result in found:
+            for result in results_of(jobs(begins), here=here, pre_dispatch="n_jobs", batch_size=1):
                 results.append(result)  # at once: an interrupt is to lose none, and jobs look at the last
             last = _cut_short(results[numbers.start :])
     except KeyboardInterrupt:
         last = Status.INTERRUPTED
-    chosen = np.concatenate([result.support for result in results])
-    frequency = np.bincount(chosen, minlength=objective.n) / len(results)
-    best = _with_promise(_best(results), results[0])
-    best = replace(best, n_passes=passes_of(objective))  # of all searches that were made here
-    return Searches(best if last is None else replace(best, status=last), frequency)
+    return last
 
 
 @dataclass(frozen=True, eq=False)

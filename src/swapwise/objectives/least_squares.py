@@ -13,7 +13,6 @@ from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, warn
 from swapwise.data.columns import Columns, Pool
 from swapwise.data.design import Design
 from swapwise.data.open import open_design
-from swapwise.data.streamed import StreamedDesign
 from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.factors import Factor, factor
 from swapwise.objectives.model_data import SMALLEST, require_scale
@@ -129,9 +128,7 @@ class LeastSquares(SparseObjective):
     @cached_property
     def products_with_y(self) -> FloatArray:
         """The inner products of all columns with y."""
-        if isinstance(self.design, StreamedDesign):
-            return self.design.with_target
-        return self.design.correlate(self.y)
+        return self.design.products_with(self.y)
 
     def __repr__(self) -> str:
         """Return a short description."""
