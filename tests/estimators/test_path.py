@@ -147,28 +147,12 @@ def test_the_largest_number_of_moves_is_for_every_search():
     assert [result.n_iter for result in results] == [1, 1]
 
 
-def test_a_keyboard_interrupt_is_let_through():
-    objective = least_squares(0)
-    calls = []
-
-    class Interrupted(sw.Oblivious):
-        def best(self, state, moves):
-            calls.append(len(state.support))
-            if len(calls) == 5:
-                raise KeyboardInterrupt
-            return super().best(state, moves)
-
-    with pytest.raises(KeyboardInterrupt):
-        warm_path(objective, sizes_of("uniform", objective.n, range(1, 9)), plan_of(objective, Interrupted()))
-    assert len(calls) == 5
-
-
 @pytest.mark.parametrize("kind", ["uniform", "partition"])
 def test_fresh_starts_are_greedy_sets_of_the_size_that_is_wanted(kind):
     objective = least_squares(4)
     constraints = sizes_of(kind, objective.n, range(1, 9))
     walk = path_module._Walk(objective, constraints, plan_of(objective), path_module.Clock(), 0)
-    starts = walk.fresh_starts()
+    starts = walk._fresh_starts()
     assert list(starts) == [7, 4, 1]
     for place, start in starts.items():
         greedy = sw.maximize(objective, constraints[place], "greedy")

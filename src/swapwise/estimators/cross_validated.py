@@ -5,16 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from joblib import delayed
 from sklearn.base import is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from swapwise.checks import FloatArray, IndexArray, as_count, as_real, as_time_limit, unwarned
+from swapwise.checks import FloatArray, IndexArray, as_count, as_real, as_time_limit, unwarned, warn
 from swapwise.constraints.matroid import Matroid
 from swapwise.data.dask_blocks import is_dask
 from swapwise.data.matrix import Matrix
@@ -22,7 +23,7 @@ from swapwise.data.open import is_chunked
 from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.constraint_of import Elements
 from swapwise.estimators.criteria import CRITERIA, chosen_row, information_criteria
-from swapwise.estimators.jobs import results_of
+from swapwise.estimators.jobs import results_so_far
 from swapwise.estimators.path import warm_path
 from swapwise.estimators.restarts import Searches, as_generator, warn_if_cut_short
 from swapwise.estimators.scaling import Sample, linear_predictors
@@ -30,8 +31,8 @@ from swapwise.estimators.sizes import growing_constraints
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.methods import resolve
 from swapwise.search.pivots import Pivot
-from swapwise.search.result import SearchResult
-from swapwise.search.run import Plan
+from swapwise.search.result import SearchResult, Status
+from swapwise.search.run import Plan, passes_of
 from swapwise.search.starts import check_start
 
 Fold = tuple[IndexArray, IndexArray]
@@ -189,13 +190,21 @@ class CrossValidated(SparseEstimator):
         plan = self._plan(task.objective, constraints[0], seed)
         run = _Run(elements, constraints, plan, seed, self.time_limit)
         results = run.path(task.objective)
+        interrupted = all(result.status is Status.INTERRUPTED for result in results)
+        held_out: list[list[float]] = []
+        if not interrupted:
+            held_out, interrupted = self._held_out(sample, run)
         self.path_supports_ = [elements.features(result.support) for result in results]
         fits = [self._coefficients(task, result) for result in results]
         self.path_coefs_ = np.stack([coef for coef, _ in fits])
-        self.path_ = self._frame(sample, sizes, results, fits, self._held_out(sample, run))
-        row = chosen_row(self.path_, self.criterion, self.one_standard_error)
+        self.path_ = self._frame(sample, sizes, results, fits, held_out)
+        criterion = self._criterion_after(len(held_out), len(sample.folds))
+        row = chosen_row(self.path_, criterion, self.one_standard_error)
         self.size_ = sizes[row]
-        found = self._last_search(task.objective, constraints[row], results[row], plan, seed)
+        if interrupted:
+            found = _as_it_is(results[row], task.objective)
+        else:
+            found = self._last_search(task.objective, constraints[row], results[row], plan, seed)
         statuses = [result.status for result in (*results, found.best)]
         warn_if_cut_short(statuses, self.time_limit, self.max_iter, "path_['status'] or result_.status")
         self._install(task, elements, constraints[row], found)
@@ -216,21 +225,31 @@ class CrossValidated(SparseEstimator):
         """Return an estimator with other parameters, and all that this one has learnt of its data."""
         return copy(self).set_params(**parameters)
 
-    def _held_out(self, sample: SplitSample, run: _Run) -> FloatArray:
-        """Return the mean loss of what was left out, a row for each fold and a column for each size."""
+    def _criterion_after(self, n_done: int, n_folds: int) -> str:
+        """Return what chooses the size when only some of the folds are done, and say so."""
+        if n_done < n_folds:
+            by = "BIC" if n_done == 0 else f"{n_done} of {n_folds} folds"
+            warn(f"cross-validation was interrupted: the size is chosen by {by}", ConvergenceWarning)
+        return "bic" if n_done == 0 and self.criterion == "cv" else self.criterion
+
+    def _held_out(self, sample: SplitSample, run: _Run) -> tuple[list[list[float]], bool]:
+        """Return the mean loss of what was left out, for each fold and size, and whether that was cut short.
+
+        If so, the folds are those that were done by then.
+        """
         # Arrays that are the same for all folds are sent to other processes once, and parts of them never.
         whole = sample.X, sample.y, sample.weight, sample.offset
         tasks = [delayed(_fold_losses)(self, run, train, test, *whole) for train, test in sample.folds]
-        found: Iterable[Any] = results_of(tasks, here=isinstance(sample.X, Matrix), n_jobs=self.n_jobs)
-        if self.progress and tasks:
-            from rich.console import Console
-            from rich.progress import track
-
-            found = track(found, "cross-validation", total=len(tasks), console=Console(stderr=True))
-        return np.array(list(found)).reshape(len(tasks), len(run.constraints))
+        here = isinstance(sample.X, Matrix)
+        return results_so_far(tasks, here=here, n_jobs=self.n_jobs, progress=self.progress)
 
     def _frame(
-        self, sample: Sample, sizes: list[int], results: list[SearchResult], fits: Any, held_out: FloatArray
+        self,
+        sample: Sample,
+        sizes: list[int],
+        results: list[SearchResult],
+        fits: Any,
+        held_out: list[list[float]],
     ) -> pd.DataFrame:
         rows, missing = [], [np.nan] * len(sizes)
         losses = self._mean_losses(sample, fits)
@@ -248,8 +267,8 @@ class CrossValidated(SparseEstimator):
             rows.append(row | criteria | {"status": result.status.value})
         n_folds = len(held_out)
         return pd.DataFrame(rows).assign(
-            cv_mean=held_out.mean(axis=0) if n_folds else missing,
-            cv_se=held_out.std(axis=0, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else missing,
+            cv_mean=np.mean(held_out, axis=0) if n_folds else missing,
+            cv_se=np.std(held_out, axis=0, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else missing,
         )
 
     def _last_search(
@@ -274,9 +293,22 @@ class _Run:
     seed: int
     time_limit: float | None
 
-    def path(self, objective: SparseObjective) -> list[SearchResult]:
+    def path(self, objective: SparseObjective, *, all_or_nothing: bool = False) -> list[SearchResult]:
         """Return the answers for all constraints."""
-        return warm_path(objective, self.constraints, self.plan, seed=self.seed, time_limit=self.time_limit)
+        return warm_path(
+            objective,
+            self.constraints,
+            self.plan,
+            seed=self.seed,
+            time_limit=self.time_limit,
+            all_or_nothing=all_or_nothing,
+        )
+
+
+def _as_it_is(result: SearchResult, objective: SparseObjective) -> Searches:
+    """Return an answer of a path that was interrupted, and is not to be searched from any more."""
+    frequency = np.bincount(result.support, minlength=objective.n).astype(float)
+    return Searches(replace(result, status=Status.INTERRUPTED, n_passes=passes_of(objective)), frequency)
 
 
 def _fold_losses(
@@ -287,5 +319,5 @@ def _fold_losses(
     # What is constant or collinear in one fold is not worth a word, and the path on all data says the rest.
     with unwarned():
         task: Task = model._build(fitted, run.elements)
-        fits = [model._coefficients(task, result) for result in run.path(task.objective)]
+        fits = [model._coefficients(task, result) for result in run.path(task.objective, all_or_nothing=True)]
     return model._mean_losses(left_out, fits)

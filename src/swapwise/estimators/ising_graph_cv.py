@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from joblib import delayed
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from swapwise.checks import FloatArray, IndexArray, as_count, as_real, unwarned
+from swapwise.checks import FloatArray, IndexArray, as_count, as_real, unwarned, warn
 from swapwise.estimators.ising_graph import BaseIsingGraph
-from swapwise.estimators.jobs import results_of
+from swapwise.estimators.jobs import results_so_far
 from swapwise.estimators.restarts import as_generator, best_of_searches
 from swapwise.estimators.spins import degree_limits, fitted_parameters, pseudo_log_likelihood
 from swapwise.objectives.ising import IsingPseudoLikelihood
@@ -122,11 +124,13 @@ class IsingGraphCV(BaseIsingGraph):
         """Choose degree and ridge, then learn from all samples; ``y`` is for the splitter of ``cv`` alone."""
         spins = self._read_data(X)
         degrees, ridges = self._grid()
-        paths = self._paths(spins, y, degrees, ridges)
+        paths, interrupted = self._paths(spins, y, degrees, ridges)
         self.path_ = _frame(paths, degrees, ridges)
         chosen = choose(self.path_, self.one_standard_error)
         self.max_degree_ = int(chosen["max_degree"])
         self._fit_graph(spins, self.max_degree_, float(chosen["ridge"]))
+        if interrupted:
+            self.result_ = replace(self.result_, status=Status.INTERRUPTED)
         return self
 
     def _grid(self) -> tuple[list[int], list[float]]:
@@ -138,8 +142,10 @@ class IsingGraphCV(BaseIsingGraph):
             sorted({as_real(ridge, "a value of ridges") for ridge in ridges}),
         )
 
-    def _paths(self, spins: FloatArray, y: Any, degrees: list[int], ridges: list[float]) -> FloatArray:
-        """Return sizes and scores: one array of (degree, 2) for each fold and ridge."""
+    def _paths(
+        self, spins: FloatArray, y: Any, degrees: list[int], ridges: list[float]
+    ) -> tuple[FloatArray, bool]:
+        """Return sizes and scores, and whether they were cut short: (degree, 2) for each fold and ridge."""
         folds = list(check_cv(self.cv).split(spins, y))
         objective = self._objective(spins, ridges[0])
         edges = None if self.edges is None else objective.edges
@@ -153,13 +159,17 @@ class IsingGraphCV(BaseIsingGraph):
             for train, test in folds
             for ridge in ridges
         ]
-        found: Iterable[Any] = results_of(tasks, here=False, n_jobs=self.n_jobs)
-        if self.progress:
-            from rich.console import Console
-            from rich.progress import track
-
-            found = track(found, "cross-validation", total=len(tasks), console=Console(stderr=True))
-        return np.array(list(found)).reshape(len(folds), len(ridges), len(degrees), 2)
+        found, interrupted = results_so_far(tasks, here=False, n_jobs=self.n_jobs, progress=self.progress)
+        done = len(found) // len(ridges)
+        if interrupted and not done:
+            raise KeyboardInterrupt
+        if interrupted:
+            by = f"{done} of {len(folds)} folds"
+            warn(
+                f"cross-validation was interrupted: degree and ridge are chosen by {by}", ConvergenceWarning
+            )
+        scores = np.array(found[: done * len(ridges)]).reshape(done, len(ridges), len(degrees), 2)
+        return scores, interrupted
 
 
 def _listed(given: Any, default: Iterable[Any], name: str) -> list[Any]:

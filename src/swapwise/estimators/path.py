@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_time_limit
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.interrupts import plain_interrupts
 from swapwise.moves import NOTHING, Move, MoveList
 from swapwise.objectives.base import SparseObjective, SparseState, State
 from swapwise.search.clock import Clock, OutOfTime
@@ -37,6 +39,7 @@ def warm_path(
     *,
     seed: int = 0,
     time_limit: float | None = None,
+    all_or_nothing: bool = False,
 ) -> list[SearchResult]:
     """Return an answer for each of some constraints, of which every one allows what those before it do.
 
@@ -45,8 +48,9 @@ def warm_path(
     good for small sets, some searches begin afresh: with the first elements that a search from nothing under
     the last constraint took, or, where the objective has second-order models, at a set that these suggest.
 
-    Other methods than local search cannot begin at a given set: they answer each constraint by itself. A
-    keyboard interrupt is let through.
+    Other methods than local search cannot begin at a given set: they answer each constraint by itself.
+
+    After a keyboard interrupt, all answers are what they are by then, with status INTERRUPTED.
 
     Parameters
     ----------
@@ -60,6 +64,8 @@ def warm_path(
         For methods that draw at random.
     time_limit : float, optional
         Seconds after which all answers are what they are by then: at worst that of the constraint before.
+    all_or_nothing : bool
+        Let a keyboard interrupt through.
 
     Examples
     --------
@@ -73,15 +79,13 @@ def warm_path(
     [[1], [1, 2], [0, 1, 2]]
     """
     walk = _Walk(objective, constraints, plan, Clock(as_time_limit(time_limit)), seed)
-    if plan.pivot is None:
-        for place in range(len(constraints)):
-            walk.search_from_nothing(place)
-        return walk.results()
-    walk.search_from_start()
-    walk.forward(walk.fresh_starts())
-    for _ in range(SWEEPS):
-        if not walk.backward() or not walk.forward({}):
-            break
+    try:
+        with plain_interrupts():
+            walk.go()
+    except KeyboardInterrupt:
+        if all_or_nothing:
+            raise
+        walk.give_up()
     return walk.results()
 
 
@@ -113,27 +117,52 @@ class _Walk:
         self._clock, self._seed = clock, seed
         self._answers = [_Answer() for _ in constraints]
         self._state = objective.start(constraints[0].forced)
+        self._under_way = 0, Trace(constraints[0].forced, [])
         self._out_of_time = False
         self._by_models = prefers_model(objective, constraints[0])
 
-    def search_from_start(self) -> None:
+    def go(self) -> None:
+        """Find all answers."""
+        if self._plan.pivot is None:
+            for place in range(len(self._constraints)):
+                self._search_from_nothing(place)
+            return
+        self._search_from_start()
+        self._forward(self._fresh_starts())
+        for _ in range(SWEEPS):
+            if not self._backward() or not self._forward({}):
+                break
+
+    def give_up(self) -> None:
+        """Keep what the search under way had found, and nowhere less than under the constraint before."""
+        place, trace = self._under_way
+        value = self._objective._value(trace.support)  # an interrupt may have come in the middle of a move
+        if value > self._answers[place].value:
+            self._answers[place] = _Answer(trace.support, value, history=trace.history)
+        for before, after in pairwise(self._answers):
+            if before.value > after.value:
+                after.support, after.value, after.history = before.support, before.value, []
+        for answer in self._answers:
+            answer.status = Status.INTERRUPTED
+
+    def _search_from_start(self) -> None:
         """Search under the first constraint from where the plan says."""
         constraint, start = self._constraints[0], self._plan.start
         if isinstance(start, str) and start == "relaxation":
             start = partial(relaxation_start, self._objective, constraint, self._clock)
         try:
-            trace = Trace(constraint.forced, [])
+            _, trace = self._under_way
             self._state = begin(start, self._objective, constraint, trace, self._plan.tol, self._clock)
         except OutOfTime:
             self._out_of_time = True
         self._climb(0)
 
-    def search_from_nothing(self, place: int) -> list[Event]:
+    def _search_from_nothing(self, place: int) -> list[Event]:
         """Search under a constraint from its forced elements; return the moves."""
         self._go_to(self._constraints[place].forced)
         return self._climb(place)
 
-    def fresh_starts(self) -> dict[int, IndexArray]:
+    def _fresh_starts(self) -> dict[int, IndexArray]:
         """Return sets to begin with that owe nothing to smaller answers, for some places."""
         every = MODEL_EVERY if self._by_models else FRESH_EVERY
         places = range(len(self._constraints) - 1, 0, -every)
@@ -141,7 +170,7 @@ class _Walk:
             return {}
         if self._by_models:
             return {place: self._modelled(place) for place in places}
-        grown = [event.support for event in self.search_from_nothing(places[0]) if not event.dropped]
+        grown = [event.support for event in self._search_from_nothing(places[0]) if not event.dropped]
         starts = {}
         for place in places:
             allowed = [support for support in grown if self._constraints[place]._is_independent(support)]
@@ -149,7 +178,7 @@ class _Walk:
                 starts[place] = allowed[-1]
         return starts
 
-    def forward(self, fresh_starts: dict[int, IndexArray]) -> bool:
+    def _forward(self, fresh_starts: dict[int, IndexArray]) -> bool:
         """Search from every answer under the next constraint; tell whether any answer got better."""
         better = False
         for place in range(1, len(self._constraints)):
@@ -158,7 +187,7 @@ class _Walk:
                 better |= self._attempt(place, fresh_starts[place])
         return better
 
-    def backward(self) -> bool:
+    def _backward(self) -> bool:
         """Search from answers made smaller under the constraint before; tell whether any got better."""
         better = False
         for place in reversed(range(len(self._constraints) - 1)):
@@ -199,7 +228,7 @@ class _Walk:
             return known
 
         trace = Trace(self._state.support, [is_known])
-        trace.recording = True
+        trace.recording, self._under_way = True, (place, trace)
         plan, rng = self._plan, np.random.default_rng(self._seed)
         steps = make_steps(
             plan.name,

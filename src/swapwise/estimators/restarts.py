@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from swapwise.checks import FloatArray, IndexArray, as_count, as_time_limit, unwarned, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.estimators.jobs import results_of
+from swapwise.interrupts import plain_interrupts
 from swapwise.maximize import maximize
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.least_squares import LeastSquares
@@ -124,14 +125,15 @@ def _restart(
 
     last = _cut_short(results)
     try:
-        while len(results) <= n_restarts and last is None:
-            numbers = range(len(results), min(len(results) + BATCH, n_restarts + 1))
-            begins = _begins(numbers, _best(results).support, problem.constraint, rng)
-            here = problem.objective.streamed
-            # One job a worker at a time: what is left of the time is what is left when it begins.
-            for result in results_of(jobs(begins), here=here, pre_dispatch="n_jobs", batch_size=1):
-                results.append(result)  # at once: an interrupt is to lose none, and jobs look at the last
-            last = _cut_short(results[numbers.start :])
+        with plain_interrupts():
+            while len(results) <= n_restarts and last is None:
+                numbers = range(len(results), min(len(results) + BATCH, n_restarts + 1))
+                begins = _begins(numbers, _best(results).support, problem.constraint, rng)
+                here = problem.objective.streamed
+                # One job a worker at a time: what is left of the time is what is left when it begins.
+                for result in results_of(jobs(begins), here=here, pre_dispatch="n_jobs", batch_size=1):
+                    results.append(result)  # at once: an interrupt is to lose none, and jobs look at the last
+                last = _cut_short(results[numbers.start :])
     except KeyboardInterrupt:
         last = Status.INTERRUPTED
     return last

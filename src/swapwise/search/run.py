@@ -9,6 +9,7 @@ import numpy as np
 
 from swapwise.checks import warn
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.interrupts import plain_interrupts
 from swapwise.objectives.base import SetFunction, SparseObjective, State
 from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.head_start import take_head_start
@@ -55,11 +56,12 @@ def run(
     trace = Trace(constraint.forced, list(observers))
     state: State | None = None
     try:
-        state = begin(plan.start, objective, constraint, trace, plan.tol, clock)
-        trace.support, trace.recording = state.support, True
-        if plan.pivot is not None and plan.epsilon is None and plan.q == 1:
-            state = take_head_start(state, constraint, plan.pivot, trace, plan.tol, plan.max_iter, clock)
-        status = climb(state, steps, trace, clock, plan.max_iter)
+        with plain_interrupts():
+            state = begin(plan.start, objective, constraint, trace, plan.tol, clock)
+            trace.support, trace.recording = state.support, True
+            if plan.pivot is not None and plan.epsilon is None and plan.q == 1:
+                state = take_head_start(state, constraint, plan.pivot, trace, plan.tol, plan.max_iter, clock)
+            status = climb(state, steps, trace, clock, plan.max_iter)
     except (OutOfTime, KeyboardInterrupt) as stop:
         status = Status.TIME_LIMIT if isinstance(stop, OutOfTime) else Status.INTERRUPTED
         if state is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from swapwise.checks import IndexArray, as_elements
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.interrupts import plain_interrupts
 from swapwise.objectives.base import SetFunction, SparseState, State
 from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.local_search import BestImprovement, LocalSearch
@@ -66,7 +67,8 @@ def begin(
         climb(state, greedy, trace, clock)
     elif start != "empty":
         try:
-            target = _target(start, state, constraint, clock, tol)
+            with plain_interrupts():
+                target = _target(start, state, constraint, clock, tol)
         except (OutOfTime, KeyboardInterrupt):
             trace.support = state.support  # what models have led to so far
             raise

@@ -9,6 +9,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
+from swapwise.interrupts import plain_interrupts
 from swapwise.news import tell
 from swapwise.objectives.base import SparseState
 from swapwise.search.clock import Clock, OutOfTime
@@ -91,7 +92,8 @@ class _WorkingSets:
     def _climbed(self, few: FewColumns) -> IndexArray:
         """Return where the best moves among the few lead; cut short, go where they have led so far."""
         try:
-            return few.climb(np.searchsorted(self._pool, self._state.support))[0]
+            with plain_interrupts():
+                return few.climb(np.searchsorted(self._pool, self._state.support))[0]
         except (OutOfTime, KeyboardInterrupt):
             if few.reached is not None:
                 self._go_to(few.reached)

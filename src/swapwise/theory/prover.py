@@ -8,6 +8,7 @@ import numpy as np
 
 from swapwise.checks import IndexArray, warn
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.interrupts import plain_interrupts
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.result import Status
@@ -47,9 +48,10 @@ class Prover:
         """Go on until the answer has at least ``1 − gap`` of the bound; return why it stopped."""
         self.status = Status.COMPLETE
         try:
-            self._simple_bounds(clock)
-            if not self._is_enough(gap):
-                self.status = self._branch(clock, gap, max_nodes)
+            with plain_interrupts():
+                self._simple_bounds(clock)
+                if not self._is_enough(gap):
+                    self.status = self._branch(clock, gap, max_nodes)
         except OutOfTime:
             self.status = Status.TIME_LIMIT
         except KeyboardInterrupt:

@@ -1,0 +1,181 @@
+"""Whoever interrupts a fit gets the best so far, wherever the interrupt comes."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import swapwise as sw
+from swapwise.estimators import cross_validated, ising_graph_cv
+from swapwise.estimators.path import warm_path
+from swapwise.search.methods import resolve
+from swapwise.search.run import Plan
+
+N = 12
+
+
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, N))
+    return X, X[:, :5] @ np.arange(5, 0, -1) + rng.standard_normal(60)
+
+
+def objective():
+    X, y = data()
+    return sw.LeastSquares(X - X.mean(0), y - y.mean())
+
+
+def plain():
+    raise KeyboardInterrupt
+
+
+def compiled():
+    raise SystemError("a result with an exception set") from KeyboardInterrupt()
+
+
+class InterruptedAt(sw.Oblivious):
+    """The best exchange, until somebody loses patience at a certain one."""
+
+    def __init__(self, call, interrupt=plain):
+        self.left, self.interrupt = call, interrupt
+
+    def best(self, state, moves):
+        self.left -= 1
+        if not self.left:
+            self.interrupt()
+        return super().best(state, moves)
+
+
+def uniform_path(sizes, method, **options):
+    least_squares = objective()
+    plan = Plan(*resolve(method, least_squares))
+    return warm_path(least_squares, [sw.Uniform(N, size) for size in sizes], plan, **options)
+
+
+@pytest.mark.parametrize("interrupt", [plain, compiled])
+def test_a_search_returns_the_best_so_far(interrupt):
+    result = sw.maximize(objective(), sw.Uniform(N, 5), InterruptedAt(4, interrupt))
+    assert result.status is sw.Status.INTERRUPTED
+    assert len(result.support) == 3
+    assert result.value == pytest.approx(objective()(result.support))
+
+
+def test_an_error_of_the_system_is_no_interrupt():
+    def broken():
+        raise SystemError("broken")
+
+    with pytest.raises(SystemError, match="broken"):
+        sw.maximize(objective(), sw.Uniform(N, 5), InterruptedAt(4, broken))
+
+
+@pytest.mark.parametrize("interrupt", [plain, compiled])
+@pytest.mark.parametrize("call", range(1, 14))
+def test_a_path_keeps_what_it_has(call, interrupt):
+    sizes = [2, 4, 6]
+    results = uniform_path(sizes, InterruptedAt(call, interrupt))
+    whole = uniform_path(sizes, sw.Oblivious())
+    assert {result.status for result in results} == {sw.Status.INTERRUPTED}
+    values = [result.value for result in results]
+    assert values == sorted(values)
+    for size, result, best in zip(sizes, results, whole, strict=True):
+        assert len(result.support) <= size
+        assert result.value == pytest.approx(objective()(result.support))
+        assert result.value <= best.value + 1e-9
+    assert len(results[0].support) >= min(2, call - 1)
+
+
+def test_a_path_of_a_fold_is_all_or_nothing():
+    with pytest.raises(KeyboardInterrupt):
+        uniform_path([2, 4], InterruptedAt(3), all_or_nothing=True)
+
+
+def test_a_path_begins_with_what_is_forced():
+    least_squares = objective()
+    plan = Plan(*resolve(InterruptedAt(1), least_squares))
+    constraints = [sw.Uniform(N, size).contract([7]) for size in (2, 3)]
+    assert [one.support.tolist() for one in warm_path(least_squares, constraints, plan)] == [[7], [7]]
+
+
+def interrupted_fold(monkeypatch, done, interrupt=plain):
+    """Let a fold be interrupted after so many others."""
+    losses, calls = cross_validated._fold_losses, iter(range(10))
+
+    def fold(*arguments):
+        if next(calls) == done:
+            interrupt()
+        return losses(*arguments)
+
+    monkeypatch.setattr(cross_validated, "_fold_losses", fold)
+
+
+@pytest.mark.parametrize("interrupt", [plain, compiled])
+def test_folds_that_are_done_choose_the_size(monkeypatch, interrupt):
+    X, y = data()
+    whole = sw.SparseRegressorCV(sizes=range(1, 9)).fit(X, y)
+    interrupted_fold(monkeypatch, 2, interrupt)
+    with pytest.warns(ConvergenceWarning, match="interrupted: the size is chosen by 2 of 5 folds"):
+        model = sw.SparseRegressorCV(sizes=range(1, 9)).fit(X, y)
+    assert model.result_.status is sw.Status.INTERRUPTED
+    assert model.size_ == model.path_["size"][model.path_["cv_mean"].idxmin()]
+    assert model.support_.tolist() == whole.path_supports_[model.size_ - 1].tolist()
+    assert model.selection_frequency_[model.support_].tolist() == [1] * len(model.support_)
+    np.testing.assert_allclose(model.coef_, whole.path_coefs_[model.size_ - 1])
+    assert model.predict(X).shape == (60,)
+
+
+def test_without_a_fold_bic_chooses(monkeypatch):
+    X, y = data()
+    interrupted_fold(monkeypatch, 0)
+    with pytest.warns(ConvergenceWarning, match="interrupted: the size is chosen by BIC"):
+        model = sw.SparseRegressorCV(sizes=range(1, 9), one_standard_error=True).fit(X, y)
+    assert model.size_ == sw.SparseRegressorCV(sizes=range(1, 9), criterion="bic").fit(X, y).size_
+    assert model.path_["cv_mean"].isna().all()
+
+
+@pytest.mark.parametrize("criterion", ["cv", "bic"])
+def test_an_interrupt_on_all_data_leaves_no_time_for_folds(monkeypatch, criterion):
+    X, y = data()
+    interrupted_fold(monkeypatch, 0, interrupt=lambda: pytest.fail("a fold was begun"))
+    model = sw.SparseRegressorCV(sizes=[1, 3], criterion=criterion, method=InterruptedAt(2), start="empty")
+    with pytest.warns(ConvergenceWarning, match="the search was interrupted: the answer is the best so far"):
+        model.fit(X, y)
+    assert model.result_.status is sw.Status.INTERRUPTED
+    assert len(model.support_) == 1
+
+
+def spins():
+    rng = np.random.default_rng(0)
+    return np.cumprod(np.where(rng.random((200, 5)) < 0.2, -1, 1), axis=1)
+
+
+def interrupted_path(monkeypatch, done):
+    path, calls = ising_graph_cv._path, iter(range(20))
+
+    def interrupted(*arguments, **options):
+        if next(calls) == done:
+            raise KeyboardInterrupt
+        return path(*arguments, **options)
+
+    monkeypatch.setattr(ising_graph_cv, "_path", interrupted)
+
+
+def test_folds_that_are_done_choose_the_degree(monkeypatch):
+    interrupted_path(monkeypatch, 5)  # two ridges: in the third fold
+    with pytest.warns(ConvergenceWarning, match="degree and ridge are chosen by 2 of 5 folds"):
+        model = sw.IsingGraphCV([1, 2], [0.01, 0.1]).fit(spins())
+    assert model.result_.status is sw.Status.INTERRUPTED
+    again = sw.IsingGraph(model.max_degree_, ridge=model.ridge_).fit(spins())
+    assert model.support_.tolist() == again.support_.tolist()
+
+
+def test_without_a_fold_there_is_no_degree(monkeypatch):
+    interrupted_path(monkeypatch, 1)
+    with pytest.raises(KeyboardInterrupt):
+        sw.IsingGraphCV([1, 2], [0.01, 0.1]).fit(spins())
+
+
+def test_a_proof_is_interrupted_in_compiled_code(monkeypatch):
+    from swapwise.theory import prover
+
+    monkeypatch.setattr(prover, "root_node", lambda *arguments: compiled())
+    proof = sw.certify(objective(), sw.Uniform(N, 3), [9, 10, 11])
+    assert proof.status is sw.Status.INTERRUPTED
