@@ -20,6 +20,9 @@ def plain_interrupts() -> Iterator[None]:
     try:
         yield
     except SystemError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):  # one for every function that it came through
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
             raise KeyboardInterrupt from error
         raise

@@ -29,7 +29,11 @@ def plain():
 
 
 def compiled():
-    raise SystemError("a result with an exception set") from KeyboardInterrupt()
+    """As it comes out of compiled functions: one error for each of them."""
+    try:
+        raise SystemError("a result with an exception set") from KeyboardInterrupt()
+    except SystemError as error:
+        raise SystemError("a result with an exception set") from error
 
 
 class InterruptedAt(sw.Oblivious):

@@ -216,7 +216,9 @@ class CrossValidated(SparseEstimator):
         # Without time nothing is searched, but every option is checked as for any search.
         idle = self._copy(time_limit=0.0, random_state=seed, progress=False)
         with unwarned():
-            idle._search(objective, constraint)
+            checked = idle._search(objective, constraint)
+        if checked.best.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt  # it came so early that there is nothing yet
         start = check_start(self._start(objective, constraint), constraint)
         name, pivot = resolve(self.method, objective)
         return Plan(name, pivot, self.q, start, self.max_iter, None, self.tol)

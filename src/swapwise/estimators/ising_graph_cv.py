@@ -165,9 +165,7 @@ class IsingGraphCV(BaseIsingGraph):
             raise KeyboardInterrupt
         if interrupted:
             by = f"{done} of {len(folds)} folds"
-            warn(
-                f"cross-validation was interrupted: degree and ridge are chosen by {by}", ConvergenceWarning
-            )
+            warn(f"cross-validation was interrupted: degree and ridge are chosen by {by}", ConvergenceWarning)
         scores = np.array(found[: done * len(ridges)]).reshape(done, len(ridges), len(degrees), 2)
         return scores, interrupted
 

@@ -82,6 +82,7 @@ def warm_path(
     try:
         with plain_interrupts():
             walk.go()
+            return walk.results()
     except KeyboardInterrupt:
         if all_or_nothing:
             raise
