@@ -60,12 +60,14 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
+    "show_signature": False,
     "doc_module": ("swapwise",),
     "backreferences_dir": "gallery/backreferences",
 }
 
 html_theme = "pydata_sphinx_theme"
 html_title = "swapwise"
+html_context = {"default_mode": "auto"}  # light or dark as the system is
 html_static_path = ["_static"]
 html_css_files = ["swapwise.css"]
 # The sources are Markdown with examples to be run: a copy of them would be taken for pages of their own.

@@ -26,6 +26,7 @@ LAYERS = [
     {"experiments"},
     {"report"},
     {"cli"},
+    {"__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 MODULES = sorted(ROOT.rglob("*.py"))

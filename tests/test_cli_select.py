@@ -75,7 +75,7 @@ def test_the_answer_is_that_of_the_estimator(tmp_path, data, numbers):
     answer = answer_of(tmp_path / "a.json")
     assert chosen_in(answer) == list(model.get_feature_names_out())
     assert [row["coefficient"] for row in answer["chosen"]] == pytest.approx(model.coef_[model.support_])
-    assert answer["fit"] == {"measure": "R²", "value": pytest.approx(model.score(X, y))}
+    assert answer["fit"] == {"r2": pytest.approx(model.score(X, y))}
     assert answer["intercept"] == pytest.approx(model.intercept_)
     assert answer["search"]["status"] == "LOCAL_OPTIMUM"
     assert f"R² {model.score(X, y):.4f} on 120 rows" in done.output
@@ -143,9 +143,10 @@ def test_classes(tmp_path, numbers, target):
     assert done.exit_code == 0, done.output
     answer = answer_of(tmp_path / "a.json")
     assert chosen_in(answer) == ["roof_1", "hall_0"]
-    assert 0.2 < answer["fit"]["value"] < 1
-    levels = 1 if len(target) == 2 else 3
-    assert len(answer["chosen"][0]) == 1 + levels
+    assert 0.2 < answer["fit"]["deviance_explained"] < 1
+    assert f"accuracy {answer['fit']['accuracy']:.4f} on 120 rows" in done.output
+    for numbers_of in (answer["intercept"], answer["chosen"][0]["coefficient"]):
+        assert isinstance(numbers_of, float) if len(target) == 2 else list(numbers_of) == target
     assert "deviance explained" in done.output
 
 
@@ -158,7 +159,7 @@ def test_counts(tmp_path, numbers):
     model = sw.SparsePoissonRegressor(1, ridge=0.01).fit(numbers[NAMES], counts)
     answer = answer_of(tmp_path / "a.json")
     assert answer["chosen"] == [{"feature": "roof_0", "coefficient": pytest.approx(model.coef_[0])}]
-    assert answer["fit"]["value"] == pytest.approx(model.score(numbers[NAMES], counts))
+    assert answer["fit"]["deviance_explained"] == pytest.approx(model.score(numbers[NAMES], counts))
 
 
 @pytest.mark.parametrize("choose", ["cv", "bic", "ebic"])
@@ -194,7 +195,7 @@ def test_formats_say_the_same(tmp_path, numbers, name):
         numbers.to_parquet(path)
     else:
         numbers.to_csv(path, index=False, sep="\t" if name == "t.tsv" else ",")
-    pd.testing.assert_frame_equal(read_table(path), numbers)
+    pd.testing.assert_frame_equal(read_table(path).reset_index(drop=True), numbers)
 
 
 def test_arrays_are_columns(tmp_path, numbers):
@@ -264,7 +265,7 @@ BAD = {
     "large size": (["--size", "10"], "--size is 10, but there are only 9 features to choose from"),
     "unwritable": (["--json", "no/such/folder.json"], "there is no folder no/such"),
     "forced out": (["--force-out", "roof_7"], "--force-out names 'roof_7', but the data have no such column"),
-    "forced in": (["--force-in", "y"], "--force-in names 'y', but the data have no such column"),
+    "forced in": (["--force-in", "y"], "--force-in names the target 'y', which is to be explained"),
     "method": (["--method", "best"], "method must be a pivot rule or one of auto"),
     "ridge": (["--ridge", "-1"], "ridge must be a non-negative number, got -1.0"),
     "groups": (["--groups", "nowhere.csv"], "there is no file nowhere.csv"),
@@ -312,9 +313,7 @@ def test_bad_tables_are_told(tmp_path, mistake):
 
 def test_bad_formats_are_told(tmp_path):
     (tmp_path / "t.xls").write_text("x")
-    _refused(select(tmp_path / "t.xls", "--target", "y"), "must end in .csv, .tsv, .parquet or .npz")
-    (tmp_path / "t.csv").write_bytes("größe,y\n1,2\n".encode("latin-1"))
-    _refused(select(tmp_path / "t.csv", "--target", "y"), "must be text in UTF-8")
+    _refused(select(tmp_path / "t.xls", "--target", "y"), "must end in .csv, .tsv, .txt")
     for name, kind in {"t.parquet": "Parquet", "t.npz": "arrays of numpy"}.items():
         (tmp_path / name).write_bytes(b"no such thing")
         _refused(select(tmp_path / name, "--target", "y"), f"{name} cannot be read as {kind}")

@@ -1,12 +1,21 @@
-"""Every public name is in the reference, and every page of the documentation can be reached."""
+"""Names, options and pages are all there and can be reached, and transcripts are what is printed."""
 
+import ast
+import doctest
+import json
 import re
+import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
 
 import swapwise
+from swapwise.cli import app
+from swapwise.cli.options import Choice, Family
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -40,6 +49,11 @@ def test_what_the_pages_include_is_there():
                 assert source.count(marker) == 1, (page.name, kind, marker)
 
 
+def test_every_picture_is_shown_somewhere():
+    pages = "".join(page.read_text() for page in (ROOT / "README.md", *DOCS.glob("*.md")))
+    assert all(f"images/{picture.name}" in pages for picture in (DOCS / "images").iterdir())
+
+
 def test_the_extensions_are_what_is_installed():
     extensions = re.findall(r'^    "(\w+)(?:\.\w+)*",$', (DOCS / "conf.py").read_text(), re.MULTILINE)
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["docs"]
@@ -51,3 +65,130 @@ def test_the_pages_name_nothing_that_is_not_there():
     pages = [ROOT / "README.md", *DOCS.glob("*.md"), *(ROOT / "examples").glob("*.py")]
     named = {name for page in pages for name in re.findall(r"\bsw\.(\w+)", page.read_text())}
     assert named <= {*swapwise.__all__}
+
+
+# The command line.
+
+COMMAND_LINE = (DOCS / "command-line.md").read_text()
+COMMANDS = get_command(app).commands
+WITH_OPTIONS = sorted(set(COMMANDS) - {"bench"})  # which hands all of its words on to the race
+
+
+@pytest.fixture
+def terminal(tmp_path, monkeypatch):
+    """A function that returns what a block of commands looks like when they are run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    status = 0
+
+    def run(command):
+        nonlocal status
+        command = command.replace("\\\n", "")
+        if command.startswith("swapwise "):  # here, since to start Python takes longer than most commands
+            done = CliRunner().invoke(app, shlex.split(command)[1:])
+            status = done.exit_code
+            return done.output
+        done = subprocess.run(["sh", "-c", f"(exit {status}); {command}"], capture_output=True, text=True)
+        status = done.returncode
+        return done.stdout + done.stderr
+
+    def transcript(block):
+        commands = re.findall(r"^\$ ((?:.*\\\n)*.*\n)", block, re.MULTILINE)
+        return "".join(f"$ {command}{run(command)}" for command in commands)
+
+    return transcript
+
+
+def without_times(text):
+    """Return the lines of a transcript, whose times differ and which compiles only if nobody did before."""
+    lines = [line.rstrip() for line in text.splitlines() if not line.startswith("Note: compiling")]
+    return [re.sub(r"\d+\.\d+ s(, and \d+ s of compiling, once)?$", "… s", line) for line in lines]
+
+
+def test_what_the_page_shows_of_the_command_line_is_what_it_does(terminal):
+    names = {}
+    for language, block in re.findall(r"^```(python|pycon|console)\n(.*?)^```", COMMAND_LINE, re.M | re.S):
+        if language == "python":
+            exec(block, names)
+        elif language == "pycon":
+            session = doctest.DocTestParser().get_doctest(block, names, "command-line.md", None, None)
+            doctest.DebugRunner().run(session, clear_globs=False)
+            names = session.globs
+        else:
+            assert without_times(terminal(block)) == without_times(block)
+
+
+def test_the_page_has_every_command():
+    assert set(re.findall(r"^\| \[`swapwise (\w+)`\]", COMMAND_LINE, re.M)) == set(COMMANDS)
+
+
+def names_of_options(command):
+    """Return the names of each option, such as ("--quiet", "-q")."""
+    return [tuple(option.opts) for option in COMMANDS[command].params if option.opts[0].startswith("-")]
+
+
+def options_on_the_page(command):
+    section = re.search(rf"^### `swapwise {command}`\n(.*?)(?=^#|\Z)", COMMAND_LINE, re.M | re.S)[1]
+    rows = re.findall(r"^\| `(-.*?)` \| (.*) \|$", section, re.M)
+    return [(tuple(names.split("`, `")), meaning) for names, meaning in rows]
+
+
+@pytest.mark.parametrize("command", WITH_OPTIONS)
+def test_the_page_lists_every_option_once(command):
+    assert sorted(names for names, _ in options_on_the_page(command)) == sorted(names_of_options(command))
+
+
+@pytest.mark.parametrize(("option", "words"), [("--family", Family), ("--choose", Choice)])
+def test_the_page_lists_every_word_that_an_option_knows(option, words):
+    meaning = dict(options_on_the_page("select"))[(option,)]
+    assert re.findall(r"`(\w+)`", meaning) == [word.value for word in words]
+
+
+@pytest.mark.parametrize("command", WITH_OPTIONS)
+def test_the_pages_use_no_option_that_is_not_there(command):
+    pages = "\n".join(page.read_text() for page in (ROOT / "README.md", *DOCS.glob("*.md")))
+    uses = re.findall(rf"swapwise {command}((?: [^\n`#\\]+|\\\n)*)", pages)
+    used = set(re.findall(r"(?<!\S)--[a-z-]+", " ".join(uses)))
+    assert used <= {name for names in names_of_options(command) for name in names} | {"--help"}
+
+
+def test_the_page_explains_every_key_of_the_json(tmp_path):
+    file = tmp_path / "answer.json"
+    CliRunner().invoke(app, ["select", "--demo", "--path", "1:3", "--certify", "--json", str(file)])
+    answer = json.loads(file.read_text())
+    table = re.search(r"^\| key \|.*\n((?:\|.*\n)+)", COMMAND_LINE, re.M)[1]
+    meanings = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", table, re.M))
+    assert set(meanings) == set(answer)
+    inner = {key: answer[key] for key in ("fit", "search", "certificate")} | {"chosen": answer["chosen"][0]}
+    for key, value in inner.items():
+        assert all(f"`{name}`" in meanings[key] for name in value), key
+
+
+# The paper.
+
+PAPER = (DOCS / "the-paper-line-by-line.md").read_text()
+ROWS = "\n".join(re.findall(r"^\| .*$", PAPER, re.M))
+
+
+def test_every_numbered_statement_of_the_paper_has_a_row():
+    # 27 statements are counted together in its source, from Definition (1) to Corollary (27).
+    numbered = re.findall(
+        r"(?:Definition|Theorem \d|Proposition|Lemmas?|Remark|Corollaries|and) \((\d+)\)", ROWS
+    )
+    assert sorted(map(int, numbered)) == list(range(1, 28))
+    assert [int(number) for number in re.findall(r"^\| Algorithm (\d)", ROWS, re.M)] == [1, 2, 3, 4, 5, 6]
+    assert [int(number) for number in re.findall(r"^\| Theorem (\d) \(", ROWS, re.M)] == [1, 2, 3, 4, 5]
+
+
+def test_the_tests_that_hold_the_paper_are_there():
+    defined = {
+        node.name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+    }
+    named = set(re.findall(r"`(test_\w+)`", PAPER))
+    assert named
+    assert named <= defined

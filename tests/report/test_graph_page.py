@@ -44,6 +44,8 @@ class TestContent:
         score = f"{model.score(data):.5g} on the data of fit"
         for words in (f"{EVIL}{EVIL}", "IsingGraphCV", "300 samples of 6 variables", score, "2.5 seconds"):
             assert words in text
+        assert f"largest degree chosen{model.max_degree_}, of 1 to 2, by cross-validation" in text
+        assert f"ridge chosen{model.ridge_:g}, of 0.01, 0.1" in text
 
     def test_couplings_strongest_first(self, model, page):
         text = Reader(page).text["couplings"]
@@ -72,7 +74,8 @@ class TestContent:
 
     def test_one_degree(self, data):
         page = graph_report(IsingGraph(1).fit(data), data)
-        assert "IsingGraphCV compares several" in Reader(page).text["path"]
+        assert "by swapwise graph --choose cv, and in Python by IsingGraphCV" in Reader(page).text["path"]
+        assert "ridge used" in Reader(page).text["asked"]
         assert "No proof was asked for" in Reader(page).text["certificate"]
 
     @pytest.mark.filterwarnings("ignore:.*allows only the empty set")

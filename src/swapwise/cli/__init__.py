@@ -22,7 +22,10 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version.", metavar=""
+        ),
     ] = False,
 ) -> None:
     """Choose variables under structure."""

@@ -10,6 +10,8 @@ from typing import Any
 
 import typer
 
+from swapwise.interrupts import plain_interrupts
+
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
@@ -34,14 +36,13 @@ def told_in_one_line(command: str, *, debug: bool = False) -> Iterator[None]:
     SystemExit: swapwise select: data.csv is empty
     """
     try:
-        with terminated_like_interrupted():
+        with terminated_like_interrupted(), plain_interrupts():
             yield
-    except (KeyboardInterrupt, SystemError) as stop:
-        # An interrupt that reaches compiled code comes out of it as what caused a SystemError.
-        if not isinstance(stop, KeyboardInterrupt) and not isinstance(stop.__cause__, KeyboardInterrupt):
-            raise
+    except KeyboardInterrupt:
         typer.echo(f"{command}: interrupted, with nothing to show yet", err=True)
         raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:  # whoever reads what is printed has had enough: no mistake
+        raise
     # The library says by these three that what it was given is wrong.
     except (ValueError, TypeError, OSError) as error:
         if debug:
@@ -78,5 +79,6 @@ def warnings_as_notes(quiet: bool) -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
+        warnings.filterwarnings("ignore", "the search was interrupted")  # which commands say themselves
         warnings.showwarning = show  # catch_warnings restores it
         yield

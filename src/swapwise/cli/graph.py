@@ -6,15 +6,15 @@ from enum import StrEnum
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from swapwise.cli.compiling import timed
 from swapwise.cli.failures import INTERRUPTED, BadInput, told_in_one_line, warnings_as_notes
-from swapwise.cli.options import DATA, Debug, DropMissing, Force, Quiet, Report
-from swapwise.cli.output import Output, check_outputs, write_outputs
-from swapwise.cli.show import show_graph
+from swapwise.cli.options import DATA, Debug, DropMissing, Force, Quiet, Report, file, option
+from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
+from swapwise.cli.show import say, show_graph
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,14 +35,16 @@ class DegreeChoice(StrEnum):
 
 def graph(
     data: Annotated[Path, typer.Argument(help=DATA, show_default=False)],
-    max_degree: Annotated[int, typer.Option(help="At most so many neighbours of each column.")] = 3,
+    max_degree: Annotated[
+        int, option(help="At most so many neighbours of each column.", metavar="NUMBER")
+    ] = 3,
     choose: Annotated[
         DegreeChoice | None, typer.Option(help="Choose the degree, up to --max-degree, by cross-validation.")
     ] = None,
     drop_missing: DropMissing = False,
     report: Report = None,
-    graphml: Annotated[Path | None, typer.Option(help="Write the graph here, as GraphML.")] = None,
-    edges: Annotated[Path | None, typer.Option(help="Write the edges here, as .csv.")] = None,
+    graphml: Annotated[Path | None, file(help="The graph, as GraphML.")] = None,
+    edges: Annotated[Path | None, file(help="The edges, as .csv.")] = None,
     force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -51,21 +53,24 @@ def graph(
     with told_in_one_line("swapwise graph", debug=debug), warnings_as_notes(quiet):
         if max_degree < 1:
             raise BadInput(f"--max-degree must be at least 1, got {max_degree}")
+        check_page(report)
         check_outputs([report, graphml, edges], inputs=[data], force=force)
         table = _read(data, drop_missing)
-        began = perf_counter()
-        model = _estimator(max_degree, choose, quiet).fit(table)
-        seconds = perf_counter() - began
-        if not quiet:
-            show_graph(model, len(table), seconds)
+        with timed(quiet) as watch:
+            model = _estimator(max_degree, choose, quiet).fit(table)
         asked = {"data": str(data), "largest degree": str(max_degree)}
         asked |= {} if choose is None else {"degree chosen by": choose.value}
         outputs: list[Output] = [
             (graphml, partial(_graphml, model)),
             (edges, partial(_edge_list, model)),
-            (report, partial(_page, model, table, asked, seconds)),
+            (report, partial(_page, model, table, asked, watch.seconds)),
         ]
-        write_outputs(outputs, quiet=quiet)
+        # Before anything is printed: whoever reads that may stop reading.
+        written = write_outputs(outputs, force=force)
+        if not quiet:
+            show_graph(model, len(table), watch)
+            for line in written:
+                say(line)
         if model.result_.status == "INTERRUPTED":
             raise typer.Exit(INTERRUPTED)
 
@@ -94,7 +99,7 @@ def as_yes_or_no(column: pd.Series) -> pd.Series:
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    from swapwise.cli.tables import some_of
+    from swapwise.cli.wording import some_of
 
     if is_numeric_dtype(column) and not is_bool_dtype(column):
         words = column.map("{:g}".format)

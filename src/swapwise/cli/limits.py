@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from swapwise.cli.failures import BadInput
-from swapwise.cli.tables import read_groups
+from swapwise.cli.groups import read_groups
 
 if TYPE_CHECKING:
     from swapwise.constraints.base import IndependenceSystem
@@ -66,33 +67,49 @@ class Limits:
                 raise BadInput(f"--{name} must be at least 1, got {number}")
 
     def constraint(
-        self, features: Sequence[str], left_out: Sequence[str] = ()
+        self, features: Sequence[str], left_out: Sequence[str] = (), forced: Sequence[str] = ()
     ) -> tuple[IndependenceSystem | None, dict[str, str] | None]:
         """Return the sets of features that are allowed, None for all, and the group of each feature.
 
-        Files of groups may name features that are ``left_out``.
+        Files of groups may name features that are ``left_out``. Those that are ``forced`` must be allowed
+        together.
 
         >>> limits = Limits(groups_from_prefix="_", per_group=1)
         >>> limits.constraint(["roof_1", "roof_2", "hall_1"])[0]
         Partition(n=3, 2 labels, capacity=1)
+        >>> limits.constraint(["roof_1", "roof_2", "hall_1"], forced=["roof_1", "roof_2"])
+        Traceback (most recent call last):
+        ...
+        swapwise.cli.failures.BadInput: --force-in names 2 features of group 'roof', but at most 1 of each is
+        allowed; --per-group 2 allows them
         """
         from swapwise.constraints.intersection import Intersection
         from swapwise.constraints.partition import Partition
         from swapwise.constraints.uniform import Uniform
 
-        if self.size is not None and self.size > len(features):
-            raise BadInput(
-                f"--size is {self.size}, but there are only {len(features)} features to choose from"
-            )
+        self._require_size(len(features), len(forced))
         if not self.has_groups:
             return (None if self.size is None else Uniform(len(features), self.size)), None
         first = self._partition(features, left_out)
         group_of = dict(zip(features, map(str, first.element_labels), strict=True))
+        _require_room(forced, group_of, self.per_group or 1, "--per-group")
         limited = first if self.size is None else first.truncate(self.size)
         if self.and_groups is None:
             return limited, group_of
-        second = Partition(read_groups(self.and_groups, features, left_out), self.and_per_group or 1)
-        return Intersection(limited, second), group_of
+        other_group_of, most = read_groups(self.and_groups, features, left_out), self.and_per_group or 1
+        _require_room(forced, other_group_of, most, "--and-per-group")
+        return Intersection(limited, Partition(other_group_of, most)), group_of
+
+    def _require_size(self, n_features: int, n_forced: int) -> None:
+        if self.size is None:
+            return
+        if self.size > n_features:
+            raise BadInput(f"--size is {self.size}, but there are only {n_features} features to choose from")
+        if self.size < n_forced:
+            raise BadInput(
+                f"--force-in names {n_forced} features, but at most {self.size} in all are allowed; --size "
+                f"{n_forced} allows them"
+            )
 
     def _partition(self, features: Sequence[str], left_out: Sequence[str]) -> Partition:
         from swapwise.constraints.partition import Partition
@@ -118,3 +135,13 @@ class Limits:
         if self.size is not None:
             words.append(f"at most {self.size} in all")
         return ", ".join(words)
+
+
+def _require_room(forced: Sequence[str], group_of: Mapping[str, str], most: int, option: str) -> None:
+    """Say which group has more forced features than are allowed of it."""
+    for group, count in Counter(group_of[name] for name in forced).items():
+        if count > most:
+            raise BadInput(
+                f"--force-in names {count} features of group {group!r}, but at most {most} of each "
+                f"{'is' if most == 1 else 'are'} allowed; {option} {count} allows them"
+            )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+# The parts of a command's help.
+LIMITS, SEARCH, FILES, MESSAGES = "What may be chosen", "How to choose", "Files to write", "Messages"
 
 
 class Family(StrEnum):
@@ -33,9 +36,36 @@ class Choice(StrEnum):
     EBIC = "ebic"
 
 
-DATA = "A table: .csv, .tsv, .parquet or .npz."
-DropMissing = Annotated[bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")]
-Report = Annotated[Path | None, typer.Option(help="Write a page with charts here, as .html.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+def flag(*names: str, help: str, panel: str | None = None) -> Any:
+    """Return an option that takes no value; help would show one without the empty metavar.
+
+    >>> flag("--force", help="Overwrite.").metavar
+    ''
+    """
+    return typer.Option(*names, help=help, metavar="", rich_help_panel=panel)
+
+
+def option(*names: str, help: str, metavar: str, panel: str | None = None) -> Any:
+    """Return an option that takes a value, called ``metavar`` in the help.
+
+    >>> option("--size", help="So many.", metavar="NUMBER").metavar
+    'NUMBER'
+    """
+    return typer.Option(*names, help=help, metavar=metavar, rich_help_panel=panel)
+
+
+def file(*names: str, help: str) -> Any:
+    """Return an option that says where to write a file.
+
+    >>> file(help="The answer.").metavar
+    'FILE'
+    """
+    return option(*names, help=help, metavar="FILE", panel=FILES)
+
+
+DATA = "A table: .csv, .tsv or .txt (also packed, as .csv.gz), .parquet or .npz."
+DropMissing = Annotated[bool, flag("--drop-missing", help="Leave out rows with missing values.")]
+Report = Annotated[Path | None, file(help="A page with charts, as .html, that opens offline.")]
+Force = Annotated[bool, flag("--force", help="Overwrite files that exist.", panel=FILES)]
+Quiet = Annotated[bool, flag("--quiet", "-q", help="Print nothing but errors.", panel=MESSAGES)]
+Debug = Annotated[bool, flag("--debug", help="Show the traceback of an error.", panel=MESSAGES)]

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from swapwise.cli.columns import names_among, require_columns
+from swapwise.cli.failures import BadInput
 from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
+from swapwise.cli.wording import some_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEMO = "the diabetes data of scikit-learn"
 DEMO_TARGET, DEMO_SIZE = "progression", 4
@@ -30,6 +36,7 @@ class Question:
     limits: Limits
     target: str
     family: Family
+    #: Names of columns; as the options have it, until :meth:`about` has seen the columns
     force_in: list[str]
     force_out: list[str]
     method: str
@@ -49,14 +56,35 @@ class Question:
             "limits": self.limits.in_words(),
             "sizes tried": f"{self.sizes[0]} to {self.sizes[-1]}" if self.sizes else "",
             "size chosen by": self.choose.value if self.choose else "",
-            "forced in": ", ".join(self.force_in),
-            "forced out": ", ".join(self.force_out),
+            "forced in": _listed(self.force_in),
+            "forced out": _listed(self.force_out),
             "method": self.method,
             "ridge": "" if self.ridge is None else f"{self.ridge:g}",
             "text as columns of 0 and 1": "yes" if self.one_hot else "",
             "rows with missing values": "left out" if self.drop_missing else "",
         }
         return {name: word for name, word in words.items() if word}
+
+    def about(self, table: pd.DataFrame) -> Question:
+        """Return the same question with the names of columns of a table, if they can mean what they must.
+
+        >>> import pandas as pd
+        >>> rest = dict.fromkeys(["sizes", "choose", "ridge", "certify", "one_hot", "drop_missing"])
+        >>> question = Question(None, Limits(), "y", Family.LINEAR, ["a,b"], [], "auto", **rest)
+        >>> question.about(pd.DataFrame({"a": [1], "b": [2], "y": [3]})).force_in
+        ['a', 'b']
+        """
+        force_in = names_among(self.force_in, table.columns)
+        force_out = names_among(self.force_out, table.columns)
+        named = {"--target": [self.target], "--force-out": force_out, "--force-in": force_in}
+        for option, names in named.items():
+            require_columns(names, table, option)
+            if option != "--target" and self.target in names:
+                raise BadInput(f"{option} names the target {self.target!r}, which is to be explained")
+        both = [repr(name) for name in force_in if name in force_out]
+        if both:
+            raise BadInput(f"--force-in and --force-out both name {some_of(both)}: choose one of the options")
+        return replace(self, force_in=force_in, force_out=force_out)
 
 
 def question_of(asked: Mapping[str, Any]) -> Question:
@@ -77,22 +105,21 @@ def question_of(asked: Mapping[str, Any]) -> Question:
     return Question(
         limits=limits,
         target=asked["target"] or DEMO_TARGET,
-        force_in=_listed(asked["force_in"]),
-        force_out=_listed(asked["force_out"]),
+        force_in=asked["force_in"] or [],
+        force_out=asked["force_out"] or [],
         sizes=_sizes(asked["path"]),
         choose=(asked["choose"] or Choice.CV) if follows_path else None,
         **{name: asked[name] for name in plain},
     )
 
 
-def _listed(given: list[str] | None) -> list[str]:
-    """Return names that commas are between, of all that were given.
+def _listed(names: list[str]) -> str:
+    """Return names with commas between them, those with commas within them in quotes.
 
-    >>> _listed(["a, b", "c"]), _listed(None)
-    (['a', 'b', 'c'], [])
+    >>> _listed(["a", "size, in m"])
+    "a, 'size, in m'"
     """
-    names = [name.strip() for some in given or [] for name in some.split(",")]
-    return [name for name in dict.fromkeys(names) if name]
+    return ", ".join(repr(name) if "," in name else name for name in names)
 
 
 def _sizes(path: str | None) -> range | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swapwise.cli.failures import INTERRUPTED, terminated_like_interrupted
+from swapwise.cli.options import flag
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 STOPPED = "Interrupted; the same command goes on from here."
 
-# As in swapwise.experiments.grid, which takes its time to import: help should not.
+# The seed as in swapwise.experiments.grid, which takes its time to import: help should not.
 TRIALS, QUICK_TRIALS, SEED = 10, 2, 2020
 
 
@@ -43,11 +44,11 @@ def reproduce(
         typer.Option(file_okay=False, help="The folder of the results; by default one in results/."),
     ] = None,
     as_published: Annotated[
-        bool, typer.Option("--as-published", help="One M for all moves, start from nothing, T = 200.")
+        bool, flag("--as-published", help="One M for all moves, start from nothing, T = 200.")
     ] = False,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Two trials, and nothing that takes more than half a second or so."),
+        flag("--quick", help="Two trials, and nothing that takes more than half a second or so."),
     ] = False,
 ) -> None:
     """Run the paper's experiments and draw its figure; stopped and started again, it goes on."""

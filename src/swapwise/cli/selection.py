@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swapwise.checks import unwarned, warn
+from swapwise.cli.answer import as_json
 from swapwise.cli.columns import Design
-from swapwise.cli.limits import DEFAULT_SIZE
-from swapwise.cli.options import Family
-from swapwise.constraints.uniform import Uniform
+from swapwise.cli.compiling import Stopwatch, timed
+from swapwise.cli.options import Choice, Family
+from swapwise.interrupts import plain_interrupts
+from swapwise.search.methods import OTHERS
 from swapwise.search.result import Status
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from swapwise.cli.problem import Problem
     from swapwise.cli.question import Question
     from swapwise.theory.certificate import Certificate
 
@@ -39,73 +41,71 @@ class Selection:
     #: The group of every column, or None
     group_of: dict[str, str] | None
     asked: dict[str, str]
-    seconds: float
+    watch: Stopwatch
+    #: What is proven; None if nothing was asked for, or if that was interrupted too early
     certificate: Certificate | None
+    unproven: bool
 
     @property
     def interrupted(self) -> bool:
         """Whether somebody did not wait for the end."""
         proof = None if self.certificate is None else self.certificate.status
-        return Status.INTERRUPTED in (self.model.result_.status, proof)
+        return self.unproven or Status.INTERRUPTED in (self.model.result_.status, proof)
+
+    @property
+    def levels(self) -> list[str]:
+        """The classes that have coefficients of their own; none if there is one coefficient a feature."""
+        if np.ndim(self.model.coef_) == 1 or len(self.model.coef_) == 1:
+            return []
+        return [str(level) for level in self.model.classes_]
 
     @property
     def chosen(self) -> pd.DataFrame:
-        """The chosen columns with their groups, if any, and coefficients, one group after another."""
+        """The chosen columns with their groups, if any, and coefficients, one group after another.
+
+        The coefficients have one column, or one for each of the levels.
+        """
         import pandas as pd
 
         names = self.design.X.columns[self.model.support_]
-        coefficients = pd.DataFrame(np.atleast_2d(self.model.coef_)[:, self.model.support_].T)
-        coefficients.columns = self._levels()
-        coefficients.insert(0, "feature", names)
+        coefficients = np.atleast_2d(self.model.coef_)[:, self.model.support_].T
+        chosen = pd.DataFrame(coefficients, columns=self.levels or ["coefficient"])
+        chosen.insert(0, "feature", names, allow_duplicates=True)
         if self.group_of is None:
-            return coefficients
-        coefficients.insert(0, "group", [self.group_of[name] for name in names])
+            return chosen
+        chosen.insert(0, "group", [self.group_of[name] for name in names], allow_duplicates=True)
         order = list(dict.fromkeys(self.group_of.values()))
-        return coefficients.sort_values("group", key=lambda column: column.map(order.index), kind="stable")
-
-    def _levels(self) -> list[str]:
-        """Return what each column of coefficients is of: for three classes or more, there is one for each."""
-        if np.ndim(self.model.coef_) == 1 or len(self.model.coef_) == 1:
-            return ["coefficient"]
-        return [f"coefficient of {level}" for level in self.model.classes_]
+        places = [order.index(self.group_of[name]) for name in names]
+        return chosen.iloc[np.argsort(places, kind="stable")]
 
     @property
-    def fit_quality(self) -> tuple[str, float]:
-        """What measures the fit, and how good it is."""
+    def chosen_by(self) -> str:
+        """What chose the size: if no fold was done before an interrupt, another criterion than was asked."""
+        asked = self.asked["size chosen by"]
+        without_folds = asked == Choice.CV and self.model.path_["cv_mean"].isna().all()
+        return Choice.BIC.value if without_folds else asked
+
+    @property
+    def intercept(self) -> list[float]:
+        """The intercept, or that of each level."""
+        return [float(value) for value in np.ravel(self.model.intercept_)]
+
+    @property
+    def fit_quality(self) -> dict[str, float]:
+        """How good the fit is, by what measures it."""
         from sklearn.metrics import d2_log_loss_score
 
         X = self.design.X
         if hasattr(self.model, "classes_"):
             probabilities = self.model.predict_proba(X)
             explained = d2_log_loss_score(self.y, probabilities, labels=self.model.classes_)
-            return "deviance explained", float(explained)
+            return {"deviance explained": float(explained), "accuracy": float(self.model.score(X, self.y))}
         name = "R²" if self.asked["family"] == Family.LINEAR else "deviance explained"
-        return name, float(self.model.score(X, self.y))
+        return {name: float(self.model.score(X, self.y))}
 
     def to_json(self) -> str:
         """Return the answer for programs."""
-        name, quality = self.fit_quality
-        result = self.model.result_
-        answer: dict[str, Any] = {
-            "asked": self.asked,
-            "chosen": self.chosen.to_dict("records"),
-            "intercept": np.asarray(self.model.intercept_).tolist(),
-            "fit": {"measure": name, "value": quality},
-            "search": {"value": float(result.value), "status": result.status.value, "moves": result.n_iter},
-            "seconds": self.seconds,
-        }
-        if self.certificate is not None:
-            proof = self.certificate
-            answer["certificate"] = {
-                "ratio": float(proof.ratio),
-                "value": float(proof.value),
-                "upper_bound": float(proof.upper_bound),
-                "kind": proof.kind,
-            }
-        if hasattr(self.model, "path_"):
-            # By pandas: numbers that are not there become null.
-            answer["path"] = json.loads(self.model.path_.to_json(orient="records"))
-        return json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
+        return as_json(self)
 
     def to_html(self) -> str:
         """Return the answer as a page with charts."""
@@ -118,34 +118,66 @@ class Selection:
             groups=self.group_of,
             certificate=self.certificate,
             asked=self.asked,
-            seconds=self.seconds,
+            seconds=self.watch.seconds,
         )
 
     def to_bytes(self) -> bytes:
-        """Return the fitted model as ``joblib.load`` reads it."""
+        """Return the fitted model, which takes tables like that of the file, as ``joblib.load`` reads it."""
         import joblib
+        from sklearn.pipeline import make_pipeline
 
         file = BytesIO()
-        joblib.dump(self.model, file)
+        joblib.dump(make_pipeline(self.design.transformer, self.model), file)
         return file.getvalue()
 
 
-def select_features(question: Question, design: Design, *, progress: bool) -> Selection:
+def select_features(problem: Problem, *, quiet: bool, progress: bool) -> Selection:
     """Fit the estimator that the question asks for."""
-    variables = design.variables
-    constraint, group_of_variable = question.limits.constraint(variables, question.force_out)
-    if constraint is None and question.choose is None:
-        constraint = Uniform(len(variables), min(DEFAULT_SIZE, len(variables)))
-    model = _estimator(question, constraint, design.variable_of, progress)
+    question, design = problem.question, problem.design
+    model = _estimator(question, problem.constraint, design.variable_of, progress)
     y = _target(design, question.family)
-    began = perf_counter()
-    model.fit(design.X, y)
-    certificate = None
-    if question.certify and model.result_.status is not Status.INTERRUPTED:
-        certificate = model.certify(design.X, y)
-    seconds = perf_counter() - began
-    group_of = _groups_of_columns(design, group_of_variable)
-    return Selection(model, design, y, group_of, question.in_words(), seconds, certificate)
+    with timed(quiet) as watch:
+        model.fit(design.X, y)
+        proof = _proof(model, design.X, y, progress) if question.certify else None
+        if proof is not None and proof.better is not None and _can_go_on(question):
+            model, proof = _with_better(model, design.X, y, proof)
+    return Selection(
+        model,
+        design,
+        y,
+        _groups_of_columns(design, problem.group_of),
+        question.in_words(),
+        watch,
+        proof,
+        unproven=question.certify and proof is None,
+    )
+
+
+def _proof(model: Any, X: pd.DataFrame, y: Any, progress: bool) -> Certificate | None:
+    """Return what can be proven of a choice, None if there is no patience for that."""
+    if model.result_.status is Status.INTERRUPTED:
+        return None
+    try:
+        with unwarned(), plain_interrupts():  # it would speak of how to write objectives
+            proof: Certificate = model.certify(X, y, progress=progress)
+    except KeyboardInterrupt:
+        return None
+    if proof.kind == "all":
+        warn("nothing but the fit of all features together bounds this one; --ridge 0.01 helps to prove more")
+    return proof
+
+
+def _can_go_on(question: Question) -> bool:
+    """Tell whether the search can begin anew at another choice."""
+    return question.choose is None and question.method not in OTHERS
+
+
+def _with_better(model: Any, X: pd.DataFrame, y: Any, proof: Certificate) -> tuple[Any, Certificate]:
+    """Return the model of the better choice that a proof has found, or of one that is better still."""
+    warn("the proof has found a better choice than the search, and this is it")
+    model.set_params(start=proof.better).fit(X, y)
+    found = model.result_
+    return model, replace(proof, value=found.value, support=found.support, better=None, better_value=None)
 
 
 def _estimator(question: Question, constraint: Any, groups: dict[str, str] | None, progress: bool) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -10,8 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from swapwise.cli.compiling import Stopwatch
     from swapwise.cli.selection import Selection
     from swapwise.search.result import Status
+    from swapwise.theory.certificate import Certificate
+
+# More classes than that have their coefficients in one cell: side by side they would not fit.
+MOST_BESIDE = 3
+
 # More lines than that are for a file.
 MOST_VERTICES = 40
 
@@ -46,47 +53,64 @@ def show_selection(selection: Selection) -> None:
     say(f"{of_all} chosen to explain {selection.asked['target']}")
     if hasattr(model, "size_"):
         tried = model.path_["size"]
-        by = selection.asked["size chosen by"]
-        say(f"Size {model.size_}, of {tried.min()} to {tried.max()}, chosen by {by}")
-    Console().print(_table_of(chosen))
-    name, quality = selection.fit_quality
-    intercept = ", ".join(f"{value:.4g}" for value in _flat(model.intercept_))
-    say(f"Intercept {intercept}; {name} {quality:.4f} on {len(selection.y)} rows")
+        say(f"Size {model.size_}, of {tried.min()} to {tried.max()}, chosen by {selection.chosen_by}")
+    Console().print(_table_of(selection))
+    intercept = _in_words(selection.levels, selection.intercept)
+    fit = ", ".join(f"{name} {quality:.4f}" for name, quality in selection.fit_quality.items())
+    say(f"Intercept {intercept}; {fit} on {len(selection.y)} rows")
     if selection.certificate is not None:
-        proven = repr(selection.certificate).removeprefix("Certificate(").removesuffix(")")
-        say(f"Proven: {proven}")
-    say(ending(model.result_.status, selection.seconds))
+        say(_proven(selection.certificate))
+    elif selection.unproven:
+        say("Proven: nothing, as that was interrupted")
+    say(ending(model.result_.status, selection.watch))
 
 
-def ending(status: Status, seconds: float) -> str:
+def _proven(proof: Certificate) -> str:
+    said = repr(proof).removeprefix("Certificate(").removesuffix(")")
+    interrupted = proof.status == "INTERRUPTED" and not proof.optimal
+    return f"Proven: {said}" + ("; interrupted: more might be proven" if interrupted else "")
+
+
+def ending(status: Status, watch: Stopwatch) -> str:
     """Return why a search ended, and when.
 
     >>> from swapwise import Status
-    >>> ending(Status.LOCAL_OPTIMUM, 0.25)
-    'Search ended: local optimum, 0.25 s'
+    >>> from swapwise.cli.compiling import Stopwatch
+    >>> ending(Status.LOCAL_OPTIMUM, Stopwatch())
+    'Search ended: local optimum, 0.00 s'
     """
     best = ", with the best so far" if status == "INTERRUPTED" else ""
-    return f"Search ended: {status.value.lower().replace('_', ' ')}{best}, {seconds:.2f} s"
+    once = f", and {watch.compiling:.0f} s of compiling, once" if watch.compiling >= 1 else ""
+    return f"Search ended: {status.value.lower().replace('_', ' ')}{best}, {watch.seconds:.2f} s{once}"
 
 
-def _table_of(chosen: Any) -> Table:
-    words = [name for name in ("group", "feature") if name in chosen]
-    table = plain_table(*chosen.columns, right=chosen.shape[1] - len(words))
+def _table_of(selection: Selection) -> Table:
+    chosen, levels = selection.chosen, selection.levels
+    words = ["feature"] if selection.group_of is None else ["group", "feature"]
+    beside = len(levels) <= MOST_BESIDE
+    numbers = [f"coefficient of {level}" for level in levels] if levels and beside else ["coefficient"]
+    table = plain_table(*words, *numbers, right=len(numbers) if beside else 0)
     group = None
-    for row in chosen.to_dict("records"):
-        shown = [row[name] for name in words]
-        if "group" in row:  # once for all of its features
-            shown[0], group = ("" if row["group"] == group else row["group"]), row["group"]
-        numbers = [f"{row[name]:.4g}" for name in chosen.columns[len(words) :]]
-        table.add_row(*map(Text, shown), *numbers)
+    for row in chosen.itertuples(index=False, name=None):
+        shown, values = list(row[: len(words)]), row[len(words) :]
+        if len(words) == 2:  # the group once for all of its features
+            shown[0], group = ("" if row[0] == group else row[0]), row[0]
+        cells = [f"{value:.4g}" for value in values] if beside else [_in_words(levels, values)]
+        table.add_row(*map(Text, shown), *map(Text, cells))
     return table
 
 
-def _flat(intercept: Any) -> list[float]:
-    return [float(intercept)] if not hasattr(intercept, "__len__") else [float(value) for value in intercept]
+def _in_words(levels: Sequence[str], numbers: Sequence[float]) -> str:
+    """Return numbers, each with its level if there are any.
+
+    >>> _in_words([], [1.5]), _in_words(["no", "yes"], [1.0, -2.0])
+    ('1.5', 'no 1, yes -2')
+    """
+    names = [f"{level} " for level in levels] or [""]
+    return ", ".join(f"{name}{number:.4g}" for name, number in zip(names, numbers, strict=True))
 
 
-def show_graph(model: Any, n_rows: int, seconds: float) -> None:
+def show_graph(model: Any, n_rows: int, watch: Stopwatch) -> None:
     """Print how large a graph is, and the neighbours of each vertex with their couplings."""
     import networkx as nx
 
@@ -109,4 +133,4 @@ def show_graph(model: Any, n_rows: int, seconds: float) -> None:
     Console().print(table)
     if len(graph) > MOST_VERTICES:
         say(f"… and {len(graph) - MOST_VERTICES} more columns; --edges and --report have all")
-    say(ending(model.result_.status, seconds))
+    say(ending(model.result_.status, watch))

@@ -13,6 +13,7 @@ from swapwise.experiments.grid import Cell, Row
 from swapwise.experiments.measure import measure
 from swapwise.experiments.procedures import Interrupted
 from swapwise.experiments.store import Store
+from swapwise.interrupts import plain_interrupts
 
 
 class WorkerDied(RuntimeError):
@@ -52,9 +53,10 @@ def run(
     with warnings.catch_warnings(), closing(_measured(todo, jobs)) as measured:
         warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
         try:
-            for cell, row in measured:
-                store.add(row)
-                observe(cell)
+            with plain_interrupts():
+                for cell, row in measured:
+                    store.add(row)
+                    observe(cell)
         except Interrupted:
             raise KeyboardInterrupt from None
         except BrokenProcessPool as broken:

@@ -112,7 +112,8 @@ def write_atomically(path: Path, data: bytes) -> None:
     ['a']
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.unfinished")
+    # Of this process only, and no longer than names may be.
+    unfinished = path.with_name(f".{path.name[:40]}.{os.getpid()}.unfinished")
     with open(unfinished, "wb") as file:
         file.write(data)
         file.flush()

@@ -1,4 +1,4 @@
-"""How well a model fits: over the size of the answer, and on the data."""
+"""How well models fit over the size of the answer, and which one was chosen."""
 
 from __future__ import annotations
 
@@ -9,17 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swapwise.checks import FloatArray
-from swapwise.estimators.classifier import SparseClassifier
-from swapwise.estimators.poisson import SparsePoissonRegressor
-from swapwise.report.axes import COLOURS
-from swapwise.report.parts import GREY, Part, as_table, chart, plotted, points, ring
+from swapwise.report.parts import MARKS, SYMBOLS, Part, as_table, chart, points, ring
 from swapwise.report.plots import CRITERIA, LOSSES
-
-# More points than this are no longer told apart, and make the page slow.
-MOST_POINTS = 2000
-
-_BINS, _LEAST_IN_BIN = 10, 10
 
 
 @dataclass(frozen=True)
@@ -41,24 +32,39 @@ def path_part(model: Any) -> Part:
 
     >>> from swapwise import SparseRegressor
     >>> path_part(SparseRegressor(3)).words
-    'One size was asked for; SparseRegressorCV compares several.'
+    'One size was asked for. Several are compared by swapwise select --path 1:20, and in Python by
+    SparseRegressorCV.'
     """
     title = "Fit against size"
     path = getattr(model, "path_", None)
     if path is None:
-        words = f"One size was asked for; {type(model).__name__}CV compares several."
-        return Part("path", title, words)
-    path, by = path.sort_values("size"), model.criterion
+        several = f"swapwise select --path 1:20, and in Python by {type(model).__name__}CV"
+        return Part("path", title, f"One size was asked for. Several are compared by {several}.")
+    path, by = path.sort_values("size"), criterion_of(model)
     what = f"cross-validated {LOSSES.get(type(model).__name__, 'loss')}" if by == "cv" else by.upper()
     y = path[CRITERIA[by]].to_numpy(float)
     line = Line(
         "all sizes", path["size"].tolist(), y.tolist(), path["cv_se"].tolist() if by == "cv" else None
     )
     unit = "capacity" if model.along == "capacity" else "size"
+    least, most = path["size"].min(), path["size"].max()
     figure = line_chart([line], (model.size_, y[path["size"] == model.size_][0]), unit, what)
-    words = f"Of {len(path)} sizes, {unit} {model.size_} was chosen, by {what}: small is good."
+    tried = f"{len(path)} sizes, from {least} to {most}"
+    words = f"Of {tried}, {unit} {model.size_} was chosen, by {what}: small is good."
     columns = [name for name in ("n_features", CRITERIA[by], "cv_se", "value") if name in path]
     return Part("path", title, words, figure, below=_path_table(path, ["size", *columns]))
+
+
+def criterion_of(model: Any) -> str:
+    """Return what has chosen the size: where no fold was done before an interrupt, not cross-validation.
+
+    >>> from swapwise import SparseRegressorCV
+    >>> model = SparseRegressorCV(sizes=[1, 2], criterion="bic")
+    >>> criterion_of(model.fit([[1, 2], [3, 5], [4, 4], [2, 7]], [1, 2, 3, 5]))
+    'bic'
+    """
+    unknown = model.criterion == "cv" and model.path_["cv_mean"].isna().all()
+    return "bic" if unknown else str(model.criterion)
 
 
 def degree_part(model: Any) -> Part:
@@ -66,12 +72,14 @@ def degree_part(model: Any) -> Part:
 
     >>> from swapwise import IsingGraph
     >>> degree_part(IsingGraph(3)).words
-    'One largest degree was asked for; IsingGraphCV compares several.'
+    'One largest degree was asked for. Several are compared by swapwise graph --choose cv, and in Python by
+    IsingGraphCV.'
     """
     title = "Fit against degree"
     path = getattr(model, "path_", None)
     if path is None:
-        return Part("path", title, "One largest degree was asked for; IsingGraphCV compares several.")
+        several = "swapwise graph --choose cv, and in Python by IsingGraphCV"
+        return Part("path", title, f"One largest degree was asked for. Several are compared by {several}.")
     lines = [
         Line(
             f"ridge {ridge:g}",
@@ -110,7 +118,7 @@ def line_chart(lines: Sequence[Line], chosen: tuple[float, float], across: str, 
             f"{line.name}<br>{across} {x:g}: {y:.5g}" + (f" ± {e:.2g}" if e > 0 else "")
             for x, y, e in zip(line.x, line.y, error, strict=True)
         ]
-        colour = COLOURS[rank % len(COLOURS)]
+        colour, symbol = MARKS[rank % len(MARKS)], SYMBOLS[rank % len(SYMBOLS)]
         bars = {
             "type": "data",
             "array": error.tolist(),
@@ -118,86 +126,8 @@ def line_chart(lines: Sequence[Line], chosen: tuple[float, float], across: str, 
             "width": 3,
             "visible": bool(error.any()),
         }
-        traces.append(points(line.x, line.y, hover, line.name, colour, mode="lines+markers", error_y=bars))
+        look = {"marker": {"symbol": symbol, "color": colour, "size": 8}, "error_y": bars}
+        traces.append(points(line.x, line.y, hover, line.name, colour, mode="lines+markers", **look))
     x_axis: dict[str, Any] = {"title": {"text": across}}
     x_axis |= {"dtick": 1} if max(len(line.x) for line in lines) <= 15 else {}
     return chart([*traces, ring(*chosen, "chosen")], x_axis, {"title": {"text": upwards}})
-
-
-def data_part(model: Any, X: pd.DataFrame, y: Any) -> Part:
-    """Return how the model's predictions compare with the data of fit, as suits the kind of target.
-
-    >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
-    >>> data_part(SparseRegressor(1).fit(X, [1.0, 2.0, 3.0, 6.0]), X, [1.0, 2.0, 3.0, 6.0]).heading
-    'Residuals'
-    """
-    y = np.asarray(y)
-    if isinstance(model, SparseClassifier):
-        return _class_calibration(model, X, y)
-    if isinstance(model, SparsePoissonRegressor):
-        return _count_calibration(model, X, y)
-    predicted = np.asarray(model.predict(X), float)
-    residual = y.astype(float) - predicted
-    rows = np.arange(len(y))
-    words = "What the data have beyond the prediction; a good model leaves no pattern. On the data of fit."
-    if len(rows) > MOST_POINTS:
-        rows = np.linspace(0, len(y) - 1, MOST_POINTS).astype(int)
-        words += f" {MOST_POINTS} of {len(y)} samples are drawn."
-    hover = [f"row {n}<br>predicted {predicted[n]:.5g}<br>residual {residual[n]:.4g}" for n in rows]
-    look = {"color": COLOURS[0], "size": 6, "opacity": 0.8}
-    trace = points(
-        predicted[rows], residual[rows], hover, "samples", COLOURS[0], marker=look, showlegend=False
-    )
-    zero = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}
-    figure = chart([trace], {"title": {"text": "predicted"}}, {"title": {"text": "data − predicted"}, **zero})
-    return Part("fit", "Residuals", words, figure)
-
-
-def _class_calibration(model: SparseClassifier, X: pd.DataFrame, y: Any) -> Part:
-    probability = model.predict_proba(X)
-    classes = list(enumerate(model.classes_))
-    # Of two classes, the one says all of the other.
-    curves = {
-        str(name): _calibrated(probability[:, rank], (y == name).astype(float))
-        for rank, name in (classes[1:] if len(classes) == 2 else classes)
-    }
-    words = "Samples of like predicted probability together: what was said, and how often it was so."
-    figure = _calibration(curves, "predicted probability", "share in the data")
-    return Part("fit", "Calibration", f"{words} On the data of fit.", figure)
-
-
-def _count_calibration(model: SparsePoissonRegressor, X: pd.DataFrame, y: Any) -> Part:
-    if model._has_offset:
-        return Part("fit", "Calibration", "Not drawn: the model was fitted with an offset.")
-    curves = {"counts": _calibrated(np.asarray(model.predict(X), float), y.astype(float))}
-    words = "Samples of like expected counts together: what was expected, and the mean of what was counted."
-    figure = _calibration(curves, "expected count", "mean count in the data")
-    return Part("fit", "Calibration", f"{words} On the data of fit.", figure)
-
-
-def _calibrated(predicted: FloatArray, seen: FloatArray) -> list[tuple[float, float, float, int]]:
-    """Return mean prediction, mean of the data, its standard error and the number of samples of each bin."""
-    n_bins = max(1, min(_BINS, len(seen) // _LEAST_IN_BIN))
-    bins = np.array_split(np.argsort(predicted, kind="stable"), n_bins)
-    return [
-        (predicted[b].mean(), seen[b].mean(), float(seen[b].std() / np.sqrt(len(b))), len(b)) for b in bins
-    ]
-
-
-def _calibration(curves: dict[str, list[tuple[float, float, float, int]]], across: str, upwards: str) -> Any:
-    traces: list[dict[str, Any]] = []
-    for rank, (name, bins) in enumerate(curves.items()):
-        x, y, error, _ = zip(*bins, strict=True)
-        hover = [
-            f"{plotted(name)}<br>predicted {p:.4g}<br>data {s:.4g} ± {e:.2g}<br>{k} samples"
-            for p, s, e, k in bins
-        ]
-        bars = {"type": "data", "array": list(error), "thickness": 1, "width": 3}
-        colour = COLOURS[rank % len(COLOURS)]
-        traces.append(points(x, y, hover, plotted(name), colour, mode="lines+markers", error_y=bars))
-    ends = [value for bins in curves.values() for p, s, *_ in bins for value in (p, s)]
-    straight = {"dash": "dot", "color": GREY}
-    line = [min(ends), max(ends)]
-    just = points(line, line, ["", ""], "as predicted", GREY, mode="lines", line=straight, hoverinfo="skip")
-    return chart([just, *traces], {"title": {"text": across}}, {"title": {"text": upwards}})

@@ -12,8 +12,20 @@ from swapwise.estimators.ising_graph import BaseIsingGraph
 from swapwise.report.document import table
 from swapwise.report.fit_parts import degree_part
 from swapwise.report.graph_plots import MANY_NODES, NEGATIVE, POSITIVE, layout
-from swapwise.report.parts import GREY, Part, asked_part, chart, page_of, plotted, points, require_data, tick
-from swapwise.report.search_parts import certificate_part, moves_part
+from swapwise.report.parts import (
+    GREY,
+    Part,
+    asked_part,
+    chart,
+    page_of,
+    plotted,
+    points,
+    require_data,
+    shown_name,
+    tick,
+)
+from swapwise.report.proof_parts import certificate_part
+from swapwise.report.search_parts import moves_part, notice_of
 from swapwise.theory.certificate import Certificate
 
 TITLE = "Graph learnt"
@@ -28,7 +40,7 @@ _LARGEST_FIELD = 3.0
 _ASIDE = 0.15
 
 # Letters of a name that there is room for beside a vertex.
-_LONGEST = 14
+_LONGEST = 11
 
 # Beneath, as phones have no room beside.
 _BAR = {"orientation": "h", "y": 0.0, "yanchor": "top", "thickness": 10, "outlinewidth": 0, "len": 0.6}
@@ -74,18 +86,12 @@ def graph_report(
     if not isinstance(model, BaseIsingGraph):
         raise TypeError(f"model must be a fitted IsingGraph or IsingGraphCV, got {model!r}")
     require_data(model, X)
-    names, graph = [str(name) for name in X.columns], _numbered(model)
+    names, graph = [shown_name(name) for name in X.columns], _numbered(model)
     count = f"{len(names)} variables, {len(graph.edges)} edge{'s' * (len(graph.edges) != 1)}"
-    facts = {
-        "model": type(model).__name__,
-        "fitted to": f"{len(X)} samples of {len(names)} variables",
-        "ridge used": f"{model.ridge_:g}",
-        "mean pseudo-log-likelihood": f"{model.score(X):.5g} on the data of fit",
-    }
     called: dict[Hashable, str] = dict(enumerate(names))
     edges = [" – ".join(called[end] for end in edge) for edge in model.constraint_.edges]
     parts = [
-        asked_part(asked, facts, seconds),
+        asked_part(asked, _facts(model, X), seconds),
         _drawn(graph, names, model.field_, count),
         _couplings(graph, names),
         _degrees(graph, names, model),
@@ -93,7 +99,24 @@ def graph_report(
         moves_part(model.result_, edges.__getitem__),
         certificate_part(certificate, model.result_),
     ]
-    return page_of(TITLE, f"{count}, learnt from {len(X)} samples by swapwise.", parts)
+    return page_of(
+        TITLE,
+        f"{count}, learnt from {len(X)} samples by swapwise.",
+        parts,
+        notice_of(model.result_, certificate),
+    )
+
+
+def _facts(model: Any, X: pd.DataFrame) -> dict[str, str]:
+    facts = {"model": type(model).__name__, "fitted to": f"{len(X)} samples of {X.shape[1]} variables"}
+    if hasattr(model, "path_"):
+        degrees, ridges = (sorted(set(model.path_[name])) for name in ("max_degree", "ridge"))
+        tried = f"of {degrees[0]} to {degrees[-1]}"
+        facts["largest degree chosen"] = f"{model.max_degree_}, {tried}, by cross-validation"
+        facts["ridge chosen"] = f"{model.ridge_:g}, of {', '.join(f'{ridge:g}' for ridge in ridges)}"
+    else:
+        facts["ridge used"] = f"{model.ridge_:g}"
+    return facts | {"mean pseudo-log-likelihood": f"{model.score(X):.5g} on the data of fit"}
 
 
 def _numbered(model: Any) -> Any:
@@ -111,15 +134,17 @@ def _drawn(graph: Any, names: list[str], field: Any, count: str) -> Part:
     place = layout(graph, [(u, v) for u, v, _ in edges])
     hidden = {"visible": False, "automargin": False}
     left, right = (float(end([at[0] for at in place.values()])) for end in (min, max))
-    room = 0.5 + 0.15 * (right - left)  # for names on both sides
+    room = 0.5 + 0.3 * (right - left)  # for names on both sides, on a phone too
     figure = chart(
         [*_lines(edges, place), *_middles(edges, place, names), _nodes(graph, place, names, field)],
         {**hidden, "range": [left - room, right + room]},
         {**hidden, "scaleanchor": "x"},
         margin={"l": 8, "r": 8, "t": 56, "b": 64},
     )
-    words = f"{count}. Wide lines are strong couplings; point at a variable or an edge for its numbers."
-    return Part("graph", "The graph", words, figure, height=min(420 + 6 * len(names), 1000))
+    words = f"{count}. Wide lines are strong couplings; the tables of couplings and degrees have all numbers."
+    pointing = "Point at a variable or an edge for its own."
+    height = min(420 + 6 * len(names), 1000)
+    return Part("graph", "The graph", words, figure, height, pointing=pointing)
 
 
 def _lines(edges: list[Any], place: Any) -> list[dict[str, Any]]:
@@ -199,7 +224,7 @@ def _side(node: int, graph: Any, place: Any) -> str:
 def _couplings(graph: Any, names: list[str]) -> Part:
     edges = sorted(graph.edges(data="weight"), key=lambda edge: -abs(edge[2]))
     if not edges:
-        return Part("couplings", "Couplings", "There is no edge: no pair of variables gains anything.")
+        return Part("couplings", "Couplings", "There is no edge: no pair that is allowed gains anything.")
     rows = [[f"{names[u]} – {names[v]}", f"{w:.4g}"] for u, v, w in edges]
     words = "Strongest first. Positive: the two tend to be alike; negative: to differ."
     return Part("couplings", "Couplings", words, below=table(["edge", "coupling"], rows, "numbers long"))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
+from unicodedata import bidirectional
 
 import pandas as pd
 
@@ -29,16 +30,25 @@ AXIS: dict[str, Any] = {
     "ticks": "outside",
 }
 
-#: What is drawn on the ground must be seen on white and on black.
+#: What is drawn on the ground must be seen on white and on black: all have a contrast of 3 to either.
 GREY = "#808890"
+MARKS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A67C00", "#9A6FD0")
+
+#: Colours are not all that tells lines apart.
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 
 # Letters of a name that a tick has room for on a phone.
 _LONGEST = 22
+
+# Letters that are written from right to left, and what turns the direction of others.
+_OTHER_WAY = {"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI"}
 
 
 @dataclass(frozen=True)
 class Part:
     """A section of a page: ``words`` above a plot, and what is HTML already below it.
+
+    ``pointing`` is said of the plot to those who have a mouse, not on paper.
 
     >>> print(Part("why", "Why", "Because 1 < 2.").html())
     <section id="why" aria-labelledby="why-heading"><h2 id="why-heading">Why</h2>
@@ -52,19 +62,26 @@ class Part:
     figure: Figure | None = None
     height: int = 380
     below: str = ""
+    pointing: str = ""
 
     def html(self) -> str:
         """Return the section; its plot is drawn by the script of the page."""
-        content = f"<p>{text(self.words)}</p>" if self.words else ""
-        if self.figure is not None:
-            looks = f'style="height: {self.height}px" role="img" aria-label="{text(self.heading)}"'
-            plot = f'<div class="plot" id="plot-{self.name}" {looks}></div>'
+        if self.figure is None:
+            content = f"<p>{text(self.words)}</p>" if self.words else ""
+        else:
+            hint = f' <span class="pointing">{text(self.pointing)}</span>' if self.pointing else ""
+            # A group, not an image: it has buttons, which those who cannot see it may come to.
+            told = (
+                f'role="group" aria-label="Chart: {text(self.heading)}" aria-describedby="{self.name}-words"'
+            )
+            plot = f'<div class="plot" id="plot-{self.name}" style="--height: {self.height}px" {told}></div>'
+            content = f'<p id="{self.name}-words">{text(self.words)}{hint}</p>'
             content += f'\n<figure id="panel-{self.name}">{plot}</figure>'
         return section(self.name, text(self.heading), f"{content}\n{self.below}".strip())
 
 
-def page_of(title: str, about: str, parts: Sequence[Part]) -> str:
-    """Return a whole page with links to its parts.
+def page_of(title: str, about: str, parts: Sequence[Part], notice: str = "") -> str:
+    """Return a whole page with links to its parts, and above them a notice that nobody should miss.
 
     >>> page = page_of("An answer", "of two words", [Part("why", "Why", "Because.")])
     >>> '<a href="#why">Why</a>' in page
@@ -73,6 +90,7 @@ def page_of(title: str, about: str, parts: Sequence[Part]) -> str:
     links = " ".join(f'<a href="#{part.name}">{text(part.heading)}</a>' for part in parts)
     body = [
         f'<header><h1>{text(title)}</h1><p class="note">{text(about)}</p>',
+        f'<p class="incomplete">{text(notice)}</p>' if notice else "",
         f'<nav aria-label="Parts of this page">{links}</nav>',
         "<noscript><p>The plots need JavaScript; the tables do not.</p></noscript></header><main>",
         *(part.html() for part in parts),
@@ -178,17 +196,38 @@ def plotted(name: object) -> str:
 def tick(name: object, longest: int = _LONGEST) -> str:
     """Return what shows a name where there is little room, by default at an axis.
 
+    Names of many columns often differ in their last letters alone.
+
     >>> tick("the colour of the third door on the left")
-    'the colour of the thi…'
+    'the colour …n the left'
     """
     whole = str(name)
-    return plotted(whole if len(whole) <= longest else f"{whole[: longest - 1]}…")
+    ahead, behind = (longest - 1) // 2 + (longest - 1) % 2, (longest - 1) // 2
+    return plotted(whole if len(whole) <= longest else f"{whole[:ahead]}…{whole[-behind:]}")
 
 
-def as_table(head: Sequence[str], lines: Iterable[Sequence[str]], kind: str = "numbers") -> str:
+def shown_name(name: object) -> str:
+    """Return a name as pages write it: a blank one says so, and one that runs leftwards turns nothing else.
+
+    >>> shown_name("tea"), shown_name(" ")
+    ('tea', '(no name)')
+    """
+    whole = str(name)
+    if not whole.strip():
+        return "(no name)"
+    turns = any(bidirectional(letter) in _OTHER_WAY for letter in whole)
+    return f"\u2068{whole}\u2069" if turns else whole
+
+
+def as_table(
+    head: Sequence[str],
+    lines: Iterable[Sequence[str]],
+    kind: str = "numbers",
+    summary: str = "The same as a table",
+) -> str:
     """Return the numbers of a plot as a table that is folded away.
 
     >>> as_table(["size"], [["1"]]).startswith("<details><summary>")
     True
     """
-    return f"<details><summary>The same as a table</summary>{table(head, lines, kind)}</details>"
+    return f"<details><summary>{text(summary)}</summary>{table(head, lines, kind)}</details>"

@@ -7,21 +7,50 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from swapwise.report.axes import COLOURS
-from swapwise.report.parts import GREY, Part, as_table, chart, plotted, points
-from swapwise.search.result import Event, SearchResult
+from swapwise.report.parts import MARKS, Part, as_table, chart, plotted, points
+from swapwise.search.result import Event, SearchResult, Status
 from swapwise.theory.certificate import Certificate
 
 # Gains that differ by more than this factor are drawn on a log axis: else the small ones look like nothing.
 _FEW = 20.0
 
 _KINDS = (
-    ("start", "added by the start", "circle-open", COLOURS[0]),
-    ("added", "added", "circle", COLOURS[0]),
-    ("exchanged", "exchanged", "diamond", COLOURS[1]),
+    ("start", "added by the start", "circle-open", MARKS[0]),
+    ("added", "added", "circle", MARKS[0]),
+    ("exchanged", "exchanged", "diamond", MARKS[1]),
 )
+
+_ENDED = {
+    Status.LOCAL_OPTIMUM: "at a local optimum, where no move that it may make gains more",
+    Status.COMPLETE: "as planned",
+    Status.OPTIMAL: "with a proof that nothing is better",
+    Status.ITERATION_LIMIT: "at its limit of moves",
+    Status.TIME_LIMIT: "at its time limit",
+    Status.INTERRUPTED: "as it was interrupted",
+}
+
+_CUT_SHORT = {
+    Status.ITERATION_LIMIT: "came to its limit",
+    Status.TIME_LIMIT: "ran out of time",
+    Status.INTERRUPTED: "was interrupted",
+}
+
+
+def notice_of(result: SearchResult, certificate: Certificate | None) -> str:
+    """Return what nobody should miss: that a search was cut short, or its proof interrupted; else nothing.
+
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> notice_of(maximize(Linear([1, 3, 2]), Uniform(3, 2), max_iter=1), None)
+    'The search came to its limit: this is the best that it had by then, and there may be better.'
+    """
+    said = []
+    if result.status in _CUT_SHORT:
+        why = _CUT_SHORT[result.status]
+        said.append(f"The search {why}: this is the best that it had by then, and there may be better.")
+    proof = result.certificate if certificate is None else certificate
+    if proof is not None and not proof.optimal and proof.status is Status.INTERRUPTED:
+        said.append("The proof was interrupted: its bound could be tightened.")
+    return " ".join(said)
 
 
 @dataclass(frozen=True)
@@ -70,11 +99,12 @@ def moves_part(result: SearchResult, name_of: Callable[[int], str]) -> Part:
 
     >>> from swapwise import Linear, Uniform, maximize
     >>> moves_part(maximize(Linear([1, 3, 2]), Uniform(3, 2)), str).words
-    'Method oblivious, 2 moves to a value of 5; it ended with LOCAL_OPTIMUM.'
+    'Method oblivious, 2 moves to a value of 5; it ended at a local optimum, where no move that it may make
+    gains more.'
     """
     moves = moves_of(result, name_of)
     title = "Gain of each move"
-    ended = f"a value of {result.value:.6g}; it ended with {result.status}."
+    ended = f"a value of {result.value:.6g}; it ended {_ENDED[result.status]}."
     if not moves:
         words = f"Method {result.method}; the search has no move on record: where it began, it had {ended}"
         return Part("moves", title, words)
@@ -115,53 +145,3 @@ def _gains(moves: Sequence[Move]) -> Any:
     across: dict[str, Any] = {"title": {"text": "move"}, "range": [0.5, len(moves) + 0.5]}
     across |= {"dtick": 1} if len(moves) <= 15 else {}
     return chart(traces, across, upwards)
-
-
-def certificate_part(certificate: Certificate | None, result: SearchResult) -> Part:
-    """Return what is proven of an answer: a bar from 0 to its value, and on to the bound.
-
-    >>> from swapwise import Coverage, Uniform, certify, maximize
-    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
-    >>> certificate_part(certify(f, two), maximize(f, two)).words
-    'The value found, 5, is proven to be the optimum (by gains).'
-    """
-    if certificate is not None and not isinstance(certificate, Certificate):
-        raise TypeError(f"certificate must be a Certificate or None, got {certificate!r}")
-    title = "How good it is"
-    proven = result.certificate if certificate is None else certificate
-    if proven is None:
-        return Part("certificate", title, "No proof was asked for: how far the optimum is, is not known.")
-    if not np.isfinite(proven.upper_bound):
-        words = f"The value found is {proven.value:.6g}; no bound on the optimum was proven in time."
-        return Part("certificate", title, words)
-    return Part("certificate", title, _proof(proven), _bar(proven), height=190)
-
-
-def _proof(proven: Certificate) -> str:
-    if proven.optimal:
-        return f"The value found, {proven.value:.6g}, is proven to be the optimum (by {proven.kind})."
-    # Never rounded up: what is not proven is not said.
-    percent = int(proven.ratio * 1000) / 10
-    words = (
-        f"The value found, {proven.value:.6g}, is at least {percent:.1f} % of the optimum: no allowed choice "
-        f"has more than {proven.upper_bound:.6g} (proven by {proven.kind}; it ended with {proven.status})."
-    )
-    if proven.better is not None:
-        words += f" On the way a better choice was found, of value {proven.better_value:.6g}."
-    return words
-
-
-def _bar(proven: Certificate) -> Any:
-    def bar(start: float, end: float, name: str, **look: Any) -> dict[str, Any]:
-        hover = f"{name}: {start:.6g} to {end:.6g}"
-        shape = {"type": "bar", "orientation": "h", "y": [0], "base": [start], "x": [end - start]}
-        return {**shape, "name": name, "hovertext": [hover], "hoverinfo": "text", "width": 0.6, **look}
-
-    traces = [bar(0.0, proven.value, "value found", marker={"color": COLOURS[0]})]
-    if not proven.optimal:
-        striped = {"color": COLOURS[4], "pattern": {"shape": "/", "fgcolor": GREY, "fillmode": "overlay"}}
-        traces.append(bar(proven.value, proven.upper_bound, "the optimum lies here", marker=striped))
-    across = {"title": {"text": "value"}, "rangemode": "tozero"}
-    upwards = {"visible": False, "range": [-0.5, 0.5]}
-    margin = {"l": 16, "r": 16, "t": 56, "b": 52}
-    return chart(traces, across, upwards, barmode="overlay", showlegend=True, margin=margin)

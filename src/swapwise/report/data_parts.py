@@ -1,0 +1,162 @@
+"""How the predictions of a model compare with the data of fit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.estimators.classifier import SparseClassifier
+from swapwise.estimators.poisson import SparsePoissonRegressor
+from swapwise.report.parts import (
+    GREY,
+    MARKS,
+    SYMBOLS,
+    Part,
+    as_table,
+    chart,
+    plotted,
+    points,
+    shown_name,
+    tick,
+)
+
+# More points than this are no longer told apart, and make the page slow.
+MOST_POINTS = 2000
+
+# Samples of like prediction are looked at together: so many bins, if each has so many samples.
+_BINS, _LEAST_IN_BIN = 10, 10
+
+
+class _Bin(NamedTuple):
+    """Samples of like prediction: means of prediction and data, the latter's standard error, how many."""
+
+    predicted: float
+    seen: float
+    error: float
+    samples: int
+
+
+def data_part(model: Any, X: pd.DataFrame, y: Any) -> Part:
+    """Return how the model's predictions compare with the data of fit, as suits the kind of target.
+
+    >>> from swapwise import SparseRegressor
+    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
+    >>> data_part(SparseRegressor(1).fit(X, [1.0, 2.0, 3.0, 6.0]), X, [1.0, 2.0, 3.0, 6.0]).heading
+    'Residuals'
+    """
+    y = np.asarray(y)
+    if isinstance(model, SparseClassifier):
+        return _class_calibration(model, X, y)
+    if isinstance(model, SparsePoissonRegressor):
+        return _count_calibration(model, X, y)
+    return _residuals(np.asarray(model.predict(X), float), y.astype(float))
+
+
+def _residuals(predicted: FloatArray, y: FloatArray) -> Part:
+    residual = y - predicted
+    words = (
+        "What the data have beyond the prediction; a good model leaves no pattern. On the data of fit, from "
+        f"{residual.min():.4g} to {residual.max():.4g}, with a standard deviation of {residual.std():.4g}."
+    )
+    rows = np.arange(len(y))
+    if len(rows) > MOST_POINTS:
+        rows = np.linspace(0, len(y) - 1, MOST_POINTS).astype(int)
+        words += f" {MOST_POINTS} of {len(y)} samples are drawn."
+    hover = [f"row {n}<br>predicted {predicted[n]:.5g}<br>residual {residual[n]:.4g}" for n in rows]
+    look = {"color": MARKS[0], "size": 6}
+    trace = points(predicted[rows], residual[rows], hover, "samples", MARKS[0], marker=look, showlegend=False)
+    zero = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}
+    figure = chart([trace], {"title": {"text": "predicted"}}, {"title": {"text": "data − predicted"}, **zero})
+    head = ["predicted from", "to", "samples", "mean residual", "standard deviation", "least", "largest"]
+    lines = []
+    for some in _alike(predicted):
+        ends, mine = (predicted[some].min(), predicted[some].max()), residual[some]
+        numbers = (mine.mean(), mine.std(), mine.min(), mine.max())
+        lines.append([*(f"{x:.5g}" for x in ends), str(len(some)), *(f"{x:.4g}" for x in numbers)])
+    below = as_table(head, lines, "numbers long", "Samples of like prediction together, as a table")
+    return Part("fit", "Residuals", words, figure, below=below)
+
+
+def _class_calibration(model: SparseClassifier, X: pd.DataFrame, y: Any) -> Part:
+    probability = model.predict_proba(X)
+    classes = list(enumerate(model.classes_))
+    # Of two classes, the one says all of the other.
+    curves = {
+        shown_name(name): _calibrated(probability[:, rank], (y == name).astype(float))
+        for rank, name in (classes[1:] if len(classes) == 2 else classes)
+    }
+    words = "Samples of like predicted probability together: what was said, and how often it was so."
+    labels = ("class", "predicted probability", "share in the data")
+    return _calibration(curves, f"{words} On the data of fit.", labels)
+
+
+def _count_calibration(model: SparsePoissonRegressor, X: pd.DataFrame, y: Any) -> Part:
+    if model._has_offset:
+        return Part("fit", "Calibration", "Not drawn: the model was fitted with an offset.")
+    curves = {"counts": _calibrated(np.asarray(model.predict(X), float), y.astype(float))}
+    words = "Samples of like expected counts together: what was expected, and the mean of what was counted."
+    labels = ("what", "expected count", "mean count in the data")
+    return _calibration(curves, f"{words} On the data of fit.", labels)
+
+
+def _alike(predicted: FloatArray) -> list[IndexArray]:
+    """Return samples of like prediction, in bins of nearly equal counts."""
+    n_bins = max(1, min(_BINS, len(predicted) // _LEAST_IN_BIN))
+    return np.array_split(np.argsort(predicted, kind="stable"), n_bins)
+
+
+def _calibrated(predicted: FloatArray, seen: FloatArray) -> list[_Bin]:
+    return [
+        _Bin(predicted[b].mean(), seen[b].mean(), float(seen[b].std() / np.sqrt(len(b))), len(b))
+        for b in _alike(predicted)
+    ]
+
+
+def _calibration(curves: dict[str, list[_Bin]], words: str, labels: tuple[str, str, str]) -> Part:
+    """Return the curves of the most frequent, as many as can be told apart, and a table of all."""
+    what, across, upwards = labels
+    worst, at = max(((name, one) for name, bins in curves.items() for one in bins), key=_difference)
+    words += f" They differ most where {at.predicted:.3g} was said and {at.seen:.3g} was seen"
+    words += f", of {worst}." if len(curves) > 1 else "."
+    frequent = sorted(curves, key=lambda name: -sum(one.seen * one.samples for one in curves[name]))
+    drawn = [name for name in curves if name in frequent[: len(MARKS)]]
+    if len(drawn) < len(curves):
+        words += f" The {len(drawn)} most frequent of {len(curves)} classes are drawn."
+    traces = [_just(curves, drawn)]
+    for name, colour, symbol in zip(drawn, MARKS, SYMBOLS, strict=False):
+        traces.append(_curve(name, curves[name], colour, symbol))
+    figure = chart(traces, {"title": {"text": across}}, {"title": {"text": upwards}})
+    rows = [
+        [name, f"{one.predicted:.4g}", f"{one.seen:.4g}", f"{one.error:.2g}", str(one.samples)]
+        for name, bins in curves.items()
+        for one in bins
+    ]
+    below = as_table([what, across, upwards, "standard error", "samples"], rows, "numbers long")
+    return Part("fit", "Calibration", words, figure, 380 + 16 * len(drawn), below)
+
+
+def _difference(named: tuple[str, _Bin]) -> float:
+    return abs(named[1].seen - named[1].predicted)
+
+
+def _just(curves: dict[str, list[_Bin]], drawn: list[str]) -> dict[str, Any]:
+    """Return the line on which predictions are as the data."""
+    ends = [value for name in drawn for one in curves[name] for value in (one.predicted, one.seen)]
+    line, straight = [min(ends), max(ends)], {"dash": "dot", "color": GREY}
+    return points(line, line, ["", ""], "as predicted", GREY, mode="lines", line=straight, hoverinfo="skip")
+
+
+def _curve(name: str, bins: list[_Bin], colour: str, symbol: str) -> dict[str, Any]:
+    hover = [
+        f"{plotted(name)}<br>predicted {one.predicted:.4g}<br>data {one.seen:.4g} ± {one.error:.2g}"
+        f"<br>{one.samples} samples"
+        for one in bins
+    ]
+    errors = {"type": "data", "array": [one.error for one in bins], "thickness": 1, "width": 3}
+    look = {"mode": "lines+markers", "error_y": errors}
+    look["marker"] = {"symbol": symbol, "color": colour, "size": 8}
+    x, y = ([one[at] for one in bins] for at in (0, 1))
+    return points(x, y, hover, tick(name), colour, **look)

@@ -1,0 +1,55 @@
+"""How well a model fits the data of fit, in a few numbers, and which size was chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swapwise.estimators.classifier import SparseClassifier
+from swapwise.estimators.poisson import SparsePoissonRegressor
+from swapwise.report.fit_parts import criterion_of
+from swapwise.report.parts import shown_name
+
+
+def facts_of(model: Any, X: pd.DataFrame, y: Any) -> dict[str, str]:
+    """Return the model's name, its data, its size if that was chosen, and how well it fits.
+
+    >>> from swapwise import SparseRegressor
+    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
+    >>> facts_of(SparseRegressor(1).fit(X, X["tea"]), X, X["tea"])["R² on the data of fit"]
+    '1.0000'
+    """
+    facts = {"model": type(model).__name__, "fitted to": f"{len(X)} samples of {X.shape[1]} features"}
+    if hasattr(model, "path_"):
+        sizes = model.path_["size"]
+        by = {"cv": "cross-validation"}.get(criterion_of(model), criterion_of(model).upper())
+        unit = "capacity" if model.along == "capacity" else "size"
+        facts[f"{unit} chosen"] = f"{model.size_}, of {sizes.min()} to {sizes.max()}, by {by}"
+    if getattr(model, "_has_offset", False):
+        return facts
+    return facts | _quality(model, X, y)
+
+
+def _quality(model: Any, X: pd.DataFrame, y: Any) -> dict[str, str]:
+    score = float(model.score(X, y))
+    explained = "deviance explained on the data of fit"
+    if isinstance(model, SparseClassifier):
+        from sklearn.metrics import d2_log_loss_score
+
+        share = float(d2_log_loss_score(y, model.predict_proba(X), labels=model.classes_))
+        classes, counts = np.unique(np.asarray(y), return_counts=True)
+        most, often = shown_name(classes[counts.argmax()]), 100 * counts.max() / counts.sum()
+        return {
+            "classified correctly": f"{100 * score:.1f} % of the data of fit",
+            "most frequent class": f"{most}: {often:.1f} % of the data of fit",
+            explained: f"{share:.4f}",
+        }
+    if isinstance(model, SparsePoissonRegressor):
+        return {explained: f"{score:.4f}"}
+    residual = np.asarray(y, float) - np.asarray(model.predict(X), float)
+    return {
+        "R² on the data of fit": f"{score:.4f}",
+        "standard deviation of the residuals": f"{residual.std():.4g}",
+    }

@@ -1,0 +1,125 @@
+"""What is proven of an answer: words, a bar between its value and the bound, and a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swapwise.report.parts import GREY, MARKS, Part, as_table, chart
+from swapwise.search.result import SearchResult, Status
+from swapwise.theory.certificate import Certificate
+
+# On a bar that begins at 0, what is open is too small to be read if the value has more than this share.
+_TOO_CLOSE = 0.8
+
+_CUT_SHORT = {
+    Status.TIME_LIMIT: "The proof ran out of time: with more, the bound could be tightened.",
+    Status.ITERATION_LIMIT: "The proof came to its limit of steps: with more, the bound could be tightened.",
+    Status.INTERRUPTED: "The proof was interrupted: left to run, it could tighten the bound.",
+}
+
+
+def certificate_part(certificate: Certificate | None, result: SearchResult) -> Part:
+    """Return what is proven of an answer: a bar from 0 to its value, and on to the bound.
+
+    >>> from swapwise import Coverage, Uniform, certify, maximize
+    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
+    >>> certificate_part(certify(f, two), maximize(f, two)).words
+    'The value found, 5, is proven to be the optimum (by gains).'
+    """
+    if certificate is not None and not isinstance(certificate, Certificate):
+        raise TypeError(f"certificate must be a Certificate or None, got {certificate!r}")
+    title = "How good it is"
+    proven = result.certificate if certificate is None else certificate
+    if proven is None:
+        return Part("certificate", title, "No proof was asked for: how far the optimum is, is not known.")
+    ended = _CUT_SHORT.get(proven.status, "")
+    if not np.isfinite(proven.upper_bound):
+        words = f"The value found is {proven.value:.6g}; no bound on the optimum was proven. {ended}".strip()
+        return Part("certificate", title, words)
+    words = _proof(proven) if proven.optimal else f"{_proof(proven)} {ended}".strip()
+    if proven.upper_bound <= 0:
+        return Part("certificate", title, words)  # a bar of no length shows nothing
+    zoomed = not proven.optimal and proven.ratio > _TOO_CLOSE
+    return Part("certificate", title, words, _bars(proven, zoomed), 310 if zoomed else 190, _table(proven))
+
+
+def _proof(proven: Certificate) -> str:
+    if proven.optimal:
+        return f"The value found, {proven.value:.6g}, is proven to be the optimum (by {proven.kind})."
+    value, bound = _told_apart(proven)
+    words = (
+        f"The value found, {value}, is at least {_percent(proven)} of the optimum: no allowed choice "
+        f"has more than {bound} (proven by {proven.kind})."
+    )
+    if proven.better is not None:
+        words += f" On the way a better choice was found, of value {proven.better_value:.6g}."
+    return words
+
+
+def _percent(proven: Certificate) -> str:
+    # Never rounded up: what is not proven is not said.
+    return f"{int(proven.ratio * 1000) / 10:.1f} %"
+
+
+def _told_apart(proven: Certificate) -> tuple[str, str]:
+    """Return value and bound with as many digits as show that they differ."""
+    digits = 6
+    if 0 < proven.gap < proven.upper_bound:
+        digits = max(6, 2 + int(np.ceil(-np.log10(proven.gap / proven.upper_bound))))
+    return f"{proven.value:.{digits}g}", f"{proven.upper_bound:.{digits}g}"
+
+
+def _table(proven: Certificate) -> str:
+    value, bound = _told_apart(proven)
+    rows = [["value found", value], ["bound on the optimum", bound]]
+    rows += [["proven share of the optimum", "100 %" if proven.optimal else _percent(proven)]]
+    rows += [["largest possible gain", f"{proven.gap:.3g}"]]
+    return as_table(["what", "number"], rows)
+
+
+def _bars(proven: Certificate, zoomed: bool) -> Any:
+    """Return the bar from 0 on, and below it, if asked for, its end at a larger scale that says so."""
+    hidden = {"visible": False, "range": [-0.5, 0.5]}
+    margin = {"l": 16, "r": 16, "t": 56, "b": 52}
+    looks: dict[str, Any] = {"barmode": "overlay", "showlegend": True, "margin": margin}
+    across = {"title": {"text": "value"}, "rangemode": "tozero"}
+    if not zoomed:
+        return chart(_bar(proven), across, hidden, **looks)
+    begin, end = proven.value - 1.5 * proven.gap, proven.upper_bound + 0.5 * proven.gap
+    near = {
+        "title": {"text": f"the end of it, from {begin:.6g} on"},
+        "range": [begin, end],
+        "tickvals": [proven.value, proven.upper_bound],
+        "ticktext": list(_told_apart(proven)),
+        "anchor": "y2",
+        "showline": True,
+        "ticks": "outside",
+        "showgrid": False,
+    }
+    figure = chart(
+        [*_bar(proven), *_bar(proven, "2")],
+        {**across, "title": {"text": "value, from 0 on"}},
+        {**hidden, "domain": [0.68, 1.0]},
+        xaxis2=near,
+        yaxis2={**hidden, "domain": [0.0, 0.3]},
+        **looks,
+    )
+    return figure
+
+
+def _bar(proven: Certificate, axes: str = "") -> list[dict[str, Any]]:
+    """Return the value found and what is open, on the axes of that number; names are listed once."""
+
+    def bar(start: float, end: float, name: str, **look: Any) -> dict[str, Any]:
+        shape = {"type": "bar", "orientation": "h", "y": [0], "base": [start], "x": [end - start]}
+        where = {"xaxis": f"x{axes}", "yaxis": f"y{axes}", "showlegend": not axes, "legendgroup": name}
+        hover = {"hovertext": [f"{name}: {start:.6g} to {end:.6g}"], "hoverinfo": "text"}
+        return {**shape, **where, **hover, "name": name, "width": 0.6, **look}
+
+    traces = [bar(0.0, proven.value, "value found", marker={"color": MARKS[0]})]
+    if not proven.optimal:
+        striped = {"color": MARKS[4], "pattern": {"shape": "/", "fgcolor": GREY, "fillmode": "overlay"}}
+        traces.append(bar(proven.value, proven.upper_bound, "the optimum lies here", marker=striped))
+    return traces

@@ -1,0 +1,208 @@
+"""The parts of a page say in words, in a chart and in a table what a model, a search and a proof have."""
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from swapwise import SparseClassifier, SparseRegressor, SparseRegressorCV, Status, exact
+from swapwise.constraints.uniform import Uniform
+from swapwise.objectives.linear import Linear
+from swapwise.report.chosen_parts import Chosen
+from swapwise.report.data_parts import MOST_POINTS, data_part
+from swapwise.report.fit_parts import path_part
+from swapwise.report.proof_parts import certificate_part
+from swapwise.report.search_parts import moves_of, moves_part
+from swapwise.report.selection import selection_report
+from tests.report import test_selection
+from tests.report.test_selection import NAMES, sample, trimmed
+
+data, model = test_selection.data, test_selection.model
+
+
+def cells_of(html):
+    """The body of a table, row by row, as text."""
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', html)
+    return [[unescape(name), *re.findall(r"<td.*?>(.*?)</td>", cells)] for name, cells in rows]
+
+
+class TestParts:
+    def test_the_path_shows_what_was_chosen(self, data):
+        model = SparseRegressorCV(sizes=range(1, 7), criterion="bic").fit(*data)
+        part = path_part(model)
+        line, chosen = part.figure.data
+        assert list(line.x) == [1, 2, 3, 4, 5, 6]
+        assert list(line.y) == model.path_["bic"].tolist()
+        assert (chosen.x[0], chosen.y[0]) == (model.size_, model.path_["bic"].min())
+        assert f"Of 6 sizes, from 1 to 6, size {model.size_} was chosen, by BIC" in part.words
+
+    def test_a_cross_validated_path_has_bars(self, data):
+        model = SparseRegressorCV(sizes=range(1, 5)).fit(*data)
+        part = path_part(model)
+        assert list(part.figure.data[0].error_y.array) == model.path_["cv_se"].tolist()
+        assert "cross-validated mean squared error" in part.words
+
+    def test_a_path_without_a_fold_was_chosen_by_bic(self, data):
+        model = SparseRegressorCV(sizes=range(1, 4)).fit(*data)
+        model.path_[["cv_mean", "cv_se"]] = np.nan
+        part = path_part(model)
+        assert "by BIC" in part.words
+        assert list(part.figure.data[0].y) == model.path_["bic"].tolist()
+
+    def test_one_size_says_how_to_compare_several(self, model):
+        words = path_part(model).words
+        assert "swapwise select --path 1:20" in words
+        assert "SparseRegressorCV" in words
+
+    def test_gains_add_up_to_the_value(self, model):
+        moves = moves_of(model.result_, lambda element: NAMES[element])
+        assert np.isclose(sum(move.gain for move in moves), model.result_.value)
+        assert moves[0].words == "+ rooms"
+
+    def test_the_path_of_a_greedy_start_comes_first(self, data):
+        result = SparseRegressor(3, start="greedy").fit(*data).result_
+        moves = moves_of(result, str)
+        assert [move.kind for move in moves[:3]] == ["start"] * 3
+        assert np.isclose(sum(move.gain for move in moves), result.value)
+
+    def test_exchanges_from_a_start_that_is_not_empty(self, data):
+        result = SparseRegressor(2, start=[4, 5]).fit(*data).result_
+        moves = moves_of(result, str)
+        assert moves[0].gain is None
+        assert {move.kind for move in moves} == {"exchanged"}
+        assert re.fullmatch(r"\+ \d − \d", moves[0].words)
+        assert "not on record" in moves_part(result, str).words
+
+    def test_a_search_without_moves_says_so(self, data):
+        result = SparseRegressor(2, start=[0, 1]).fit(*data).result_
+        part = moves_part(result, str)
+        assert "no move on record" in part.words
+        assert part.figure is None
+
+    def test_moves_of_groups_bear_their_names(self, data):
+        X, y = data
+        model = SparseRegressor(1, groups=["left"] * 3 + ["right"] * 3, start="empty").fit(X, y)
+        assert "+ left" in trimmed(selection_report(model, X, y), "moves")
+
+    def test_a_bar_between_value_and_bound(self, data, model):
+        proof = replace(model.certify(*data), value=0.6, upper_bound=0.8, resolution=0.0)
+        part = certificate_part(proof, model.result_)
+        found, open_ = part.figure.data
+        assert (found.base[0], found.x[0]) == (0.0, 0.6)
+        assert (open_.base[0], open_.base[0] + open_.x[0]) == (0.6, 0.8)
+        assert "at least 74.9 % of the optimum" in certificate_part(replace(proof, value=0.5999), model).words
+        assert "better" not in part.words
+        better = replace(proof, better=np.array([1]), better_value=0.7)
+        assert "a better choice was found, of value 0.7" in certificate_part(better, model.result_).words
+
+    def test_a_bar_that_is_nearly_full_is_seen_from_close(self, data, model):
+        proof = replace(model.certify(*data), value=0.999, upper_bound=1.0, resolution=0.0)
+        figure = certificate_part(proof, model.result_).figure
+        whole, _, near, open_ = figure.data
+        assert (whole.base[0], whole.xaxis, near.xaxis, open_.xaxis) == (0.0, "x", "x2", "x2")
+        begin, end = figure.layout.xaxis2.range
+        assert (1.0 - 0.999) / (end - begin) > 0.25
+        assert begin < 0.999 < 1.0 < end
+        assert figure.layout.xaxis2.ticktext == ("0.999", "1")
+        assert figure.layout.xaxis2.title.text == f"the end of it, from {begin:.6g} on"
+
+    def test_value_and_bound_are_told_apart(self, data, model):
+        proof = replace(model.certify(*data), value=0.99999999, upper_bound=1.0, resolution=0.0)
+        part = certificate_part(proof, model.result_)
+        assert "0.99999999, is at least 99.9 % of the optimum" in part.words
+        assert part.figure.layout.xaxis2.ticktext == ("0.99999999", "1")
+
+    @pytest.mark.parametrize(
+        ("status", "words"),
+        [
+            (Status.INTERRUPTED, "was interrupted: left to run, it could tighten the bound"),
+            (Status.TIME_LIMIT, "ran out of time: with more, the bound could be tightened"),
+            (Status.ITERATION_LIMIT, "came to its limit of steps: with more, the bound could be tightened"),
+        ],
+    )
+    def test_a_proof_that_was_cut_short_could_be_tightened(self, data, model, status, words):
+        proof = replace(model.certify(*data), value=0.6, upper_bound=0.8, resolution=0.0, status=status)
+        assert words in certificate_part(proof, model.result_).words
+        assert words in certificate_part(replace(proof, upper_bound=np.inf), model.result_).words
+        done = replace(proof, upper_bound=0.6)
+        assert "tighten" not in certificate_part(done, model.result_).words
+
+    def test_a_value_of_nothing_has_no_bar(self, data, model):
+        proof = replace(model.certify(*data), value=0.0, upper_bound=0.0)
+        part = certificate_part(proof, model.result_)
+        assert part.words.startswith("The value found, 0, is proven to be the optimum")
+        assert part.figure is None
+
+    def test_no_bound_and_no_proof(self, data, model):
+        proof = replace(model.certify(*data), upper_bound=np.inf)
+        assert "no bound on the optimum was proven" in certificate_part(proof, model.result_).words
+        assert "No proof was asked for" in certificate_part(None, model.result_).words
+
+    def test_the_proof_of_the_search_itself(self):
+        result = exact(Linear([1, 3, 2]), Uniform(3, 2))
+        assert "proven to be the optimum" in certificate_part(None, result).words
+
+    def test_not_too_many_points(self):
+        X, y = sample(MOST_POINTS + 50)
+        part = data_part(SparseRegressor(2).fit(X, y), X, y)
+        assert len(part.figure.data[0].x) == MOST_POINTS
+        assert f"{MOST_POINTS} of {MOST_POINTS + 50} samples" in part.words
+
+    def test_residuals(self, data, model):
+        part = data_part(model, *data)
+        trace = part.figure.data[0]
+        assert np.allclose(np.add(trace.x, trace.y), data[1])
+        assert f"from {min(trace.y):.4g} to {max(trace.y):.4g}" in part.words
+        rows = cells_of(part.below)
+        assert len(rows) == 10
+        assert sum(int(row[2]) for row in rows) == len(data[1])
+        assert np.isclose(sum(int(row[2]) * float(row[3]) for row in rows), sum(trace.y), atol=0.1)
+        assert max(float(row[-1]) for row in rows) == float(f"{max(trace.y):.4g}")
+
+    def test_calibration_keeps_the_mean(self, data):
+        X, y = data[0], np.where(data[1] > 1, "yes", "no")
+        _, curve = data_part(SparseClassifier(2).fit(X, y), X, y).figure.data
+        assert curve.name == "yes"
+        assert len(curve.x) == 10
+        assert np.isclose(np.mean(curve.y), np.mean(y == "yes"))
+
+    def test_calibration_as_a_table(self, data):
+        X, y = data[0], np.where(data[1] > 1, "yes", "no")
+        part = data_part(SparseClassifier(2).fit(X, y), X, y)
+        curve, rows = part.figure.data[1], cells_of(part.below)
+        assert [row[:3] for row in rows] == [
+            ["yes", f"{p:.4g}", f"{s:.4g}"] for p, s in zip(curve.x, curve.y, strict=True)
+        ]
+        worst = np.abs(np.subtract(curve.x, curve.y)).argmax()
+        assert f"{curve.x[worst]:.3g} was said and {curve.y[worst]:.3g} was seen." in part.words
+
+    def test_the_most_frequent_classes_are_drawn(self):
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.standard_normal((360, 2)))
+        y = np.repeat(np.arange(8), [20, 60, 50, 50, 50, 10, 60, 60])
+        part = data_part(SparseClassifier(1).fit(X, y), X, y)
+        assert [trace.name for trace in part.figure.data] == ["as predicted", "1", "2", "3", "4", "6", "7"]
+        assert "The 6 most frequent of 8 classes are drawn." in part.words
+        assert {row[0] for row in cells_of(part.below)} == set("01234567")
+        assert len({trace.marker.symbol for trace in part.figure.data[1:]}) == 6
+
+    def test_correlations_as_a_matrix_or_pairs(self):
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.standard_normal((90, 31))).add_prefix("x")
+        X["x4"] = X["x2"] + 0.1 * X["x4"]
+        y = X @ np.arange(1.0, 32.0)
+        few, many = (
+            Chosen(SparseRegressor(k).fit(X, y), X, list(X), None).correlation_part() for k in (30, 31)
+        )
+        rows = cells_of(few.below)
+        assert [len(row) for row in rows] == [31] * 30
+        names = [row[0].split(". ")[1] for row in rows]
+        assert rows[3][1 + 7] == f"{X[names[3]].corr(X[names[7]]):.2f}"
+        pairs = cells_of(many.below)
+        assert len(pairs) == 30
+        assert set(pairs[0]) == {"x2", "x4", f"{X['x2'].corr(X['x4']):.3f}"}
+        strengths = [abs(float(pair[2])) for pair in pairs]
+        assert strengths == sorted(strengths, reverse=True)

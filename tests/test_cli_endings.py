@@ -1,0 +1,280 @@
+"""How ``swapwise select`` ends: files that are written whatever happens, interrupts, proofs, first runs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import swapwise as sw
+from swapwise.cli import app
+from swapwise.cli.answer import finite
+from swapwise.cli.compiling import NOTE, Stopwatch, timed
+
+
+def select(*options):
+    return CliRunner().invoke(app, ["select", *map(str, options)])
+
+
+@pytest.fixture
+def data(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((80, 6)), columns=list("abcdef"))
+    frame.assign(y=3 * frame["a"] + 2 * frame["b"] + frame["c"] + rng.standard_normal(80)).to_csv(
+        tmp_path / "data.csv", index=False
+    )
+    return tmp_path / "data.csv"
+
+
+def answer_of(path):
+    return json.loads(path.read_text())
+
+
+def refused(done, message):
+    assert done.exit_code == 1
+    assert message in done.output
+    assert len(done.output.strip().splitlines()) == 1
+
+
+def never(*_, **__):
+    pytest.fail("the search was begun")
+
+
+# Files.
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("x" * 300 + ".json", "cannot write"),
+        ("no/a.json", "there is no folder"),
+    ],
+)
+def test_files_that_cannot_be_are_told_before_the_search(tmp_path, data, name, message, monkeypatch):
+    monkeypatch.setattr("swapwise.cli.selection.select_features", never)
+    refused(select(data, "-t", "y", "--json", tmp_path / name), message)
+
+
+def test_folders_that_take_no_files_are_told_before_the_search(data, monkeypatch):
+    monkeypatch.setattr("swapwise.cli.selection.select_features", never)
+    if os.path.isdir("/proc/self"):
+        refused(select(data, "-t", "y", "--json", "/proc/self/a.json"), "cannot write /proc/self/a.json")
+
+
+def test_a_report_is_a_page(tmp_path, data, monkeypatch):
+    monkeypatch.setattr("swapwise.cli.selection.select_features", never)
+    refused(select(data, "-t", "y", "--report", tmp_path / "a.pdf"), "its name must end in .html")
+
+
+def test_names_may_be_as_long_as_they_may_be(tmp_path, data):
+    out = tmp_path / ("x" * 250 + ".json")
+    assert select(data, "-t", "y", "--json", out).exit_code == 0
+    assert answer_of(out)["chosen"]
+
+
+def test_a_file_that_came_to_exist_is_left_alone(tmp_path, data, monkeypatch):
+    fit, out = sw.SparseRegressor.fit, tmp_path / "a.json"
+
+    def slowly(model, X, y):
+        out.write_text("mine")
+        return fit(model, X, y)
+
+    monkeypatch.setattr(sw.SparseRegressor, "fit", slowly)
+    done = select(data, "-t", "y", "--json", out)
+    assert out.read_text() == "mine"
+    assert "a-2.json" in done.output
+    assert answer_of(tmp_path / "a-2.json")["chosen"]
+
+
+def test_files_are_written_before_anything_is_printed(tmp_path, data, monkeypatch):
+    def closed(*_):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("swapwise.cli.select.show_selection", closed)
+    done = select(data, "-t", "y", "--json", tmp_path / "a.json")
+    assert done.exit_code == 1
+    assert not done.output
+    assert answer_of(tmp_path / "a.json")["chosen"]
+
+
+def test_names_that_are_no_text_lose_nothing(tmp_path, data):
+    strange = tmp_path / os.fsdecode(b"caf\xe9.csv")
+    strange.write_bytes(data.read_bytes())
+    assert select(strange, "-t", "y", "--json", tmp_path / "a.json", "--quiet").exit_code == 0
+    assert answer_of(tmp_path / "a.json")["asked"]["data"].endswith("caf?.csv")
+
+
+def test_what_is_no_number_is_null():
+    assert finite({"a": [np.float64("nan"), np.int64(2)], "b": float("inf")}) == {"a": [None, 2], "b": None}
+
+
+# Interrupts.
+
+
+@pytest.mark.parametrize("choose", ["cv", "bic"])
+def test_a_path_that_is_interrupted_is_written(tmp_path, data, monkeypatch, choose):
+    from swapwise.estimators.path import _Walk
+
+    attempt, made = _Walk._attempt, []
+
+    def impatient(*arguments):
+        made.append(arguments)
+        if len(made) == 3:
+            raise KeyboardInterrupt
+        return attempt(*arguments)
+
+    monkeypatch.setattr(_Walk, "_attempt", impatient)
+    done = select(data, "-t", "y", "--path", "1:5", "--choose", choose, "--json", tmp_path / "a.json")
+    assert done.exit_code == 130
+    assert "interrupted, with the best so far" in done.output
+    assert "chosen by bic" in done.output
+    answer = answer_of(tmp_path / "a.json")
+    assert answer["interrupted"]
+    assert {"a", "b"} <= {row["feature"] for row in answer["chosen"]}
+    assert [row["cv_mean"] for row in answer["path"]] == [None] * 5
+
+
+def test_a_proof_that_is_interrupted_is_told(tmp_path, data, monkeypatch):
+    def certify(model, X, y, **_):
+        return replace(proof, status=sw.Status.INTERRUPTED)
+
+    X, y = pd.read_csv(data).drop(columns="y"), pd.read_csv(data)["y"]
+    proof = replace(sw.SparseRegressor(2).fit(X, y).certify(X, y), upper_bound=0.95)
+    monkeypatch.setattr(sw.SparseRegressor, "certify", certify)
+    done = select(data, "-t", "y", "--size", 2, "--certify", "--json", tmp_path / "a.json")
+    assert done.exit_code == 130
+    assert "interrupted: more might be proven" in done.output
+    assert answer_of(tmp_path / "a.json")["certificate"]["status"] == "INTERRUPTED"
+
+
+def test_a_proof_that_never_began_is_told(tmp_path, data, monkeypatch):
+    def certify(*_, **__):
+        raise SystemError("a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr(sw.SparseRegressor, "certify", certify)
+    done = select(data, "-t", "y", "--size", 2, "--certify", "--json", tmp_path / "a.json")
+    assert done.exit_code == 130
+    assert "Proven: nothing, as that was interrupted" in done.output
+    answer = answer_of(tmp_path / "a.json")
+    assert answer["interrupted"]
+    assert "certificate" not in answer
+
+
+def test_an_interrupt_among_imports_is_no_traceback():
+    code = (
+        "import sys, swapwise\n"
+        "class Impatient:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Impatient())\n"
+        "from swapwise.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_among_sizes_ends_it_in_good_order(tmp_path, data, stop):
+    code = (
+        "import os\n"
+        "from swapwise.estimators import path\n"
+        "attempt, made = path._Walk._attempt, []\n"
+        "def impatient(*arguments):\n"
+        "    made.append(arguments)\n"
+        f"    if len(made) == 3: os.kill(os.getpid(), {int(stop)})\n"
+        "    return attempt(*arguments)\n"
+        "path._Walk._attempt = impatient\n"
+        "from swapwise.__main__ import main\n"
+        "main()\n"
+    )
+    options = ["--target", "y", "--path", "1:5", "--json", str(tmp_path / "a.json")]
+    line = [sys.executable, "-c", code, "select", str(data), *options]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+    assert answer_of(tmp_path / "a.json")["interrupted"]
+
+
+# Proofs.
+
+
+def test_a_better_choice_that_a_proof_finds_is_taken(tmp_path, data, monkeypatch):
+    fit = sw.SparseRegressor.fit
+
+    def poorly(model, X, y):
+        if isinstance(model.start, str):  # the first time, as if the search had ended too early
+            model = model.set_params(start=[4, 5], max_iter=0)
+            fit(model, X, y)
+            return model.set_params(start="auto", max_iter=None)
+        return fit(model, X, y)
+
+    monkeypatch.setattr(sw.SparseRegressor, "fit", poorly)
+    done = select(data, "-t", "y", "--size", 2, "--certify", "--json", tmp_path / "a.json")
+    assert "the proof has found a better choice than the search" in done.stderr
+    answer = answer_of(tmp_path / "a.json")
+    assert [row["feature"] for row in answer["chosen"]] == ["a", "b"]
+    proof = answer["certificate"]
+    assert (proof["ratio"], proof["value"]) == (1, answer["search"]["value"])
+
+
+def test_proofs_are_told_in_the_words_of_the_command(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 40))
+    frame = pd.DataFrame(X).add_prefix("x").assign(y=X.sum(axis=1))
+    frame.to_csv(tmp_path / "wide.csv", index=False)
+    model = sw.SparseRegressor(2).fit(frame.drop(columns="y"), frame["y"])
+    assert model.certify(frame.drop(columns="y"), frame["y"], max_nodes=0).kind == "all"
+    done = select(tmp_path / "wide.csv", "-t", "y", "--size", 2, "--certify")
+    assert "hessian" not in done.stderr
+
+
+# First runs, and tables that fit.
+
+
+class Compiled:
+    def __init__(self, is_start):
+        self.is_start = is_start
+
+
+def test_compiling_is_told_once_and_not_counted(capsys):
+    with timed(quiet=False) as watch:
+        for is_start in (True, True, False, False, True, False):
+            watch.notify(Compiled(is_start))
+    assert capsys.readouterr().err.strip() == NOTE
+    assert watch.compiling > 0
+    assert watch.seconds >= 0
+
+
+def test_nested_compiling_is_counted_once(monkeypatch):
+    seconds = iter([0.0, 1.0, 5.0, 9.0])  # begun, compiling from 1 to 5, stopped
+    monkeypatch.setattr("swapwise.cli.compiling.perf_counter", lambda: next(seconds))
+    watch = Stopwatch()
+    for is_start in (True, True, False, False):
+        watch.notify(Compiled(is_start))
+    watch.stop()
+    assert (watch.compiling, watch.seconds) == (4.0, 5.0)
+
+
+def test_numba_tells_of_compiling():
+    import numba
+
+    with timed(quiet=True) as watch:
+        assert numba.njit(lambda x: x + 1)(1) == 2
+    assert watch.compiling > 0
+
+
+def test_many_classes_fit_on_a_terminal(tmp_path, data):
+    frame = pd.read_csv(data)
+    frame["y"] = pd.qcut(frame["y"], 6, labels=[f"class {number}" for number in range(6)])
+    frame.to_csv(tmp_path / "c.csv", index=False)
+    done = select(tmp_path / "c.csv", "-t", "y", "--family", "logistic", "--size", 2)
+    assert done.exit_code == 0, done.output
+    assert "class 0 " in done.output
+    assert max(map(len, done.output.split("Intercept")[0].splitlines())) <= 80
