@@ -22,13 +22,9 @@ reproduce: .venv/.installed
 
 # Any warning is an error: a link that leads nowhere, to a page or to a name, an example that fails. Pages are all
 # made anew (-E -a), since those that are left as they are warn of nothing; examples that have not changed stay.
-docs: .venv/.docs
+docs: .venv/.installed
 	rm -rf docs/api
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/sphinx-build -q -E -a -W --keep-going -n docs docs/_build/html
-
-.venv/.docs: .venv/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
-	touch $@
 
 .venv/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "swapwise needs Python 3.11 or newer; give one with make PYTHON=...")'
