@@ -16,7 +16,7 @@ from swapwise.report.data_parts import MOST_POINTS, data_part
 from swapwise.report.fit_parts import path_part
 from swapwise.report.proof_parts import certificate_part
 from swapwise.report.search_parts import moves_of, moves_part
-from swapwise.report.selection import selection_report
+from swapwise.report.selection import _one_by_one, selection_report
 from tests.report import test_selection
 from tests.report.test_selection import NAMES, sample, trimmed
 
@@ -81,6 +81,20 @@ class TestParts:
         part = moves_part(result, str)
         assert "no move on record" in part.words
         assert part.figure is None
+
+    @pytest.mark.parametrize("kind", [SparseRegressor, SparseClassifier])
+    def test_without_moves_what_was_chosen_is_taken_one_by_one(self, data, kind):
+        X, y = data
+        target = y if kind is SparseRegressor else y > np.median(y)
+        model = kind(3, start="model").fit(X, target)
+        assert not model.result_.history
+        again = _one_by_one(model, X, target)
+        assert again.support.tolist() == model.result_.support.tolist()
+        part = moves_part(model.result_, str, lambda: again)
+        assert "Taking what was chosen one by one" in part.words
+        drawn = [gain for trace in part.figure.data for gain in trace.y]
+        assert np.isclose(sum(drawn), model.result_.value)
+        assert np.isclose(max(drawn), again.history[0].value)
 
     def test_moves_of_groups_bear_their_names(self, data):
         X, y = data

@@ -13,6 +13,11 @@ from swapwise.theory.certificate import Certificate
 # On a bar that begins at 0, what is open is too small to be read if the value has more than this share.
 _TOO_CLOSE = 0.8
 
+NO_PROOF = (
+    "No proof was asked for: how far the optimum is, is not known. swapwise select --certify, or the method "
+    "certify in Python, makes one."
+)
+
 _CUT_SHORT = {
     Status.TIME_LIMIT: "The proof ran out of time: with more, the bound could be tightened.",
     Status.ITERATION_LIMIT: "The proof came to its limit of steps: with more, the bound could be tightened.",
@@ -33,7 +38,7 @@ def certificate_part(certificate: Certificate | None, result: SearchResult) -> P
     title = "How good it is"
     proven = result.certificate if certificate is None else certificate
     if proven is None:
-        return Part("certificate", title, "No proof was asked for: how far the optimum is, is not known.")
+        return Part("certificate", title, NO_PROOF)
     ended = _CUT_SHORT.get(proven.status, "")
     if not np.isfinite(proven.upper_bound):
         words = f"The value found is {proven.value:.6g}; no bound on the optimum was proven. {ended}".strip()

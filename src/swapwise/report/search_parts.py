@@ -94,8 +94,14 @@ def _words(event: Event, name_of: Callable[[int], str]) -> str:
     return " ".join([f"+ {', '.join(added)}"] * bool(added) + [f"− {', '.join(dropped)}"] * bool(dropped))
 
 
-def moves_part(result: SearchResult, name_of: Callable[[int], str]) -> Part:
-    """Return the gain of each move over the search, or words that say why there is none.
+def moves_part(
+    result: SearchResult,
+    name_of: Callable[[int], str],
+    one_by_one: Callable[[], SearchResult] | None = None,
+) -> Part:
+    """Return the gain of each move over the search.
+
+    Where none is on record, it is that of taking the chosen elements ``one_by_one``, if that can be done.
 
     >>> from swapwise import Linear, Uniform, maximize
     >>> moves_part(maximize(Linear([1, 3, 2]), Uniform(3, 2)), str).words
@@ -107,11 +113,19 @@ def moves_part(result: SearchResult, name_of: Callable[[int], str]) -> Part:
     ended = f"a value of {result.value:.6g}; it ended {_ENDED[result.status]}."
     if not moves:
         words = f"Method {result.method}; the search has no move on record: where it began, it had {ended}"
-        return Part("moves", title, words)
+        again = one_by_one() if one_by_one is not None and len(result.support) else None
+        if again is None or not again.history:
+            return Part("moves", title, words)
+        words += " Taking what was chosen one by one, always what gains most, would look like this."
+        return _drawn(title, words, moves_of(again, name_of))
     count = f"{len(moves)} move{'s' * (len(moves) > 1)}"
     words = f"Method {result.method}, {count} to {ended}"
     if moves[0].gain is None:
         words += " What the first move gained is not on record, as it did not begin with nothing."
+    return _drawn(title, words, moves)
+
+
+def _drawn(title: str, words: str, moves: Sequence[Move]) -> Part:
     rows = [
         [str(n), move.words, "" if move.gain is None else f"{move.gain:.4g}", f"{move.value:.6g}"]
         for n, move in enumerate(moves, 1)
@@ -141,7 +155,10 @@ def _gains(moves: Sequence[Move]) -> Any:
     gains = [move.gain for move in moves if move.gain is not None]
     log = min(gains) > 0 and max(gains) > _FEW * min(gains)
     upwards: dict[str, Any] = {"title": {"text": "gain"}, "type": "log" if log else "linear"}
-    upwards |= {"dtick": 1, "exponentformat": "power"} if log else {"rangemode": "tozero"}
+    if log:  # by powers of ten, or where these are less than two, by 1, 2 and 5
+        upwards |= {"dtick": 1 if max(gains) > 100 * min(gains) else "D2", "exponentformat": "power"}
+    else:
+        upwards |= {"rangemode": "tozero"}
     across: dict[str, Any] = {"title": {"text": "move"}, "range": [0.5, len(moves) + 0.5]}
     across |= {"dtick": 1} if len(moves) <= 15 else {}
     return chart(traces, across, upwards)
