@@ -86,9 +86,9 @@ def test_a_file_that_came_to_exist_is_left_alone(tmp_path, data, monkeypatch):
         return fit(model, X, y)
 
     monkeypatch.setattr(sw.SparseRegressor, "fit", slowly)
-    done = select(data, "-t", "y", "--json", out)
+    done = select(data, "-t", "y", "--json", out, "--quiet")
     assert out.read_text() == "mine"
-    assert "a-2.json" in done.output
+    assert "a-2.json is written instead" in done.stderr
     assert answer_of(tmp_path / "a-2.json")["chosen"]
 
 
@@ -103,6 +103,46 @@ def test_files_are_written_before_anything_is_printed(tmp_path, data, monkeypatc
     assert answer_of(tmp_path / "a.json")["chosen"]
 
 
+def test_a_file_that_fails_loses_no_other_and_no_answer(tmp_path, data, monkeypatch):
+    from swapwise.experiments import store
+
+    write = store.write_atomically
+
+    def full(path, content):
+        if path.suffix == ".joblib":
+            raise OSError(28, "No space left on device")
+        write(path, content)
+
+    monkeypatch.setattr(store, "write_atomically", full)
+    files = ["--json", tmp_path / "a.json", "--save", tmp_path / "m.joblib", "--report", tmp_path / "r.html"]
+    done = select(data, "-t", "y", "--size", 2, *files)
+    assert done.exit_code == 1
+    assert "2 of 6 features chosen" in done.output
+    assert "m.joblib: no space left on device" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "data.csv", "r.html"]
+
+
+def test_an_interrupt_while_files_are_made_loses_no_answer(tmp_path, data, monkeypatch):
+    def impatient(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("swapwise.cli.selection.Selection.to_html", impatient)
+    files = ["--json", tmp_path / "a.json", "--report", tmp_path / "r.html"]
+    done = select(data, "-t", "y", "--size", 2, *files)
+    assert done.exit_code == 130
+    assert "2 of 6 features chosen" in done.output
+    assert "r.html was written" in done.stderr
+    assert answer_of(tmp_path / "a.json")["chosen"]
+
+
+def test_notes_are_in_the_answer(tmp_path, data):
+    frame = pd.read_csv(data)
+    frame.loc[3, "a"] = np.nan
+    frame.to_csv(tmp_path / "m.csv", index=False)
+    select(tmp_path / "m.csv", "-t", "y", "--drop-missing", "--quiet", "--json", tmp_path / "a.json")
+    assert answer_of(tmp_path / "a.json")["notes"] == ["1 of 80 rows have missing values and are left out"]
+
+
 def test_names_that_are_no_text_lose_nothing(tmp_path, data):
     strange = tmp_path / os.fsdecode(b"caf\xe9.csv")
     strange.write_bytes(data.read_bytes())
@@ -112,6 +152,11 @@ def test_names_that_are_no_text_lose_nothing(tmp_path, data):
 
 def test_what_is_no_number_is_null():
     assert finite({"a": [np.float64("nan"), np.int64(2)], "b": float("inf")}) == {"a": [None, 2], "b": None}
+
+
+def test_the_answer_is_printed_for_programs(data):
+    done = select(data, "-t", "y", "--size", 2, "--json", "-")
+    assert [row["feature"] for row in json.loads(done.stdout)["chosen"]] == ["a", "b"]
 
 
 # Interrupts.
@@ -202,26 +247,68 @@ def test_a_signal_among_sizes_ends_it_in_good_order(tmp_path, data, stop):
     assert answer_of(tmp_path / "a.json")["interrupted"]
 
 
+def test_a_terminal_that_knows_little_gets_what_it_can_show(data):
+    env = os.environ | {"PYTHONIOENCODING": "ascii"}
+    line = [sys.executable, "-m", "swapwise", "select", str(data), "-t", "y", "--size", "2"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "R? 0.8835 on 80 rows" in done.stdout
+
+
 # Proofs.
 
 
-def test_a_better_choice_that_a_proof_finds_is_taken(tmp_path, data, monkeypatch):
+def poor_search(monkeypatch, then):
+    """Let the search end with the worst of all choices, and what comes after it be done by ``then``."""
     fit = sw.SparseRegressor.fit
 
     def poorly(model, X, y):
-        if isinstance(model.start, str):  # the first time, as if the search had ended too early
-            model = model.set_params(start=[4, 5], max_iter=0)
-            fit(model, X, y)
-            return model.set_params(start="auto", max_iter=None)
-        return fit(model, X, y)
+        if not isinstance(model.start, str):
+            return then(fit, model, X, y)
+        model = model.set_params(start=[4, 5], max_iter=0)
+        fit(model, X, y)
+        return model.set_params(start="auto", max_iter=None)
 
     monkeypatch.setattr(sw.SparseRegressor, "fit", poorly)
+
+
+def test_a_better_choice_that_a_proof_finds_is_taken(tmp_path, data, monkeypatch):
+    poor_search(monkeypatch, lambda fit, *arguments: fit(*arguments))
     done = select(data, "-t", "y", "--size", 2, "--certify", "--json", tmp_path / "a.json")
     assert "the proof has found a better choice than the search" in done.stderr
     answer = answer_of(tmp_path / "a.json")
     assert [row["feature"] for row in answer["chosen"]] == ["a", "b"]
     proof = answer["certificate"]
     assert (proof["ratio"], proof["value"]) == (1, answer["search"]["value"])
+
+
+def test_a_better_choice_is_not_lost_to_an_interrupt(tmp_path, data, monkeypatch):
+    poor_search(monkeypatch, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    done = select(data, "-t", "y", "--size", 2, "--certify", "--json", tmp_path / "a.json")
+    answer = answer_of(tmp_path / "a.json")
+    assert [row["feature"] for row in answer["chosen"]] == ["e", "f"]
+    assert answer["certificate"]["better"] == ["a", "b"]
+    assert "would be a, b" in done.output
+
+
+def test_a_better_choice_than_that_of_a_path_is_named(tmp_path, data, monkeypatch):
+    X, y = pd.read_csv(data).drop(columns="y"), pd.read_csv(data)["y"]
+    worst = sw.SparseRegressor(2, start=[4, 5], max_iter=0).fit(X, y)
+    proof = worst.certify(X, y)
+    assert proof.better.tolist() == [0, 1]
+    monkeypatch.setattr(sw.SparseRegressorCV, "certify", lambda *_, **__: proof)
+    done = select(data, "-t", "y", "--path", "2:2", "--certify", "--json", tmp_path / "a.json")
+    assert "would be a, b" in done.output
+    assert answer_of(tmp_path / "a.json")["certificate"]["better_value"] == pytest.approx(proof.better_value)
+
+
+def test_a_proof_that_ran_out_of_time_says_so(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 5)) @ rng.standard_normal((5, 60)) + rng.standard_normal((100, 60))
+    pd.DataFrame(X).add_prefix("x").assign(y=X.sum(axis=1)).to_csv(tmp_path / "w.csv", index=False)
+    done = select(tmp_path / "w.csv", "-t", "y", "--size", 15, "--certify", "--proof-seconds", 0)
+    assert "stopped after 0 s: more might be proven" in done.output
+    refused(select(tmp_path / "w.csv", "-t", "y", "--proof-seconds", -1), "must be at least 0, got -1")
 
 
 def test_proofs_are_told_in_the_words_of_the_command(tmp_path):
@@ -243,13 +330,15 @@ class Compiled:
         self.is_start = is_start
 
 
-def test_compiling_is_told_once_and_not_counted(capsys):
+@pytest.mark.parametrize(("each", "said"), [(0.6, NOTE), (0.2, "")])
+def test_compiling_is_told_once_if_it_takes_long(capsys, monkeypatch, each, said):
+    seconds = (each * tick for tick in range(100))
+    monkeypatch.setattr("swapwise.cli.compiling.perf_counter", lambda: next(seconds))
     with timed(quiet=False) as watch:
-        for is_start in (True, True, False, False, True, False):
+        for is_start in (True, True, False, False, True, False, True, False):
             watch.notify(Compiled(is_start))
-    assert capsys.readouterr().err.strip() == NOTE
-    assert watch.compiling > 0
-    assert watch.seconds >= 0
+    assert capsys.readouterr().err.strip() == said
+    assert watch.compiling == pytest.approx(3 * each)
 
 
 def test_nested_compiling_is_counted_once(monkeypatch):
@@ -268,6 +357,14 @@ def test_numba_tells_of_compiling():
     with timed(quiet=True) as watch:
         assert numba.njit(lambda x: x + 1)(1) == 2
     assert watch.compiling > 0
+
+
+def test_a_choice_by_folds_says_how_well_they_are_predicted(data):
+    X, y = pd.read_csv(data).drop(columns="y"), pd.read_csv(data)["y"]
+    model = sw.SparseRegressorCV(sizes=range(1, 4)).fit(X, y)
+    loss = model.path_["cv_mean"].min()
+    done = select(data, "-t", "y", "--path", "1:3")
+    assert f"chosen by cv: mean squared error {loss:.4g} on rows left out" in done.output
 
 
 def test_many_classes_fit_on_a_terminal(tmp_path, data):

@@ -69,11 +69,38 @@ def test_codings_may_differ_from_column_to_column(tmp_path, data, chain):
 
 
 @given(
-    st.lists(st.booleans(), min_size=1), st.sampled_from([(0, 1), (-1.0, 1.0), ("NO", "yes"), (False, True)])
+    st.lists(st.booleans(), min_size=1),
+    st.sampled_from([(0, 1), (-1.0, 1.0), ("NO", "yes"), ("N", "Y"), (False, True)]),
 )
 def test_two_values_are_read(answers, coding):
     column = pd.Series([coding[answer] for answer in answers], name="x")
-    assert as_yes_or_no(column).tolist() == answers
+    assert as_yes_or_no(column.to_frame()).iloc[:, 0].tolist() == answers
+
+
+def test_columns_can_be_left_out(tmp_path, chain):
+    chain.astype(int).assign(id=range(300), **{"a, b": 7}).to_csv(tmp_path / "t.csv", index=False)
+    done = graph(tmp_path / "t.csv", "--force-out", "id", "--force-out", "a, b")
+    assert done.exit_code == 0, done.output
+    assert "between 5 columns" in done.output
+    _refused(graph(tmp_path / "t.csv", "--force-out", "ids"), "did you mean 'id'?")
+
+
+def test_more_neighbours_than_there_are_columns_are_told(data):
+    done = graph(data, "--max-degree", "9")
+    assert done.exit_code == 0
+    assert "a column has only 4 others: no limit" in done.stderr
+
+
+def test_interrupted_among_folds_a_graph_is_written(tmp_path, data, monkeypatch):
+    def impatient(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("swapwise.estimators.ising_graph_cv._path", impatient)
+    options = ["--choose", "cv", "--edges", tmp_path / "e.csv", "--report", tmp_path / "r.html"]
+    done = graph(data, *options)
+    assert done.exit_code == 130
+    assert len(edges_of(tmp_path / "e.csv"))
+    assert "was interrupted" in (tmp_path / "r.html").read_text()
 
 
 def test_the_degree_is_chosen_by_cross_validation(data):
@@ -83,10 +110,13 @@ def test_the_degree_is_chosen_by_cross_validation(data):
 
 
 BAD = {
-    "three values": ("a,b\n0,1\n2,0\n1,1\n", "the column 'a' must hold 0 and 1, -1 and 1, no and yes or"),
-    "text": ("a,b\nx,1\ny,0\n", "false and true, got x, y"),
+    "three values": ("a,b\n0,1\n2,0\n1,1\n", "columns must hold 0 and 1, -1 and 1, no and yes, n and y or"),
+    "text": ("a,b\nx,1\nz,0\n", "false and true; got x, z in 'a'; --force-out leaves columns out"),
+    "several": ("a,b\nx,1\nz,7\n", "got x, z in 'a'; 1, 7 in 'b'; --force-out"),
+    "numbers": ("id,b\n9,1\n10,0\n11,0\n", "got 9, 10, 11 in 'id'"),
+    "very many": ("a,b,c,d,e\n5,5,5,5,5\n6,6,6,6,6\n", "5, 6 in 'c'; and 2 columns more; --force-out"),
     "missing": ("a,b\n1,\n0,1\n", "missing values, by column: 'b' 1"),
-    "one column": ("a\n1\n0\n", "must have at least two columns, got 1"),
+    "one column": ("a\n1\n0\n", "must have at least two columns to join, got 1"),
     "empty": ("", "t.csv is empty"),
     "same names": ("a,a\n1,1\n0,1\n", "several columns of the same name: 'a'"),
 }

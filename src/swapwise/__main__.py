@@ -5,9 +5,15 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line."""
+    import sys
+    from io import TextIOWrapper
+
     try:
         from swapwise.cli import app
 
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="replace")  # a terminal that knows no ² is no reason to stop
         app()
     except KeyboardInterrupt:  # before any command has begun: while it is imported
         raise SystemExit(130) from None

@@ -119,6 +119,7 @@ def test_folds_that_are_done_choose_the_size(monkeypatch, interrupt):
     with pytest.warns(ConvergenceWarning, match="interrupted: the size is chosen by 2 of 5 folds"):
         model = sw.SparseRegressorCV(sizes=range(1, 9)).fit(X, y)
     assert model.result_.status is sw.Status.INTERRUPTED
+    assert (whole.n_folds_, model.n_folds_) == (5, 2)
     assert model.size_ == model.path_["size"][model.path_["cv_mean"].idxmin()]
     assert model.support_.tolist() == whole.path_supports_[model.size_ - 1].tolist()
     assert model.selection_frequency_[model.support_].tolist() == [1] * len(model.support_)
@@ -133,6 +134,38 @@ def test_without_a_fold_bic_chooses(monkeypatch):
         model = sw.SparseRegressorCV(sizes=range(1, 9), one_standard_error=True).fit(X, y)
     assert model.size_ == sw.SparseRegressorCV(sizes=range(1, 9), criterion="bic").fit(X, y).size_
     assert model.path_["cv_mean"].isna().all()
+    assert (model.criterion, model.criterion_) == ("cv", "bic")
+
+
+@pytest.mark.parametrize("interrupt", [plain, compiled])
+@pytest.mark.parametrize("place", ["begin", "objective.start"])
+def test_an_interrupt_in_the_last_search_loses_nothing(monkeypatch, interrupt, place):
+    from swapwise.search import run
+
+    X, y = data()
+    whole = sw.SparseRegressorCV(sizes=range(1, 9), criterion="bic").fit(X, y)
+    last_search = sw.SparseRegressorCV._last_search
+
+    def impatient(model, *arguments):
+        if place == "begin":
+            monkeypatch.setattr(run, "begin", lambda *_: interrupt())
+        else:
+            monkeypatch.setattr("swapwise.estimators.restarts.maximize", lambda *_, **__: interrupt())
+        return last_search(model, *arguments)
+
+    monkeypatch.setattr(sw.SparseRegressorCV, "_last_search", impatient)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = sw.SparseRegressorCV(sizes=range(1, 9), criterion="bic").fit(X, y)
+    assert model.result_.status is sw.Status.INTERRUPTED
+    assert model.support_.tolist() == whole.support_.tolist()
+
+
+def test_a_start_that_was_given_is_kept(monkeypatch):
+    from swapwise.search import run
+
+    monkeypatch.setattr(run, "begin", lambda *_: plain())
+    result = sw.maximize(objective(), sw.Uniform(N, 5), start=[1, 2])
+    assert (result.support.tolist(), result.status) == ([1, 2], sw.Status.INTERRUPTED)
 
 
 @pytest.mark.parametrize("criterion", ["cv", "bic"])
@@ -171,10 +204,13 @@ def test_folds_that_are_done_choose_the_degree(monkeypatch):
     assert model.support_.tolist() == again.support_.tolist()
 
 
-def test_without_a_fold_there_is_no_degree(monkeypatch):
+def test_without_a_fold_the_largest_degree_is_fitted(monkeypatch):
     interrupted_path(monkeypatch, 1)
-    with pytest.raises(KeyboardInterrupt):
-        sw.IsingGraphCV([1, 2], [0.01, 0.1]).fit(spins())
+    with pytest.warns(ConvergenceWarning, match="are the largest that were asked for"):
+        model = sw.IsingGraphCV([1, 2], [0.01, 0.1]).fit(spins())
+    assert (model.max_degree_, model.ridge_) == (2, 0.1)
+    assert model.path_["score_mean"].isna().all()
+    assert model.result_.status is sw.Status.INTERRUPTED
 
 
 def test_a_proof_is_interrupted_in_compiled_code(monkeypatch):

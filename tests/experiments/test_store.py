@@ -132,3 +132,11 @@ def test_files_are_replaced_in_whole(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_keeps_its_permissions(tmp_path):
+    path = tmp_path / "file"
+    path.touch(mode=0o600)
+    write_atomically(path, b"new")
+    assert path.stat().st_mode & 0o777 == 0o600

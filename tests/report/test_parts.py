@@ -48,6 +48,7 @@ class TestParts:
     def test_a_path_without_a_fold_was_chosen_by_bic(self, data):
         model = SparseRegressorCV(sizes=range(1, 4)).fit(*data)
         model.path_[["cv_mean", "cv_se"]] = np.nan
+        model.criterion_ = "bic"
         part = path_part(model)
         assert "by BIC" in part.words
         assert list(part.figure.data[0].y) == model.path_["bic"].tolist()

@@ -13,7 +13,7 @@ KEYS = {"R²": "r2", "deviance explained": "deviance_explained", "accuracy": "ac
 
 
 def as_json(selection: Selection) -> str:
-    """Return the answer; where there are several classes, coefficients and intercept are by class."""
+    """Return the answer; coefficients and intercept are by class if there are any, of two by the second."""
     result = selection.model.result_
     answer: dict[str, Any] = {
         "asked": selection.asked,
@@ -25,6 +25,7 @@ def as_json(selection: Selection) -> str:
         "interrupted": selection.interrupted,
         "seconds": selection.watch.seconds,
         "seconds_compiling": selection.watch.compiling,
+        "notes": selection.notes,
     }
     if selection.certificate is not None:
         proof = selection.certificate
@@ -35,8 +36,12 @@ def as_json(selection: Selection) -> str:
             "kind": proof.kind,
             "status": proof.status.value,
         }
+        if selection.better:
+            answer["certificate"] |= {"better": selection.better, "better_value": proof.better_value}
     if hasattr(selection.model, "path_"):
         answer["size"] = int(selection.model.size_)
+        answer["size_chosen_by"] = selection.model.criterion_
+        answer["n_folds"] = selection.model.n_folds_
         answer["path"] = selection.model.path_.to_dict("records")
     return json.dumps(finite(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 

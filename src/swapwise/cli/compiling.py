@@ -11,6 +11,9 @@ import typer
 
 NOTE = "Note: compiling, which the first run of its kind does once; it may take half a minute"
 
+# What takes less is not worth a word.
+SECONDS = 1.0
+
 
 class Stopwatch:
     """How long something took, and how long compiling did, which is not counted.
@@ -37,13 +40,13 @@ class Stopwatch:
             if self._depth == 0:
                 self._since = perf_counter()
             self._depth += 1
-            if not self._quiet:
-                typer.echo(NOTE, err=True)
-                self._quiet = True
-        else:
-            self._depth -= 1
-            if self._depth == 0:
-                self.compiling += perf_counter() - self._since
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            self.compiling += perf_counter() - self._since
+        if self.compiling >= SECONDS and not self._quiet:
+            typer.echo(NOTE, err=True)
+            self._quiet = True
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How commands end when they cannot go on: one line that says why, and an exit code."""
+"""How commands end when they cannot go on: a line that says why, and an exit code."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class BadInput(ValueError):
 
 
 @contextmanager
-def told_in_one_line(command: str, *, debug: bool = False) -> Iterator[None]:
-    """End with exit code 1 and one line on a user's mistake, with 130 if interrupted.
+def told_in_a_line(command: str, *, debug: bool = False) -> Iterator[None]:
+    """End with exit code 1 and a line for each of a user's mistakes, with 130 if interrupted.
 
-    >>> with told_in_one_line("swapwise select"):
+    >>> with told_in_a_line("swapwise select"):
     ...     raise BadInput("data.csv is empty")
     Traceback (most recent call last):
     ...
@@ -47,7 +47,8 @@ def told_in_one_line(command: str, *, debug: bool = False) -> Iterator[None]:
     except (ValueError, TypeError, OSError) as error:
         if debug:
             raise
-        raise SystemExit(f"{command}: {' '.join(str(error).split())}") from None
+        words = str(error) if isinstance(error, BadInput) else " ".join(str(error).split())
+        raise SystemExit(f"{command}: {words}") from None
 
 
 @contextmanager
@@ -66,19 +67,25 @@ def terminated_like_interrupted() -> Iterator[None]:
 
 
 @contextmanager
-def warnings_as_notes(quiet: bool) -> Iterator[None]:
+def warnings_as_notes(quiet: bool) -> Iterator[list[str]]:
     """Say the library's warnings in one line each: the line of code that led to them is of no use here.
 
-    >>> with warnings_as_notes(quiet=True):
+    >>> with warnings_as_notes(quiet=True) as notes:
     ...     warnings.warn("not heard")
+    >>> notes
+    ['not heard']
     """
+    notes: list[str] = []
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if not quiet and issubclass(category, UserWarning):
+        if not issubclass(category, UserWarning):
+            return
+        notes.append(str(message))
+        if not quiet:
             typer.echo(f"Note: {message}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.filterwarnings("ignore", "the search was interrupted")  # which commands say themselves
         warnings.showwarning = show  # catch_warnings restores it
-        yield
+        yield notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from functools import partial
 from io import BytesIO
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from swapwise.checks import warn
 from swapwise.cli.compiling import timed
-from swapwise.cli.failures import INTERRUPTED, BadInput, told_in_one_line, warnings_as_notes
-from swapwise.cli.options import DATA, Debug, DropMissing, Force, Quiet, Report, file, option
+from swapwise.cli.failures import BadInput, told_in_a_line, warnings_as_notes
+from swapwise.cli.options import DATA, Debug, DropMissing, Force, ForceOut, Quiet, Report, file, option
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
 from swapwise.cli.show import say, show_graph
 
@@ -20,7 +22,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # What may stand for the two values of a column: no and yes, as text in small letters.
-CODINGS = (("0", "1"), ("-1", "1"), ("no", "yes"), ("false", "true"))
+CODINGS = (("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"))
+
+
+# Columns in a message: more of them say no more.
+MOST_COLUMNS = 3
 
 
 class DegreeChoice(StrEnum):
@@ -41,6 +47,7 @@ def graph(
     choose: Annotated[
         DegreeChoice | None, typer.Option(help="Choose the degree, up to --max-degree, by cross-validation.")
     ] = None,
+    force_out: ForceOut = None,
     drop_missing: DropMissing = False,
     report: Report = None,
     graphml: Annotated[Path | None, file(help="The graph, as GraphML.")] = None,
@@ -50,12 +57,14 @@ def graph(
     debug: Debug = False,
 ) -> None:
     """Learn which columns depend on each other, from a table of 0 and 1, -1 and +1, or yes and no."""
-    with told_in_one_line("swapwise graph", debug=debug), warnings_as_notes(quiet):
+    with told_in_a_line("swapwise graph", debug=debug), warnings_as_notes(quiet):
         if max_degree < 1:
             raise BadInput(f"--max-degree must be at least 1, got {max_degree}")
         check_page(report)
         check_outputs([report, graphml, edges], inputs=[data], force=force)
-        table = _read(data, drop_missing)
+        table = _read(data, force_out or [], drop_missing)
+        if max_degree >= table.shape[1]:
+            warn(f"--max-degree is {max_degree}, but a column has only {table.shape[1] - 1} others: no limit")
         with timed(quiet) as watch:
             model = _estimator(max_degree, choose, quiet).fit(table)
         asked = {"data": str(data), "largest degree": str(max_degree)}
@@ -69,50 +78,62 @@ def graph(
         written = write_outputs(outputs, force=force)
         if not quiet:
             show_graph(model, len(table), watch)
-            for line in written:
+            for line in written.said:
                 say(line)
-        if model.result_.status == "INTERRUPTED":
-            raise typer.Exit(INTERRUPTED)
+        written.end("swapwise graph", interrupted=model.result_.status == "INTERRUPTED")
 
 
-def _read(path: Path, drop_missing: bool) -> pd.DataFrame:
-    from swapwise.cli.columns import without_missing
+def _read(path: Path, force_out: list[str], drop_missing: bool) -> pd.DataFrame:
+    from swapwise.cli.columns import names_among, require_columns, without_missing
     from swapwise.cli.tables import read_table
 
-    table = without_missing(read_table(path), drop=drop_missing)
+    table = read_table(path)
+    left_out = names_among(force_out, table.columns)
+    require_columns(left_out, table, "--force-out")
+    table = without_missing(table.drop(columns=left_out), drop=drop_missing)
     if table.shape[1] < 2:
-        raise BadInput(f"{path} must have at least two columns, got {table.shape[1]}")
-    return table.apply(as_yes_or_no)
+        raise BadInput(f"{path} must have at least two columns to join, got {table.shape[1]}")
+    return as_yes_or_no(table)
 
 
-def as_yes_or_no(column: pd.Series) -> pd.Series:
-    """Return a column of two values as booleans.
+def as_yes_or_no(table: pd.DataFrame) -> pd.DataFrame:
+    """Return columns of two values as booleans.
 
     >>> import pandas as pd
-    >>> as_yes_or_no(pd.Series(["no", "Yes"], name="ill")).tolist()
+    >>> as_yes_or_no(pd.DataFrame({"ill": ["no", "Yes"]}))["ill"].tolist()
     [False, True]
-    >>> as_yes_or_no(pd.Series([1, 2], name="ill"))
+    >>> as_yes_or_no(pd.DataFrame({"ill": [1, 2]}))
     Traceback (most recent call last):
     ...
-    swapwise.cli.failures.BadInput: the column 'ill' must hold 0 and 1, -1 and 1, no and yes or false and
-    true, got 1, 2
+    swapwise.cli.failures.BadInput: columns must hold 0 and 1, -1 and 1, no and yes, n and y or false and
+    true; got 1, 2 in 'ill'; --force-out leaves columns out
     """
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
     from swapwise.cli.wording import some_of
 
+    words = table.apply(_in_words)
+    others = [name for name in words.columns if _yes_of(set(words[name])) is None]
+    if others:
+        known = [f"{low} and {high}" for low, high in CODINGS]
+        got = [f"{some_of(list(dict.fromkeys(table[name].map(str))))} in {name!r}" for name in others]
+        raise BadInput(
+            f"columns must hold {', '.join(known[:-1])} or {known[-1]}; got {'; '.join(got[:MOST_COLUMNS])}"
+            + (f"; and {len(got) - MOST_COLUMNS} columns more" if len(got) > MOST_COLUMNS else "")
+            + "; --force-out leaves columns out"
+        )
+    return words.apply(lambda column: column == _yes_of(set(column)))
+
+
+def _in_words(column: pd.Series) -> pd.Series:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
     if is_numeric_dtype(column) and not is_bool_dtype(column):
-        words = column.map("{:g}".format)
-    else:
-        words = column.astype(str).str.strip().str.lower()
-    seen = sorted(set(words))
-    for low, high in CODINGS:
-        if set(seen) <= {low, high}:
-            return words == high
-    known = [f"{low} and {high}" for low, high in CODINGS]
-    raise BadInput(
-        f"the column {column.name!r} must hold {', '.join(known[:-1])} or {known[-1]}, got {some_of(seen)}"
-    )
+        return column.map("{:g}".format)
+    return column.astype(str).str.strip().str.lower()
+
+
+def _yes_of(seen: set[str]) -> str | None:
+    """Return the word for yes among those of a column, None if it is no coding that is known."""
+    return next((high for low, high in CODINGS if seen <= {low, high}), None)
 
 
 def _estimator(max_degree: int, choose: DegreeChoice | None, quiet: bool) -> Any:
@@ -130,7 +151,8 @@ def _graphml(model: Any) -> bytes:
     import networkx as nx
 
     file = BytesIO()
-    nx.write_graphml(model.graph_, file)
+    # Control characters, which XML cannot hold at all, become blanks.
+    nx.write_graphml(nx.relabel_nodes(model.graph_, lambda name: re.sub(r"[\x00-\x1f]", " ", name)), file)
     return file.getvalue()
 
 

@@ -65,6 +65,9 @@ def file(*names: str, help: str) -> Any:
 
 DATA = "A table: .csv, .tsv or .txt (also packed, as .csv.gz), .parquet or .npz."
 DropMissing = Annotated[bool, flag("--drop-missing", help="Leave out rows with missing values.")]
+ForceOut = Annotated[
+    list[str] | None, option(help="Columns to leave out: c,d, or once for each.", metavar="NAMES")
+]
 Report = Annotated[Path | None, file(help="A page with charts, as .html, that opens offline.")]
 Force = Annotated[bool, flag("--force", help="Overwrite files that exist.", panel=FILES)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help="Print nothing but errors.", panel=MESSAGES)]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from swapwise.cli.failures import BadInput
+import typer
+
+from swapwise.cli.failures import INTERRUPTED, BadInput
+from swapwise.interrupts import plain_interrupts
 
 # Where a file is wanted, if it is, and what makes its content.
 Output = tuple[Path | None, Callable[[], str | bytes]]
@@ -76,29 +80,68 @@ def _obstacle_in(folder: Path) -> str | None:
     return None
 
 
-def write_outputs(outputs: Iterable[Output], *, force: bool) -> list[str]:
-    """Make and write each file that is wanted, atomically; return what to say of them.
+@dataclass
+class Written:
+    """What became of the files that were wanted.
+
+    >>> Written(said=["Wrote a.json"]).failed
+    []
+    """
+
+    said: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    interrupted: bool = False
+
+    def end(self, command: str, *, interrupted: bool) -> None:
+        """Say which files there are not, and end with the exit code that this and an interrupt lead to.
+
+        >>> Written().end("swapwise select", interrupted=False)
+        """
+        for line in self.failed:
+            typer.echo(f"{command}: {line}", err=True)
+        if interrupted or self.interrupted:
+            raise typer.Exit(INTERRUPTED)
+        if self.failed:
+            raise typer.Exit(1)
+
+
+def write_outputs(outputs: Iterable[Output], *, force: bool) -> Written:
+    """Make and write each file that is wanted, atomically; one that fails is no reason to lose the others.
 
     A file that has come to exist during the work is left alone, and the new one has a number in its name.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     said = write_outputs([(Path(folder) / "a", lambda: "text"), (None, lambda: 1 / 0)], force=False)
+    ...     written = write_outputs([(Path(folder) / "a", lambda: "text"), (None, lambda: "")], force=False)
     ...     (Path(folder) / "a").read_text()
     'text'
     """
+    written = Written()
+    for path, make in outputs:
+        if path is None:
+            continue
+        try:
+            free = path if force else _free_name(path)
+            with plain_interrupts():
+                _write(free, make())
+        except OSError as error:
+            written.failed.append(f"cannot write {path}: {str(error.strerror or error).lower()}")
+        except KeyboardInterrupt:
+            written.failed.append(f"interrupted before {path} was written")
+            written.interrupted = True
+        else:
+            written.said.append(f"Wrote {free}")
+            if free != path:  # said whatever else is not: a program would read what is not its answer
+                typer.echo(f"Note: {path} has come to exist: {free} is written instead", err=True)
+    return written
+
+
+def _write(path: Path, content: str | bytes) -> None:
     from swapwise.experiments.store import write_atomically  # takes its time to import: help should not
 
-    said = []
-    for path, make in outputs:
-        if path is not None:
-            content = make()
-            free = path if force else _free_name(path)
-            # Names of files may hold what is no text; that is no reason to lose all.
-            written = content.encode(errors="replace") if isinstance(content, str) else content
-            write_atomically(free.resolve(), written)
-            said.append(f"Wrote {free}" + ("" if free == path else f", as {path} has come to exist"))
-    return said
+    # Names of files may hold what is no text; that is no reason to lose all.
+    data = content.encode(errors="replace") if isinstance(content, str) else content
+    write_atomically(path.resolve(), data)
 
 
 def _free_name(path: Path) -> Path:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swapwise.cli.failures import INTERRUPTED, told_in_one_line, warnings_as_notes
+from swapwise.cli.failures import BadInput, told_in_a_line, warnings_as_notes
 from swapwise.cli.limits import DEFAULT_SIZE
 from swapwise.cli.options import (
     DATA,
@@ -18,6 +18,7 @@ from swapwise.cli.options import (
     DropMissing,
     Family,
     Force,
+    ForceOut,
     Quiet,
     Report,
     file,
@@ -27,6 +28,9 @@ from swapwise.cli.options import (
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
 from swapwise.cli.question import DEMO, DEMO_TARGET, Question, question_of
 from swapwise.cli.show import say, show_selection
+
+STANDARD_OUTPUT = Path("-")
+PROOF_SECONDS = 10.0
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +46,7 @@ def select(
     family: Annotated[
         Family, typer.Option(help="What the target is: a number, a class or a count.")
     ] = Family.LINEAR,
+    force_out: ForceOut = None,
     drop_missing: DropMissing = False,
     one_hot: Annotated[
         bool,
@@ -84,12 +89,13 @@ def select(
         list[str] | None,
         option(help="Features to choose in any case: a,b, or once for each.", metavar="NAMES", panel=LIMITS),
     ] = None,
-    force_out: Annotated[
-        list[str] | None,
-        option(help="Columns to leave out: c,d, or once for each.", metavar="NAMES", panel=LIMITS),
-    ] = None,
     path: Annotated[
-        str | None, option(help="Sizes to try, such as 1:30.", metavar="FIRST:LAST", panel=SEARCH)
+        str | None,
+        option(
+            help="Sizes to try, such as 1:30; up to 20 with --choose alone.",
+            metavar="FIRST:LAST",
+            panel=SEARCH,
+        ),
     ] = None,
     choose: Annotated[
         Choice | None, typer.Option(help="What chooses the size; cv by default.", rich_help_panel=SEARCH)
@@ -101,8 +107,11 @@ def select(
         float | None, option(help="Weight of the penalty on coefficients.", metavar="NUMBER", panel=SEARCH)
     ] = None,
     certify: Annotated[bool, flag("--certify", help="Prove how good the choice is.", panel=SEARCH)] = False,
+    proof_seconds: Annotated[
+        float, option(help="How long the proof may take at most.", metavar="NUMBER", panel=SEARCH)
+    ] = PROOF_SECONDS,
     report: Report = None,
-    json: Annotated[Path | None, file(help="The answer for programs.")] = None,
+    json: Annotated[Path | None, file(help="The answer for programs; - prints it, and nothing else.")] = None,
     save: Annotated[Path | None, file(help="The fitted model, for joblib.load.")] = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -110,23 +119,27 @@ def select(
 ) -> None:
     """Choose the features that explain a target best, under limits on how many of them, and say which."""
     asked = dict(locals())  # all options, before anything else has a name here
-    with told_in_one_line("swapwise select", debug=debug), warnings_as_notes(quiet):
+    with told_in_a_line("swapwise select", debug=debug), warnings_as_notes(quiet) as notes:
+        if not proof_seconds >= 0:
+            raise BadInput(f"--proof-seconds must be at least 0, got {proof_seconds:g}")
         question = question_of(asked)
+        printed, json = json == STANDARD_OUTPUT, None if json == STANDARD_OUTPUT else json
         check_page(report)
         check_outputs([report, json, save], inputs=[data, groups, and_groups], force=force)
-        selection = _answer(question, quiet)
+        selection = _answer(question, proof_seconds, notes, quiet)
         made: list[Output] = [(json, selection.to_json), (save, selection.to_bytes)]
         # Before anything is printed: whoever reads that may stop reading.
         written = write_outputs([*made, (report, selection.to_html)], force=force)
-        if not quiet:
+        if printed:
+            typer.echo(selection.to_json(), nl=False)
+        elif not quiet:
             show_selection(selection)
-            for line in written:
+            for line in written.said:
                 say(line)
-        if selection.interrupted:
-            raise typer.Exit(INTERRUPTED)
+        written.end("swapwise select", interrupted=selection.interrupted)
 
 
-def _answer(question: Question, quiet: bool) -> Selection:
+def _answer(question: Question, proof_seconds: float, notes: list[str], quiet: bool) -> Selection:
     """Read the data and choose."""
     import sys
 
@@ -136,7 +149,8 @@ def _answer(question: Question, quiet: bool) -> Selection:
 
     table = _demo_table() if question.data is None else read_table(question.data)
     problem = read_problem(question, table)
-    return select_features(problem, quiet=quiet, progress=not quiet and sys.stderr.isatty())
+    progress = not quiet and sys.stderr.isatty()
+    return select_features(problem, proof_seconds, notes, quiet=quiet, progress=progress)
 
 
 def _demo_table() -> pd.DataFrame:

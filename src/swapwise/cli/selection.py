@@ -45,6 +45,8 @@ class Selection:
     #: What is proven; None if nothing was asked for, or if that was interrupted too early
     certificate: Certificate | None
     unproven: bool
+    #: What was said of the data and of the search
+    notes: list[str]
 
     @property
     def interrupted(self) -> bool:
@@ -54,10 +56,11 @@ class Selection:
 
     @property
     def levels(self) -> list[str]:
-        """The classes that have coefficients of their own; none if there is one coefficient a feature."""
-        if np.ndim(self.model.coef_) == 1 or len(self.model.coef_) == 1:
+        """The classes that have coefficients: of two, the second, against the first; none without classes."""
+        if not hasattr(self.model, "classes_"):
             return []
-        return [str(level) for level in self.model.classes_]
+        classes = [str(level) for level in self.model.classes_]
+        return classes[1:] if len(classes) == 2 else classes
 
     @property
     def chosen(self) -> pd.DataFrame:
@@ -80,10 +83,22 @@ class Selection:
 
     @property
     def chosen_by(self) -> str:
-        """What chose the size: if no fold was done before an interrupt, another criterion than was asked."""
-        asked = self.asked["size chosen by"]
-        without_folds = asked == Choice.CV and self.model.path_["cv_mean"].isna().all()
-        return Choice.BIC.value if without_folds else asked
+        """What chose the size, and how well the rows that were left out are predicted, if any were."""
+        from swapwise.report.plots import LOSSES
+
+        path, by = self.model.path_, str(self.model.criterion_)
+        if by != Choice.CV:
+            return by
+        if self.model.result_.status is Status.INTERRUPTED:
+            by += f", of which {self.model.n_folds_} folds were done"
+        loss = path.loc[path["size"] == self.model.size_, "cv_mean"].iloc[0]
+        return f"{by}: {LOSSES[type(self.model).__name__]} {loss:.4g} on rows left out"
+
+    @property
+    def better(self) -> list[str]:
+        """The variables of a better choice that a proof has found, and that is not this one."""
+        found = None if self.certificate is None else self.certificate.better
+        return [] if found is None else [self.design.variables[element] for element in found]
 
     @property
     def intercept(self) -> list[float]:
@@ -131,14 +146,16 @@ class Selection:
         return file.getvalue()
 
 
-def select_features(problem: Problem, *, quiet: bool, progress: bool) -> Selection:
-    """Fit the estimator that the question asks for."""
+def select_features(
+    problem: Problem, proof_seconds: float, notes: list[str], *, quiet: bool, progress: bool
+) -> Selection:
+    """Fit the estimator that the question asks for; ``notes`` grow with what there is to say."""
     question, design = problem.question, problem.design
     model = _estimator(question, problem.constraint, design.variable_of, progress)
     y = _target(design, question.family)
     with timed(quiet) as watch:
         model.fit(design.X, y)
-        proof = _proof(model, design.X, y, progress) if question.certify else None
+        proof = _proof(model, design.X, y, proof_seconds, progress) if question.certify else None
         if proof is not None and proof.better is not None and _can_go_on(question):
             model, proof = _with_better(model, design.X, y, proof)
     return Selection(
@@ -150,19 +167,20 @@ def select_features(problem: Problem, *, quiet: bool, progress: bool) -> Selecti
         watch,
         proof,
         unproven=question.certify and proof is None,
+        notes=notes,
     )
 
 
-def _proof(model: Any, X: pd.DataFrame, y: Any, progress: bool) -> Certificate | None:
+def _proof(model: Any, X: pd.DataFrame, y: Any, seconds: float, progress: bool) -> Certificate | None:
     """Return what can be proven of a choice, None if there is no patience for that."""
     if model.result_.status is Status.INTERRUPTED:
         return None
     try:
         with unwarned(), plain_interrupts():  # it would speak of how to write objectives
-            proof: Certificate = model.certify(X, y, progress=progress)
+            proof: Certificate = model.certify(X, y, time_limit=seconds, progress=progress)
     except KeyboardInterrupt:
         return None
-    if proof.kind == "all":
+    if proof.kind == "all" and not proof.optimal and proof.status is not Status.INTERRUPTED:
         warn("nothing but the fit of all features together bounds this one; --ridge 0.01 helps to prove more")
     return proof
 
@@ -174,10 +192,19 @@ def _can_go_on(question: Question) -> bool:
 
 def _with_better(model: Any, X: pd.DataFrame, y: Any, proof: Certificate) -> tuple[Any, Certificate]:
     """Return the model of the better choice that a proof has found, or of one that is better still."""
+    from sklearn.base import clone
+
+    again = clone(model).set_params(start=proof.better)
+    try:
+        with plain_interrupts():
+            again.fit(X, y)
+    except KeyboardInterrupt:
+        return model, proof
+    found = again.result_
+    if found.value <= model.result_.value:
+        return model, proof
     warn("the proof has found a better choice than the search, and this is it")
-    model.set_params(start=proof.better).fit(X, y)
-    found = model.result_
-    return model, replace(proof, value=found.value, support=found.support, better=None, better_value=None)
+    return again, replace(proof, value=found.value, support=found.support, better=None, better_value=None)
 
 
 def _estimator(question: Question, constraint: Any, groups: dict[str, str] | None, progress: bool) -> Any:

@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from swapwise.search.result import Status
     from swapwise.theory.certificate import Certificate
 
+# What has proven a bound.
+KINDS = {
+    "all": "by the fit of all features together",
+    "blocks": "by the best of every column alone",
+    "branching": "by branch and bound",
+    "concavity": "by concavity",
+    "gains": "by marginal gains",
+    "relaxation": "by a relaxation",
+}
+
 # More classes than that have their coefficients in one cell: side by side they would not fit.
 MOST_BESIDE = 3
 
@@ -55,20 +65,27 @@ def show_selection(selection: Selection) -> None:
         tried = model.path_["size"]
         say(f"Size {model.size_}, of {tried.min()} to {tried.max()}, chosen by {selection.chosen_by}")
     Console().print(_table_of(selection))
-    intercept = _in_words(selection.levels, selection.intercept)
+    several = selection.levels if len(selection.levels) > 1 else []
+    intercept = _in_words(several, selection.intercept)
     fit = ", ".join(f"{name} {quality:.4f}" for name, quality in selection.fit_quality.items())
     say(f"Intercept {intercept}; {fit} on {len(selection.y)} rows")
     if selection.certificate is not None:
-        say(_proven(selection.certificate))
+        say(_proven(selection.certificate, selection.better))
     elif selection.unproven:
         say("Proven: nothing, as that was interrupted")
     say(ending(model.result_.status, selection.watch))
 
 
-def _proven(proof: Certificate) -> str:
-    said = repr(proof).removeprefix("Certificate(").removesuffix(")")
-    interrupted = proof.status == "INTERRUPTED" and not proof.optimal
-    return f"Proven: {said}" + ("; interrupted: more might be proven" if interrupted else "")
+def _proven(proof: Certificate, better: Sequence[str]) -> str:
+    share = repr(proof).removeprefix("Certificate(").partition(":")[0]  # which never rounds up
+    value, most = f"objective {proof.value:.6g}", f"at most {proof.upper_bound:.6g}"
+    said = f"Proven: {share}, {KINDS[proof.kind]} ({value}, {most} possible)"
+    if better:
+        said += f"; better, with {proof.better_value:.6g}, would be {', '.join(better)}"
+    ended = {"INTERRUPTED": "interrupted", "TIME_LIMIT": f"stopped after {proof.seconds:.0f} s"}
+    if proof.status in ended and not proof.optimal:
+        said += f"; {ended[proof.status]}: more might be proven"
+    return said
 
 
 def ending(status: Status, watch: Stopwatch) -> str:
@@ -93,8 +110,8 @@ def _table_of(selection: Selection) -> Table:
     group = None
     for row in chosen.itertuples(index=False, name=None):
         shown, values = list(row[: len(words)]), row[len(words) :]
-        if len(words) == 2:  # the group once for all of its features
-            shown[0], group = ("" if row[0] == group else row[0]), row[0]
+        if len(words) == 2:  # the group once for all of its features, and not if it is one feature
+            shown[0], group = ("" if row[0] in (group, row[1]) else row[0]), row[0]
         cells = [f"{value:.4g}" for value in values] if beside else [_in_words(levels, values)]
         table.add_row(*map(Text, shown), *map(Text, cells))
     return table

@@ -33,7 +33,7 @@ progress :
 
     Attributes
     ----------
-    size_, path_, path_supports_, path_coefs_, n_iter_ :
+    criterion_, n_folds_, size_, path_, path_supports_, path_coefs_, n_iter_ :
         As of :class:`SparseRegressorCV`; the deviance is minus twice the log-likelihood.
     classes_, coef_, intercept_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
 feature_names_in_ :

@@ -28,6 +28,7 @@ from swapwise.estimators.path import warm_path
 from swapwise.estimators.restarts import Searches, as_generator, warn_if_cut_short
 from swapwise.estimators.scaling import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
+from swapwise.interrupts import plain_interrupts
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.methods import resolve
 from swapwise.search.pivots import Pivot
@@ -198,8 +199,9 @@ class CrossValidated(SparseEstimator):
         fits = [self._coefficients(task, result) for result in results]
         self.path_coefs_ = np.stack([coef for coef, _ in fits])
         self.path_ = self._frame(sample, sizes, results, fits, held_out)
-        criterion = self._criterion_after(len(held_out), len(sample.folds))
-        row = chosen_row(self.path_, criterion, self.one_standard_error)
+        self.n_folds_ = len(held_out)
+        self.criterion_ = self._criterion_after(self.n_folds_, len(sample.folds))
+        row = chosen_row(self.path_, self.criterion_, self.one_standard_error)
         self.size_ = sizes[row]
         if interrupted:
             found = _as_it_is(results[row], task.objective)
@@ -281,8 +283,13 @@ class CrossValidated(SparseEstimator):
         The first search finds what the path found: it begins there, or draws the same.
         """
         start = "empty" if plan.pivot is None else result.support
-        with unwarned():  # the path has said what there is to say
-            return self._copy(random_state=seed)._search(objective, constraint, start)
+        try:
+            with unwarned(), plain_interrupts():  # the path has said what there is to say
+                found = self._copy(random_state=seed)._search(objective, constraint, start)
+        except KeyboardInterrupt:
+            return _as_it_is(result, objective)
+        worse = found.best.status is Status.INTERRUPTED and found.best.value < result.value
+        return _as_it_is(result, objective) if worse else found
 
 
 @dataclass(frozen=True, eq=False)

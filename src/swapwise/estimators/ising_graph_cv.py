@@ -161,11 +161,10 @@ class IsingGraphCV(BaseIsingGraph):
         ]
         found, interrupted = results_so_far(tasks, here=False, n_jobs=self.n_jobs, progress=self.progress)
         done = len(found) // len(ridges)
-        if interrupted and not done:
-            raise KeyboardInterrupt
         if interrupted:
-            by = f"{done} of {len(folds)} folds"
-            warn(f"cross-validation was interrupted: degree and ridge are chosen by {by}", ConvergenceWarning)
+            largest = "degree and ridge are the largest that were asked for"
+            some = f"degree and ridge are chosen by {done} of {len(folds)} folds"
+            warn(f"cross-validation was interrupted: {some if done else largest}", ConvergenceWarning)
         scores = np.array(found[: done * len(ridges)]).reshape(done, len(ridges), len(degrees), 2)
         return scores, interrupted
 
@@ -216,6 +215,8 @@ def _path(
 
 def _frame(paths: FloatArray, degrees: list[int], ridges: list[float]) -> pd.DataFrame:
     n_folds = len(paths)
+    if not n_folds:  # interrupted before the first was done
+        paths = np.full((1, *paths.shape[1:]), np.nan)
     sizes, scores = paths[..., 0], paths[..., 1]
     spread = scores.std(axis=0, ddof=1) if n_folds > 1 else np.full(scores.shape[1:], np.nan)
     rows = [
@@ -227,7 +228,12 @@ def _frame(paths: FloatArray, degrees: list[int], ridges: list[float]) -> pd.Dat
 
 
 def choose(path: pd.DataFrame, one_standard_error: bool) -> pd.Series:
-    """Return the best row, or that of the smallest degree which is nearly as good; ties go to the first."""
+    """Return the best row, or that of the smallest degree which is nearly as good; ties go to the first.
+
+    Without any score it is the last.
+    """
+    if path["score_mean"].isna().all():
+        return path.iloc[-1]
     best = path.loc[path["score_mean"].idxmax()]
     if not one_standard_error or np.isnan(best["score_se"]):
         return best

@@ -62,6 +62,11 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
 
     Attributes
     ----------
+    criterion_ : str
+        What chose the size: ``criterion``, or BIC if it was cross-validation and interrupted before any fold
+        was done.
+    n_folds_ : int
+        How many folds chose it: fewer than were asked for if it was interrupted, none for a criterion.
     size_ : int
         The size chosen.
     path_ : pandas.DataFrame

@@ -75,6 +75,10 @@ class Chosen:
             return Part("chosen", "What was chosen", words)
         if len(self.features) > MOST_DRAWN:
             words += f" The {MOST_DRAWN} of the largest coefficients are drawn."
+        classes = getattr(self.model, "classes_", [])
+        if len(classes) == 2:
+            no, yes = map(shown_name, classes)
+            words += f" A positive coefficient speaks for {yes}, a negative one for {no}."
         if len(self.coef) > 1:
             words += " A bar is as long as the coefficients of all classes together, by their norm."
         named = 0 if self.group_of is None else min(len(self.groups), len(MARKS) + 1)

@@ -9,8 +9,8 @@ import pandas as pd
 
 from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.poisson import SparsePoissonRegressor
-from swapwise.report.fit_parts import criterion_of
 from swapwise.report.parts import shown_name
+from swapwise.search.result import Status
 
 
 def facts_of(model: Any, X: pd.DataFrame, y: Any) -> dict[str, str]:
@@ -24,7 +24,9 @@ def facts_of(model: Any, X: pd.DataFrame, y: Any) -> dict[str, str]:
     facts = {"model": type(model).__name__, "fitted to": f"{len(X)} samples of {X.shape[1]} features"}
     if hasattr(model, "path_"):
         sizes = model.path_["size"]
-        by = {"cv": "cross-validation"}.get(criterion_of(model), criterion_of(model).upper())
+        by = "cross-validation" if model.criterion_ == "cv" else model.criterion_.upper()
+        if model.n_folds_ and model.result_.status is Status.INTERRUPTED:
+            by += f" with the {model.n_folds_} folds that were done"
         unit = "capacity" if model.along == "capacity" else "size"
         facts[f"{unit} chosen"] = f"{model.size_}, of {sizes.min()} to {sizes.max()}, by {by}"
     if getattr(model, "_has_offset", False):

@@ -40,7 +40,7 @@ def path_part(model: Any) -> Part:
     if path is None:
         several = f"swapwise select --path 1:20, and in Python by {type(model).__name__}CV"
         return Part("path", title, f"One size was asked for. Several are compared by {several}.")
-    path, by = path.sort_values("size"), criterion_of(model)
+    path, by = path.sort_values("size"), model.criterion_
     what = f"cross-validated {LOSSES.get(type(model).__name__, 'loss')}" if by == "cv" else by.upper()
     y = path[CRITERIA[by]].to_numpy(float)
     line = Line(
@@ -53,18 +53,6 @@ def path_part(model: Any) -> Part:
     words = f"Of {tried}, {unit} {model.size_} was chosen, by {what}: small is good."
     columns = [name for name in ("n_features", CRITERIA[by], "cv_se", "value") if name in path]
     return Part("path", title, words, figure, below=_path_table(path, ["size", *columns]))
-
-
-def criterion_of(model: Any) -> str:
-    """Return what has chosen the size: where no fold was done before an interrupt, not cross-validation.
-
-    >>> from swapwise import SparseRegressorCV
-    >>> model = SparseRegressorCV(sizes=[1, 2], criterion="bic")
-    >>> criterion_of(model.fit([[1, 2], [3, 5], [4, 4], [2, 7]], [1, 2, 3, 5]))
-    'bic'
-    """
-    unknown = model.criterion == "cv" and model.path_["cv_mean"].isna().all()
-    return "bic" if unknown else str(model.criterion)
 
 
 def degree_part(model: Any) -> Part:

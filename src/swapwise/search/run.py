@@ -53,7 +53,8 @@ def run(
     steps = make_steps(
         plan.name, plan.pivot, objective, constraint, plan.q, plan.epsilon, plan.tol, rng, clock
     )
-    trace = Trace(constraint.forced, list(observers))
+    # What is kept if nothing comes of it: a start that was given is good already.
+    trace = Trace(plan.start if isinstance(plan.start, np.ndarray) else constraint.forced, list(observers))
     state: State | None = None
     try:
         with plain_interrupts():
