@@ -267,8 +267,14 @@ BAD = {
     "unwritable": (["--json", "no/such/folder.json"], "there is no folder no/such"),
     "forced out": (["--force-out", "roof_7"], "--force-out names 'roof_7', but the data have no such column"),
     "forced in": (["--force-in", "y"], "--force-in names the target 'y', which is to be explained"),
-    "method": (["--method", "best"], "method must be a pivot rule or one of auto"),
-    "ridge": (["--ridge", "-1"], "ridge must be a non-negative number, got -1.0"),
+    "method": (["--method", "gredy"], "exhaustive; got 'gredy' (did you mean 'greedy'?)"),
+    "methods": (["--method", "lasso"], "--method must be one of auto, oblivious, semi-oblivious, non-"),
+    "ridge": (["--ridge", "-1"], "--ridge must be a number of at least 0, got -1"),
+    "no ridge": (["--ridge", "nan"], "--ridge must be a number of at least 0, got nan"),
+    "no prefix": (
+        ["--groups-from-prefix", "-"],
+        "but no name has '-' in it: every feature would be a group of its own",
+    ),
     "groups": (["--groups", "nowhere.csv"], "there is no file nowhere.csv"),
 }
 
@@ -288,7 +294,11 @@ def _refused(done, message):
 
 
 FILES = {
-    "text": ("a,b,y\n1,x,1\n2,x,2\n", "no numbers in the columns 'b'; --one-hot makes"),
+    "text": (
+        "a,b,y\n1,x,1\n2,x,2\n3,z,3\n3,z,3\n",
+        "no numbers in the column 'b', such as 'x'; --one-hot makes",
+    ),
+    "one word": ("a,b,y\n1,x,1\n2,x,2\n", "the column 'b' is 'x' in all rows; --force-out leaves it out"),
     "missing values": (
         "a,b,y\n1,,1\n,,2\n3,4,5\n",
         "missing values, by column: 'a' 1, 'b' 2; --drop-missing",
@@ -297,9 +307,15 @@ FILES = {
     "blank": ("\n\n", "t.csv is empty"),
     "no rows": ("a,b,y\n", "t.csv has names of columns, but no rows"),
     "constant": ("a,b,y\n1,2,7\n2,3,7\n", "the target 'y' is constant: it is 7 in all 2 rows"),
-    "same names": ("a,a,y\n1,2,7\n2,3,8\n", "t.csv has several columns of the same name: 'a'"),
+    "same names": ("a,a,y\n1,2,7\n2,3,8\n", "t.csv has several columns of the same name: 'a'; rename one"),
     "classes": ("a,b,y\n1,2,no\n2,3,yes\n", "the target 'y' must hold numbers, got text such as 'no'"),
-    "infinite": ("a,b,y\n1,inf,1\n2,3,2\n", "infinite numbers in the columns 'b'"),
+    "infinite": ("a,b,y\n1,inf,1\n2,3,2\n", "infinite numbers in the columns 'b'; --force-out"),
+    "no header": (
+        "1,2.5,3\n4,5,6\n",
+        "the first line must hold the names of the columns, got numbers: 1, 2.5",
+    ),
+    "the same numbers": ("1,1,3\n4,5,6\n", "the first line must hold the names of the columns, got numbers"),
+    "one number": ("1\n4\n", "the first line must hold the names of the columns, got numbers"),
     "target alone": ("y\n1\n2\n", "there is no column to choose from beside the target 'y'"),
     "ragged": ("a,b,y\n1,2,3\n1,2,3,4,5\n", "t.csv cannot be read"),
 }
@@ -319,6 +335,7 @@ def test_bad_formats_are_told(tmp_path):
         (tmp_path / name).write_bytes(b"no such thing")
         _refused(select(tmp_path / name, "--target", "y"), f"{name} cannot be read as {kind}")
     _refused(select(tmp_path / "none.csv", "--target", "y"), "there is no file")
+    _refused(select(tmp_path, "--target", "y"), f"cannot read {tmp_path}: it is a folder")
 
 
 GROUPS = {
@@ -354,7 +371,7 @@ def test_text_that_is_no_factor_is_told(tmp_path, table):
 
 USAGE = {
     "no data": (["--target", "y"], "give a table, or --demo"),
-    "data and demo": (["x.csv", "--demo"], "give a table, or --demo"),
+    "data and demo": (["x.csv", "--demo"], "--demo goes without a table; got x.csv"),
     "no target": (["x.csv"], "--target must say which column"),
     "path and size": (["--demo", "--path", "1:3", "--size", "2"], "does not go with --size"),
     "backwards": (["--demo", "--path", "3:1"], "--path must be the first and the last size"),

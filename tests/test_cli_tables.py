@@ -87,7 +87,7 @@ def test_the_transformer_makes_the_design_of_the_table_as_it_is_in_the_file(tmp_
     np.testing.assert_array_equal(saved.predict(raw), model.predict(design.X))
     shuffled = raw[["ill", "h", "town", "age"]].iloc[::-1]
     np.testing.assert_array_equal(saved.predict(shuffled), model.predict(design.X)[::-1])
-    with pytest.raises(ValueError, match="unknown categories"):
+    with pytest.raises(ValueError, match="'town' has 'Rom', which was not in the data of the fit"):
         saved.predict(raw.assign(town="Rom"))
 
 
@@ -97,20 +97,20 @@ def test_text_of_any_type_becomes_columns(towns, dtype):
     towns["ill"] = towns["ill"].astype("boolean")
     towns["age"] = towns["age"].astype("Int64")
     with pytest.warns(UserWarning, match="town_Kiel"):
-        design = read_design(towns, "y", one_hot=True, classes=False)
+        design = read_design(towns, "y", classes=False)
     assert {dtype.kind for dtype in design.X.dtypes} == {"f"}
     expected = pd.get_dummies(towns["town"].astype(str), prefix="town", drop_first=True).astype(float)
     pd.testing.assert_frame_equal(design.X[["town_Kiel", "town_Ulm"]], expected)
     np.testing.assert_array_equal(design.X["ill"], [1.0, 0.0] * (ROWS // 2))
-    pd.testing.assert_frame_equal(design.transformer.transform(towns).astype(float), design.X)
+    pd.testing.assert_frame_equal(design.transformer.transform(towns), design.X)
     assert list(design.variable_of) == list(design.X.columns)
 
 
 def test_without_text_the_transformer_picks_the_columns(table):
-    design = read_design(table, "y", one_hot=True, classes=False)
+    design = read_design(table, "y", classes=False)
     assert design.variable_of is None
     further = table.assign(more="text")[["more", "y", "k", "h", "age"]]
-    pd.testing.assert_frame_equal(design.transformer.transform(further).astype(float), design.X)
+    pd.testing.assert_frame_equal(design.transformer.transform(further), design.X)
 
 
 def test_objects_that_are_numbers_are_numbers(table):
@@ -300,6 +300,12 @@ def test_lines_that_are_too_long_are_told(tmp_path):
         read_table(tmp_path / "t.csv")
 
 
+def test_headers_that_count_are_names(tmp_path):
+    for first in (0, 1, 2019):
+        (tmp_path / "t.csv").write_text(f"{first},{first + 1},{first + 2}\n4,5,6\n")
+        assert list(read_table(tmp_path / "t.csv").columns) == [str(first + step) for step in range(3)]
+
+
 # Numbers.
 
 
@@ -332,8 +338,8 @@ def test_other_columns_with_errors_are_named(tmp_path, table):
     table["k"] = table["k"].astype(object)
     table.loc[0, "k"] = "?"
     read = with_cells(tmp_path, table, "age", {17: "4O", 20: "4 1"})
-    refused("'4O' in line 17, '4 1' in line 20; correct it in the data", read)
-    refused("; look at 'k' too", read)
+    with pytest.raises(BadInput, match=r"'4O' in line 17, '4 1' in line 20\n  the column 'k' has '\?' in"):
+        problem_of(read)
 
 
 def test_words_for_missing_values_are_told(tmp_path, table):
@@ -354,7 +360,9 @@ def test_numbers_and_a_word_may_be_classes_or_text(tmp_path, table):
 
 
 def test_text_is_still_called_text(towns):
-    refused("no numbers in the columns 'town'; --one-hot makes", towns)
+    refused("no numbers in the column 'town', such as 'Ulm'; --one-hot makes", towns)
+    towns["weather"] = ["rain", "sun"] * (ROWS // 2)
+    refused("no numbers in the columns 'town' such as 'Ulm', 'weather' such as 'rain'; --one-hot", towns)
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%Y-%m-%d %H:%M", None])
@@ -370,6 +378,25 @@ def test_numbers_stored_as_text_are_told(table):
     refused("the column 'code' holds numbers as text, such as '0", table)
     classes = problem_of(table.assign(y=["0", "1"] * (ROWS // 2), code=0), family=Family.LOGISTIC)
     assert set(classes.design.y) == {"0", "1"}
+
+
+def test_decimal_commas_that_are_not_read_are_told(tmp_path, table):
+    read = as_read(tmp_path / "t.csv", table.assign(k=["7", "1,5"] * (ROWS // 2)))
+    refused("the column 'k' holds numbers with decimal commas, such as '1,5'; write points", read)
+
+
+@pytest.mark.parametrize("form", ["{}%", "€{}", "-$ {}", "{} ppb", "{}µg/m3", "1,234.{} m²"])
+def test_numbers_with_a_unit_are_told(table, form):
+    table["cost"] = [form.format(number) for number in range(ROWS)]
+    shown = f"holds numbers with a unit, such as {form.format(0)!r}; write the numbers alone"
+    refused(f"the column 'cost' {shown}, or leave out the column by --force-out", table)
+    refused(f"the target 'cost' {shown}", table, target="cost")
+
+
+@pytest.mark.parametrize("values", ["1st 2nd", "5a 5b", "A1 A2", "10:30 11:30", "1-2 3-4"])
+def test_words_with_numbers_are_words(table, values):
+    table["kind"] = values.split() * (ROWS // 2)
+    refused("no numbers in the column 'kind', such as", table)
 
 
 def test_huge_integers_become_numbers(tmp_path, table):
@@ -460,6 +487,42 @@ def test_targets_that_no_family_can_explain(table):
     refused(zeros, table.assign(y=0), family=Family.POISSON)
     for family in Family:
         refused("infinite numbers in the target 'y'", table.assign(y=[np.inf, 1] * 20), family=family)
+
+
+def test_counts_that_are_none_are_told(table):
+    counts = np.arange(ROWS).astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem_of(table.assign(y=counts), family=Family.POISSON)
+    counts[3] = 3.5
+    with pytest.warns(UserWarning, match="1 of 40 numbers of the target 'y' are no counts, such as 3.5"):
+        problem_of(table.assign(y=counts), family=Family.POISSON)
+
+
+def test_rare_classes_are_told(table):
+    def rare(*counts):
+        classes = [name for name, count in zip("abc", counts, strict=False) for _ in range(count)]
+        return table.assign(y=classes + ["z"] * (ROWS - len(classes)))
+
+    for counts, message in {
+        (1,): "only 1 of 40 rows is 'a': little can be learnt of it$",
+        (4, 5): "only 4 of 40 rows are 'a': little can be learnt of it$",
+        (2, 1, 3): "only 1 of 40 rows is 'b', 2 'a', 3 'c': little can be learnt of them$",
+    }.items():
+        with pytest.warns(UserWarning, match=message):
+            problem_of(rare(*counts), family=Family.LOGISTIC)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem_of(rare(5), family=Family.LOGISTIC)
+
+
+def test_targets_without_values_are_told(table):
+    refused("the target 'y' has no values: all 40 are missing", table.assign(y=np.nan), drop_missing=True)
+
+
+def test_forced_columns_must_vary(table):
+    refused("--force-in names 'k', which is constant: it is 3 in all 40", table.assign(k=3), force_in=["k"])
+    assert problem_of(table.assign(k=3)).design.variables == ["age", "h", "k"]
 
 
 def test_there_must_be_rows(table):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from swapwise.cli.wording import some_of
+from swapwise.cli.numerals import DECIMAL_COMMAS, are_numbers, have_unit, two_ways
+from swapwise.cli.wording import quoted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,6 +17,17 @@ DATE = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d\d[-/.]\
 
 # As much of a cell as a message needs.
 MOST_LETTERS = 40
+
+
+class Flaw(NamedTuple):
+    """What is wrong with a column that should hold numbers, and what to do with the data.
+
+    >>> "; ".join(Flaw("'cost' holds numbers with a unit, such as '5 €'", "write the numbers alone"))
+    "'cost' holds numbers with a unit, such as '5 €'; write the numbers alone"
+    """
+
+    fact: str
+    advice: str
 
 
 def is_number(column: pd.Series) -> bool:
@@ -45,50 +57,66 @@ def text_columns(table: pd.DataFrame) -> list[str]:
     return [name for name in unsure if not is_number(table[name])]
 
 
-def strange_cells(column: pd.Series, *, only_missing: bool = False) -> str | None:
-    """Return a word on the cells that are no numbers, if most of a column of text are; otherwise None.
+def strange_cells(column: pd.Series, *, only_missing: bool = False) -> Flaw | None:
+    """Return what is wrong with the cells that are no numbers, if most of a column of text are.
 
-    With ``only_missing``, a word only on cells that look like missing values.
+    With ``only_missing``, only cells that look like missing values are wrong.
 
     >>> import pandas as pd
-    >>> strange_cells(pd.Series(["40", "4O", "41"], name="age"))
-    "'age' has text in 1 of 3 rows: '4O' in row 2; correct it in the data"
+    >>> strange_cells(pd.Series(["40", "4O", "41"], name="age")).fact
+    "'age' has text in 1 of 3 rows: '4O' in row 2"
     """
     words = _words_of(column)
     if words is None:
         return None
-    strange = words[~_are_numbers(words)]
+    strange = words[~are_numbers(words)]
     if strange.empty or 2 * len(strange) >= len(words):
         return None
     of_all = f"in {len(strange)} of {len(column)} rows"
     kinds = dict.fromkeys(strange)
     if all(word.lower() in MISSING for word in kinds):
-        named = some_of([repr(word) for word in kinds])
-        return (
-            f"{column.name!r} has {named} {of_all}, the first in {_place(strange.index[0], column)}, which "
-            "looks like missing values: leave such cells empty, then --drop-missing leaves out their rows"
+        fact = (
+            f"{column.name!r} has {quoted(kinds)} {of_all}, the first in {_place(strange.index[0], column)}, "
+            "which looks like missing values: leave such cells empty"
         )
+        return Flaw(fact, "then --drop-missing leaves out their rows")
     if only_missing:
         return None
-    places = [f"{word[:MOST_LETTERS]!r} in {_place(label, column)}" for label, word in strange.items()]
-    return f"{column.name!r} has text {of_all}: {some_of(places)}; correct it in the data"
+    return Flaw(f"{column.name!r} has text {of_all}: {_shown(strange, column)}", "correct it in the data")
 
 
-def other_kind(column: pd.Series) -> str | None:
-    """Return a word on what a column holds that is neither words nor numbers to calculate with, or None.
+def other_kind(column: pd.Series) -> Flaw | None:
+    """Return what a column holds that is neither words nor numbers to calculate with, if it does.
 
     >>> import pandas as pd
-    >>> other_kind(pd.Series(["2024-05-01", "2024-06-01"], name="day"))
-    "'day' holds dates such as '2024-05-01'; make numbers of them, such as days"
+    >>> other_kind(pd.Series(["2024-05-01", "2024-06-01"], name="day")).fact
+    "'day' holds dates such as '2024-05-01'"
     """
     from pandas.api.types import is_datetime64_any_dtype
 
     words = _words_of(column)
     if is_datetime64_any_dtype(column) or (words is not None and words.str.fullmatch(DATE).all()):
         first = str(column.dropna().iloc[0])
-        return f"{column.name!r} holds dates such as {first!r}; make numbers of them, such as days"
-    if words is not None and _are_numbers(words).all():
-        return f"{column.name!r} holds numbers as text, such as {words.iloc[0]!r}; store them as numbers"
+        return Flaw(f"{column.name!r} holds dates such as {first!r}", "make numbers of them, such as days")
+    if words is None:
+        return None
+    if are_numbers(words).all():
+        with_comma = words[words.str.contains(",")]
+        if len(with_comma) and all(map(DECIMAL_COMMAS.is_plain, words)):
+            fact = f"{column.name!r} holds numbers with decimal commas, such as {with_comma.iloc[0]!r}"
+            return Flaw(fact, "write points, or semicolons between the columns")
+        # What is left as text in a text file could not be read.
+        ways = two_ways(words) if column.index.name == "line" else words[:0]
+        if len(ways):
+            fact = f"{column.name!r} has numbers written in several ways: {_shown(ways, column)}"
+            return Flaw(fact, "write all alike")
+        return Flaw(
+            f"{column.name!r} holds numbers as text, such as {words.iloc[0]!r}", "store them as numbers"
+        )
+    with_unit = words[have_unit(words)]
+    if len(with_unit):
+        fact = f"{column.name!r} holds numbers with a unit, such as {with_unit.iloc[0]!r}"
+        return Flaw(fact, "write the numbers alone")
     return None
 
 
@@ -101,10 +129,9 @@ def _words_of(column: pd.Series) -> pd.Series | None:
     return present.astype(str).str.strip() if is_text and len(present) else None
 
 
-def _are_numbers(words: pd.Series) -> pd.Series:
-    import pandas as pd
-
-    return pd.to_numeric(words, errors="coerce").notna()
+def _shown(words: pd.Series, column: pd.Series) -> str:
+    """Return some words and where in the column they are."""
+    return some_of([f"{word[:MOST_LETTERS]!r} in {_place(label, column)}" for label, word in words.items()])
 
 
 def _place(label: int, column: pd.Series) -> str:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from swapwise.checks import warn
-from swapwise.cli.cells import is_number, other_kind, strange_cells, text_columns
+from swapwise.cli.cells import text_columns
 from swapwise.cli.failures import BadInput
 from swapwise.cli.targets import as_target
-from swapwise.cli.wording import hint, some_of
+from swapwise.cli.wording import hint, quoted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from swapwise.cli.preparation import Preparation
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +26,8 @@ class Design:
     y: pd.Series
     #: The variable of each column, if some variables have several; else None
     variable_of: dict[str, str] | None
-    #: The fitted transformer that makes X of a table like the one that was read, whatever else is in it
-    transformer: Any
+    #: What makes X of a table like the one that was read, whatever else is in it
+    transformer: Preparation
 
     @property
     def variables(self) -> list[str]:
@@ -66,7 +67,7 @@ def require_columns(names: Sequence[str], table: pd.DataFrame, option: str) -> N
         whole = _variable_with(name, table)
         if whole is not None:
             raise BadInput(f"{option} names {name!r}, which is one value of {whole!r}: name all of {whole!r}")
-        there = some_of([repr(column) for column in table.columns])
+        there = quoted(table.columns)
         close = hint(name, table.columns)
         raise BadInput(f"{option} names {name!r}, but the data have no such column{close}; they have {there}")
 
@@ -106,39 +107,14 @@ def without_missing(table: pd.DataFrame, *, drop: bool) -> pd.DataFrame:
     return table[~missing.any(axis=1)].reset_index(drop=True)
 
 
-def require_numbers(table: pd.DataFrame, target: str, *, one_hot: bool, classes: bool) -> None:
-    """Refuse columns that are nearly numbers, or dates, and say where in the file that is seen.
-
-    To be asked before rows are left out. With ``one_hot`` such columns may be text, if they group the rows.
-
-    >>> import pandas as pd
-    >>> ages = pd.DataFrame({"age": ["40", "4O", "41"], "y": [1, 2, 3]})
-    >>> require_numbers(ages, "y", one_hot=False, classes=False)
-    Traceback (most recent call last):
-    ...
-    swapwise.cli.failures.BadInput: the column 'age' has text in 1 of 3 rows: '4O' in row 2; correct it in
-    the data, or leave out the column by --force-out
-    """
-    y = table[target]
-    if not is_number(y):
-        wrong = strange_cells(y, only_missing=classes) or (None if classes else other_kind(y))
-        if wrong:
-            raise BadInput(f"the target {wrong}")
-    text = [table[name] for name in text_columns(table) if name != target]
-    unfit = [column for column in text if not (one_hot and _groups_rows(column))]
-    told = {column.name: wrong for column in unfit if (wrong := strange_cells(column) or other_kind(column))}
-    if told:
-        first, *others = told
-        more = f"; look at {some_of([repr(name) for name in others])} too" if others else ""
-        raise BadInput(f"the column {told[first]}, or leave out the column by --force-out{more}")
-
-
-def read_design(table: pd.DataFrame, target: str, *, one_hot: bool, classes: bool) -> Design:
+def read_design(table: pd.DataFrame, target: str, *, classes: bool) -> Design:
     """Return the columns as numbers and the target; ``classes`` says that the target may be text.
 
+    >>> import warnings
     >>> import pandas as pd
     >>> towns = pd.DataFrame({"town": ["Ulm", "Kiel", "Ulm", "Kiel"], "y": [1, 2, 3, 4]})
-    >>> design = read_design(towns, "y", one_hot=True, classes=False)
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     design = read_design(towns, "y", classes=False)
     >>> design.X
        town_Ulm
     0       1.0
@@ -149,90 +125,31 @@ def read_design(table: pd.DataFrame, target: str, *, one_hot: bool, classes: boo
        town_Ulm
     0       1.0
     """
+    from swapwise.cli.preparation import Preparation, words_of
+
     X = table.drop(columns=target)
-    if X.shape[1] == 0:
-        raise BadInput(f"there is no column to choose from beside the target {target!r}")
     y = as_target(table[target], classes=classes)
-    text = text_columns(X)
-    if text and not one_hot:
-        named = some_of([repr(name) for name in text])
-        raise BadInput(
-            f"no numbers in the columns {named}; --one-hot makes columns of 0 and 1 of text, --force-out "
-            "leaves columns out"
-        )
-    for name in text:
-        _require_factor(X[name])
-    variable_of = _variables(X, text) if text else None
-    transformer = _transformer(list(X.columns), text)
-    numbers = transformer.fit_transform(X).astype(float)
-    _require_finite(numbers)
-    return Design(numbers, y, variable_of, transformer)
+    categories = {name: list(dict.fromkeys(words_of(_sorted(X[name])))) for name in text_columns(X)}
+    preparation = Preparation(list(X.columns), categories)
+    variable_of = _variables(preparation) if categories else None
+    return Design(preparation.transform(X), y, variable_of, preparation)
 
 
-def _transformer(names: list[str], text: list[str]) -> Any:
-    """Return what picks the columns, in their order, and makes columns of 0 and 1 of text."""
-    from sklearn.compose import ColumnTransformer
-    from sklearn.preprocessing import OneHotEncoder
+def _sorted(column: pd.Series) -> pd.Series:
+    """Return the different values of a column in their order, numbers before words."""
+    import pandas as pd
 
-    words, parts = set(text), list[tuple[str, Any, list[str]]]()
-    for is_text, run in groupby(names, words.__contains__):
-        # Without the first value: with all of them, they would add up to the intercept.
-        how = OneHotEncoder(drop="first", sparse_output=False) if is_text else "passthrough"
-        parts.append((f"{'text' if is_text else 'numbers'} {len(parts) + 1}", how, list(run)))
-    return ColumnTransformer(parts, verbose_feature_names_out=False).set_output(transform="pandas")
+    values = sorted(column.unique(), key=lambda value: (isinstance(value, str), value))
+    return pd.Series(values, dtype=object)
 
 
-def _variables(X: pd.DataFrame, text: list[str]) -> dict[str, str]:
-    """Return the variable of every column that the transformer will make, and say what becomes of text."""
-    words = set(text)
+def _variables(preparation: Preparation) -> dict[str, str]:
+    """Return the variable of every column that is made, and say what becomes of text."""
     variable_of: dict[str, str] = {}
-    for name in X.columns:
-        made = [name]
-        if name in words:
-            first, *others = sorted(X[name].unique())
-            made = [f"{name}_{value}" for value in others]
-            named = some_of([repr(column) for column in made])
-            warn(f"{name!r} becomes columns of 0 and 1, against {str(first)!r}: {named}")
-        for column in made:
-            if variable_of.setdefault(column, name) != name:
-                raise BadInput(f"--one-hot would make a second column {column!r}: rename that of the data")
+    for column, name in preparation.variable_of:
+        if variable_of.setdefault(column, name) != name:
+            raise BadInput(f"--one-hot would make a second column {column!r}: rename that of the data")
+    for name, (first, *others) in preparation.categories.items():
+        made = quoted(f"{name}_{value}" for value in others)
+        warn(f"{name!r} becomes columns of 0 and 1, against {first!r}: {made}")
     return variable_of
-
-
-def _require_finite(X: pd.DataFrame) -> None:
-    import numpy as np
-
-    finite = np.isfinite(X.to_numpy()).all(axis=0)
-    if not finite.all():
-        raise BadInput(
-            f"infinite numbers in the columns {some_of([repr(name) for name in X.columns[~finite]])}"
-        )
-
-
-def _groups_rows(column: pd.Series) -> bool:
-    """Tell text that groups the rows from text that tells them apart."""
-    return bool(column.nunique() <= len(column) / 2)
-
-
-def _require_factor(column: pd.Series) -> None:
-    """Refuse what is no text, and text that tells the rows apart instead of grouping them."""
-    from pandas import CategoricalDtype
-    from pandas.api.types import is_object_dtype, is_string_dtype
-
-    is_category = isinstance(column.dtype, CategoricalDtype)
-    is_text = is_category or is_object_dtype(column) or is_string_dtype(column)
-    if not is_text:
-        raise BadInput(
-            f"the column {column.name!r} has type {column.dtype}, neither numbers nor text; --force-out "
-            "leaves it out"
-        )
-    n_values = column.nunique()
-    if not _groups_rows(column):
-        raise BadInput(
-            f"the column {column.name!r} has {n_values} different values in {len(column)} rows, too many for "
-            "--one-hot; --force-out leaves it out"
-        )
-    if n_values == 1:
-        raise BadInput(
-            f"the column {column.name!r} is {column.iloc[0]!r} in all rows; --force-out leaves it out"
-        )

@@ -117,7 +117,13 @@ class Limits:
         most = self.per_group or 1
         if self.groups is not None:
             return Partition(read_groups(self.groups, features, left_out), most)
-        return Partition.from_columns(features, self.groups_from_prefix or "", most)
+        end = self.groups_from_prefix or ""
+        if not any(end in name for name in features):
+            raise BadInput(
+                f"--groups-from-prefix is {end!r}, but no name has {end!r} in it: every feature would be a "
+                "group of its own"
+            )
+        return Partition.from_columns(features, end, most)
 
     def in_words(self) -> str:
         """Return what may be chosen, for people.

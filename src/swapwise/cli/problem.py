@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from swapwise.checks import warn
-from swapwise.cli.columns import Design, read_design, require_numbers, without_missing
+from swapwise.cli.columns import Design, read_design, without_missing
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limits import DEFAULT_SIZE, Limits
+from swapwise.cli.obstacles import require_usable
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.question import Question
-from swapwise.cli.targets import require_counts, require_rows
+from swapwise.cli.targets import require_counts, require_rows, require_target
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,9 +45,19 @@ def read_problem(question: Question, table: pd.DataFrame) -> Problem:
     question = question.about(table)
     table = table.drop(columns=question.force_out)
     classes = question.family is Family.LOGISTIC
-    require_numbers(table, question.target, one_hot=question.one_hot, classes=classes)
+    require_target(table[question.target], classes=classes)
+    if table.shape[1] == 1:
+        raise BadInput(f"there is no column to choose from beside the target {question.target!r}")
+    require_usable(
+        table,
+        question.target,
+        one_hot=question.one_hot,
+        drop_missing=question.drop_missing,
+        forced=question.force_in,
+    )
     table = without_missing(table, drop=question.drop_missing)
-    design = read_design(table, question.target, one_hot=question.one_hot, classes=classes)
+    design = read_design(table, question.target, classes=classes)
+    _require_variation(question.force_in, design.X)
     if question.family is Family.POISSON:
         require_counts(design.y)
     require_rows(design.y, question.family, cross_validated=question.choose is Choice.CV)
@@ -59,6 +70,14 @@ def read_problem(question: Question, table: pd.DataFrame) -> Problem:
         largest = n if constraint is None else constraint.max_size()
         question = replace(question, sizes=_possible(question.sizes, len(question.force_in), largest))
     return Problem(question, design, constraint, group_of)
+
+
+def _require_variation(forced: list[str], X: pd.DataFrame) -> None:
+    """Refuse columns that cannot explain anything, if they must be chosen."""
+    for name in forced:
+        if name in X and X[name].nunique() == 1 < len(X):
+            always = f"{X[name].iloc[0]:g} in all {len(X)} rows"
+            raise BadInput(f"--force-in names {name!r}, which is constant: it is {always}")
 
 
 def _possible(sizes: range, n_forced: int, largest: int) -> range:

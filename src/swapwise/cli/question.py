@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from swapwise.cli.columns import names_among, require_columns
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
-from swapwise.cli.wording import some_of
+from swapwise.cli.wording import hint, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,20 +82,23 @@ class Question:
             require_columns(names, table, option)
             if option != "--target" and self.target in names:
                 raise BadInput(f"{option} names the target {self.target!r}, which is to be explained")
-        both = [repr(name) for name in force_in if name in force_out]
+        both = [name for name in force_in if name in force_out]
         if both:
-            raise BadInput(f"--force-in and --force-out both name {some_of(both)}: choose one of the options")
+            raise BadInput(f"--force-in and --force-out both name {quoted(both)}: choose one of the options")
         return replace(self, force_in=force_in, force_out=force_out)
 
 
 def question_of(asked: Mapping[str, Any]) -> Question:
     """Return what the options ask for, if they go together."""
-    if asked["demo"] == (asked["data"] is not None):
+    if asked["demo"] and asked["data"] is not None:
+        raise typer.BadParameter(f"--demo goes without a table; got {asked['data']}")
+    if not asked["demo"] and asked["data"] is None:
         raise typer.BadParameter("give a table, or --demo to try it on data that come with the package")
     if asked["target"] is None and not asked["demo"]:
         raise typer.BadParameter("--target must say which column to explain")
     limits = Limits(**{field.name: asked[field.name] for field in fields(Limits)})
     limits.check()
+    _check_search(asked["method"], asked["ridge"])
     follows_path = asked["path"] is not None or asked["choose"] is not None
     if follows_path and (limits.size is not None or limits.and_groups is not None):
         other = "--size" if limits.size is not None else "--and-groups"
@@ -111,6 +115,23 @@ def question_of(asked: Mapping[str, Any]) -> Question:
         choose=(asked["choose"] or Choice.CV) if follows_path else None,
         **{name: asked[name] for name in plain},
     )
+
+
+def _check_search(method: str, ridge: float | None) -> None:
+    """Say in the words of the options what the library would say in its own.
+
+    >>> _check_search("auto", -1)
+    Traceback (most recent call last):
+    ...
+    swapwise.cli.failures.BadInput: --ridge must be a number of at least 0, got -1
+    """
+    from swapwise.search.methods import METHODS
+
+    if method not in METHODS:
+        close = hint(method, METHODS)
+        raise BadInput(f"--method must be one of {', '.join(METHODS)}; got {method!r}{close}")
+    if ridge is not None and not 0 <= ridge < math.inf:
+        raise BadInput(f"--ridge must be a number of at least 0, got {ridge:g}")
 
 
 def _listed(names: list[str]) -> str:

@@ -142,7 +142,8 @@ class Selection:
         from sklearn.pipeline import make_pipeline
 
         file = BytesIO()
-        joblib.dump(make_pipeline(self.design.transformer, self.model), file)
+        prepare = self.design.transformer.restricted_to(self.design.X.columns[self.model.support_])
+        joblib.dump(make_pipeline(prepare, self.model), file)
         return file.getvalue()
 
 

@@ -58,6 +58,8 @@ def require_file(path: Path) -> None:
     ...
     swapwise.cli.failures.BadInput: there is no file no-such-file.csv
     """
+    if path.is_dir():
+        raise BadInput(f"cannot read {path}: it is a folder")
     if not path.is_file():
         raise BadInput(f"there is no file {path}")
     if path.stat().st_size == 0:
@@ -88,9 +90,9 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(path)
     except ImportError:
-        raise BadInput(f"{path}: Parquet files need pyarrow, which is not installed here") from None
+        raise BadInput(f"{path}: Parquet files need pyarrow: pip install pyarrow") from None
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be read as Parquet: {error}") from None
+        raise BadInput(f"{path} cannot be read as Parquet: {' '.join(str(error).split())}") from None
 
 
 def _read_arrays(path: Path) -> pd.DataFrame:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swapwise.checks import warn
-from swapwise.cli.cells import is_number
+from swapwise.checks import unwarned, warn
+from swapwise.cli.cells import is_number, other_kind, strange_cells
 from swapwise.cli.failures import BadInput
 from swapwise.cli.options import Family
+from swapwise.cli.wording import some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +21,27 @@ FEWEST_ROWS = 3
 
 # As of the estimators that choose a size.
 FOLDS = 5
+
+
+def require_target(y: pd.Series, *, classes: bool) -> None:
+    """Refuse what no rows can make a target of, and say where in the file that is seen.
+
+    >>> import pandas as pd
+    >>> require_target(pd.Series(["5 kg", "6 kg"], name="weight"), classes=False)
+    Traceback (most recent call last):
+    ...
+    swapwise.cli.failures.BadInput: the target 'weight' holds numbers with a unit, such as '5 kg'; write the
+    numbers alone
+    """
+    present = y.dropna()
+    if present.empty:
+        raise BadInput(f"the target {y.name!r} has no values: all {len(y)} are missing")
+    if not is_number(y):
+        wrong = strange_cells(y, only_missing=classes) or (None if classes else other_kind(y))
+        if wrong:
+            raise BadInput(f"the target {wrong.fact}; {wrong.advice}")
+    with unwarned():  # which is for the rows that are left in the end
+        as_target(present, classes=classes)
 
 
 def as_target(y: pd.Series, *, classes: bool) -> pd.Series:
@@ -67,7 +89,7 @@ def _as_classes(y: pd.Series, whole: bool) -> pd.Series:
 
 
 def require_counts(y: pd.Series) -> None:
-    """Refuse negative numbers.
+    """Refuse negative numbers, and say so if others are no counts.
 
     >>> import pandas as pd
     >>> require_counts(pd.Series([3, -1], name="visits"))
@@ -81,10 +103,16 @@ def require_counts(y: pd.Series) -> None:
             f"the target {y.name!r} must hold counts for --family poisson, got {y.min()} as the smallest "
             "of its numbers; --family linear fits any numbers"
         )
+    broken = y[y.astype(float) % 1 != 0]
+    if len(broken):
+        warn(
+            f"{len(broken)} of {len(y)} numbers of the target {y.name!r} are no counts, such as "
+            f"{broken.iloc[0]:g}: --family poisson takes them as they are"
+        )
 
 
 def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None:
-    """Refuse fewer rows than can be learnt from, or than there are folds, in all or of a class.
+    """Refuse fewer rows than can be learnt from, or than there are folds; say which classes have few.
 
     >>> import pandas as pd
     >>> require_rows(pd.Series([3, 1], name="visits"), Family.LINEAR, cross_validated=False)
@@ -94,13 +122,18 @@ def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None
     """
     if len(y) < FEWEST_ROWS:
         raise BadInput(f"there must be at least {FEWEST_ROWS} rows to choose by, got {len(y)}")
-    if not cross_validated:
-        return
     wanted, other = f"cross-validation needs at least {FOLDS} rows", "--choose bic does without"
-    if len(y) < FOLDS:
+    if cross_validated and len(y) < FOLDS:
         raise BadInput(f"{wanted}, got {len(y)}; {other}")
-    if family is Family.LOGISTIC:
-        counts = y.astype(str).value_counts()  # of a category, only those that are there
-        if counts.min() < FOLDS:
-            rare = f"{counts.min()} of {counts.idxmin()!s}"
-            raise BadInput(f"{wanted} of each class of the target {y.name!r}, got {rare}; {other}")
+    if family is not Family.LOGISTIC:
+        return
+    counts = y.astype(str).value_counts(ascending=True)  # of a category, only those that are there
+    rare = counts[counts < FOLDS]
+    if cross_validated and len(rare):
+        got = f"{rare.iloc[0]} of {rare.index[0]}"
+        raise BadInput(f"{wanted} of each class of the target {y.name!r}, got {got}; {other}")
+    if len(rare):
+        (first, least), *others = rare.items()
+        told = [f"{least} of {len(y)} rows {'is' if least == 1 else 'are'} {first!r}"]
+        told += [f"{count} {name!r}" for name, count in others]
+        warn(f"only {some_of(told)}: little can be learnt of {'it' if len(rare) == 1 else 'them'}")

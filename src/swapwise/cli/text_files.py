@@ -1,16 +1,17 @@
-"""Tables in text: which encoding, which separator, and which numbers that pandas takes for text."""
+"""Tables in text: which encoding, which separator, which names."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
+from swapwise.cli.numerals import is_number, with_numbers
 from swapwise.cli.wording import some_of
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ BLANKS = r"\s+"
 # In this order: text of the latter kinds is no UTF-8, UTF-16 begins with a mark, and Windows-1252 is nearly
 # anything. Whatever Latin-1 has for letters, Windows-1252 has too.
 ENCODINGS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252"}
-
-WITH_DECIMAL_COMMA = r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?"
-INTEGER = r"[+-]?\d+"
 
 
 def read_text(path: Path, usual: str | None) -> pd.DataFrame:
@@ -72,11 +70,15 @@ def require_different(names: Iterable[str], path: Path) -> None:
     >>> require_different(["a", "b", "a"], Path("t.csv"))
     Traceback (most recent call last):
     ...
-    swapwise.cli.failures.BadInput: t.csv has several columns of the same name: 'a'
+    swapwise.cli.failures.BadInput: t.csv has several columns of the same name: 'a'; rename one of them, or
+    leave it out of the file
     """
     twice = [repr(name) for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise BadInput(f"{path} has several columns of the same name: {some_of(twice)}")
+        raise BadInput(
+            f"{path} has several columns of the same name: {some_of(twice)}; rename one of them, or leave it "
+            "out of the file"
+        )
 
 
 def _decoded(path: Path, read: Callable[[str], T]) -> T:
@@ -100,6 +102,7 @@ def _table(path: Path, usual: str | None, encoding: str) -> pd.DataFrame:
     names = _first_line(path, separator, encoding)
     if any("\0" in name for name in names):
         raise BadInput(f"{path} must be text, got other bytes in its first line; save it as CSV in UTF-8")
+    _require_header(names, path)
     # By the header itself: pandas would number columns of the same name.
     require_different([name for name in names if name], path)
     has_row_names = names[:1] == [""] or _has_one_more(path, separator, encoding, len(names))
@@ -116,7 +119,32 @@ def _table(path: Path, usual: str | None, encoding: str) -> pd.DataFrame:
     nothing = [
         column for column, name in zip(table, names, strict=True) if not name and table[column].isna().all()
     ]
-    return _with_numbers(table.drop(columns=nothing), path, decimal_comma=separator == ";")
+    parse = partial(_parsed, path, separator, encoding)
+    as_text = partial(_as_text, parse, table.columns, table.index, int(has_row_names))
+    return with_numbers(table.drop(columns=nothing), path, as_text, decimal_comma=separator == ";")
+
+
+def _as_text(
+    parse: Callable[..., pd.DataFrame], names: pd.Index, lines: pd.Index, n_before: int, chosen: Sequence[str]
+) -> pd.DataFrame:
+    """Return columns as they are in the file, which has some more before those of the names."""
+    wanted = set(chosen)
+    name_at = {n_before + place: name for place, name in enumerate(names) if name in wanted}
+    # The header is a row like others here, as that of R is shorter than they are.
+    numbered = {"header": None, "names": range(n_before + len(names)), "usecols": list(name_at)}
+    words = parse(dtype=str, index_col=False, **numbered)[1:]
+    return words.rename(columns=name_at).set_axis(lines)
+
+
+def _require_header(names: Sequence[str], path: Path) -> None:
+    """Refuse numbers for names, unless they count up, as those of tables that never had other names."""
+    named = [name for name in names if name]
+    if not named or not all(map(is_number, named)):
+        return
+    counts_up = named[0].isdecimal() and named == [str(int(named[0]) + step) for step in range(len(named))]
+    if not counts_up or len(named) == 1:
+        got = some_of(named)
+        raise BadInput(f"{path}: the first line must hold the names of the columns, got numbers: {got}")
 
 
 def _separator(path: Path, usual: str | None, encoding: str) -> str:
@@ -160,35 +188,12 @@ def _parsed(path: Path, separator: str, encoding: str, **options: Any) -> pd.Dat
     except ImportError:
         raise BadInput(f"{path} cannot be unpacked: that needs a library which is not installed") from None
     except (OSError, EOFError, ValueError, LZMAError, BadZipFile, ZlibError) as error:
-        raise BadInput(f"{path} cannot be read: {error}") from None
+        raise BadInput(f"{path} cannot be read: {' '.join(str(error).split())}") from None
 
 
 def _in_words(error: Exception) -> str:
     found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
     if found is None:
-        return str(error)
+        return " ".join(str(error).split())
     expected, line, got = found.groups()
     return f"line {line} must have {expected} cells as the lines before, got {got}"
-
-
-def _with_numbers(table: pd.DataFrame, path: Path, *, decimal_comma: bool) -> pd.DataFrame:
-    """Return a table with numbers for what pandas takes for text: decimal commas and huge integers."""
-    with_commas = []
-    for name in table.columns[[dtype.kind == "O" for dtype in table.dtypes]]:
-        words = table[name].astype("string").str.strip()
-        if decimal_comma and _has_decimal_commas(words):
-            with_commas.append(repr(name))
-            is_number = words.str.fullmatch(WITH_DECIMAL_COMMA).fillna(False)
-            words = words.mask(is_number, words.str.replace(",", ".", regex=False))
-            table[name] = words.astype(float) if is_number[words.notna()].all() else words.astype(object)
-        elif words.notna().any() and words.dropna().str.fullmatch(INTEGER).all():
-            table[name] = words.astype(float)
-    if with_commas:
-        warn(f"{path} has decimal commas in {some_of(with_commas)}: 1,5 is read as 1.5")
-    return table
-
-
-def _has_decimal_commas(words: pd.Series) -> bool:
-    """Tell whether most words are numbers, and some of these have a comma."""
-    numbers = words[words.str.fullmatch(WITH_DECIMAL_COMMA).fillna(False)]
-    return 2 * len(numbers) > words.notna().sum() and bool(numbers.str.contains(",").any())

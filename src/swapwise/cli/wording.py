@@ -14,9 +14,22 @@ def hint(name: str, known: Iterable[str]) -> str:
 
     >>> hint("hieght", ["height", "age"])
     " (did you mean 'height'?)"
+    >>> hint("age", ["weight", " AGE"])
+    " (did you mean ' AGE'?)"
     """
-    close = get_close_matches(name, list(known), n=1)
+    names = list(known)
+    alike = [other for other in names if other.strip().casefold() == name.strip().casefold()]
+    close = alike or get_close_matches(name, names, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Return the first of some names, in quotes, and how many more there are.
+
+    >>> quoted(["a", "b c"])
+    "'a', 'b c'"
+    """
+    return some_of([repr(name) for name in names])
 
 
 def some_of(words: Sequence[str]) -> str:

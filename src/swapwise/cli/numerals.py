@@ -1,0 +1,235 @@
+"""Numbers as people write them: decimal commas, and signs between thousands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swapwise.checks import warn
+from swapwise.cli.wording import some_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INTEGER = r"[+-]?\d+"
+
+# What may be either thousands or decimals, if nothing else of the file tells.
+GROUPED = r"[+-]?[1-9]\d{0,2}(?:[.,]\d{3})+"
+
+# A number, with one thing before or behind it that is none.
+WITH_UNIT = r"^[+-]?([€$£¥]?)\s*[+-]?\d+(?:[.,'’ \u00a0\u202f]\d+)*\s*([^\d\s.,+\-:/][^:\s]{0,11})?$"
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A way to write numbers: what is before the decimals, and which signs may be between thousands.
+
+    >>> Writing(",", ".", "points").value("1.234,50")
+    1234.5
+    """
+
+    decimal: str
+    thousands: str
+    #: The latter in a word
+    name: str
+
+    @cached_property
+    def is_plain(self) -> Callable[[str], object]:
+        """What tells numbers with nothing between thousands.
+
+        >>> bool(Writing(",", ".", "points").is_plain("-1,5e3"))
+        True
+        """
+        decimal = re.escape(self.decimal)
+        return re.compile(rf"[+-]?(\d+({decimal}\d*)?|{decimal}\d+)([eE][+-]?\d+)?").fullmatch
+
+    @cached_property
+    def is_grouped(self) -> Callable[[str], object]:
+        """What tells numbers with something between thousands.
+
+        >>> bool(Writing(",", ".", "points").is_grouped("0.123"))
+        False
+        """
+        decimal = re.escape(self.decimal)
+        return re.compile(rf"[+-]?[1-9]\d{{0,2}}([{self.thousands}]\d{{3}})+({decimal}\d*)?").fullmatch
+
+    def fits(self, word: str) -> bool:
+        """Tell whether a word is a number of either kind.
+
+        >>> Writing(",", ".", "points").fits("3.5")
+        False
+        """
+        return bool(self.is_plain(word) or self.is_grouped(word))
+
+    def value(self, word: str) -> float:
+        """Return the number that a word stands for."""
+        for sign in self.thousands:
+            word = word.replace(sign, "")
+        return float(word.replace(self.decimal, "."))
+
+
+BLANKS, APOSTROPHES = (" \u00a0\u2009\u202f", "blanks"), ("'’", "apostrophes")
+WITH_COMMAS = tuple(Writing(",", *between) for between in ((".", "points"), BLANKS, APOSTROPHES))
+WITH_POINTS = tuple(Writing(".", *between) for between in ((",", "commas"), BLANKS, APOSTROPHES))
+DECIMAL_COMMAS = WITH_COMMAS[0]
+
+
+def with_numbers(
+    table: pd.DataFrame,
+    path: Path,
+    as_text: Callable[[Sequence[str]], pd.DataFrame],
+    *,
+    decimal_comma: bool,
+) -> pd.DataFrame:
+    """Return a table with numbers for what pandas takes for text, and say so.
+
+    With ``decimal_comma``, commas may be before decimals. If they are, pandas may have taken points between
+    thousands for decimal ones: ``as_text`` returns columns as they are in the file, by their names.
+
+    >>> import warnings
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"a": ["1,5", "2"], "b": [3.007, 943]})
+    >>> words = pd.DataFrame({"b": ["3.007", "943"]})
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     with_numbers(table, "t.csv", words.__getitem__, decimal_comma=True)
+         a       b
+    0  1.5  3007.0
+    1  2.0   943.0
+    """
+    import pandas as pd
+
+    notes = _Notes()
+    floats = [name for name, dtype in table.dtypes.items() if dtype.kind == "f"]
+    texts = table.columns[[dtype.kind == "O" for dtype in table.dtypes]]
+    read = {name: _numbers_of(table[name], decimal_comma, notes) for name in texts}
+    if floats and decimal_comma and notes.has_decimal_commas:
+        for name, column in as_text(floats).items():
+            if any(map(DECIMAL_COMMAS.is_grouped, _words_of(column))):
+                # If they do not go together, they stay text, which is refused if the column is used.
+                read[name] = _numbers_of(column, True, notes)
+    notes.tell(path)
+    if not read:
+        return table
+    return pd.DataFrame({name: read.get(name, table[name]) for name in table.columns}, index=table.index)
+
+
+def _words_of(column: pd.Series) -> list[str]:
+    return [str(cell).strip() for cell in column.dropna()]
+
+
+class _Notes:
+    """Which columns have numbers that are not written as Python would, and a word of them."""
+
+    def __init__(self) -> None:
+        self.decimals: list[str] = []
+        self.thousands: dict[Writing, dict[str, str]] = {}
+
+    @property
+    def has_decimal_commas(self) -> bool:
+        return bool(self.decimals) or DECIMAL_COMMAS in self.thousands
+
+    def tell(self, path: Path) -> None:
+        if self.decimals:
+            named = some_of([repr(name) for name in self.decimals])
+            warn(f"{path} has decimal commas in {named}: 1,5 is read as 1.5")
+        for writing, words in self.thousands.items():
+            named, word = some_of([repr(name) for name in words]), next(iter(words.values()))
+            read = f"{writing.value(word):.15g}"
+            warn(f"{path} has {writing.name} between thousands in {named}: {word} is read as {read}")
+
+
+def _numbers_of(column: pd.Series, decimal_comma: bool, notes: _Notes) -> pd.Series:
+    """Return the numbers that cells stand for if all, or all but typing errors, are written alike."""
+    import pandas as pd
+
+    words, there = _words_of(column), column.notna()
+    if words and all(map(re.compile(INTEGER).fullmatch, words)):  # too large for pandas
+        return column.astype(float)
+    writing = _writing_of(words, decimal_comma)
+    if writing is None:
+        return column
+    grouped = next(filter(writing.is_grouped, words), None)
+    if grouped is None:
+        notes.decimals.append(str(column.name))
+    else:
+        notes.thousands.setdefault(writing, {})[str(column.name)] = grouped
+    values = [writing.value(word) if writing.fits(word) else word for word in words]
+    is_clean = not any(isinstance(value, str) for value in values)
+    read = pd.Series(values, index=column.index[there], dtype=float if is_clean else object)
+    return read.reindex(column.index)
+
+
+def _writing_of(words: list[str], decimal_comma: bool) -> Writing | None:
+    """Return the way in which all words are written; with decimal commas, others may be no numbers."""
+    signs = set("".join(words))
+
+    def fitting(writings: Iterable[Writing]) -> Writing | None:
+        grouped = (one for one in writings if not signs.isdisjoint(one.thousands))
+        return next((one for one in grouped if all(map(one.fits, words))), None)
+
+    if not decimal_comma:
+        return fitting([*WITH_POINTS, *WITH_COMMAS])
+    # Before commas between thousands: 1,234 may be either.
+    plainly = DECIMAL_COMMAS if _most_have_decimal_commas(words) else None
+    return fitting(WITH_COMMAS) or plainly or fitting(WITH_POINTS)
+
+
+def _most_have_decimal_commas(words: list[str]) -> bool:
+    """Tell whether most words are numbers, some of them with a comma, and others are no numbers at all."""
+    numbers = [word for word in words if DECIMAL_COMMAS.is_plain(word)]
+    if 2 * len(numbers) <= len(words) or not any("," in word for word in numbers):
+        return False
+    return not any(is_number(word) for word in words if not DECIMAL_COMMAS.is_plain(word))
+
+
+def is_number(word: str) -> bool:
+    """Tell whether a word is a number, however it is written.
+
+    >>> is_number("1.234,5"), is_number("1.2,3")
+    (True, False)
+    """
+    return any(writing.fits(word) for writing in (*WITH_COMMAS, *WITH_POINTS))
+
+
+def are_numbers(words: pd.Series) -> pd.Series:
+    """Tell which words are numbers, however they are written.
+
+    >>> import pandas as pd
+    >>> are_numbers(pd.Series(["1e3", "1,5", "1 234", "4O"])).tolist()
+    [True, True, True, False]
+    """
+    import pandas as pd
+
+    # Words that group rows are few.
+    known = {word: is_number(word) for word in words.unique()}
+    return pd.to_numeric(words, errors="coerce").notna() | words.map(known).astype(bool)
+
+
+def have_unit(words: pd.Series) -> pd.Series:
+    """Tell which words are numbers with a unit, if most are and there is one unit; otherwise none is.
+
+    >>> import pandas as pd
+    >>> have_unit(pd.Series(["5 ppb", "6.5ppb", "?"])).tolist(), have_unit(pd.Series(["1st", "2nd"])).tolist()
+    ([True, True, False], [False, False])
+    """
+    parts = words.str.extract(WITH_UNIT).fillna("")
+    units = parts[0] + parts[1]
+    found = units != ""
+    return found & (units[found].nunique() == 1 and 2 * found.sum() >= len(words))
+
+
+def two_ways(words: pd.Series) -> pd.Series:
+    """Return one word for each of the ways in which points and commas are used, if there are several.
+
+    >>> import pandas as pd
+    >>> two_ways(pd.Series(["1.234", "943", "3.5"])).tolist()
+    ['1.234', '3.5']
+    """
+    marked = words[words.str.contains("[.,]")]
+    last = marked.str.extract(r"([.,])[^.,]*$")[0]
+    first_of_kind = ~last.mask(marked.str.fullmatch(GROUPED), "grouped").duplicated()
+    return marked[first_of_kind] if first_of_kind.sum() > 1 else marked[:0]

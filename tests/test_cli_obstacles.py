@@ -1,0 +1,211 @@
+"""All that is in the way of a choice is told at once, and what is said to help does."""
+
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from swapwise.cli import app
+from swapwise.cli.failures import BadInput
+from swapwise.cli.obstacles import require_usable
+
+ROWS = 60
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((ROWS, 3)), columns=["no2", "o3", "y"]).round(3)
+    frame.insert(0, "date", pd.date_range("2024-01-03", periods=ROWS).strftime("%Y-%m-%d"))
+    frame["weather"] = ["rain", "sun", "snow"] * (ROWS // 3)
+    frame["station_id"] = [f"S{number}" for number in range(ROWS)]
+    frame.loc[:11, "no2"] = np.nan
+    frame.loc[10:12, "o3"] = np.nan
+    return frame
+
+
+def told(table, **options):
+    with pytest.raises(BadInput) as error:
+        require_usable(table, "y", **{"one_hot": False, "drop_missing": False} | options)
+    return str(error.value).splitlines()
+
+
+def select(path, *options):
+    return CliRunner().invoke(app, ["select", str(path), "-t", "y", *options])
+
+
+def remedy_of(lines):
+    return shlex.split(lines[-1].removeprefix("what would do: "))
+
+
+def test_all_that_is_in_the_way_is_told_at_once(table):
+    assert told(table) == [
+        "4 things are in the way:",
+        "  the column 'date' holds dates such as '2024-01-03'",
+        "  missing values, by column: 'no2' 12, 'o3' 3; in 13 of 60 rows",
+        "  no numbers in the column 'weather', such as 'sun'",
+        "  the column 'station_id' has 60 different values in 60 rows, too many for --one-hot",
+        "what would do: --force-out date,station_id --drop-missing --one-hot",
+    ]
+
+
+def test_what_was_done_is_not_told_again(table):
+    assert told(table, one_hot=True)[-1] == "what would do: --force-out date,station_id --drop-missing"
+    assert told(table, one_hot=True, drop_missing=True)[-1] == "what would do: --force-out date,station_id"
+    less = table.drop(columns=["date", "station_id"])
+    assert told(less, drop_missing=True) == [
+        "no numbers in the column 'weather', such as 'sun'; --one-hot makes columns of 0 and 1 of text, "
+        "--force-out leaves columns out"
+    ]
+    by_column = "missing values, by column: 'no2' 12, 'o3' 3"
+    assert told(less, one_hot=True) == [
+        f"{by_column}; --drop-missing leaves out the 13 of 60 rows that have any"
+    ]
+    require_usable(less, "y", one_hot=True, drop_missing=True)
+
+
+def as_they_are(table):
+    return table
+
+
+def with_strange_names(table):
+    names = {"date": "date, day", "station_id": "the station's $id", "no2": "-no2"}
+    return table.rename(columns=names).assign(unit="5 ppb")
+
+
+def with_options_for_names(table):
+    return table.rename(columns={"date": "-date", "station_id": "-id"})
+
+
+def with_a_name_that_is_two(table):
+    return table.rename(columns={"date": "a", "station_id": "b"}).assign(**{"a,b": range(ROWS)})
+
+
+def with_an_empty_column(table):
+    return table.assign(nothing=np.nan, hardly=[1.0] + [np.nan] * (ROWS - 1))
+
+
+def with_all_rows_incomplete(table):
+    return table.assign(no2=[1.0, np.nan] * (ROWS // 2), o3=[np.nan, 2.0] * (ROWS // 2))
+
+
+def with_words_that_rows_take_along(table):
+    kind = ["a"] * (ROWS - 5) + ["b"] * 5
+    return table.assign(kind=kind, no2=[1.5, 2.5] * 27 + [1.0] + [np.nan] * 5)
+
+
+def with_infinite_numbers(table):
+    return table.assign(ratio=[np.inf, *range(ROWS - 1)], other=[*range(ROWS - 1), -np.inf])
+
+
+def with_typing_errors(table):
+    return table.assign(age=["4O", *range(ROWS - 1)], size=["?", *range(ROWS - 1)])
+
+
+def with_one_word(table):
+    return table.assign(country="DE", nearly=["DE"] * (ROWS - 1) + [None])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        as_they_are,
+        with_strange_names,
+        with_options_for_names,
+        with_a_name_that_is_two,
+        with_an_empty_column,
+        with_all_rows_incomplete,
+        with_words_that_rows_take_along,
+        with_infinite_numbers,
+        with_typing_errors,
+        with_one_word,
+    ],
+)
+def test_what_would_do_does(tmp_path, table, changed):
+    path = tmp_path / "t.csv"
+    changed(table).to_csv(path, index=False)
+    done = select(path, "--quiet")
+    assert done.exit_code == 1
+    lines = done.output.splitlines()
+    assert lines[0].startswith("swapwise select: ")
+    assert lines[0].endswith(f"{len(lines) - 2} things are in the way:")
+    again = select(path, "--quiet", *remedy_of(lines))
+    assert (again.exit_code, again.output) == (0, "")
+    # No more than that is needed.
+    for option in {"--drop-missing", "--one-hot"} & set(remedy_of(lines)):
+        assert select(path, "--quiet", *(word for word in remedy_of(lines) if word != option)).exit_code == 1
+
+
+def test_names_are_quoted_for_the_shell(table):
+    last = told(with_strange_names(table))[-1]
+    together = "'the station'\"'\"'s $id,unit'"
+    assert last == f"what would do: --force-out {together} --force-out 'date, day' --drop-missing --one-hot"
+    assert "--force-out=-date,-id" in told(with_options_for_names(table))[-1]
+
+
+def test_columns_that_leave_no_rows_are_named():
+    table = pd.DataFrame({"a": [1.0, 2, None, 4, 5], "b": [None] * 4 + [1.0], "y": range(5)})
+    by_column = "missing values, by column: 'a' 1, 'b' 4; --drop-missing alone leaves only 1 of 5 rows"
+    assert told(table) == [f"{by_column}; what would do: --force-out b --drop-missing"]
+    assert told(table, drop_missing=True) == [f"{by_column}; what would do: --force-out b"]
+    require_usable(table.drop(columns="b"), "y", one_hot=False, drop_missing=True)
+    days = table.assign(day="1.5.2024")
+    assert told(days)[-1] == "what would do: --force-out b,day --drop-missing"
+    assert told(days, drop_missing=True)[-1] == "what would do: --force-out b,day"
+
+
+def test_words_that_never_change_are_told(table):
+    assert "  the column 'country' is 'DE' in all rows" in told(with_one_word(table))
+    assert "  the column 'nearly' is 'DE' in all rows" in told(with_one_word(table))
+    some = "rows without missing values"
+    assert f"  the column 'kind' is 'a' in all {some}" in told(with_words_that_rows_take_along(table))
+    few = pd.DataFrame({"kind": [*"aabbcc"], "a": [1, None] * 3, "y": range(6)})
+    assert f"  the column 'kind' has 3 different values in 3 {some}, too many for --one-hot" in told(few)
+
+
+def test_columns_that_are_left_out_have_no_missing_values(table):
+    table.loc[:, ["no2", "o3"]] = 1.5
+    table.loc[3, "date"] = None
+    assert told(table)[-1] == "what would do: --force-out date,station_id --one-hot"
+
+
+def test_what_must_be_chosen_cannot_be_left_out(table):
+    last = told(table, forced=["date", "o3"])[-1]
+    assert last.endswith("--drop-missing --one-hot, without 'date' in --force-in")
+
+
+def test_tables_without_any_use_are_told():
+    table = pd.DataFrame({"a": ["5 %", "6 %"], "b": ["1.5.2024", "2.5.2024"], "y": [1, 2]})
+    assert told(table)[-1] == "no column can be used as it is: correct the data"
+
+
+def test_not_all_of_very_many_are_told():
+    days = pd.DataFrame({f"d{number}": ["1.5.2024", "2.5.2024"] for number in range(40)})
+    lines = told(days.assign(a=1, y=[1, 2]))
+    assert (lines[0], lines[-2], len(lines)) == ("40 things are in the way:", "  and 28 more", 15)
+    assert lines[-1].endswith("d38,d39")
+
+
+def test_types_that_are_neither_are_told(table):
+    table = table[["y"]].assign(took=pd.to_timedelta(range(ROWS), unit="h"))
+    kind = f"type {table['took'].dtype}, neither numbers nor text"
+    assert told(table) == [f"the column 'took' has {kind}; --force-out leaves it out"]
+
+
+def test_the_target_comes_first_and_alone(tmp_path, table):
+    table["y"] = [f"{number} ppb" for number in range(ROWS)]
+    table.to_csv(tmp_path / "t.csv", index=False)
+    done = select(tmp_path / "t.csv")
+    assert done.exit_code == 1
+    assert done.output.splitlines() == [
+        "swapwise select: the target 'y' holds numbers with a unit, such as '0 ppb'; write the numbers alone"
+    ]
+
+
+def test_columns_that_were_left_out_are_not_told(tmp_path, table):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    done = select(tmp_path / "t.csv", "--force-out", "date,station_id,no2")
+    assert "date" not in done.output
+    assert "'o3' 3; in 3 of 60 rows" in done.output
