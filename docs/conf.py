@@ -75,7 +75,7 @@ html_copy_source = False
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -142,6 +142,7 @@ def _drawn(graph: Any, names: list[str], field: Any, count: str) -> Part:
         margin={"l": 8, "r": 8, "t": 56, "b": 64},
     )
     words = f"{count}. Wide lines are strong couplings; the tables of couplings and degrees have all numbers."
+    words += " A variable's colour is its field: what it tends to by itself, whatever the others are."
     pointing = "Point at a variable or an edge for its own."
     height = min(420 + 6 * len(names), 1000)
     return Part("graph", "The graph", words, figure, height, pointing=pointing)
@@ -226,7 +227,8 @@ def _couplings(graph: Any, names: list[str]) -> Part:
     if not edges:
         return Part("couplings", "Couplings", "There is no edge: no pair that is allowed gains anything.")
     rows = [[f"{names[u]} – {names[v]}", f"{w:.4g}"] for u, v, w in edges]
-    words = "Strongest first. Positive: the two tend to be alike; negative: to differ."
+    words = "Strongest first. Positive: the two tend to be alike; negative: to differ. Edges are added as long as "
+    words += "they gain anything and the degrees allow: those with a coupling near 0 say next to nothing."
     return Part("couplings", "Couplings", words, below=table(["edge", "coupling"], rows, "numbers long"))
 
 
