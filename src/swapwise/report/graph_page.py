@@ -227,8 +227,10 @@ def _couplings(graph: Any, names: list[str]) -> Part:
     if not edges:
         return Part("couplings", "Couplings", "There is no edge: no pair that is allowed gains anything.")
     rows = [[f"{names[u]} – {names[v]}", f"{w:.4g}"] for u, v, w in edges]
-    words = "Strongest first. Positive: the two tend to be alike; negative: to differ. Edges are added as long as "
-    words += "they gain anything and the degrees allow: those with a coupling near 0 say next to nothing."
+    words = (
+        "Strongest first. Positive: the two tend to be alike; negative: to differ. Edges are added while "
+        "they gain anything and degrees allow: those with a coupling near 0 say next to nothing."
+    )
     return Part("couplings", "Couplings", words, below=table(["edge", "coupling"], rows, "numbers long"))
 
 
