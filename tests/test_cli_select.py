@@ -317,7 +317,7 @@ FILES = {
     "the same numbers": ("1,1,3\n4,5,6\n", "the first line must hold the names of the columns, got numbers"),
     "one number": ("1\n4\n", "the first line must hold the names of the columns, got numbers"),
     "target alone": ("y\n1\n2\n", "there is no column to choose from beside the target 'y'"),
-    "ragged": ("a,b,y\n1,2,3\n1,2,3,4,5\n", "t.csv cannot be read"),
+    "ragged": ("a,b,y\n1,2,3\n1,2,3,4,5\n", "t.csv: line 3 has 5 cells, but there are 3 names"),
 }
 
 
@@ -331,9 +331,9 @@ def test_bad_tables_are_told(tmp_path, mistake):
 def test_bad_formats_are_told(tmp_path):
     (tmp_path / "t.xls").write_text("x")
     _refused(select(tmp_path / "t.xls", "--target", "y"), "must end in .csv, .tsv, .txt")
-    for name, kind in {"t.parquet": "Parquet", "t.npz": "arrays of numpy"}.items():
+    for name, kind in {"t.parquet": "cannot be read as Parquet", "t.npz": "is no .npz file"}.items():
         (tmp_path / name).write_bytes(b"no such thing")
-        _refused(select(tmp_path / name, "--target", "y"), f"{name} cannot be read as {kind}")
+        _refused(select(tmp_path / name, "--target", "y"), f"{name} {kind}")
     _refused(select(tmp_path / "none.csv", "--target", "y"), "there is no file")
     _refused(select(tmp_path, "--target", "y"), f"cannot read {tmp_path}: it is a folder")
 

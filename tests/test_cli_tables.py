@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
+from typer import BadParameter
 
 import swapwise as sw
 from swapwise.checks import unwarned
@@ -22,7 +23,7 @@ from swapwise.cli.options import Choice, Family
 from swapwise.cli.problem import read_problem
 from swapwise.cli.question import question_of
 from swapwise.cli.tables import read_table
-from swapwise.cli.targets import FOLDS
+from swapwise.cli.targets import FOLDS, require_rows_for_folds
 
 ROWS = 40
 OPTIONS = dict.fromkeys(["path", "choose", "force_in", "force_out", "ridge", *Limits.__dataclass_fields__])
@@ -132,6 +133,13 @@ def test_names_with_commas_are_names(columns):
 
 def test_words_that_are_no_column_are_split():
     assert names_among(["a, b", "b,c,", " d "], ["size, m"]) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("target", ["", " "])
+@pytest.mark.parametrize("demo", [True, False])
+def test_a_target_has_a_name(target, demo):
+    with pytest.raises(BadParameter, match="--target must say which column to explain, got '"):
+        asked(target=target, demo=demo, data=None if demo else Path("t.csv"))
 
 
 def test_forced_names_are_columns(table):
@@ -294,16 +302,11 @@ def test_what_is_no_text_is_told(tmp_path, content):
         read_table(tmp_path / "t.csv")
 
 
-def test_lines_that_are_too_long_are_told(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b,y\n1,2,3\n1,2,3,4,5\n")
-    with pytest.raises(BadInput, match="line 3 must have 3 cells as the lines before, got 5"):
-        read_table(tmp_path / "t.csv")
-
-
 def test_headers_that_count_are_names(tmp_path):
     for first in (0, 1, 2019):
         (tmp_path / "t.csv").write_text(f"{first},{first + 1},{first + 2}\n4,5,6\n")
-        assert list(read_table(tmp_path / "t.csv").columns) == [str(first + step) for step in range(3)]
+        with pytest.warns(UserWarning, match=f"the first line of .*, {first}, .* is taken as the names"):
+            assert list(read_table(tmp_path / "t.csv").columns) == [str(first + step) for step in range(3)]
 
 
 # Numbers.
@@ -381,11 +384,21 @@ def test_numbers_stored_as_text_are_told(table):
 
 
 def test_decimal_commas_that_are_not_read_are_told(tmp_path, table):
-    read = as_read(tmp_path / "t.csv", table.assign(k=["7", "1,5"] * (ROWS // 2)))
-    refused("the column 'k' holds numbers with decimal commas, such as '1,5'; write points", read)
+    read = as_read(tmp_path / "t.csv", table.assign(k=["1,234", "1,5"] * (ROWS // 2)))
+    refused("the column 'k' holds numbers with decimal commas, such as '1,234'; write points", read)
 
 
-@pytest.mark.parametrize("form", ["{}%", "€{}", "-$ {}", "{} ppb", "{}µg/m3", "1,234.{} m²"])
+@pytest.mark.parametrize(("form", "meant"), [("({})", "-0"), ("\u2212{}", "-0"), ("\u2013 {}", "-0")])
+def test_numbers_with_other_signs_are_told(table, form, meant):
+    table["gain"] = [form.format(number) for number in range(ROWS - 1)] + ["7"]
+    shown = f"'gain' holds numbers written as {form.format(0)!r}; write {meant}"
+    refused(f"the column {shown}", table)
+    refused(f"the target {shown}", table, target="gain")
+
+
+@pytest.mark.parametrize(
+    "form", ["{}%", "(5{}%)", "\u22121{} m", "€{}", "-$ {}", "{} ppb", "{}µg/m3", "1,234.{} m²"]
+)
 def test_numbers_with_a_unit_are_told(table, form):
     table["cost"] = [form.format(number) for number in range(ROWS)]
     shown = f"holds numbers with a unit, such as {form.format(0)!r}; write the numbers alone"
@@ -516,6 +529,14 @@ def test_rare_classes_are_told(table):
         problem_of(rare(5), family=Family.LOGISTIC)
 
 
+def test_blanks_make_no_classes(table):
+    y = pd.Series(["no", "yes", "no ", " yes"] * (ROWS // 4))
+    for kind in ("object", "category"):
+        problem = problem_of(table.assign(y=y.astype(kind)), family=Family.LOGISTIC)
+        assert problem.design.y.tolist() == ["no", "yes"] * (ROWS // 2)
+    refused("is constant: it is no in all 40", table.assign(y=["no", "no "] * 20), family=Family.LOGISTIC)
+
+
 def test_targets_without_values_are_told(table):
     refused("the target 'y' has no values: all 40 are missing", table.assign(y=np.nan), drop_missing=True)
 
@@ -535,6 +556,9 @@ def test_there_must_be_as_many_rows_as_folds(table):
     assert sw.SparseRegressorCV().cv == FOLDS
     refused("cross-validation needs at least 5 rows, got 4; --choose bic", table[:4], choose=Choice.CV)
     assert problem_of(table[:4], choose=Choice.BIC).constraint is None
+    require_rows_for_folds(FOLDS)
+    with pytest.raises(BadInput, match=r"^cross-validation needs at least 5 rows, got 4$"):
+        require_rows_for_folds(FOLDS - 1)
     rare = table.assign(y=["no"] * (ROWS - 4) + ["yes"] * 4)
     message = "cross-validation needs at least 5 rows of each class of the target 'y', got 4 of yes"
     refused(message, rare, choose=Choice.CV, family=Family.LOGISTIC)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, NamedTuple
 
-from swapwise.cli.numerals import DECIMAL_COMMAS, are_numbers, have_unit, two_ways
+from swapwise.cli.near_numbers import have_unit, two_ways, with_usual_sign
+from swapwise.cli.numerals import DECIMAL_COMMAS, are_numbers
 from swapwise.cli.wording import quoted, some_of
 
 if TYPE_CHECKING:
@@ -55,6 +57,18 @@ def text_columns(table: pd.DataFrame) -> list[str]:
     # By the types first, which is fast for thousands of columns.
     unsure = [name for name, dtype in table.dtypes.items() if dtype.kind not in "biuf"]
     return [name for name in unsure if not is_number(table[name])]
+
+
+def holds_lists(column: pd.Series) -> bool:
+    """Tell whether some cell of a column is no single value.
+
+    >>> import pandas as pd
+    >>> holds_lists(pd.Series([[1, 2], [3]])), holds_lists(pd.Series(["a", "b"]))
+    (True, False)
+    """
+    from pandas.api.types import is_object_dtype
+
+    return is_object_dtype(column) and not all(isinstance(cell, Hashable) for cell in column)
 
 
 def strange_cells(column: pd.Series, *, only_missing: bool = False) -> Flaw | None:
@@ -113,7 +127,11 @@ def other_kind(column: pd.Series) -> Flaw | None:
         return Flaw(
             f"{column.name!r} holds numbers as text, such as {words.iloc[0]!r}", "store them as numbers"
         )
-    with_unit = words[have_unit(words)]
+    usual = words.map(with_usual_sign)
+    if are_numbers(usual).all():
+        other, meant = words[usual != words].iloc[0], usual[usual != words].iloc[0]
+        return Flaw(f"{column.name!r} holds numbers written as {other!r}", f"write {meant}")
+    with_unit = words[have_unit(usual)]
     if len(with_unit):
         fact = f"{column.name!r} holds numbers with a unit, such as {with_unit.iloc[0]!r}"
         return Flaw(fact, "write the numbers alone")

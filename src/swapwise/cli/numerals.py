@@ -20,9 +20,6 @@ INTEGER = r"[+-]?\d+"
 # What may be either thousands or decimals, if nothing else of the file tells.
 GROUPED = r"[+-]?[1-9]\d{0,2}(?:[.,]\d{3})+"
 
-# A number, with one thing before or behind it that is none.
-WITH_UNIT = r"^[+-]?([€$£¥]?)\s*[+-]?\d+(?:[.,'’ \u00a0\u202f]\d+)*\s*([^\d\s.,+\-:/][^:\s]{0,11})?$"
-
 
 @dataclass(frozen=True)
 class Writing:
@@ -76,6 +73,27 @@ BLANKS, APOSTROPHES = (" \u00a0\u2009\u202f", "blanks"), ("'’", "apostrophes")
 WITH_COMMAS = tuple(Writing(",", *between) for between in ((".", "points"), BLANKS, APOSTROPHES))
 WITH_POINTS = tuple(Writing(".", *between) for between in ((",", "commas"), BLANKS, APOSTROPHES))
 DECIMAL_COMMAS = WITH_COMMAS[0]
+
+
+def has_decimal_commas(table: pd.DataFrame, between_commas: bool) -> bool:
+    """Tell whether some column has commas that cannot be between thousands.
+
+    With commas between the columns too, such cells are in quotes, as those with thousands often are: then all
+    commas of that column must be like that.
+
+    >>> import pandas as pd
+    >>> has_decimal_commas(pd.DataFrame({"a": ["1,5", "2"]}), False)
+    True
+    >>> has_decimal_commas(pd.DataFrame({"a": ["1,500", "2"]}), False)
+    False
+    """
+    grouped, enough = re.compile(GROUPED).fullmatch, all if between_commas else any
+    for name in table.columns[[dtype.kind == "O" for dtype in table.dtypes]]:
+        words = _words_of(table[name])
+        with_comma = [word for word in words if "," in word and DECIMAL_COMMAS.fits(word)]
+        if with_comma and enough(not grouped(word) for word in with_comma) and _fit_decimal_commas(words):
+            return True
+    return False
 
 
 def with_numbers(
@@ -186,6 +204,11 @@ def _most_have_decimal_commas(words: list[str]) -> bool:
     return not any(is_number(word) for word in words if not DECIMAL_COMMAS.is_plain(word))
 
 
+def _fit_decimal_commas(words: list[str]) -> bool:
+    others = [word for word in words if not DECIMAL_COMMAS.fits(word)]
+    return 2 * len(others) < len(words) and not any(map(is_number, others))
+
+
 def is_number(word: str) -> bool:
     """Tell whether a word is a number, however it is written.
 
@@ -207,29 +230,3 @@ def are_numbers(words: pd.Series) -> pd.Series:
     # Words that group rows are few.
     known = {word: is_number(word) for word in words.unique()}
     return pd.to_numeric(words, errors="coerce").notna() | words.map(known).astype(bool)
-
-
-def have_unit(words: pd.Series) -> pd.Series:
-    """Tell which words are numbers with a unit, if most are and there is one unit; otherwise none is.
-
-    >>> import pandas as pd
-    >>> have_unit(pd.Series(["5 ppb", "6.5ppb", "?"])).tolist(), have_unit(pd.Series(["1st", "2nd"])).tolist()
-    ([True, True, False], [False, False])
-    """
-    parts = words.str.extract(WITH_UNIT).fillna("")
-    units = parts[0] + parts[1]
-    found = units != ""
-    return found & (units[found].nunique() == 1 and 2 * found.sum() >= len(words))
-
-
-def two_ways(words: pd.Series) -> pd.Series:
-    """Return one word for each of the ways in which points and commas are used, if there are several.
-
-    >>> import pandas as pd
-    >>> two_ways(pd.Series(["1.234", "943", "3.5"])).tolist()
-    ['1.234', '3.5']
-    """
-    marked = words[words.str.contains("[.,]")]
-    last = marked.str.extract(r"([.,])[^.,]*$")[0]
-    first_of_kind = ~last.mask(marked.str.fullmatch(GROUPED), "grouped").duplicated()
-    return marked[first_of_kind] if first_of_kind.sum() > 1 else marked[:0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from swapwise.cli.cells import other_kind, strange_cells, text_columns
+from swapwise.cli.cells import holds_lists, other_kind, strange_cells, text_columns
 from swapwise.cli.failures import BadInput
 from swapwise.cli.targets import FEWEST_ROWS
 from swapwise.cli.wording import quoted, some_of
@@ -99,6 +99,9 @@ def _flaw(column: pd.Series, one_hot: bool) -> Obstacle | None:
     from pandas.api.types import is_object_dtype, is_string_dtype
 
     name = str(column.name)
+    if holds_lists(column):
+        fact = f"the column {name!r} holds lists or the like, neither numbers nor text"
+        return Obstacle(fact, f"{fact}; --force-out leaves it out", (name,))
     if not (one_hot and _groups_rows(column)):
         flaw = strange_cells(column) or other_kind(column)
         if flaw:

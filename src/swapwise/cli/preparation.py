@@ -140,14 +140,16 @@ class Preparation(TransformerMixin, BaseEstimator):
 
 
 def words_of(column: pd.Series) -> pd.Series:
-    """Return the values of a column as words, the same ones whatever type they are stored as.
+    """Return the values of a column as words, the same ones whatever type or blanks they are stored with.
 
     >>> import pandas as pd
-    >>> words_of(pd.Series([1.0, "Ulm", True])).tolist()
+    >>> words_of(pd.Series([1.0, "Ulm ", True])).tolist()
     ['1', 'Ulm', 'True']
     """
     return column.astype(object).map(
-        lambda value: str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        lambda value: (
+            str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+        )
     )
 
 

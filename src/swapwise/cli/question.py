@@ -94,8 +94,10 @@ def question_of(asked: Mapping[str, Any]) -> Question:
         raise typer.BadParameter(f"--demo goes without a table; got {asked['data']}")
     if not asked["demo"] and asked["data"] is None:
         raise typer.BadParameter("give a table, or --demo to try it on data that come with the package")
-    if asked["target"] is None and not asked["demo"]:
+    if not asked["demo"] and asked["target"] is None:
         raise typer.BadParameter("--target must say which column to explain")
+    if asked["target"] is not None and not asked["target"].strip():
+        raise typer.BadParameter(f"--target must say which column to explain, got {asked['target']!r}")
     limits = Limits(**{field.name: asked[field.name] for field in fields(Limits)})
     limits.check()
     _check_search(asked["method"], asked["ridge"])

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from swapwise.cli.binary_files import read_arrays, read_parquet
 from swapwise.cli.failures import BadInput
+from swapwise.cli.text_content import COMPRESSIONS
 from swapwise.cli.text_files import read_text, require_different
-from swapwise.cli.wording import some_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # What is between the columns of a text file, by what its name ends in; None for what the first line says.
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None, ".data": None}
-COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip", ".zst")
 FORMATS = ".csv, .tsv, .txt (also with .gz, .bz2, .xz, .zip or .zst behind it), .parquet or .npz"
 
 
@@ -39,9 +39,9 @@ def read_table(path: Path) -> pd.DataFrame:
     if suffix in SEPARATORS:
         table = read_text(path, SEPARATORS[suffix])
     elif suffix == ".parquet":
-        table = _read_parquet(path)
+        table = read_parquet(path)
     elif suffix == ".npz":
-        table = _read_arrays(path)
+        table = read_arrays(path)
     else:
         raise BadInput(f"{path} must end in {FORMATS}, which tells its format; save it as .csv")
     require_different(map(str, table.columns), path)
@@ -60,8 +60,10 @@ def require_file(path: Path) -> None:
     """
     if path.is_dir():
         raise BadInput(f"cannot read {path}: it is a folder")
-    if not path.is_file():
+    if not path.exists():
         raise BadInput(f"there is no file {path}")
+    if not path.is_file():
+        raise BadInput(f"{path} is no file but a pipe or a device: save what comes out of it as .csv")
     if path.stat().st_size == 0:
         raise BadInput(f"{path} is empty")
 
@@ -82,50 +84,3 @@ def _format(path: Path) -> str:
     if is_packed_text and suffixes[-2] in SEPARATORS:
         return suffixes[-2]
     return suffixes[-1] if suffixes else ""
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    try:
-        return pd.read_parquet(path)
-    except ImportError:
-        raise BadInput(f"{path}: Parquet files need pyarrow: pip install pyarrow") from None
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be read as Parquet: {' '.join(str(error).split())}") from None
-
-
-def _read_arrays(path: Path) -> pd.DataFrame:
-    from zipfile import BadZipFile
-
-    import numpy as np
-    import pandas as pd
-
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-    except (BadZipFile, ValueError, EOFError) as error:
-        raise BadInput(f"{path} cannot be read as arrays of numpy: {error}") from None
-    names = arrays.pop("columns", None)
-    lengths = {name: array.shape[0] if array.ndim else 0 for name, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        got = some_of([f"{name!r} {length}" for name, length in lengths.items()])
-        raise BadInput(f"the arrays of {path} must have as many rows each, got {got}")
-    return pd.concat([_columns_of(path, *item, names) for item in arrays.items()] or [pd.DataFrame()], axis=1)
-
-
-def _columns_of(path: Path, name: str, array: Any, names: Any) -> pd.DataFrame:
-    import pandas as pd
-
-    if array.ndim not in (1, 2):
-        raise BadInput(f"the array {name!r} of {path} must have one or two dimensions, got {array.ndim}")
-    if array.ndim == 1:
-        return pd.DataFrame({name: array})
-    if names is None:
-        return pd.DataFrame(array, columns=[f"{name}_{number}" for number in range(array.shape[1])])
-    if len(names) != array.shape[1]:
-        raise BadInput(
-            f"the array 'columns' of {path} must name the {array.shape[1]} columns of {name!r}, got "
-            f"{len(names)} names"
-        )
-    return pd.DataFrame(array, columns=[str(one) for one in names])

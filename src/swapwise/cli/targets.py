@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapwise.checks import unwarned, warn
-from swapwise.cli.cells import is_number, other_kind, strange_cells
+from swapwise.cli.cells import holds_lists, is_number, other_kind, strange_cells
 from swapwise.cli.failures import BadInput
 from swapwise.cli.options import Family
 from swapwise.cli.wording import some_of
@@ -21,6 +21,7 @@ FEWEST_ROWS = 3
 
 # As of the estimators that choose a size.
 FOLDS = 5
+FOLDS_NEED = f"cross-validation needs at least {FOLDS} rows"
 
 
 def require_target(y: pd.Series, *, classes: bool) -> None:
@@ -36,6 +37,8 @@ def require_target(y: pd.Series, *, classes: bool) -> None:
     present = y.dropna()
     if present.empty:
         raise BadInput(f"the target {y.name!r} has no values: all {len(y)} are missing")
+    if holds_lists(y):
+        raise BadInput(f"the target {y.name!r} holds lists or the like, neither numbers nor text")
     if not is_number(y):
         wrong = strange_cells(y, only_missing=classes) or (None if classes else other_kind(y))
         if wrong:
@@ -56,6 +59,8 @@ def as_target(y: pd.Series, *, classes: bool) -> pd.Series:
     """
     import numpy as np
 
+    if classes and not is_number(y):
+        y = y.astype(str).str.strip()
     if y.nunique() == 1 < len(y):
         raise BadInput(f"the target {y.name!r} is constant: it is {y.iloc[0]!s} in all {len(y)} rows")
     if is_number(y):
@@ -122,18 +127,30 @@ def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None
     """
     if len(y) < FEWEST_ROWS:
         raise BadInput(f"there must be at least {FEWEST_ROWS} rows to choose by, got {len(y)}")
-    wanted, other = f"cross-validation needs at least {FOLDS} rows", "--choose bic does without"
-    if cross_validated and len(y) < FOLDS:
-        raise BadInput(f"{wanted}, got {len(y)}; {other}")
+    other = "; --choose bic does without"
+    if cross_validated:
+        require_rows_for_folds(len(y), other)
     if family is not Family.LOGISTIC:
         return
     counts = y.astype(str).value_counts(ascending=True)  # of a category, only those that are there
     rare = counts[counts < FOLDS]
     if cross_validated and len(rare):
         got = f"{rare.iloc[0]} of {rare.index[0]}"
-        raise BadInput(f"{wanted} of each class of the target {y.name!r}, got {got}; {other}")
+        raise BadInput(f"{FOLDS_NEED} of each class of the target {y.name!r}, got {got}{other}")
     if len(rare):
         (first, least), *others = rare.items()
         told = [f"{least} of {len(y)} rows {'is' if least == 1 else 'are'} {first!r}"]
         told += [f"{count} {name!r}" for name, count in others]
         warn(f"only {some_of(told)}: little can be learnt of {'it' if len(rare) == 1 else 'them'}")
+
+
+def require_rows_for_folds(n_rows: int, advice: str = "") -> None:
+    """Refuse fewer rows than there are folds, with ``advice`` behind the message.
+
+    >>> require_rows_for_folds(4)
+    Traceback (most recent call last):
+    ...
+    swapwise.cli.failures.BadInput: cross-validation needs at least 5 rows, got 4
+    """
+    if n_rows < FOLDS:
+        raise BadInput(f"{FOLDS_NEED}, got {n_rows}{advice}")

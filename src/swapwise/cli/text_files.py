@@ -1,37 +1,33 @@
-"""Tables in text: which encoding, which separator, which names."""
+"""Tables in text: which names they have, which rows, and what is in their cells."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
-from swapwise.cli.numerals import is_number, with_numbers
+from swapwise.cli.numerals import has_decimal_commas, is_number, with_numbers
+from swapwise.cli.rows import SEPARATORS, Layout, layout_of, rows_of, separator_of, stream_of
+from swapwise.cli.text_content import text_of
 from swapwise.cli.wording import some_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-T = TypeVar("T")
-
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-BLANKS = r"\s+"
-
-# In this order: text of the latter kinds is no UTF-8, UTF-16 begins with a mark, and Windows-1252 is nearly
-# anything. Whatever Latin-1 has for letters, Windows-1252 has too.
-ENCODINGS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252"}
+# What a table of two values has in every line; the names of columns are other words.
+ANSWERS = {"no", "yes", "n", "y", "false", "true"}
 
 
 def read_text(path: Path, usual: str | None) -> pd.DataFrame:
     """Return a table that begins with the names of its columns; its index are the lines of the file.
 
-    ``usual`` is what is expected between the columns, None for anything. If the first line has none of it,
-    but another separator, that is used. Where semicolons are, decimal commas may be.
+    ``usual`` is what is expected between the columns, None for anything. Another separator that fits better
+    is used, and told. There are no blanks around words.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -42,7 +38,28 @@ def read_text(path: Path, usual: str | None) -> pd.DataFrame:
     line
     2     1  2
     """
-    return _decoded(path, partial(_table, path, usual))
+    text = text_of(path)
+    layout = layout_of(text, path, usual)
+    _require_header(layout.names, path)
+    names, n_before = layout.names, int(layout.has_one_more)
+    if layout.has_one_more or names[0] == "":  # as R writes them without a name, and pandas
+        names, n_before = names[1 - n_before :], 1
+        warn(f"the first column of {path} has no name, and is taken as the names of the rows")
+    if layout.separator != usual:
+        warn(f"{path} is read with {SEPARATORS.get(layout.separator, 'blanks')} between its columns")
+    named = {n_before + place: name or f"column {place + 1}" for place, name in enumerate(names)}
+    require_different(named.values(), path)
+    parse = partial(_parsed, text, layout, path)
+    table = _stripped(parse(named))
+    unnamed = table.columns.difference(names)
+    table = table.drop(columns=[name for name in unnamed if table[name].isna().all()])
+
+    def as_text(chosen: Sequence[str]) -> pd.DataFrame:
+        wanted = set(chosen)
+        return parse({place: name for place, name in named.items() if name in wanted}, dtype=str)
+
+    decimal_comma = layout.separator == ";" or has_decimal_commas(table, layout.separator == ",")
+    return with_numbers(table, path, as_text, decimal_comma=decimal_comma)
 
 
 def read_cells(path: Path, usual: str | None) -> list[list[str]]:
@@ -55,13 +72,16 @@ def read_cells(path: Path, usual: str | None) -> list[list[str]]:
     ...     read_cells(path, ",")
     [['x', 'roof'], ['y', 'hall']]
     """
-
-    def read(encoding: str) -> list[list[str]]:
-        separator = _separator(path, usual, encoding)
-        words = _parsed(path, separator, encoding, header=None, dtype=str, keep_default_na=False)
-        return [[word.strip() for word in row] for row in words.to_numpy().tolist()]
-
-    return _decoded(path, read)
+    text = text_of(path)
+    rows = list(rows_of(stream_of(text), separator_of(text, usual), path))
+    width = len(rows[0].cells)
+    for row in rows:
+        if len(row.cells) != width:
+            raise BadInput(
+                f"{path}: line {row.first_line} must have {width} cells as the lines before, got "
+                f"{len(row.cells)}"
+            )
+    return [[word.strip() for word in row.cells] for row in rows]
 
 
 def require_different(names: Iterable[str], path: Path) -> None:
@@ -81,119 +101,56 @@ def require_different(names: Iterable[str], path: Path) -> None:
         )
 
 
-def _decoded(path: Path, read: Callable[[str], T]) -> T:
-    """Return what is read in the first encoding in which all of the file is text."""
-    for encoding, name in ENCODINGS.items():
-        try:
-            content = read(encoding)
-        except UnicodeError:
-            continue
-        if encoding == "cp1252":
-            warn(f"{path} is no text in UTF-8, and is read as {name}: look at letters such as ä and é")
-        return content
-    known = ", ".join(ENCODINGS.values())
-    raise BadInput(f"{path} must be text in one of {known}, got none of them; save it as UTF-8")
-
-
-def _table(path: Path, usual: str | None, encoding: str) -> pd.DataFrame:
-    import pandas as pd
-
-    separator = _separator(path, usual, encoding)
-    names = _first_line(path, separator, encoding)
-    if any("\0" in name for name in names):
-        raise BadInput(f"{path} must be text, got other bytes in its first line; save it as CSV in UTF-8")
-    _require_header(names, path)
-    # By the header itself: pandas would number columns of the same name.
-    require_different([name for name in names if name], path)
-    has_row_names = names[:1] == [""] or _has_one_more(path, separator, encoding, len(names))
-    table = _parsed(
-        path, separator, encoding, index_col=0 if has_row_names else False, header=0, low_memory=False
-    )
-    if has_row_names:  # as pandas writes them, and R without a name for them in the header
-        names = names[1:] if names[0] == "" else names
-        warn(f"the first column of {path} has no name, and is taken as the names of the rows")
-    if separator != usual:
-        warn(f"{path} is read with {SEPARATORS.get(separator, 'blanks')} between its columns")
-    table.columns = [name or f"column {place}" for place, name in enumerate(names, 1)]
-    table.index = pd.RangeIndex(2, len(table) + 2, name="line")
-    nothing = [
-        column for column, name in zip(table, names, strict=True) if not name and table[column].isna().all()
-    ]
-    parse = partial(_parsed, path, separator, encoding)
-    as_text = partial(_as_text, parse, table.columns, table.index, int(has_row_names))
-    return with_numbers(table.drop(columns=nothing), path, as_text, decimal_comma=separator == ";")
-
-
-def _as_text(
-    parse: Callable[..., pd.DataFrame], names: pd.Index, lines: pd.Index, n_before: int, chosen: Sequence[str]
-) -> pd.DataFrame:
-    """Return columns as they are in the file, which has some more before those of the names."""
-    wanted = set(chosen)
-    name_at = {n_before + place: name for place, name in enumerate(names) if name in wanted}
-    # The header is a row like others here, as that of R is shorter than they are.
-    numbered = {"header": None, "names": range(n_before + len(names)), "usecols": list(name_at)}
-    words = parse(dtype=str, index_col=False, **numbered)[1:]
-    return words.rename(columns=name_at).set_axis(lines)
-
-
 def _require_header(names: Sequence[str], path: Path) -> None:
     """Refuse numbers for names, unless they count up, as those of tables that never had other names."""
     named = [name for name in names if name]
-    if not named or not all(map(is_number, named)):
+    are_answers = len(named) > len(set(named)) and all(name.lower() in ANSWERS for name in named)
+    if not named or not (are_answers or all(map(is_number, named))):
         return
     counts_up = named[0].isdecimal() and named == [str(int(named[0]) + step) for step in range(len(named))]
     if not counts_up or len(named) == 1:
-        got = some_of(named)
-        raise BadInput(f"{path}: the first line must hold the names of the columns, got numbers: {got}")
+        got = f"{'answers' if are_answers else 'numbers'}: {some_of(named)}"
+        raise BadInput(
+            f"{path}: the first line must hold the names of the columns, got {got}; is there a header?"
+        )
+    warn(f"the first line of {path}, {some_of(named)}, is taken as the names of the columns")
 
 
-def _separator(path: Path, usual: str | None, encoding: str) -> str:
-    """Return what is between the columns: the usual, unless the first line has only something else."""
-    candidates = [*SEPARATORS, BLANKS] if usual is None else [usual, *SEPARATORS]
-    for separator in candidates:
-        if len(_first_line(path, separator, encoding)) > 1:
-            return separator
-    return candidates[0]
-
-
-def _first_line(path: Path, separator: str, encoding: str) -> list[str]:
-    words = _parsed(path, separator, encoding, header=None, nrows=1, dtype=str, keep_default_na=False)
-    return [word.strip() for word in words.iloc[0]] if len(words) else []
-
-
-def _has_one_more(path: Path, separator: str, encoding: str, n_names: int) -> bool:
-    """Tell whether the first row has one entry more than the header has names."""
-    try:
-        first = _parsed(path, separator, encoding, header=None, skiprows=1, nrows=1, dtype=str)
-    except BadInput:  # there is no such row
-        return False
-    return first.shape[1] == n_names + 1 and bool(first.iloc[0].notna().all())
-
-
-def _parsed(path: Path, separator: str, encoding: str, **options: Any) -> pd.DataFrame:
-    from lzma import LZMAError
-    from zipfile import BadZipFile
-    from zlib import error as ZlibError
-
+def _parsed(text: str, layout: Layout, path: Path, named: dict[int, str], **options: Any) -> pd.DataFrame:
+    """Return some columns, which have names by their places."""
     import pandas as pd
 
+    lines = pd.Index(layout.lines, dtype="int64", name="line")
+    if not len(lines):
+        return pd.DataFrame(columns=list(named.values()), index=lines)
+    named = {place: name for place, name in named.items() if place < layout.width}
+    body = StringIO(text, newline="")
+    body.seek(layout.start)
+    numbered = {"header": None, "names": range(layout.width), "usecols": list(named), "index_col": False}
+    sep = layout.separator
     try:
-        return pd.read_csv(path, sep=separator, encoding=encoding, skipinitialspace=True, **options)
-    except pd.errors.EmptyDataError:
-        raise BadInput(f"{path} is empty") from None
-    except pd.errors.ParserError as error:
-        raise BadInput(f"{path} cannot be read: {_in_words(error)}") from None
-    except UnicodeError:
-        raise
-    except ImportError:
-        raise BadInput(f"{path} cannot be unpacked: that needs a library which is not installed") from None
-    except (OSError, EOFError, ValueError, LZMAError, BadZipFile, ZlibError) as error:
-        raise BadInput(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+        read = pd.read_csv(body, sep=sep, skipinitialspace=True, low_memory=False, **numbered, **options)
+    except pd.errors.ParserError:
+        read = None
+    if read is None or len(read) != len(lines):
+        raise BadInput(
+            f"{path} cannot be read: a quote is not closed, perhaps in line {lines[-1]}; is there one too "
+            "many?"
+        )
+    return read[list(named)].set_axis(list(named.values()), axis=1).set_axis(lines)
 
 
-def _in_words(error: Exception) -> str:
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-    if found is None:
-        return " ".join(str(error).split())
-    expected, line, got = found.groups()
-    return f"line {line} must have {expected} cells as the lines before, got {got}"
+def _stripped(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without blanks around words, which may be numbers or nothing without them."""
+    import pandas as pd
+
+    texts = table.columns[[dtype.kind == "O" for dtype in table.dtypes]]
+    for name in texts:
+        words = [cell.strip() if isinstance(cell, str) else cell for cell in table[name]]
+        if any(
+            isinstance(cell, str) and len(cell) != len(word)
+            for cell, word in zip(table[name], words, strict=True)
+        ):
+            cells = StringIO(pd.Series(words, dtype=object).to_csv(index=False, header=False))
+            table[name] = pd.read_csv(cells, header=None, skip_blank_lines=False)[0].set_axis(table.index)
+    return table

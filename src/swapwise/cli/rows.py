@@ -1,0 +1,232 @@
+"""The rows of a table in text: what is between its columns, and whether every row has as many cells."""
+
+from __future__ import annotations
+
+import csv
+import re
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from swapwise.cli.failures import BadInput
+from swapwise.cli.numerals import is_number
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+BLANKS = r"\s+"
+
+# Between blanks: all within quotes, or all up to the next blank.
+WORD = re.compile(r'"(?:[^"\r\n]|"")*"?|[^\s"]\S*')
+
+# What Excel takes as the separator, and is no row.
+DECLARATION = re.compile(r'"?sep=([,;\t|])"?[^\S\r\n]*(?=[\r\n])', re.IGNORECASE)
+
+# Rows, and cells of each, that tell which separator it is.
+MOST_ROWS, MOST_CELLS = 20, 100
+
+# As much of a cell as a message needs.
+MOST_LETTERS = 20
+
+
+class Row(NamedTuple):
+    """Cells, and the lines of the file that they are in.
+
+    >>> Row(2, 2, ["1", "2"]).cells
+    ['1', '2']
+    """
+
+    first_line: int
+    last_line: int
+    cells: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where in a text the rows of a table are.
+
+    >>> layout_of("a;b\\n1;2\\n", Path("t.csv"), None).names
+    ['a', 'b']
+    """
+
+    separator: str
+    #: As the first row has them
+    names: list[str]
+    #: Where the first row ends
+    start: int
+    #: The line of the file that each of the other rows begins in
+    lines: Sequence[int]
+    #: How many cells the longest of them has
+    width: int
+    #: Whether they begin with a cell more than the first row
+    has_one_more: bool
+
+
+def layout_of(text: str, path: Path, usual: str | None) -> Layout:
+    """Return where the rows of a table are, or say which of them has too many or too few cells.
+
+    ``usual`` is what is expected between columns, None for anything.
+
+    >>> layout_of("a,b\\n1,5,2,5\\n", Path("t.csv"), ",")
+    Traceback (most recent call last):
+    ...
+    swapwise.cli.failures.BadInput: t.csv: line 2 has 4 cells, but there are 2 names; decimal commas? save the
+    table with semicolons or points
+    """
+    separator = separator_of(text, usual)
+    stream = stream_of(text)
+    rows = rows_of(stream, separator, path)
+    names = [name.strip() for name in next(rows).cells]
+    start = stream.tell()
+    widths = _Widths(names, separator, path)
+    for row in rows:
+        widths.see(row)
+    return Layout(separator, names, start, widths.lines, widths.widest, widths.has_one_more())
+
+
+def stream_of(text: str) -> StringIO:
+    """Return the text from its begin on, without what only says the separator, as Excel writes it.
+
+    >>> stream_of("sep=;\\na;b\\n").read()
+    '\\na;b\\n'
+    """
+    stream = StringIO(text, newline="")
+    declared = DECLARATION.match(text)
+    stream.seek(declared.end() if declared else 0)
+    return stream
+
+
+def rows_of(stream: StringIO, separator: str, path: Path) -> Iterator[Row]:
+    """Yield the rows that are not blank, of which there must be one.
+
+    >>> [row.cells for row in rows_of(StringIO("a, b\\n\\n1,2\\n"), ",", Path("t.csv"))]
+    [['a', 'b'], ['1', '2']]
+    """
+    rows = _between_blanks(stream) if separator == BLANKS else _between(stream, separator, path)
+    first = next(rows, None)
+    if first is None:
+        raise BadInput(f"{path} is empty")
+    yield first
+    yield from rows
+
+
+def separator_of(text: str, usual: str | None) -> str:
+    """Return what is between the columns: what makes the most rows as long as the first.
+
+    >>> separator_of("size, in m;y\\n1,5;2\\n1;3\\n", ",")
+    ';'
+    """
+    declared = DECLARATION.match(text)
+    if declared:
+        return declared[1]
+    candidates = [*SEPARATORS, BLANKS] if usual is None else list(dict.fromkeys([usual, *SEPARATORS]))
+    scores = {separator: _fitness(text, separator) for separator in candidates}
+    return max(candidates, key=scores.__getitem__)  # the first of equal ones
+
+
+def _fitness(text: str, separator: str) -> tuple[float, int]:
+    """Return which part of the first rows is as long as the header, and how many cells are numbers."""
+    try:
+        rows = [row.cells for row in islice(rows_of(stream_of(text), separator, Path()), MOST_ROWS)]
+    except BadInput:
+        return (0.0, 0)
+    header, *others = rows
+    if len(header) == 1:
+        return (0.0, 0)
+    fitting = sum(len(row) in (len(header), len(header) + 1) for row in others)
+    cells = [cell.strip() for row in others for cell in row[:MOST_CELLS]]
+    return ((1 + fitting) / len(rows), sum(map(is_number, cells)))
+
+
+def _between_blanks(stream: StringIO) -> Iterator[Row]:
+    for line, text in enumerate(stream, 1):
+        words = WORD.findall(text)
+        if words:
+            yield Row(line, line, [_unquoted(word) for word in words])
+
+
+def _unquoted(word: str) -> str:
+    if not word.startswith('"'):
+        return word
+    return word[1:].removesuffix('"').replace('""', '"')
+
+
+def _between(stream: StringIO, separator: str, path: Path) -> Iterator[Row]:
+    reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
+    before = 0
+    try:
+        for cells in reader:
+            if len(cells) > 1 or (cells and cells[0].strip()):
+                yield Row(before + 1, reader.line_num, cells)
+            before = reader.line_num
+    except csv.Error:  # a cell is too long
+        raise BadInput(
+            f"{path}: a cell of line {before + 1} never ends: is there a quote too many?"
+        ) from None
+
+
+@dataclass
+class _Widths:
+    """How many cells rows have, and whether that goes together with the names."""
+
+    names: list[str]
+    separator: str
+    path: Path
+    lines: array[int] = field(default_factory=lambda: array("q"))
+    widest: int = 0
+    all_one_more: bool = True
+    #: The first row with something beyond the names
+    long: Row | None = None
+    first_cells: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        named = [place for place, name in enumerate(self.names, 1) if name]
+        self.n_named = named[-1] if named else 0
+
+    def see(self, row: Row) -> None:
+        cells, n_names = row.cells, len(self.names)
+        self.lines.append(row.first_line)
+        self.widest = max(self.widest, len(cells))
+        if row.last_line > row.first_line:
+            self._require_no_swallowed_row(row)
+        self.all_one_more = self.all_one_more and len(cells) == n_names + 1
+        if self.all_one_more:
+            self.first_cells.add(cells[0].strip())
+        if len(cells) == n_names:
+            return
+        if len(cells) < self.n_named:
+            raise BadInput(self._told(row))
+        if self.long is None and any(cell.strip() for cell in cells[n_names:]):
+            self.long = row
+
+    def has_one_more(self) -> bool:
+        """Tell whether rows have names that are different, as R writes them; refuse other cells too many."""
+        if self.long is None:
+            return False
+        if self.all_one_more and len(self.first_cells) == len(self.lines):
+            return True
+        told = self._told(self.long)
+        if self.separator == "," and len(self.long.cells) <= 2 * len(self.names):
+            told += "; decimal commas? save the table with semicolons or points"
+        if self.all_one_more:
+            told += "; if the first are names of the rows, they must be different"
+        raise BadInput(told)
+
+    def _told(self, row: Row) -> str:
+        cells = f"{len(row.cells)} cell{'s' if len(row.cells) > 1 else ''}"
+        names = f"there are {self.n_named} names" if self.n_named > 1 else "there is 1 name"
+        return f"{self.path}: line {row.first_line} has {cells}, but {names}"
+
+    def _require_no_swallowed_row(self, row: Row) -> None:
+        """Refuse a cell with as many separators in it as there are in the rows that its lines would be."""
+        for cell in row.cells:
+            first, *others = re.split(r"\r\n?|\n", cell)
+            n_more = len(others) - sum(not line.strip() for line in others[:-1])
+            if n_more and cell.count(self.separator) >= max(n_more * (self.n_named - 1), 1):
+                begin = first[:MOST_LETTERS]
+                raise BadInput(
+                    f"{self.path}: the cell that begins {begin!r} spans lines {row.first_line} to "
+                    f"{row.last_line}: is there a quote too many?"
+                )
