@@ -62,7 +62,7 @@ def graph(
             raise BadInput(f"--max-degree must be at least 1, got {max_degree}")
         check_page(report)
         check_outputs([report, graphml, edges], inputs=[data], force=force)
-        table = _read(data, force_out or [], drop_missing)
+        table = _read(data, force_out or [], drop_missing, cross_validated=choose is not None)
         if max_degree >= table.shape[1]:
             warn(f"--max-degree is {max_degree}, but a column has only {table.shape[1] - 1} others: no limit")
         with timed(quiet) as watch:
@@ -83,9 +83,10 @@ def graph(
         written.end("swapwise graph", interrupted=model.result_.status == "INTERRUPTED")
 
 
-def _read(path: Path, force_out: list[str], drop_missing: bool) -> pd.DataFrame:
-    from swapwise.cli.columns import names_among, require_columns, without_missing
-    from swapwise.cli.tables import read_table
+def _read(path: Path, force_out: list[str], drop_missing: bool, *, cross_validated: bool) -> pd.DataFrame:
+    from swapwise.cli.reading.columns import names_among, require_columns, without_missing
+    from swapwise.cli.reading.tables import read_table
+    from swapwise.cli.reading.targets import require_rows_for_folds
 
     table = read_table(path)
     left_out = names_among(force_out, table.columns)
@@ -93,6 +94,8 @@ def _read(path: Path, force_out: list[str], drop_missing: bool) -> pd.DataFrame:
     table = without_missing(table.drop(columns=left_out), drop=drop_missing)
     if table.shape[1] < 2:
         raise BadInput(f"{path} must have at least two columns to join, got {table.shape[1]}")
+    if cross_validated:
+        require_rows_for_folds(len(table))
     return as_yes_or_no(table)
 
 
@@ -108,7 +111,7 @@ def as_yes_or_no(table: pd.DataFrame) -> pd.DataFrame:
     swapwise.cli.failures.BadInput: columns must hold 0 and 1, -1 and 1, no and yes, n and y or false and
     true; got 1, 2 in 'ill'; --force-out leaves columns out
     """
-    from swapwise.cli.wording import some_of
+    from swapwise.cli.reading.wording import some_of
 
     words = table.apply(_in_words)
     others = [name for name in words.columns if _yes_of(set(words[name])) is None]

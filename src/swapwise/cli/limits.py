@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from swapwise.cli.failures import BadInput
-from swapwise.cli.groups import read_groups
+from swapwise.cli.reading.groups import read_groups
 
 if TYPE_CHECKING:
     from swapwise.constraints.base import IndependenceSystem

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from swapwise.checks import warn
-from swapwise.cli.columns import Design, read_design, without_missing
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limits import DEFAULT_SIZE, Limits
-from swapwise.cli.obstacles import require_usable
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.question import Question
-from swapwise.cli.targets import require_counts, require_rows, require_target
+from swapwise.cli.reading.columns import Design, read_design, without_missing
+from swapwise.cli.reading.obstacles import require_usable
+from swapwise.cli.reading.targets import require_counts, require_rows, require_target
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from swapwise.cli.columns import names_among, require_columns
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
-from swapwise.cli.wording import hint, quoted
+from swapwise.cli.reading.columns import names_among, require_columns
+from swapwise.cli.reading.wording import hint, quoted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -144,8 +144,8 @@ def _answer(question: Question, proof_seconds: float, notes: list[str], quiet: b
     import sys
 
     from swapwise.cli.problem import read_problem
+    from swapwise.cli.reading.tables import read_table
     from swapwise.cli.selection import select_features
-    from swapwise.cli.tables import read_table
 
     table = _demo_table() if question.data is None else read_table(question.data)
     problem = read_problem(question, table)

@@ -10,9 +10,9 @@ import numpy as np
 
 from swapwise.checks import unwarned, warn
 from swapwise.cli.answer import as_json
-from swapwise.cli.columns import Design
 from swapwise.cli.compiling import Stopwatch, timed
 from swapwise.cli.options import Choice, Family
+from swapwise.cli.reading.columns import Design
 from swapwise.interrupts import plain_interrupts
 from swapwise.search.methods import OTHERS
 from swapwise.search.result import Status

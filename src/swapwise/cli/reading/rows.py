@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from swapwise.cli.failures import BadInput
-from swapwise.cli.numerals import is_number
+from swapwise.cli.reading.numerals import is_number
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 BLANKS = r"\s+"

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapwise.checks import unwarned
-from swapwise.cli.cells import strange_cells
 from swapwise.cli.failures import BadInput
-from swapwise.cli.groups import read_groups
-from swapwise.cli.preparation import Preparation
-from swapwise.cli.rows import rows_of, separator_of, stream_of
-from swapwise.cli.tables import read_table
+from swapwise.cli.reading.cells import strange_cells
+from swapwise.cli.reading.groups import read_groups
+from swapwise.cli.reading.preparation import Preparation
+from swapwise.cli.reading.rows import rows_of, separator_of, stream_of
+from swapwise.cli.reading.tables import read_table
 
 ROW_NAMES = "first column of .* is taken as the names of the rows"
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
-from swapwise.cli.numerals import has_decimal_commas, is_number, with_numbers
-from swapwise.cli.rows import SEPARATORS, Layout, layout_of, rows_of, separator_of, stream_of
-from swapwise.cli.text_content import text_of
-from swapwise.cli.wording import some_of
+from swapwise.cli.reading.numerals import has_decimal_commas, is_number, with_numbers
+from swapwise.cli.reading.rows import SEPARATORS, Layout, layout_of, rows_of, separator_of, stream_of
+from swapwise.cli.reading.text_content import text_of
+from swapwise.cli.reading.wording import some_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ from swapwise.experiments import manifest as manifests
 from swapwise.experiments import run as runs
 from swapwise.experiments.grid import SEED, cells
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SOME = ["--trials", "2", "--only", "regression,ising-10", "--only", "modular,random-residual-greedy"]
 N_ROWS = 2 * (2 * 20 + 5)
 

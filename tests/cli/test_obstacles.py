@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from swapwise.cli import app
 from swapwise.cli.failures import BadInput
-from swapwise.cli.obstacles import require_usable
+from swapwise.cli.reading.obstacles import require_usable
 
 ROWS = 60
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from swapwise.checks import warn
-from swapwise.cli.cells import text_columns
 from swapwise.cli.failures import BadInput
-from swapwise.cli.targets import as_target
-from swapwise.cli.wording import hint, quoted, some_of
+from swapwise.cli.reading.cells import text_columns
+from swapwise.cli.reading.targets import as_target
+from swapwise.cli.reading.wording import hint, quoted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from swapwise.cli.preparation import Preparation
+    from swapwise.cli.reading.preparation import Preparation
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def read_design(table: pd.DataFrame, target: str, *, classes: bool) -> Design:
        town_Ulm
     0       1.0
     """
-    from swapwise.cli.preparation import Preparation, words_of
+    from swapwise.cli.reading.preparation import Preparation, words_of
 
     X = table.drop(columns=target)
     y = as_target(table[target], classes=classes)

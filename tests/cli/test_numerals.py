@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapwise.checks import unwarned
-from swapwise.cli.cells import other_kind
-from swapwise.cli.numerals import with_numbers
-from swapwise.cli.tables import read_table
+from swapwise.cli.reading.cells import other_kind
+from swapwise.cli.reading.numerals import with_numbers
+from swapwise.cli.reading.tables import read_table
 
 THOUSANDS = {
     "points": ["3.007", "12.450", "943", "-1.234.567"],

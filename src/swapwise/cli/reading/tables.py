@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swapwise.cli.binary_files import read_arrays, read_parquet
 from swapwise.cli.failures import BadInput
-from swapwise.cli.text_content import COMPRESSIONS
-from swapwise.cli.text_files import read_text, require_different
+from swapwise.cli.reading.binary_files import read_arrays, read_parquet
+from swapwise.cli.reading.text_content import COMPRESSIONS
+from swapwise.cli.reading.text_files import read_text, require_different
 
 if TYPE_CHECKING:
     import pandas as pd

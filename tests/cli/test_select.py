@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import swapwise as sw
 from swapwise.cli import app
-from swapwise.cli.tables import read_table
+from swapwise.cli.reading.tables import read_table
 
 SITES = ("roof", "hall", "cellar")
 NAMES = [f"{site}_{number}" for site in SITES for number in range(3)]
@@ -522,7 +522,7 @@ def test_interrupted_before_anything_is_found(data, monkeypatch):
     def never(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("swapwise.cli.tables.read_table", never)
+    monkeypatch.setattr("swapwise.cli.reading.tables.read_table", never)
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         done = select(data, "--target", "y")

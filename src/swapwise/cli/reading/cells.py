@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, NamedTuple
 
-from swapwise.cli.near_numbers import have_unit, two_ways, with_usual_sign
-from swapwise.cli.numerals import DECIMAL_COMMAS, are_numbers
-from swapwise.cli.wording import quoted, some_of
+from swapwise.cli.reading.near_numbers import have_unit, two_ways, with_usual_sign
+from swapwise.cli.reading.numerals import DECIMAL_COMMAS, are_numbers
+from swapwise.cli.reading.wording import quoted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swapwise.checks import warn
-from swapwise.cli.wording import some_of
+from swapwise.cli.reading.wording import some_of
 
 if TYPE_CHECKING:
     import pandas as pd

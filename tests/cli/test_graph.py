@@ -142,6 +142,8 @@ def test_bad_options_are_told(tmp_path, data):
     _refused(graph(data, "--edges", tmp_path / "there.csv"), "exists already; --force overwrites it")
     _refused(graph(data, "--edges", data, "--force"), "would be overwritten, but it is what is read")
     _refused(graph(data, "--graphml", tmp_path / "no" / "g.xml"), "there is no folder")
+    (tmp_path / "few.csv").write_text("a,b\n0,1\n1,0\n")
+    _refused(graph(tmp_path / "few.csv", "--choose", "cv"), "cross-validation needs at least 5 rows, got 2")
     assert graph().exit_code == 2
     assert graph(data, "--choose", "bic").exit_code == 2
 

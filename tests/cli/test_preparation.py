@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 
 import swapwise as sw
 from swapwise.checks import unwarned
-from swapwise.cli.columns import read_design
-from swapwise.cli.preparation import Preparation
+from swapwise.cli.reading.columns import read_design
+from swapwise.cli.reading.preparation import Preparation
 
 ROWS = 30
 

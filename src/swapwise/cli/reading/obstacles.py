@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from swapwise.cli.cells import holds_lists, other_kind, strange_cells, text_columns
 from swapwise.cli.failures import BadInput
-from swapwise.cli.targets import FEWEST_ROWS
-from swapwise.cli.wording import quoted, some_of
+from swapwise.cli.reading.cells import holds_lists, other_kind, strange_cells, text_columns
+from swapwise.cli.reading.targets import FEWEST_ROWS
+from swapwise.cli.reading.wording import quoted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,7 +174,7 @@ def _words(columns: list[pd.Series], one_hot: bool) -> list[Obstacle]:
 
 
 def _infinite(numbers: pd.DataFrame) -> list[Obstacle]:
-    from swapwise.cli.preparation import infinite_columns
+    from swapwise.cli.reading.preparation import infinite_columns
 
     found = infinite_columns(numbers)
     if not found:

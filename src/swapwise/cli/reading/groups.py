@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from swapwise.cli.failures import BadInput
-from swapwise.cli.tables import require_file, usual_separator
-from swapwise.cli.text_files import read_cells
-from swapwise.cli.wording import hint, some_of
+from swapwise.cli.reading.tables import require_file, usual_separator
+from swapwise.cli.reading.text_files import read_cells
+from swapwise.cli.reading.wording import hint, some_of
 
 HEADER = ["feature", "group"]
 

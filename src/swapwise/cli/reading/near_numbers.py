@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from swapwise.cli.numerals import GROUPED
+from swapwise.cli.reading.numerals import GROUPED
 
 if TYPE_CHECKING:
     import pandas as pd

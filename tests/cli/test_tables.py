@@ -15,15 +15,15 @@ from typer import BadParameter
 
 import swapwise as sw
 from swapwise.checks import unwarned
-from swapwise.cli.columns import names_among, read_design
 from swapwise.cli.failures import BadInput
-from swapwise.cli.groups import read_groups
 from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.problem import read_problem
 from swapwise.cli.question import question_of
-from swapwise.cli.tables import read_table
-from swapwise.cli.targets import FOLDS, require_rows_for_folds
+from swapwise.cli.reading.columns import names_among, read_design
+from swapwise.cli.reading.groups import read_groups
+from swapwise.cli.reading.tables import read_table
+from swapwise.cli.reading.targets import FOLDS, require_rows_for_folds
 
 ROWS = 40
 OPTIONS = dict.fromkeys(["path", "choose", "force_in", "force_out", "ridge", *Limits.__dataclass_fields__])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from swapwise.cli.cells import is_number
-from swapwise.cli.wording import hint, quoted
+from swapwise.cli.reading.cells import is_number
+from swapwise.cli.reading.wording import hint, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,7 +162,7 @@ def _as_numbers(table: pd.DataFrame) -> np.ndarray:
             raise ValueError(
                 f"the column {name!r} must hold numbers as in the data of the fit, got {got!r}; "
                 "if they are numbers in the file, read it as the command line did: "
-                "swapwise.cli.tables.read_table"
+                "swapwise.cli.reading.tables.read_table"
             )
     numbers: np.ndarray = table.to_numpy(dtype=float)
     if not np.isfinite(numbers).all():
