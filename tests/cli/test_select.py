@@ -450,6 +450,16 @@ def test_the_report_gets_all_there_is(tmp_path, data, pages):
     assert options["seconds"] > 0
 
 
+def test_the_report_knows_no_groups_but_those_of_the_user(tmp_path, table, pages):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    options = ["--target", "y", "--one-hot", "--report", tmp_path / "r.html", "--force"]
+    assert select(tmp_path / "t.csv", *options, "--size", "2").exit_code == 0
+    assert select(tmp_path / "t.csv", *options, "--groups-from-prefix", "_").exit_code == 0
+    plain, grouped = [options["groups"] for *_, options in pages]
+    assert plain is None
+    assert grouped["town_Kiel"] == "town"
+
+
 def test_quiet_is_quiet(tmp_path, numbers):
     numbers.to_csv(tmp_path / "t.csv")  # with names of rows, which would make a note
     done = select(tmp_path / "t.csv", "--target", "y", "--quiet", "--json", tmp_path / "a.json")

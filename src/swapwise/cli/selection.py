@@ -130,7 +130,8 @@ class Selection:
             self.model,
             self.design.X,
             self.y,
-            groups=self.group_of,
+            # Variables that are groups of their own columns would only be listed twice.
+            groups=None if self.group_of == self.design.variable_of else self.group_of,
             certificate=self.certificate,
             asked=self.asked,
             seconds=self.watch.seconds,
