@@ -62,7 +62,25 @@ def test_points_are_decimal_where_nothing_else_is_said(tmp_path):
     assert read["cost"].tolist() == [3.007, 12.45]
 
 
-@pytest.mark.parametrize("cells", [["3.007", "943", "3.5"], ["3.007", "0.123", "1"], ["3,5", "3.5", "4,5"]])
+@pytest.mark.parametrize("cells", [["3.007", "943", "3.5"], ["3.007", "0.123", "1"]])
+@pytest.mark.parametrize("others", [["1,5", "2,5", "3,5"], ["1,500", "2", "3"]])
+def test_points_that_cannot_be_thousands_tell_what_the_others_are(tmp_path, cells, others):
+    with unwarned():
+        read = written(tmp_path / "t.csv", cells, others, ";")
+    assert read["cost"].tolist() == [float(cell) for cell in cells]
+    assert read["other"].iloc[0] == (1500 if others[0] == "1,500" else 1.5)
+
+
+def test_a_column_left_out_decides_nothing(tmp_path):
+    """Answers such as 1,3 are no reason to take 20.629 for thousands, where other points are decimal."""
+    (tmp_path / "t.csv").write_text('q,w,y\n"1,3",20.629,0.5\n2,18.251,1.5\n"1,2",19.118,2.5\n')
+    with pytest.warns(UserWarning, match="decimal commas in 'q'") as told:
+        read = read_table(tmp_path / "t.csv")
+    assert read["w"].tolist() == [20.629, 18.251, 19.118]
+    assert not any("thousands" in str(note.message) for note in told)
+
+
+@pytest.mark.parametrize("cells", [["3,5", "3.5", "4,5"]])
 @pytest.mark.filterwarnings("ignore:.*(is read with|decimal commas)")
 def test_points_that_mean_two_things_are_told(tmp_path, cells):
     read = written(tmp_path / "t.csv", cells, ["1,5", "2,5", "3,5"], ";")

@@ -300,7 +300,7 @@ FILES = {
     ),
     "one word": ("a,b,y\n1,x,1\n2,x,2\n", "the column 'b' is 'x' in all rows; --force-out leaves it out"),
     "missing values": (
-        "a,b,y\n1,,1\n,,2\n3,4,5\n",
+        "a,b,y\n1,,1\n,,2\n3,4,5\n5,6,7\n8,9,6\n",
         "missing values, by column: 'a' 1, 'b' 2; --drop-missing",
     ),
     "empty": ("", "t.csv is empty"),

@@ -48,7 +48,6 @@ WRONG_WIDTHS = {
     ),
     "later": ("a,b,y\n1,2,3\n1,2,3\n1,2,3,4\n", "line 4 has 4 cells, but there are 3 names"),
     "far more": ("a,b\n1,2,3,4,5\n", "line 2 has 5 cells, but there are 2 names$"),
-    "below a remark": ("# made today\na,b,y\n1,2,3\n", "line 2 has 3 cells, but there is 1 name$"),
     "fewer": ("a,b,c,y\n1,2,3,4\n1,2,3\n", "line 3 has 3 cells, but there are 4 names$"),
     "one": ("a;b\n1;2\nend\n", "line 3 has 1 cell, but there are 2 names$"),
     "one column": (
@@ -108,12 +107,12 @@ STRAY = {
     "above blank lines": ('a\tn\n1\t"5 inch\n\n\n2\t"5 inch\n', "spans lines 2 to 5"),
     "once": (
         'a\tn\n1\t"5 inch\n2\tx\n3\tx\n',
-        "a quote is not closed, perhaps in line 2; is there one too many",
+        "the cell that begins '5 inch' spans lines 2 to 4: is there a quote too many",
     ),
     "at the end": ('a\tn\n1\tx\n2\t"5 inch', "a quote is not closed, perhaps in line 3"),
     "far": (
         'a\tn\n1\t"5 inch\n' + "2\tx\n" * 50_000,
-        "a cell of line 2 never ends: is there a quote too many",
+        "spans lines 2 to 50002: is there a quote too many",
     ),
 }
 
@@ -135,6 +134,54 @@ def test_remarks_may_have_several_lines(read):
     table = read('a,said,b,y\n1,"Well, yes.\nNo.",3,4\n4,no,5O,6\n7,no,8,9\n7,no,8,9\n')
     assert table["said"].tolist() == ["Well, yes.\nNo.", "no", "no", "no"]
     assert strange_cells(table["b"]).fact.endswith("'5O' in line 4")
+
+
+@pytest.mark.parametrize("remark", ["Nice, clean,\nwould come again, yes", "a\nb, c\nd", "warm\rand dry"])
+def test_remarks_with_commas_are_no_rows(read, remark):
+    table = read(f'id,remark,x,y\n0,"{remark}",1,2\n1,"plain ",3,4\n')
+    assert table["remark"].tolist() == [remark, "plain"]
+    assert table["x"].tolist() == [1, 3]
+
+
+def test_rows_within_quotes_are_told(read):
+    with pytest.raises(BadInput, match="spans lines 2 to 4: is there a quote too many"):
+        read('a,b,y\n1,"2,3\n4,5,6\n7",8,9\n1,2,3\n')
+
+
+def test_cells_may_be_very_long(read):
+    table = read("geo,y\n" + "x" * 200_000 + ",1\nz,2\n")
+    assert table["y"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("names", [["2020", "2019", "2018"], ["1990", "1995", "2000"], ["0", "1", "2"]])
+def test_years_are_names(read, names):
+    with pytest.warns(UserWarning, match="is taken as the names of the columns"):
+        assert list(read(",".join(names) + "\n0.5,1.5,2.5\n").columns) == names
+
+
+@pytest.mark.parametrize("content", ["5,3\n1,2\n", "2020,2019,2017\n1,2,3\n", "3,3\n4,5\n"])
+def test_other_numbers_are_no_names(read, content):
+    with pytest.raises(BadInput, match="the first line must hold the names of the columns"):
+        read(content)
+
+
+def test_lines_of_remarks_above_the_table_are_left_out(read):
+    with pytest.warns(UserWarning, match="2 lines above the table, with # before, left out"):
+        table = read("# made today\n# by hand\na,b\n1,2\n3,x\n")
+    assert list(table.columns) == ["a", "b"]
+    assert table.index.tolist() == [4, 5]
+    assert list(read("#id,b\n1,2\n").columns) == ["#id", "b"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["site\tx\ty\nAa 1\t0.1\t1\nAb 2\t0.2\t2\n", "site, x, y\nPlot 1, 1, 3\nPlot 2, 2, 4\n"],
+)
+def test_blanks_in_words_are_not_between_columns(read, content):
+    with unwarned():
+        table = read(content, "t.txt")
+    assert list(table.columns) == ["site", "x", "y"]
+    assert table["site"].iloc[0] in ("Aa 1", "Plot 1")
 
 
 # Blanks.

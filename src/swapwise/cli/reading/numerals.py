@@ -88,7 +88,7 @@ def has_decimal_commas(table: pd.DataFrame, between_commas: bool) -> bool:
     False
     """
     grouped, enough = re.compile(GROUPED).fullmatch, all if between_commas else any
-    for name in table.columns[[dtype.kind == "O" for dtype in table.dtypes]]:
+    for name in _with_commas(table):
         words = _words_of(table[name])
         with_comma = [word for word in words if "," in word and DECIMAL_COMMAS.fits(word)]
         if with_comma and enough(not grouped(word) for word in with_comma) and _fit_decimal_commas(words):
@@ -123,9 +123,15 @@ def with_numbers(
     notes = _Notes()
     floats = [name for name, dtype in table.dtypes.items() if dtype.kind == "f"]
     texts = table.columns[[dtype.kind == "O" for dtype in table.dtypes]]
-    read = {name: _numbers_of(table[name], decimal_comma, notes) for name in texts}
-    if floats and decimal_comma and notes.has_decimal_commas:
-        for name, column in as_text(floats).items():
+    raw = as_text(floats) if floats and decimal_comma and _with_commas(table) else pd.DataFrame()
+    # Points that cannot be between thousands tell what the others are, and commas that may be either.
+    points = any(_has_decimal_points(raw[name]) for name in raw.columns)
+    read = {}
+    for name in texts:
+        either = points and _may_be_thousands(_words_of(table[name]))
+        read[name] = _numbers_of(table[name], decimal_comma and not either, notes)
+    if not points and notes.has_decimal_commas:
+        for name, column in raw.items():
             if any(map(DECIMAL_COMMAS.is_grouped, _words_of(column))):
                 # If they do not go together, they stay text, which is refused if the column is used.
                 read[name] = _numbers_of(column, True, notes)
@@ -133,6 +139,33 @@ def with_numbers(
     if not read:
         return table
     return pd.DataFrame({name: read.get(name, table[name]) for name in table.columns}, index=table.index)
+
+
+def _with_commas(table: pd.DataFrame) -> list[str]:
+    """Return the columns of text that have a comma somewhere."""
+    texts = [name for name in table.columns if holds_words(table[name])]
+    return [name for name in texts if table[name].str.contains(",", regex=False).eq(True).any()]
+
+
+def holds_words(column: pd.Series) -> bool:
+    """Tell text from numbers, and from what only looks like text to pandas, such as very large integers.
+
+    >>> import pandas as pd
+    >>> holds_words(pd.Series(["a", None])), holds_words(pd.Series([10**25]))
+    (True, False)
+    """
+    from pandas.api.types import infer_dtype
+
+    return column.dtype.kind == "O" and infer_dtype(column) in ("string", "mixed", "mixed-integer")
+
+
+def _has_decimal_points(column: pd.Series) -> bool:
+    return any("." in word and not DECIMAL_COMMAS.is_grouped(word) for word in _words_of(column))
+
+
+def _may_be_thousands(words: list[str]) -> bool:
+    grouped = re.compile(GROUPED).fullmatch
+    return all(grouped(word) for word in words if "," in word)
 
 
 def _words_of(column: pd.Series) -> list[str]:
@@ -164,6 +197,11 @@ def _numbers_of(column: pd.Series, decimal_comma: bool, notes: _Notes) -> pd.Ser
     """Return the numbers that cells stand for if all, or all but typing errors, are written alike."""
     import pandas as pd
 
+    if decimal_comma:
+        quickly = _plain_decimal_commas(column)
+        if quickly is not None:
+            notes.decimals.append(str(column.name))
+            return quickly
     words, there = _words_of(column), column.notna()
     if words and all(map(re.compile(INTEGER).fullmatch, words)):  # too large for pandas
         return column.astype(float)
@@ -179,6 +217,19 @@ def _numbers_of(column: pd.Series, decimal_comma: bool, notes: _Notes) -> pd.Ser
     is_clean = not any(isinstance(value, str) for value in values)
     read = pd.Series(values, index=column.index[there], dtype=float if is_clean else object)
     return read.reindex(column.index)
+
+
+def _plain_decimal_commas(column: pd.Series) -> pd.Series | None:
+    """Return the numbers of a column if all have decimal commas, or none, and nothing between thousands."""
+    import pandas as pd
+
+    if not holds_words(column):
+        return None
+    has_comma = column.str.contains(",", regex=False).eq(True)
+    if not has_comma.any() or column.str.contains("[^-+0-9eE,]").eq(True).any():
+        return None
+    numbers = pd.to_numeric(column.str.replace(",", ".", regex=False), errors="coerce")
+    return numbers.astype(float) if (numbers.notna() == column.notna()).all() else None
 
 
 def _writing_of(words: list[str], decimal_comma: bool) -> Writing | None:

@@ -139,7 +139,9 @@ def _missing(table: pd.DataFrame, target: str, drop: bool) -> list[Obstacle]:
     by_column = some_of([f"{name!r} {count}" for name, count in counts[counts > 0].items()])
     fact = f"missing values, by column: {by_column}"
     advice = f"{DROP} leaves out the {rows} of {len(table)} rows that have any"
-    if emptiest:
+    if len(emptiest) == table.shape[1] - 1:
+        advice = "no column can be used as it is: correct the data"
+    elif emptiest:
         options = [*_force_out(emptiest, table.columns), *([] if drop else [DROP])]
         left = f"{DROP} alone leaves only {len(table) - rows} of {len(table)} rows"
         advice = f"{left}; what would do: {' '.join(options)}"
@@ -157,7 +159,7 @@ def _emptiest(missing: pd.DataFrame, target: str) -> list[str]:
             return out
         out.append(name)
         in_row -= missing[name]
-    return []
+    return out if (in_row == 0).sum() >= FEWEST_ROWS else []
 
 
 def _words(columns: list[pd.Series], one_hot: bool) -> list[Obstacle]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from swapwise.cli.failures import BadInput
 from swapwise.cli.reading.numerals import is_number
@@ -19,7 +19,7 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 BLANKS = r"\s+"
 
 # Between blanks: all within quotes, or all up to the next blank.
-WORD = re.compile(r'"(?:[^"\r\n]|"")*"?|[^\s"]\S*')
+WORD = re.compile(r'"(?:[^"\r\n]|"")*"?|[^ \t\r\n"][^ \t\r\n]*')
 
 # What Excel takes as the separator, and is no row.
 DECLARATION = re.compile(r'"?sep=([,;\t|])"?[^\S\r\n]*(?=[\r\n])', re.IGNORECASE)
@@ -27,12 +27,18 @@ DECLARATION = re.compile(r'"?sep=([,;\t|])"?[^\S\r\n]*(?=[\r\n])', re.IGNORECASE
 # Rows, and cells of each, that tell which separator it is.
 MOST_ROWS, MOST_CELLS = 20, 100
 
+# As much of a file as these rows take, even if they are long.
+MOST_OF_TEXT = 2_000_000
+
 # As much of a cell as a message needs.
 MOST_LETTERS = 20
 
+# Cells may hold whole documents: more than the csv module allows by itself.
+LONGEST_CELL = 2**31 - 1
+
 
 class Row(NamedTuple):
-    """Cells, and the lines of the file that they are in.
+    """Cells, the lines of the file that they are in, and whether all quotes are where they should be.
 
     >>> Row(2, 2, ["1", "2"]).cells
     ['1', '2']
@@ -41,6 +47,7 @@ class Row(NamedTuple):
     first_line: int
     last_line: int
     cells: list[str]
+    well_quoted: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,22 +129,30 @@ def separator_of(text: str, usual: str | None) -> str:
     if declared:
         return declared[1]
     candidates = [*SEPARATORS, BLANKS] if usual is None else list(dict.fromkeys([usual, *SEPARATORS]))
-    scores = {separator: _fitness(text, separator) for separator in candidates}
+    head = text[:MOST_OF_TEXT]
+    if len(head) < len(text):
+        head = head[: head.rfind("\n") + 1] or head
+    scores = {separator: _fitness(head, separator) for separator in candidates}
     return max(candidates, key=scores.__getitem__)  # the first of equal ones
 
 
-def _fitness(text: str, separator: str) -> tuple[float, int]:
-    """Return which part of the first rows is as long as the header, and how many cells are numbers."""
+def _fitness(text: str, separator: str) -> tuple[float, float, bool, int]:
+    """Return which part of the first rows fits the header, and which exactly; and how many cells are numbers.
+
+    Blanks are in words, too: where something else fits as well, they are not between columns.
+    """
     try:
         rows = [row.cells for row in islice(rows_of(stream_of(text), separator, Path()), MOST_ROWS)]
     except BadInput:
-        return (0.0, 0)
+        return (0.0, 0.0, False, 0)
     header, *others = rows
     if len(header) == 1:
-        return (0.0, 0)
-    fitting = sum(len(row) in (len(header), len(header) + 1) for row in others)
+        return (0.0, 0.0, False, 0)
+    exact = sum(len(row) == len(header) for row in others)
+    fitting = exact + sum(len(row) == len(header) + 1 for row in others)
     cells = [cell.strip() for row in others for cell in row[:MOST_CELLS]]
-    return ((1 + fitting) / len(rows), sum(map(is_number, cells)))
+    n_numbers = sum(map(is_number, cells))
+    return ((1 + fitting) / len(rows), exact / len(rows), separator != BLANKS, n_numbers)
 
 
 def _between_blanks(stream: StringIO) -> Iterator[Row]:
@@ -154,17 +169,35 @@ def _unquoted(word: str) -> str:
 
 
 def _between(stream: StringIO, separator: str, path: Path) -> Iterator[Row]:
-    reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
-    before = 0
+    how: dict[str, Any] = {"delimiter": separator, "skipinitialspace": True}
+    recent: list[str] = []
+    reader = csv.reader(_recorded(stream, recent), **how)
+    before, usual = 0, csv.field_size_limit(LONGEST_CELL)
     try:
         for cells in reader:
             if len(cells) > 1 or (cells and cells[0].strip()):
-                yield Row(before + 1, reader.line_num, cells)
+                well_quoted = len(recent) == 1 or _is_one_row(recent, how)
+                yield Row(before + 1, reader.line_num, cells, well_quoted)
             before = reader.line_num
-    except csv.Error:  # a cell is too long
-        raise BadInput(
-            f"{path}: a cell of line {before + 1} never ends: is there a quote too many?"
-        ) from None
+            recent.clear()
+    except csv.Error as error:
+        raise BadInput(f"{path}: line {before + 1} cannot be read: {error}") from None
+    finally:
+        csv.field_size_limit(usual)
+
+
+def _recorded(lines: Iterable[str], recent: list[str]) -> Iterator[str]:
+    for line in lines:
+        recent.append(line)
+        yield line
+
+
+def _is_one_row(lines: list[str], how: dict[str, Any]) -> bool:
+    """Tell whether lines are a row when nothing may stand between a quote and the next separator."""
+    try:
+        return len(list(csv.reader(lines, strict=True, **how))) == 1
+    except csv.Error:
+        return False
 
 
 @dataclass
@@ -220,11 +253,12 @@ class _Widths:
         return f"{self.path}: line {row.first_line} has {cells}, but {names}"
 
     def _require_no_swallowed_row(self, row: Row) -> None:
-        """Refuse a cell with as many separators in it as there are in the rows that its lines would be."""
+        """Refuse a cell over several lines if its quotes are odd, or whole rows seem to be in it."""
         for cell in row.cells:
             first, *others = re.split(r"\r\n?|\n", cell)
-            n_more = len(others) - sum(not line.strip() for line in others[:-1])
-            if n_more and cell.count(self.separator) >= max(n_more * (self.n_named - 1), 1):
+            whole = [line for line in others[:-1] if line.strip()]
+            rows = bool(whole) and all(line.count(self.separator) == self.n_named - 1 > 0 for line in whole)
+            if others and (rows or not row.well_quoted):
                 begin = first[:MOST_LETTERS]
                 raise BadInput(
                     f"{self.path}: the cell that begins {begin!r} spans lines {row.first_line} to "

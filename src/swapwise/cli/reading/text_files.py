@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.numerals import has_decimal_commas, is_number, with_numbers
+from swapwise.cli.reading.numerals import has_decimal_commas, holds_words, is_number, with_numbers
 from swapwise.cli.reading.rows import SEPARATORS, Layout, layout_of, rows_of, separator_of, stream_of
 from swapwise.cli.reading.text_content import text_of
 from swapwise.cli.reading.wording import some_of
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
 
 # What a table of two values has in every line; the names of columns are other words.
 ANSWERS = {"no", "yes", "n", "y", "false", "true"}
+
+
+# Lines of remarks; those with columns may be the header.
+COMMENTS = re.compile(r"(?:#[^\n,;\t|]*\n)+")
 
 
 def read_text(path: Path, usual: str | None) -> pd.DataFrame:
@@ -38,7 +45,7 @@ def read_text(path: Path, usual: str | None) -> pd.DataFrame:
     line
     2     1  2
     """
-    text = text_of(path)
+    text = _without_comments(text_of(path), path)
     layout = layout_of(text, path, usual)
     _require_header(layout.names, path)
     names, n_before = layout.names, int(layout.has_one_more)
@@ -72,7 +79,7 @@ def read_cells(path: Path, usual: str | None) -> list[list[str]]:
     ...     read_cells(path, ",")
     [['x', 'roof'], ['y', 'hall']]
     """
-    text = text_of(path)
+    text = _without_comments(text_of(path), path)
     rows = list(rows_of(stream_of(text), separator_of(text, usual), path))
     width = len(rows[0].cells)
     for row in rows:
@@ -82,6 +89,16 @@ def read_cells(path: Path, usual: str | None) -> list[list[str]]:
                 f"{len(row.cells)}"
             )
     return [[word.strip() for word in row.cells] for row in rows]
+
+
+def _without_comments(text: str, path: Path) -> str:
+    """Return a text with blank lines for those above the table that begin with # and have no columns."""
+    comments = COMMENTS.match(text)
+    if comments is None:
+        return text
+    n_lines = comments[0].count("\n")
+    warn(f"{path}: {n_lines} {'lines' if n_lines > 1 else 'line'} above the table, with # before, left out")
+    return "\n" * n_lines + text[comments.end() :]
 
 
 def require_different(names: Iterable[str], path: Path) -> None:
@@ -107,13 +124,25 @@ def _require_header(names: Sequence[str], path: Path) -> None:
     are_answers = len(named) > len(set(named)) and all(name.lower() in ANSWERS for name in named)
     if not named or not (are_answers or all(map(is_number, named))):
         return
-    counts_up = named[0].isdecimal() and named == [str(int(named[0]) + step) for step in range(len(named))]
-    if not counts_up or len(named) == 1:
+    if are_answers or not _count(named):
         got = f"{'answers' if are_answers else 'numbers'}: {some_of(named)}"
         raise BadInput(
             f"{path}: the first line must hold the names of the columns, got {got}; is there a header?"
         )
     warn(f"the first line of {path}, {some_of(named)}, is taken as the names of the columns")
+
+
+def _count(names: Sequence[str]) -> bool:
+    """Tell whether names are numbers in equal steps, such as 0, 1, 2 or years.
+
+    >>> _count(["2020", "2018", "2016"]), _count(["3", "7"])
+    (True, False)
+    """
+    if len(names) == 1 or not all(name.isdecimal() for name in names):
+        return False
+    steps = {int(after) - int(name) for name, after in pairwise(names)}
+    are_years = all(len(name) == len("2000") for name in names)
+    return len(steps) == 1 and bool(steps - {0}) and (are_years or steps == {1})
 
 
 def _parsed(text: str, layout: Layout, path: Path, named: dict[int, str], **options: Any) -> pd.DataFrame:
@@ -134,8 +163,8 @@ def _parsed(text: str, layout: Layout, path: Path, named: dict[int, str], **opti
         read = None
     if read is None or len(read) != len(lines):
         raise BadInput(
-            f"{path} cannot be read: a quote is not closed, perhaps in line {lines[-1]}; is there one too "
-            "many?"
+            f"{path} cannot be read: a quote is not closed, perhaps in line {lines[-1]}, or a line holds "
+            "nothing but quotes or odd blanks"
         )
     return read[list(named)].set_axis(list(named.values()), axis=1).set_axis(lines)
 
@@ -144,13 +173,11 @@ def _stripped(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table without blanks around words, which may be numbers or nothing without them."""
     import pandas as pd
 
-    texts = table.columns[[dtype.kind == "O" for dtype in table.dtypes]]
-    for name in texts:
-        words = [cell.strip() if isinstance(cell, str) else cell for cell in table[name]]
-        if any(
-            isinstance(cell, str) and len(cell) != len(word)
-            for cell, word in zip(table[name], words, strict=True)
-        ):
-            cells = StringIO(pd.Series(words, dtype=object).to_csv(index=False, header=False))
-            table[name] = pd.read_csv(cells, header=None, skip_blank_lines=False)[0].set_axis(table.index)
+    for name in filter(lambda name: holds_words(table[name]), table.columns):
+        words = table[name].str.strip()
+        blank = words.notna() & (words != table[name])
+        if blank.any():
+            written = table[name].mask(blank, words).to_csv(index=False, header=False, quoting=csv.QUOTE_ALL)
+            read = pd.read_csv(StringIO(written), header=None, skip_blank_lines=False)[0]
+            table[name] = read.set_axis(table.index)
     return table
