@@ -299,7 +299,6 @@ def test_measures_report_a_number_for_each_subject(measure, options, subjects):
         assert report["value"] >= 0
 
 
-@linux
 # In a process of its own: in that of the tests, others may give memory back at any moment.
 HUNGRY = """
 from dataclasses import replace
@@ -322,6 +321,7 @@ print(reports["MB beyond the data"], reports["of the data"])
 """
 
 
+@linux
 def test_peak_memory_is_that_of_the_fit_alone():
     if not reset_peak():
         pytest.skip("the system does not let a process begin its peak anew")
