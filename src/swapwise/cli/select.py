@@ -7,26 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from swapwise.cli import select_options as asks
 from swapwise.cli.failures import BadInput, told_in_a_line, warnings_as_notes
-from swapwise.cli.limits import DEFAULT_SIZE
-from swapwise.cli.options import (
-    DATA,
-    LIMITS,
-    SEARCH,
-    Choice,
-    Debug,
-    DropMissing,
-    Family,
-    Force,
-    ForceOut,
-    Quiet,
-    Report,
-    file,
-    flag,
-    option,
-)
+from swapwise.cli.options import DATA, Debug, DropMissing, Family, Force, ForceOut, Quiet, Report
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
-from swapwise.cli.question import DEMO, DEMO_TARGET, Question, question_of
+from swapwise.cli.question import DEMO_TARGET, Question, question_of
 from swapwise.cli.show import say, show_selection
 
 STANDARD_OUTPUT = Path("-")
@@ -40,79 +25,28 @@ if TYPE_CHECKING:
 
 def select(
     data: Annotated[Path | None, typer.Argument(help=DATA, show_default=False)] = None,
-    target: Annotated[
-        str | None, option("--target", "-t", help="The column to explain.", metavar="COLUMN")
-    ] = None,
-    family: Annotated[
-        Family, typer.Option(help="What the target is: a number, a class or a count.")
-    ] = Family.LINEAR,
+    target: asks.Target = None,
+    family: asks.Kind = Family.LINEAR,
     force_out: ForceOut = None,
     drop_missing: DropMissing = False,
-    one_hot: Annotated[
-        bool,
-        flag("--one-hot", help="Make columns of 0 and 1 of text, chosen together or not at all."),
-    ] = False,
-    demo: Annotated[bool, flag("--demo", help=f"Try it on {DEMO}.")] = False,
-    size: Annotated[
-        int | None,
-        option(
-            help=f"At most so many features; {DEFAULT_SIZE} by default, or no limit if there are groups.",
-            metavar="NUMBER",
-            panel=LIMITS,
-        ),
-    ] = None,
-    groups: Annotated[
-        Path | None,
-        option(
-            help="A CSV of two columns, feature and group, with a line for every feature.",
-            metavar="FILE",
-            panel=LIMITS,
-        ),
-    ] = None,
-    groups_from_prefix: Annotated[
-        str | None,
-        option(help="Groups by what names begin with, up to this, such as _.", metavar="TEXT", panel=LIMITS),
-    ] = None,
-    per_group: Annotated[
-        int | None,
-        option(help="At most so many of each group; 1 by default.", metavar="NUMBER", panel=LIMITS),
-    ] = None,
-    and_groups: Annotated[
-        Path | None,
-        option(help="Other groups, which limit the choice too.", metavar="FILE", panel=LIMITS),
-    ] = None,
-    and_per_group: Annotated[
-        int | None,
-        option(help="At most so many of each of those; 1 by default.", metavar="NUMBER", panel=LIMITS),
-    ] = None,
-    force_in: Annotated[
-        list[str] | None,
-        option(help="Features to choose in any case: a,b, or once for each.", metavar="NAMES", panel=LIMITS),
-    ] = None,
-    path: Annotated[
-        str | None,
-        option(
-            help="Sizes to try, such as 1:30; up to 20 with --choose alone.",
-            metavar="FIRST:LAST",
-            panel=SEARCH,
-        ),
-    ] = None,
-    choose: Annotated[
-        Choice | None, typer.Option(help="What chooses the size; cv by default.", rich_help_panel=SEARCH)
-    ] = None,
-    method: Annotated[
-        str, option(help="How to search, as in swapwise.maximize.", metavar="NAME", panel=SEARCH)
-    ] = "auto",
-    ridge: Annotated[
-        float | None, option(help="Weight of the penalty on coefficients.", metavar="NUMBER", panel=SEARCH)
-    ] = None,
-    certify: Annotated[bool, flag("--certify", help="Prove how good the choice is.", panel=SEARCH)] = False,
-    proof_seconds: Annotated[
-        float, option(help="How long the proof may take at most.", metavar="NUMBER", panel=SEARCH)
-    ] = PROOF_SECONDS,
+    one_hot: asks.OneHot = False,
+    demo: asks.Demo = False,
+    size: asks.Size = None,
+    groups: asks.Groups = None,
+    groups_from_prefix: asks.GroupsFromPrefix = None,
+    per_group: asks.PerGroup = None,
+    and_groups: asks.AndGroups = None,
+    and_per_group: asks.AndPerGroup = None,
+    force_in: asks.ForceIn = None,
+    path: asks.SizesToTry = None,
+    choose: asks.Choose = None,
+    method: asks.Method = "auto",
+    ridge: asks.Ridge = None,
+    certify: asks.Certify = False,
+    proof_seconds: asks.ProofSeconds = PROOF_SECONDS,
     report: Report = None,
-    json: Annotated[Path | None, file(help="The answer for programs; - prints it, and nothing else.")] = None,
-    save: Annotated[Path | None, file(help="The fitted model, for joblib.load.")] = None,
+    json: asks.Json = None,
+    save: asks.Save = None,
     force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
