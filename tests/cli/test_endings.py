@@ -10,16 +10,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import swapwise as sw
-from swapwise.cli import app
 from swapwise.cli.answer import finite
 from swapwise.cli.compiling import NOTE, Stopwatch, timed
-
-
-def select(*options):
-    return CliRunner().invoke(app, ["select", *map(str, options)])
+from tests.cli.running import refused, select
 
 
 @pytest.fixture
@@ -34,12 +29,6 @@ def data(tmp_path):
 
 def answer_of(path):
     return json.loads(path.read_text())
-
-
-def refused(done, message):
-    assert done.exit_code == 1
-    assert message in done.output
-    assert len(done.output.strip().splitlines()) == 1
 
 
 def never(*_, **__):

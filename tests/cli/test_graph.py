@@ -10,15 +10,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import swapwise as sw
-from swapwise.cli import app
 from swapwise.cli.graph import as_yes_or_no
-
-
-def graph(*options):
-    return CliRunner().invoke(app, ["graph", *map(str, options)])
+from tests.cli.running import graph, refused
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +77,7 @@ def test_columns_can_be_left_out(tmp_path, chain):
     done = graph(tmp_path / "t.csv", "--force-out", "id", "--force-out", "a, b")
     assert done.exit_code == 0, done.output
     assert "between 5 columns" in done.output
-    _refused(graph(tmp_path / "t.csv", "--force-out", "ids"), "did you mean 'id'?")
+    refused(graph(tmp_path / "t.csv", "--force-out", "ids"), "did you mean 'id'?")
 
 
 def test_more_neighbours_than_there_are_columns_are_told(data):
@@ -126,24 +121,17 @@ BAD = {
 def test_bad_tables_are_told(tmp_path, mistake):
     content, message = BAD[mistake]
     (tmp_path / "t.csv").write_text(content)
-    _refused(graph(tmp_path / "t.csv"), message)
-
-
-def _refused(done, message):
-    assert done.exit_code == 1
-    assert "swapwise graph: " in done.output
-    assert message in done.output
-    assert done.output.count("\n") <= 1
+    refused(graph(tmp_path / "t.csv"), message)
 
 
 def test_bad_options_are_told(tmp_path, data):
-    _refused(graph(data, "--max-degree", "0"), "--max-degree must be at least 1, got 0")
+    refused(graph(data, "--max-degree", "0"), "--max-degree must be at least 1, got 0")
     (tmp_path / "there.csv").write_text("mine")
-    _refused(graph(data, "--edges", tmp_path / "there.csv"), "exists already; --force overwrites it")
-    _refused(graph(data, "--edges", data, "--force"), "would be overwritten, but it is what is read")
-    _refused(graph(data, "--graphml", tmp_path / "no" / "g.xml"), "there is no folder")
+    refused(graph(data, "--edges", tmp_path / "there.csv"), "exists already; --force overwrites it")
+    refused(graph(data, "--edges", data, "--force"), "would be overwritten, but it is what is read")
+    refused(graph(data, "--graphml", tmp_path / "no" / "g.xml"), "there is no folder")
     (tmp_path / "few.csv").write_text("a,b\n0,1\n1,0\n")
-    _refused(graph(tmp_path / "few.csv", "--choose", "cv"), "cross-validation needs at least 5 rows, got 2")
+    refused(graph(tmp_path / "few.csv", "--choose", "cv"), "cross-validation needs at least 5 rows, got 2")
     assert graph().exit_code == 2
     assert graph(data, "--choose", "bic").exit_code == 2
 

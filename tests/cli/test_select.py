@@ -12,18 +12,13 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import swapwise as sw
-from swapwise.cli import app
 from swapwise.cli.reading.tables import read_table
+from tests.cli.running import refused, select
 
 SITES = ("roof", "hall", "cellar")
 NAMES = [f"{site}_{number}" for site in SITES for number in range(3)]
-
-
-def select(*options):
-    return CliRunner().invoke(app, ["select", *map(str, options)])
 
 
 def words(text):
@@ -282,15 +277,7 @@ BAD = {
 @pytest.mark.parametrize("mistake", BAD)
 def test_bad_options_are_told(data, mistake):
     options, message = BAD[mistake]
-    _refused(select(data, *([] if "--target" in options else ["--target", "y"]), *options), message)
-
-
-def _refused(done, message):
-    assert done.exit_code == 1
-    assert "swapwise select: " in done.output
-    assert message in done.output
-    assert done.output.count("\n") <= 1
-    assert "Traceback" not in done.output
+    refused(select(data, *([] if "--target" in options else ["--target", "y"]), *options), message)
 
 
 FILES = {
@@ -325,17 +312,17 @@ FILES = {
 def test_bad_tables_are_told(tmp_path, mistake):
     content, message = FILES[mistake]
     (tmp_path / "t.csv").write_text(content)
-    _refused(select(tmp_path / "t.csv", "--target", "y", "--size", "1"), message)
+    refused(select(tmp_path / "t.csv", "--target", "y", "--size", "1"), message)
 
 
 def test_bad_formats_are_told(tmp_path):
     (tmp_path / "t.xls").write_text("x")
-    _refused(select(tmp_path / "t.xls", "--target", "y"), "must end in .csv, .tsv, .txt")
+    refused(select(tmp_path / "t.xls", "--target", "y"), "must end in .csv, .tsv, .txt")
     for name, kind in {"t.parquet": "cannot be read as Parquet", "t.npz": "is no .npz file"}.items():
         (tmp_path / name).write_bytes(b"no such thing")
-        _refused(select(tmp_path / name, "--target", "y"), f"{name} {kind}")
-    _refused(select(tmp_path / "none.csv", "--target", "y"), "there is no file")
-    _refused(select(tmp_path, "--target", "y"), f"cannot read {tmp_path}: it is a folder")
+        refused(select(tmp_path / name, "--target", "y"), f"{name} {kind}")
+    refused(select(tmp_path / "none.csv", "--target", "y"), "there is no file")
+    refused(select(tmp_path, "--target", "y"), f"cannot read {tmp_path}: it is a folder")
 
 
 GROUPS = {
@@ -357,13 +344,13 @@ GROUPS = {
 def test_bad_groups_are_told(tmp_path, data, mistake):
     content, message = GROUPS[mistake]
     (tmp_path / "groups.csv").write_text(content)
-    _refused(select(data, "--target", "y", "--groups", tmp_path / "groups.csv"), message)
+    refused(select(data, "--target", "y", "--groups", tmp_path / "groups.csv"), message)
 
 
 def test_text_that_is_no_factor_is_told(tmp_path, table):
     table.assign(town=[f"person {n}" for n in range(120)]).to_csv(tmp_path / "t.csv", index=False)
     how = ["--target", "y", "--one-hot"]
-    _refused(select(tmp_path / "t.csv", *how), "'town' has 120 different values in 120 rows, too many")
+    refused(select(tmp_path / "t.csv", *how), "'town' has 120 different values in 120 rows, too many")
     table.assign(town_Ulm=1).to_csv(tmp_path / "t.csv", index=False)
     done = select(tmp_path / "t.csv", *how)
     assert "--one-hot would make a second column 'town_Ulm'" in done.output
@@ -402,7 +389,7 @@ def test_a_traceback_for_those_who_ask(data):
 def test_nothing_is_overwritten_unless_asked(tmp_path, data):
     out = tmp_path / "a.json"
     out.write_text("mine")
-    _refused(select(data, "--target", "y", "--json", out), "exists already; --force overwrites it")
+    refused(select(data, "--target", "y", "--json", out), "exists already; --force overwrites it")
     assert out.read_text() == "mine"
     assert select(data, "--target", "y", "--json", out, "--force").exit_code == 0
     assert len(chosen_in(answer_of(out))) == 9
@@ -410,10 +397,10 @@ def test_nothing_is_overwritten_unless_asked(tmp_path, data):
 
 
 def test_outputs_that_cannot_be(tmp_path, data):
-    _refused(select(data, "--target", "y", "--json", tmp_path), "it is a folder")
-    _refused(select(data, "--target", "y", "--json", data / "a.json"), "there is no folder")
+    refused(select(data, "--target", "y", "--json", tmp_path), "it is a folder")
+    refused(select(data, "--target", "y", "--json", data / "a.json"), "there is no folder")
     twice = ["--json", tmp_path / "a", "--save", tmp_path / "a"]
-    _refused(select(data, "--target", "y", *twice), "two outputs would be written to")
+    refused(select(data, "--target", "y", *twice), "two outputs would be written to")
 
 
 def test_the_saved_model_predicts(tmp_path, data, numbers):
@@ -560,12 +547,12 @@ def test_what_is_read_is_never_overwritten(tmp_path, data, force):
     link.symlink_to(data)
     for name in (data, tmp_path / "." / "data.csv", link):
         done = select(data, "-t", "y", "--json", name, *force)
-        _refused(done, "would be overwritten, but it is what is read")
+        refused(done, "would be overwritten, but it is what is read")
     assert data.read_bytes() == before
 
 
 def test_devices_are_no_files(data):
-    _refused(select(data, "-t", "y", "--json", "/dev/null", "--force"), "it is no ordinary file")
+    refused(select(data, "-t", "y", "--json", "/dev/null", "--force"), "it is no ordinary file")
 
 
 def test_links_are_written_through(tmp_path, data):

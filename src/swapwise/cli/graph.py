@@ -16,7 +16,7 @@ from swapwise.cli.compiling import timed
 from swapwise.cli.failures import BadInput, told_in_a_line, warnings_as_notes
 from swapwise.cli.options import DATA, Debug, DropMissing, Force, ForceOut, Quiet, Report, file, option
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
-from swapwise.cli.show import say, show_graph
+from swapwise.cli.show import show_graph
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,9 +78,7 @@ def graph(
         written = write_outputs(outputs, force=force)
         if not quiet:
             show_graph(model, len(table), watch)
-            for line in written.said:
-                say(line)
-        written.end("swapwise graph", interrupted=model.result_.status == "INTERRUPTED")
+        written.end("swapwise graph", interrupted=model.result_.status == "INTERRUPTED", quiet=quiet)
 
 
 def _read(path: Path, force_out: list[str], drop_missing: bool, *, cross_validated: bool) -> pd.DataFrame:

@@ -92,11 +92,14 @@ class Written:
     failed: list[str] = field(default_factory=list)
     interrupted: bool = False
 
-    def end(self, command: str, *, interrupted: bool) -> None:
-        """Say which files there are not, and end with the exit code that this and an interrupt lead to.
+    def end(self, command: str, *, interrupted: bool, quiet: bool) -> None:
+        """Say which files there are and are not, and end with the exit code of that.
 
-        >>> Written().end("swapwise select", interrupted=False)
+        >>> Written(said=["Wrote a.json"]).end("swapwise select", interrupted=False, quiet=False)
+        Wrote a.json
         """
+        for line in [] if quiet else self.said:
+            typer.echo(line)
         for line in self.failed:
             typer.echo(f"{command}: {line}", err=True)
         if interrupted or self.interrupted:

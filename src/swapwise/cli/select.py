@@ -12,7 +12,7 @@ from swapwise.cli.failures import BadInput, told_in_a_line, warnings_as_notes
 from swapwise.cli.options import DATA, Debug, DropMissing, Family, Force, ForceOut, Quiet, Report
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
 from swapwise.cli.question import DEMO_TARGET, Question, question_of
-from swapwise.cli.show import say, show_selection
+from swapwise.cli.show import show_selection
 
 STANDARD_OUTPUT = Path("-")
 PROOF_SECONDS = 10.0
@@ -68,9 +68,7 @@ def select(
             typer.echo(selection.to_json(), nl=False)
         elif not quiet:
             show_selection(selection)
-            for line in written.said:
-                say(line)
-        written.end("swapwise select", interrupted=selection.interrupted)
+        written.end("swapwise select", interrupted=selection.interrupted, quiet=quiet or printed)
 
 
 def _answer(question: Question, proof_seconds: float, notes: list[str], quiet: bool) -> Selection:

@@ -108,15 +108,9 @@ class Selection:
     @property
     def fit_quality(self) -> dict[str, float]:
         """How good the fit is, by what measures it."""
-        from sklearn.metrics import d2_log_loss_score
+        from swapwise.report.facts import fit_measures
 
-        X = self.design.X
-        if hasattr(self.model, "classes_"):
-            probabilities = self.model.predict_proba(X)
-            explained = d2_log_loss_score(self.y, probabilities, labels=self.model.classes_)
-            return {"deviance explained": float(explained), "accuracy": float(self.model.score(X, self.y))}
-        name = "R²" if self.asked["family"] == Family.LINEAR else "deviance explained"
-        return {name: float(self.model.score(X, self.y))}
+        return fit_measures(self.model, self.design.X, self.y)
 
     def to_json(self) -> str:
         """Return the answer for programs."""

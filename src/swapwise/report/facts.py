@@ -34,24 +34,36 @@ def facts_of(model: Any, X: pd.DataFrame, y: Any) -> dict[str, str]:
     return facts | _quality(model, X, y)
 
 
-def _quality(model: Any, X: pd.DataFrame, y: Any) -> dict[str, str]:
+def fit_measures(model: Any, X: pd.DataFrame, y: Any) -> dict[str, float]:
+    """Return how well a model fits, by what measures it: R², or the deviance explained, and the accuracy.
+
+    >>> from swapwise import SparseRegressor
+    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
+    >>> fit_measures(SparseRegressor(1).fit(X, X["tea"]), X, X["tea"])
+    {'R²': 1.0}
+    """
     score = float(model.score(X, y))
-    explained = "deviance explained on the data of fit"
     if isinstance(model, SparseClassifier):
         from sklearn.metrics import d2_log_loss_score
 
         share = float(d2_log_loss_score(y, model.predict_proba(X), labels=model.classes_))
+        return {"deviance explained": share, "accuracy": score}
+    return {"deviance explained" if isinstance(model, SparsePoissonRegressor) else "R²": score}
+
+
+def _quality(model: Any, X: pd.DataFrame, y: Any) -> dict[str, str]:
+    measures = fit_measures(model, X, y)
+    accuracy = measures.pop("accuracy", None)
+    said = {f"{name} on the data of fit": f"{value:.4f}" for name, value in measures.items()}
+    if accuracy is not None:
         classes, counts = np.unique(np.asarray(y), return_counts=True)
         most, often = shown_name(classes[counts.argmax()]), 100 * counts.max() / counts.sum()
         return {
-            "classified correctly": f"{100 * score:.1f} % of the data of fit",
+            "classified correctly": f"{100 * accuracy:.1f} % of the data of fit",
             "most frequent class": f"{most}: {often:.1f} % of the data of fit",
-            explained: f"{share:.4f}",
+            **said,
         }
-    if isinstance(model, SparsePoissonRegressor):
-        return {explained: f"{score:.4f}"}
-    residual = np.asarray(y, float) - np.asarray(model.predict(X), float)
-    return {
-        "R² on the data of fit": f"{score:.4f}",
-        "standard deviation of the residuals": f"{residual.std():.4g}",
-    }
+    if "R²" in measures:
+        residual = np.asarray(y, float) - np.asarray(model.predict(X), float)
+        said["standard deviation of the residuals"] = f"{residual.std():.4g}"
+    return said

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # What is between the columns of a text file, by what its name ends in; None for what the first line says.
-SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None, ".data": None}
+USUAL_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None, ".data": None}
 FORMATS = ".csv, .tsv, .txt (also with .gz, .bz2, .xz, .zip or .zst behind it), .parquet or .npz"
 
 
@@ -36,8 +36,8 @@ def read_table(path: Path) -> pd.DataFrame:
     """
     require_file(path)
     suffix = _format(path)
-    if suffix in SEPARATORS:
-        table = read_text(path, SEPARATORS[suffix])
+    if suffix in USUAL_SEPARATORS:
+        table = read_text(path, USUAL_SEPARATORS[suffix])
     elif suffix == ".parquet":
         table = read_parquet(path)
     elif suffix == ".npz":
@@ -74,13 +74,13 @@ def usual_separator(path: Path) -> str | None:
     >>> usual_separator(Path("a.csv.gz")), usual_separator(Path("a.txt")), usual_separator(Path("groups"))
     (',', None, ',')
     """
-    return SEPARATORS.get(_format(path), ",")
+    return USUAL_SEPARATORS.get(_format(path), ",")
 
 
 def _format(path: Path) -> str:
     """Return the end of a name that tells the format, without that which tells how it is packed."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     is_packed_text = suffixes[-1:] and suffixes[-1] in COMPRESSIONS and suffixes[-2:-1]
-    if is_packed_text and suffixes[-2] in SEPARATORS:
+    if is_packed_text and suffixes[-2] in USUAL_SEPARATORS:
         return suffixes[-2]
     return suffixes[-1] if suffixes else ""
