@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import as_count, as_real, as_time_limit
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction
-from swapwise.search.clock import Clock
 from swapwise.search.loop import Observer
 from swapwise.search.methods import resolve
 from swapwise.search.model_start import has_model

@@ -15,12 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.numerics import TIE
 
 NOTHING = -1  # pads the rows of a MoveList: no element here
-
-# Scores closer than this to the best, relative to the values at play, are ties: beyond it the order
-# of two scores is an accident of rounding, and the smallest index is to win.
-TIE = 1e-12
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks.reference import PlainLeastSquares, local_search
 from swapwise import Laminar, LeastSquares, Partition, Uniform
-from swapwise.search.clock import Clock
+from swapwise.clock import Clock
 from swapwise.search.few_columns import FewColumns
 
 TOL = 1e-10

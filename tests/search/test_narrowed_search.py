@@ -17,9 +17,9 @@ from swapwise import (
     Uniform,
     maximize,
 )
+from swapwise.clock import Clock, OutOfTime
 from swapwise.objectives.ising_state import IsingState
 from swapwise.search import steps
-from swapwise.search.clock import Clock, OutOfTime
 
 pytestmark = pytest.mark.filterwarnings("ignore:the data are separable", "ignore:a refit did not converge")
 

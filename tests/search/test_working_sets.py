@@ -13,8 +13,8 @@ from scipy import sparse
 
 from benchmarks.reference import PlainLeastSquares
 from swapwise import Graphic, Laminar, LeastSquares, OracleMatroid, Partition, Status, Uniform, maximize
+from swapwise.clock import Clock, OutOfTime
 from swapwise.search import working_sets
-from swapwise.search.clock import Clock, OutOfTime
 
 
 def quiet(function, *args, **kwargs):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
-from swapwise.search.clock import Clock, OutOfTime
+from swapwise.clock import Clock, OutOfTime
 from swapwise.theory.branching import BranchAndBound
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.perspective import Perspective

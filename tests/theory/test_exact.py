@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
-from swapwise.search.clock import Clock, OutOfTime
+from swapwise.clock import Clock, OutOfTime
 from swapwise.theory import branching
 from swapwise.theory.branching import BranchAndBound
 from swapwise.theory.finishing import finish

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import swapwise as sw
+from swapwise.clock import Clock
 from swapwise.constraints.base import MaxWeight
-from swapwise.search.clock import Clock
 from swapwise.theory.atoms import Mixture, climb_quadratic
 from swapwise.theory.block_node import BlockNode
 from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all

@@ -62,6 +62,8 @@ class IndependenceSystem(ABC):
     p: int = 1
     #: What the elements are called, if the constraint was given with their names.
     names: list[str] | None = None
+    #: What proofs under this constraint take on trust, a sentence each: axioms that were not verified in full
+    assumptions: tuple[str, ...] = ()
     _forced: IndexArray = np.empty(0, dtype=np.intp)
 
     @property

@@ -6,7 +6,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.moves import TIE
+from swapwise.numerics import TIE
 
 
 def local_search_weight(constraint: IndependenceSystem, weights: FloatArray, q: int = 1) -> IndexArray:

@@ -11,9 +11,8 @@ from scipy.sparse import coo_array, csc_array, csr_array, vstack
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.blossoms import violated_blossoms
+from swapwise.numerics import ROUNDING
 
-# Weights closer than this, relative to the bound on the total, are equal but for rounding.
-ROUNDING = 1e-12
 # HiGHS decides to 1e-7 or 1e-6 in absolute terms. Objectives are blown up to this size first, so that
 # what it cannot tell apart is nothing beside what it has to decide. Much larger ones upset it.
 OBJECTIVE_SIZE = 2.0**13

@@ -10,11 +10,11 @@ from itertools import pairwise
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_time_limit
+from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.interrupts import plain_interrupts
 from swapwise.moves import NOTHING, Move, MoveList
 from swapwise.objectives.base import SparseObjective, SparseState, State
-from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.loop import Trace, climb, take_pending
 from swapwise.search.methods import make_steps
 from swapwise.search.model_start import model_set, prefers_model

@@ -8,9 +8,7 @@ from swapwise.checks import FloatArray
 from swapwise.estimators.cross_validated import CrossValidated
 from swapwise.estimators.regressor import SparseRegressor
 from swapwise.estimators.scaling import Sample
-
-# A residual this small, relative to the targets, is rounding: its logarithm says nothing.
-ROUNDING = 1e-12
+from swapwise.numerics import ROUNDING
 
 
 class SparseRegressorCV(CrossValidated, SparseRegressor):
@@ -105,5 +103,6 @@ feature_names_in_ :
         return squares
 
     def _deviance(self, sample: Sample, loss: float) -> float:
+        # A residual that is but rounding: its logarithm says nothing.
         least = ROUNDING**2 * float(sample.mean(sample.y**2)) or np.finfo(float).tiny
         return sample.count * float(np.log(max(loss, least)))

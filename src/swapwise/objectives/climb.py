@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.numerics import SUM
 
 if TYPE_CHECKING:
     from swapwise.objectives.custom_objective import CustomObjective
@@ -18,9 +19,6 @@ NEWTON_STEPS, LBFGS_STEPS, LBFGS_STARTS = 100, 500, 3
 # A Newton step that promises less than this, relative to the values at play, is the last one: what is left
 # after it is smaller by orders of magnitude.
 LAST_RISE = 1e-15
-
-# By so much, relative to the values at play, a value may fall and count as equal.
-ROUNDING = 1e-14
 
 # How far a Newton step may lead, in units of the largest coefficient (or 1): where the function is all but
 # linear, the step to the top of its second-order model knows no bounds.
@@ -61,7 +59,7 @@ class Climb:
         """Whether the slope promises next to nothing, or is rounding of what it was at zero."""
         slope, reach = np.abs(self.slope), max(1.0, float(np.abs(self.point).max()))
         steepest = float(np.abs(self.objective._slope_at_zero).max())
-        return bool(slope.sum() * reach <= STALLED * self.size or slope.max() <= ROUNDING * steepest)
+        return bool(slope.sum() * reach <= STALLED * self.size or slope.max() <= SUM * steepest)
 
     def to_the_top(self) -> None:
         """Climb by Newton steps where they get on, and by L-BFGS where they do not or there is no Hessian."""
@@ -92,7 +90,7 @@ class Climb:
         while length >= SHORTEST_SHARE:
             ahead = self.point + length * step
             value, slope = self._look(ahead)
-            if value >= self.value + 1e-4 * length * rise - ROUNDING * self.size:
+            if value >= self.value + 1e-4 * length * rise - SUM * self.size:
                 self.point, self.value, self.slope = ahead, value, slope
                 return True
             length /= 2

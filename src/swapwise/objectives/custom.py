@@ -8,11 +8,8 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count, as_elements, is_number, warn
 from swapwise.moves import Move, MoveBatch
+from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SetFunction, State
-
-# A value may fall by this much, relative to the values at play, before f counts as not monotone: users'
-# functions are often themselves the result of a computation that rounds.
-ROUNDING = 1e-9
 
 
 class CustomSetFunction(SetFunction):
@@ -74,7 +71,7 @@ class CustomSetFunction(SetFunction):
     def _warn_if_lower(self, before: IndexArray, value: float, added: tuple[int, ...], gain: float) -> None:
         """Warn, the first time, if adding elements to a set of the given value lowers f."""
         scale = abs(value) + abs(value + gain) + self.scale
-        if self._warned or gain >= -ROUNDING * scale:
+        if self._warned or gain >= -EQUAL * scale:
             return
         self._warned = True
         elements = f"element {added[0]}" if len(added) == 1 else f"elements {list(added)}"

@@ -6,7 +6,8 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.kernels import swaps
-from swapwise.moves import TIE, Move, MoveBatch, MoveList, SwapGrid
+from swapwise.moves import Move, MoveBatch, MoveList, SwapGrid
+from swapwise.numerics import TIE
 from swapwise.objectives.base import SparseState
 from swapwise.objectives.least_squares import CANDIDATE_TOLERANCE, LeastSquares
 from swapwise.objectives.swept_basis import SweptBasis

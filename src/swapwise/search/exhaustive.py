@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from swapwise.checks import IndexArray
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.moves import TIE, Move
+from swapwise.moves import Move
+from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, State
-from swapwise.search.clock import Clock
 from swapwise.search.steps import Steps, move_to
 
 LARGEST_FAMILY = 1_000_000

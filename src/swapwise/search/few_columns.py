@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, unwarned
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.kernels.statuses import DEPENDENT, GOING_ON
-from swapwise.moves import TIE
+from swapwise.numerics import TIE
 from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.search.clock import Clock
 from swapwise.search.local_search import BestImprovement, LocalSearch
 from swapwise.search.loop import Trace, climb
 from swapwise.search.pivots import Oblivious

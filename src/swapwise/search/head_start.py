@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import NOTHING, Move
 from swapwise.objectives.base import SetFunction, SparseState, State
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.search.clock import Clock
 from swapwise.search.few_columns import FewColumns
 from swapwise.search.loop import Trace
 from swapwise.search.pivots import Oblivious, Pivot

@@ -8,10 +8,11 @@ from functools import partial
 
 import numpy as np
 
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.moves import TIE, Move, MoveBatch
+from swapwise.moves import Move, MoveBatch
+from swapwise.numerics import TIE
 from swapwise.objectives.base import State
-from swapwise.search.clock import Clock
 from swapwise.search.pivots import Pivot
 from swapwise.search.steps import Steps, pieces
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from swapwise.checks import IndexArray, warn
+from swapwise.clock import Clock
 from swapwise.moves import Move
 from swapwise.objectives.base import State
-from swapwise.search.clock import Clock
 from swapwise.search.result import Event, Status
 from swapwise.search.steps import Steps
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.search.clock import Clock
 from swapwise.search.exhaustive import Exhaustive
 from swapwise.search.local_search import Acceptance, BestImprovement, GeometricImprovement, LocalSearch
 from swapwise.search.modular import Modular

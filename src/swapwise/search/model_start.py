@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import IndexArray
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.news import tell
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.search.clock import Clock
 from swapwise.search.few_columns import few_columns, layers
 from swapwise.search.steps import move_to
 from swapwise.search.working_sets import working_sets

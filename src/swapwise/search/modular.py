@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import IndexArray
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Move
 from swapwise.objectives.base import State
-from swapwise.search.clock import Clock
 from swapwise.search.steps import Steps, gains_of_additions, move_to
 
 

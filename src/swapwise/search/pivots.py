@@ -10,7 +10,8 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
-from swapwise.moves import TIE, MoveBatch, MoveList, SwapGrid
+from swapwise.moves import MoveBatch, MoveList, SwapGrid
+from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
 from swapwise.search.result import Status
 from swapwise.search.steps import additions

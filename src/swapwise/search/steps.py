@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.clock import Clock
 from swapwise.moves import Move, MoveBatch, SwapGrid
 from swapwise.objectives.base import State
-from swapwise.search.clock import Clock
 from swapwise.search.result import Status
 
 # Moves that take a refit each are scored in pieces, so that a search can stop between them; a piece

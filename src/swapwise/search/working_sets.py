@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.matroid import Matroid
 from swapwise.interrupts import plain_interrupts
 from swapwise.news import tell
 from swapwise.objectives.base import SparseState
-from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.few_columns import FewColumns, few_columns, layers
 from swapwise.search.steps import move_to
 

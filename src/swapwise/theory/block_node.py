@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.clock import Clock
+from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import Block
-from swapwise.search.clock import Clock
-from swapwise.theory.bounds import ROUNDING
 from swapwise.theory.branching import Node
 from swapwise.theory.region import Region
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import IndexArray, unwarned
+from swapwise.clock import Clock
+from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.search.clock import Clock
 from swapwise.search.steps import gains_of_additions
 from swapwise.theory.region import Region
-
-# Relative rounding errors of what a bound is summed from are far below this.
-ROUNDING = 1e-12
 
 
 def bound_of_all(objective: SetFunction, region: Region) -> float:

@@ -10,16 +10,13 @@ from itertools import count
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, unwarned
+from swapwise.clock import Clock
+from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction
-from swapwise.search.clock import Clock
 from swapwise.search.result import Status
 from swapwise.search.run import search
 from swapwise.theory.finishing import finish, soon_small
 from swapwise.theory.region import Region
-
-# Two values closer than this, relative to their size, count as equal: a part is dropped if it cannot
-# hold a set that is better by more. The scale of an objective tells only how its values round.
-EQUAL, ROUNDING = 1e-9, 1e-13
 
 
 class Node(ABC):
@@ -73,6 +70,8 @@ class BranchAndBound:
         self._open: list[tuple[float, int, Node]] = []
         self._planted = False
         self._settled = -np.inf
+        #: A set whose value is only known within bounds, in words, if one kept the bound up
+        self.doubt = ""
 
     def plant(self, root: Node) -> None:
         """Begin with the node of all allowed sets."""

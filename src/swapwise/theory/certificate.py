@@ -30,6 +30,8 @@ class Certificate:
     status : why the proof stopped, a :class:`Status`: COMPLETE, TIME_LIMIT, ITERATION_LIMIT (of
         ``max_nodes``) or INTERRUPTED
     resolution : values closer than this count as equal
+    assumptions : what the proof takes on trust, such as that an oracle is a matroid, a sentence each
+    doubt : why more could not be proven, if numbers are to blame: a value that is only known within bounds
 
     Examples
     --------
@@ -50,6 +52,8 @@ class Certificate:
     seconds: float = 0.0
     status: Status = Status.COMPLETE
     resolution: float = 0.0
+    assumptions: tuple[str, ...] = ()
+    doubt: str = ""
 
     @property
     def ratio(self) -> float:

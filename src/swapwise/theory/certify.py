@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 
 from swapwise.checks import IndexArray, as_count, as_real, as_time_limit, warn
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.search.clock import Clock
 from swapwise.search.problem import check_problem
 from swapwise.search.progress import proof_bar
 from swapwise.search.result import SearchResult, Status

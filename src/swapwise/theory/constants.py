@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count
+from swapwise.numerics import SUM
 from swapwise.objectives.base import SparseObjective
 
 # Columns of the curvature in memory at a time.
@@ -24,9 +25,6 @@ SUBMATRICES, OPERATIONS = 20_000, 10**9
 
 # Entries of submatrices in memory at a time.
 ENTRIES_AT_ONCE = 10**6
-
-# An eigenvalue below this share of the largest is rounding, the same share as in the rank of a fit.
-ROUNDING = 1e-14
 
 
 class Constant(float):
@@ -240,7 +238,7 @@ class _Scan:
         lengths = np.sqrt(a) * np.sqrt(b)
         cosine = np.divide(c, lengths, out=np.ones_like(c), where=lengths > 0)
         share = (1 - cosine) * (1 + cosine)
-        share[share <= ROUNDING] = 0.0
+        share[share <= SUM] = 0.0
         smallest = share * a * (b / np.where(largest > 0, largest, 1.0))
         itself = before[:, None] == columns[None, :]
         self._widen(np.where(itself, np.inf, smallest).min(), np.where(itself, 0.0, largest).max())
@@ -256,7 +254,7 @@ class _Scan:
         radii = np.cumsum(np.sort(top, axis=0)[::-1], axis=0)
         centres = self.diagonal[columns]
         for size, (left, right) in self.circles.items():
-            radius = radii[size - 2] * (1 + size * ROUNDING)
+            radius = radii[size - 2] * (1 + size * SUM)
             self.circles[size] = (
                 min(left, float((centres - radius).min())),
                 max(right, float((centres + radius).max())),
@@ -277,7 +275,7 @@ def _enumerated(whole: FloatArray, size: int) -> _Spectrum:
         rows = np.array(batch)
         eigenvalues = np.linalg.eigvalsh(whole[rows[:, :, None], rows[:, None, :]])
         low, high = eigenvalues[:, 0], eigenvalues[:, -1]
-        smallest = min(smallest, float(np.where(low > size * ROUNDING * high, low, 0.0).min()))
+        smallest = min(smallest, float(np.where(low > size * SUM * high, low, 0.0).min()))
         largest = max(largest, float(high.max()))
     return _Spectrum(smallest, largest, exact=True)
 
@@ -286,10 +284,10 @@ def _bounded(scan: _Scan, size: int) -> _Spectrum:
     """Return the best lower and upper bound on eigenvalues of submatrices that are too many to look at."""
     left, right = scan.circles[size]
     longest = float(np.sort(scan.diagonal)[-size:].sum())
-    smallest, largest = max(0.0, left), min(right, longest * (1 + size * ROUNDING))
+    smallest, largest = max(0.0, left), min(right, longest * (1 + size * SUM))
     eigenvalues = scan.eigenvalues
     if eigenvalues is not None:
-        margin = len(eigenvalues) * ROUNDING * float(np.abs(eigenvalues).max())
+        margin = len(eigenvalues) * SUM * float(np.abs(eigenvalues).max())
         smallest = max(smallest, float(eigenvalues[0]) - margin)
         largest = min(largest, float(eigenvalues[-1]) + margin)
     return _Spectrum(smallest, largest, exact=False)

@@ -17,6 +17,7 @@ from swapwise.checks import as_count, as_real
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.constraints.uniform import Uniform
+from swapwise.numerics import EQUAL
 from swapwise.search.methods import METHODS, PIVOTS
 from swapwise.search.pivots import NonOblivious, Oblivious, Pivot
 from swapwise.search.problem import require_constraint
@@ -25,9 +26,6 @@ from swapwise.theory.localizability import Localizability
 
 Constants = RestrictedConstants | Localizability
 Triple = tuple[float, float, float]
-
-# An M of the user's own may be this much below M_st, relatively, by rounding.
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
@@ -247,7 +245,7 @@ class _Search:
                 )
             if rule.smoothness == "move":
                 M, name = float(constants.M_rule), "M_rule"
-            elif float(rule.smoothness) < M * (1 - ROUNDING):
+            elif float(rule.smoothness) < M * (1 - EQUAL):
                 return _nothing(f"{rule!r} is less than M_st = {M:.4g}: nothing is promised")
             else:
                 M, name = max(M, float(rule.smoothness)), "M"

@@ -34,12 +34,9 @@ import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
 from swapwise.checks import FloatArray, as_real
+from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction
 from swapwise.theory.constants import as_size
-
-# Relative to the values, and to the size that an objective tells of itself, what is smaller is rounding.
-ROUNDING = 1e-9
-ROUNDING_OF_SCALE = 1e-12
 
 # The largest linear program that is set up: it takes about a minute.
 MOST_ROWS = 200_000
@@ -132,7 +129,7 @@ def localizability(f: SetFunction, s: int, t: int, *, p: int = 1, q: int = 1) ->
     ratio = float(_optimum(pairs, stretch)[-4])
     variables = _optimum(pairs, stretch, ratio)
     alpha, beta1, beta2 = _mended(pairs, variables[:-4], *variables[-3:-1])
-    return Localizability(alpha if ratio > ROUNDING else 0.0, beta1, beta2, pairs.s, pairs.t)
+    return Localizability(alpha if ratio > EQUAL else 0.0, beta1, beta2, pairs.s, pairs.t)
 
 
 def check_localizability(
@@ -147,7 +144,7 @@ def check_localizability(
     """
     triple = (as_real(alpha, "alpha"), as_real(beta1, "beta1"), as_real(beta2, "beta2"))
     pairs = _Pairs(f, s, t)
-    tolerance = ROUNDING * max(1.0, triple[0], triple[1] + triple[2])
+    tolerance = EQUAL * max(1.0, triple[0], triple[1] + triple[2])
     if (row := pairs.falling) is not None:
         return _from_ray(pairs, int(pairs.pair_of_row[row]), {pairs.moves[row]: 1}, triple)
     # As λ grows without end, Σ b must be no more than β₁ f(X).
@@ -196,7 +193,7 @@ class _Pairs:
         self.pairs = list(product(sets, repeat=2))
         self._set_up_rows()
         self.values = {chosen: f(chosen) for chosen in sorted({*sets, *self.results})}
-        self._set_up_gains(ROUNDING * max(map(abs, self.values.values())) + ROUNDING_OF_SCALE * f.scale)
+        self._set_up_gains(EQUAL * max(map(abs, self.values.values())) + ROUNDING * f.scale)
 
     def _set_up_gains(self, rounding: float) -> None:
         """Compute values and gains, free of rounding below zero, and note an addition that truly loses."""
@@ -277,7 +274,7 @@ def _optimum(pairs: _Pairs, stretch: float, ratio: float | None = None) -> Float
     of_pairs = np.column_stack([pairs.f_star, -pairs.f_X, -pairs.f_X, zero])
     goal, row, limit, unit = (-1.0, 0, 0, 0), (0.0, stretch, 1.0, 0), 1.0, (0.0, np.inf)
     if ratio is not None:
-        goal, row, limit, unit = (-1e-3, 1, 1, 0), (-1.0, ratio * stretch, ratio, 0), ROUNDING, (1.0, 1.0)
+        goal, row, limit, unit = (-1e-3, 1, 1, 0), (-1.0, ratio * stretch, ratio, 0), EQUAL, (1.0, 1.0)
     n = len(pairs.sign)
     first = vstack([pairs.matrix, pairs.drops, -pairs.balance, csr_array((1, n))])
     matrix = hstack([first, csr_array(np.vstack([of_moves, of_drops, of_pairs, row]))])

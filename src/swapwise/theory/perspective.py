@@ -17,9 +17,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective
 from swapwise.theory.atoms import Mixture, Oracle, climb_quadratic
-from swapwise.theory.bounds import ROUNDING
 from swapwise.theory.region import Region
 
 NEWTON_STEPS = 50

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Clock
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SparseObjective
-from swapwise.search.clock import Clock
 from swapwise.theory.atoms import Mixture
 from swapwise.theory.bounds import bound_of_all
 from swapwise.theory.branching import Node

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from swapwise.checks import IndexArray, warn
+from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.interrupts import plain_interrupts
+from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.search.clock import Clock, OutOfTime
 from swapwise.search.result import Status
 from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all
 from swapwise.theory.branching import BranchAndBound, Node
@@ -19,9 +20,6 @@ from swapwise.theory.constants import restricted_constants
 from swapwise.theory.region import Region
 from swapwise.theory.roots import WHOLE_CURVATURE_UP_TO, root_node
 from swapwise.theory.set_node import SetNode
-
-# How exact the least curvature is, relative to the largest of one element, for each element.
-CURVATURE_ROUNDING = 1e-13
 
 
 class Prover:
@@ -97,6 +95,8 @@ class Prover:
             seconds=seconds,
             status=self.status,
             resolution=self._resolution,
+            assumptions=self.region.constraint.assumptions,
+            doubt=self.tree.doubt,
         )
 
     @property
@@ -123,7 +123,7 @@ class Prover:
         ):
             s = max(1, min(region.constraint.max_size(), objective.n))
             constants = restricted_constants(objective, s, 1)
-            m = constants.m_2s - CURVATURE_ROUNDING * objective.n * constants.M_1
+            m = constants.m_2s - ROUNDING * objective.n * constants.M_1
             if m > 0:
                 self.bounds["concavity"] = bound_from_concavity(objective, region, support, m)
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.base import IndependenceSystem
-
-# What the sum of very heavy elements may hide, relative to their weight.
-ROUNDING = 1e-14
+from swapwise.numerics import SUM
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +83,7 @@ class Region:
         if answer.exact and np.isin(held, answer.support).all():
             weight = float(weights[answer.support].sum())
             beyond = answer.upper_bound - float(wanted[answer.support].sum())
-            return answer.support, weight + max(0.0, beyond) + ROUNDING * heavy * len(held)
+            return answer.support, weight + max(0.0, beyond) + SUM * heavy * len(held)
         wanted[held] = 0.0
         rest = self.constraint._max_weight(wanted).upper_bound
         return self.heavy(weights), float(weights[held].sum()) + rest

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.search.clock import Clock
 from swapwise.theory.block_node import BlockNode, block_tables
 from swapwise.theory.branching import Node
 from swapwise.theory.diagonal import fair_diagonal

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import IndexArray
+from swapwise.clock import Clock
 from swapwise.objectives.base import SetFunction
-from swapwise.search.clock import Clock
 from swapwise.search.steps import gains_of_additions
 from swapwise.theory.bounds import bound_from_gains, bound_of_all
 from swapwise.theory.branching import Node
