@@ -37,8 +37,11 @@ class Columns(ABC):
         """Return ``A w``."""
 
     @abstractmethod
-    def dots(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V A`` for vectors with one number a sample, one vector a row: one pass over the data."""
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
+        """Return ``V A`` for vectors with one number a sample, one vector a row: one pass over the data.
+
+        ``exact`` asks for double precision, whatever the data are stored in.
+        """
 
     @abstractmethod
     def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
@@ -107,7 +110,7 @@ class Pool(Columns):
         used = np.flatnonzero(coef)
         return coef[used] @ self.columns(used)
 
-    def dots(self, vectors: FloatArray) -> FloatArray:
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
         """Return ``V A``, from the columns themselves."""
         return vectors @ self.columns(np.arange(self.n_features)).T
 

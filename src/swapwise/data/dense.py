@@ -51,6 +51,17 @@ class DenseMatrix(Matrix):
         largest[largest == 0] = 1.0
         return ((vectors / largest).astype(np.float32) @ self._array) * largest
 
+    def exact_products(self, vectors: FloatArray) -> FloatArray:
+        """Return ``V X`` in double precision, block by block of rows."""
+        if not self.single:
+            return self.products(vectors)
+        products = np.zeros((len(vectors), self.n_features))
+        step = max(1, BLOCK_ENTRIES // self.n_features)
+        for begin in range(0, self.n_samples, step):
+            rows = slice(begin, begin + step)
+            products += vectors[:, rows] @ self._array[rows].astype(np.float64)
+        return products
+
     def combine(self, coef: FloatArray) -> FloatArray:
         """Return ``X w``, from the columns with a coefficient."""
         used = np.flatnonzero(coef)

@@ -163,11 +163,12 @@ class Design(Columns):
         fit = fit if self.row_scale is None else fit * self.row_scale
         return fit + coef[self._far] @ self._far_columns if len(self._far) else fit
 
-    def dots(self, vectors: FloatArray) -> FloatArray:
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
         """Return ``V A`` for vectors with one number a sample, one vector a row: one pass over the data."""
         self.passes += 1
         plain = self._without_root(vectors)
-        dots = self._to_columns(self.matrix.products(plain), plain.sum(axis=1))
+        products = self.matrix.exact_products(plain) if exact else self.matrix.products(plain)
+        dots = self._to_columns(products, plain.sum(axis=1))
         if len(self._far):
             dots[:, self._far] = vectors @ self._far_columns.T
         return dots

@@ -35,6 +35,10 @@ class Matrix(ABC):
     def products(self, vectors: FloatArray) -> FloatArray:
         """Return ``V X`` for vectors with one number a sample, one vector a row."""
 
+    def exact_products(self, vectors: FloatArray) -> FloatArray:
+        """Return the same in double precision, whatever the numbers are stored in."""
+        return self.products(vectors)
+
     @abstractmethod
     def combine(self, coef: FloatArray) -> FloatArray:
         """Return ``X w``."""

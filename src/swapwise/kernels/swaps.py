@@ -7,8 +7,7 @@ explain, dropping i and adding j lowers the residual sum of squares by exactly
     (c_j + B_ij w_i / C_ii)² / (σ_j + B_ij² / C_ii)  −  w_i² / C_ii .
 
 ``coupling`` below is B transposed, so that all that concerns a candidate lies side by side.
-Chosen columns sit in slots ``0 .. size-1`` of the small arrays. A slot of -1 stands for a chosen
-column whose loss costs nothing, because the others span it.
+Chosen columns sit in slots ``0 .. size-1`` of the small arrays. A slot of -1 stands for no column at all.
 """
 
 from __future__ import annotations
@@ -224,17 +223,11 @@ def best_of_rows(feasible, slots, coupling, coef, spread, corr, sigma, floor):
 
 @njit(cache=True)
 def pair_curvatures(squares, drops, slots, products):
-    """Largest eigenvalue of the Gram block of every pair (added, dropped); last column: added alone.
-
-    A drop without a slot has coefficient 0: such a move changes nothing but the column added.
-    """
+    """Largest eigenvalue of the Gram block of every pair (added, dropped); last column: added alone."""
     n, last = len(squares), len(drops)
     largest = np.empty((n, last + 1))
     for j in range(n):
         for i in range(last):
-            if slots[i] < 0:
-                largest[j, i] = squares[j]
-                continue
             mean = (squares[j] + squares[drops[i]]) / 2
             half = squares[j] - mean
             across = products[j, slots[i]]

@@ -1,51 +1,80 @@
-"""A chosen set of columns, factored from the data: what of it is a basis, and its best coefficients."""
+"""A chosen set of columns, factored from the data, and its best coefficients."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack, qr, solve_triangular
+from scipy.linalg import lapack, qr, solve_triangular, svdvals
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import FloatArray
 from swapwise.data.columns import SAFE_SHARE
+from swapwise.numerics import COLLINEAR
 
-# A column counts as spanned by others if they leave no more than this share of its squared length: it
-# is then within 1e-7 of their span, and what is left of it is mostly rounding.
-RANK_TOLERANCE = 1e-14
+
+class Frame(NamedTuple):
+    """``[A; √penalty] = QR``: columns with a row below them for the penalty of each coefficient."""
+
+    #: Q, one vector per row; the first numbers of each are those of the samples
+    vectors: FloatArray
+    #: The inverse of R
+    to_coefficients: FloatArray
+
+    def left_of(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what the frame leaves of columns, one per row, and their coefficients on its columns."""
+        rest = np.zeros((len(columns), self.vectors.shape[1]))
+        rest[:, : columns.shape[1]] = columns
+        along = np.zeros((len(columns), len(self.vectors)))
+        for _ in range(2):  # once more for what rounding has left
+            more = rest @ self.vectors.T
+            rest -= more @ self.vectors
+            along += more
+        return rest, along @ self.to_coefficients.T
 
 
 class Factor(NamedTuple):
-    """The columns of a set that are linearly independent."""
+    """The columns of a set, and the fit on them."""
 
-    basis: IndexArray  # positions within the set
-    columns: FloatArray  # one basis column a row
-    inverse: FloatArray  # C, of their Gram matrix plus the ridge
+    columns: FloatArray  # one per row
+    inverse: FloatArray  # C, of their Gram matrix plus the penalty
     weights: FloatArray
-    residual: FloatArray
-    #: An orthonormal basis, one vector a row, and what leads from it to B; None where columns are far apart
-    frame: FloatArray | None
-    to_coefficients: FloatArray | None
+    #: What is left of y, with a number for the penalty of each coefficient behind it
+    rest: FloatArray
+    #: None where inner products say all there is to know
+    frame: Frame | None
+    #: How many of the columns are linearly independent
+    rank: int
+
+    @property
+    def residual(self) -> FloatArray:
+        """What is left of y."""
+        return self.rest[: self.columns.shape[1]]
 
 
-def factor(columns: FloatArray, y: FloatArray, squares: FloatArray, ridge: float) -> Factor:
-    """Factor columns, one a row, and fit ``y``; ``squares`` are their squared lengths plus the ridge."""
-    lengths = np.sqrt(squares)
-    lengths[lengths == 0] = 1.0
-    inverse = _inverse_of_products(columns, lengths, ridge)
+def factor(
+    columns: FloatArray, y: FloatArray, squares: FloatArray, penalty: FloatArray, precision: float
+) -> Factor:
+    """Factor columns, one per row, and fit ``y``.
+
+    ``squares`` are their squared lengths plus the penalty, which is paid for the square of each coefficient;
+    ``precision`` is how far columns are known, relative to their length.
+    """
+    lengths = np.where(squares == 0, 1.0, np.sqrt(squares))
+    inverse = _inverse_of_products(columns, lengths, penalty)
     if inverse is None:
-        return _by_columns(columns, y, lengths, ridge)
+        return _by_frame(columns, y, lengths, penalty, precision)
     weights = inverse @ (columns @ y)
     residual = y - weights @ columns
     # One step of refinement makes up for the squared condition of the Gram matrix.
-    weights += inverse @ (columns @ residual - ridge * weights)
-    return Factor(np.arange(len(columns)), columns, inverse, weights, y - weights @ columns, None, None)
+    weights += inverse @ (columns @ residual - penalty * weights)
+    rest = np.append(y - weights @ columns, -np.sqrt(penalty) * weights)
+    return Factor(columns, inverse, weights, rest, None, len(columns))
 
 
-def _inverse_of_products(columns: FloatArray, lengths: FloatArray, ridge: float) -> FloatArray | None:
+def _inverse_of_products(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> FloatArray | None:
     """Return the inverse Gram matrix, or None if rounding would spoil it."""
     gram = columns @ columns.T
-    gram[np.diag_indices_from(gram)] += ridge
+    gram[np.diag_indices_from(gram)] += penalty
     if not len(gram):
         return gram
     scaled = gram / lengths / lengths[:, None]
@@ -59,21 +88,23 @@ def _inverse_of_products(columns: FloatArray, lengths: FloatArray, ridge: float)
     return np.asarray(inverse / lengths / lengths[:, None])
 
 
-def _by_columns(columns: FloatArray, y: FloatArray, lengths: FloatArray, ridge: float) -> Factor:
-    scaled = np.vstack([(columns / lengths[:, None]).T, np.diag(np.sqrt(ridge) / lengths)])
-    Q, R, order = qr(scaled, mode="economic", pivoting=True, check_finite=False)
-    rank = int((np.diag(R) ** 2 > RANK_TOLERANCE).sum())
-    basis = order[:rank].astype(np.intp)
-    Q, R = Q[: len(y), :rank], R[:rank, :rank] * lengths[basis]
-    inverse_R = solve_triangular(R, np.eye(rank), check_finite=False) if rank else R
-    weights = inverse_R @ (Q.T @ y)
-    residual = y - weights @ columns[basis]
-    return Factor(
-        basis,
-        columns[basis],
-        inverse_R @ inverse_R.T,
-        weights,
-        residual,
-        np.ascontiguousarray(Q.T),
-        inverse_R,
-    )
+def frame_of(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> tuple[Frame, FloatArray]:
+    """Return the frame of columns, one per row, and the R of it, of columns of unit length."""
+    lengths = np.where(lengths == 0, 1.0, lengths)
+    below = np.sqrt(penalty) / lengths
+    below[(penalty == 0) & ~columns.any(axis=1)] = 1.0  # a column of zeros: its coefficient is zero
+    scaled = np.vstack([(columns / lengths[:, None]).T, np.diag(below)])
+    Q, R = qr(scaled, mode="economic", check_finite=False)
+    inverse_R = solve_triangular(R, np.eye(len(R)), check_finite=False)
+    return Frame(np.ascontiguousarray(Q.T), inverse_R / lengths[:, None]), R
+
+
+def _by_frame(
+    columns: FloatArray, y: FloatArray, lengths: FloatArray, penalty: FloatArray, precision: float
+) -> Factor:
+    frame, R = frame_of(columns, lengths, penalty)
+    rank = int((svdvals(R, check_finite=False) > COLLINEAR * precision).sum())
+    rank -= int((~columns.any(axis=1)).sum())  # columns of zeros have but a row for their penalty
+    rest, weights = frame.left_of(y[None, :])
+    inverse = frame.to_coefficients @ frame.to_coefficients.T
+    return Factor(columns, inverse, weights[0], rest[0], frame, rank)

@@ -13,6 +13,7 @@ from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, warn
 from swapwise.data.columns import Columns, Pool
 from swapwise.data.design import Design
 from swapwise.data.open import open_design
+from swapwise.numerics import ROUNDING, precision_of
 from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.factors import Factor, factor
 from swapwise.objectives.model_data import SMALLEST, require_scale
@@ -20,11 +21,6 @@ from swapwise.threads import few_threads
 
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares_state import LeastSquaresState
-
-# No search adds a column unless this share of its squared length is left: a hundred times more, so that
-# what a search puts together is of full rank in whatever order its columns are looked at.
-CANDIDATE_TOLERANCE = 1e-12
-
 
 # Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
 EIGENVALUES_UP_TO = 1000
@@ -58,6 +54,11 @@ class LeastSquares(SparseObjective):
     ``u(w) = 1 − (‖y − Xw‖² + ridge·‖w‖²) / ‖y‖²``, so ``f(X) = max u`` is 0 for no column and at
     most 1. R² is relative to ``y`` as given: centre ``y`` and the columns first if the fit is to have
     an intercept. Gains of all swaps, additions and drops are exact and in closed form.
+
+    Columns count as known up to a relative precision ε, 1e-10 for data in double precision and 1.2e-7 in
+    single: the penalty has ``ε² ‖x_j‖² w_j²`` more for each coefficient. This is invisible unless columns are
+    nearly collinear, and then keeps the fit from living on digits that the data do not have; see
+    :func:`swapwise.numerics.precision_of`.
 
     Parameters
     ----------
@@ -98,6 +99,8 @@ class LeastSquares(SparseObjective):
         self.n = design.n_features
         self.y = design.rows(y, "y")
         self.ridge = as_real(ridge, "ridge")
+        #: How far columns are known, relative to their length
+        self.precision = precision_of(design.single)
         require_scale(np.abs(self.y).max(keepdims=True), "y")
         if not isinstance(X, Design):
             require_scale(design.sizes, "column {} of X", design.largest_entries)
@@ -109,8 +112,10 @@ class LeastSquares(SparseObjective):
     def _scale_by_y(self) -> None:
         #: ‖y‖², or 1 where that is 0 and nothing can be explained
         self.total = self._squared_y or 1.0
-        #: squared length of every column, plus the ridge
-        self.squares = self.design.squared_norms + self.ridge
+        #: What is paid for the square of every coefficient: the ridge, and the precision of the column
+        self.penalty = self.ridge + self.precision**2 * self.design.squared_norms
+        #: squared length of every column, plus the penalty
+        self.squares = self.design.squared_norms + self.penalty
         self._warned_of_rank = False
         self._factored = None  # searches end where their result begins
         self._pool = NO_POOL
@@ -146,37 +151,37 @@ class LeastSquares(SparseObjective):
         return LeastSquaresState(self, as_elements(support, self.n, "the start"))
 
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
-        coef = np.zeros(len(support))
         found = self.factor(support)
-        coef[found.basis] = found.weights
-        return self.value_of(found.residual, found.weights), coef
+        return self.value_of(found.rest) if len(support) else 0.0, found.weights
 
-    def value_of(self, residual: FloatArray, coef: FloatArray) -> float:
-        """Return R² from residuals and coefficients."""
-        if not len(coef):
-            return 0.0
-        lost = residual @ residual + self.ridge * (coef @ coef)
-        return float((self._squared_y - lost) / self.total)
+    def value_of(self, rest: FloatArray) -> float:
+        """Return R² from what is left of y, the penalties included."""
+        return float((self._squared_y - rest @ rest) / self.total)
 
     def value_at(self, coef: FloatArray) -> float:
         """Return R² of the fit ``Xw``, less the penalty."""
-        return self.value_of(self.y - self.design.combine(coef), coef)
+        if not coef.any():
+            return 0.0
+        return self.value_of(np.append(self.y - self.design.combine(coef), np.sqrt(self.penalty) * coef))
 
     def gradient_at(self, coef: FloatArray) -> FloatArray:
-        """Return the gradient of R² at ``w``."""
-        corr = self.design.correlate(self.y - self.design.combine(coef))
-        return (2.0 / self.total) * (corr - self.ridge * coef)
+        """Return the gradient of R² at ``w``, in double precision whatever the data are in."""
+        corr = self.design.dots((self.y - self.design.combine(coef))[None, :], exact=True)[0]
+        return (2.0 / self.total) * (corr - self.penalty * coef)
 
     def factor(self, support: IndexArray) -> Factor:
-        """Factor the columns of a set; those that the others span are left out of the basis."""
+        """Factor the columns of a set, and fit y on them."""
         last = self._factored
         if last is not None and np.array_equal(last[0], support):
             return last[1]
         with few_threads(len(support)):
-            found = factor(*self.design.view(support, self.y), self.squares[support], self.ridge)
-        rank = len(found.basis)
-        if rank < len(support):
-            self.warn_of_rank(f"of {len(support)} chosen columns only {rank} are linearly independent")
+            columns, y = self.design.view(support, self.y)
+            found = factor(columns, y, self.squares[support], self.penalty[support], self.precision)
+        if found.rank < len(support):
+            self.warn_of_rank(
+                f"of {len(support)} chosen columns only {found.rank} are linearly independent; the coefficients "
+                "of the others are arbitrary"
+            )
         self._factored = support.copy(), found
         return found
 
@@ -184,7 +189,7 @@ class LeastSquares(SparseObjective):
         """Return the same objective on some elements: it is its own second-order model."""
         model = object.__new__(type(self))
         model.design = Pool(self.design, elements, self._gram_of(elements, state))
-        model.n, model.y, model.ridge = len(elements), self.y, self.ridge
+        model.n, model.y, model.ridge, model.precision = len(elements), self.y, self.ridge, self.precision
         model._squared_y = self._squared_y
         model._scale_by_y()
         model.products_with_y = self.products_with_y[elements]
@@ -229,7 +234,9 @@ class LeastSquares(SparseObjective):
     def upper_bound(self, support: IndexArray) -> float:
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
 
-        By singular values, each moved up by its rounding: nearly collinear columns count in full here.
+        By singular values, each moved up by its rounding. Directions count in full here, however short they are:
+        the bound holds for those who trust the data beyond their precision, too. Only what is rounding
+        beside the precision counts by its share.
         """
         samples = self.design.n_samples
         if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
@@ -238,18 +245,15 @@ class LeastSquares(SparseObjective):
         if self.ridge == 0:  # then lengths do not matter, and equal ones are best for the numerics
             columns = columns / np.maximum(np.sqrt(self.squares[support]), SMALLEST)[:, None]
         directions, sizes, _ = np.linalg.svd(columns.T, full_matrices=False)
-        moved = (sizes + 1e-14 * len(columns) * sizes[0]) ** 2
-        if self.ridge > 0:
-            shares = moved / (moved + self.ridge)
-        else:  # what is shorter than this is far inside of what counts as spanned
-            shares = (sizes > 1e-9 * sizes[0]).astype(np.float64)
+        moved = (sizes + 2 * np.finfo(float).eps * np.sqrt(len(columns)) * sizes[0]) ** 2
+        shares = moved / (moved + self.ridge) if self.ridge > 0 else np.minimum(1.0, moved / self.precision**2)
         explained = float(shares @ (directions.T @ y) ** 2) / self.total
-        return min(1.0, explained * (1.0 + 1e-12))
+        return min(1.0, explained * (1.0 + ROUNDING))
 
     def warn_of_rank(self, what: str) -> None:
         """Say once, for this objective, that the columns are collinear."""
         if not self._warned_of_rank:
-            self._warned_of_rank = warn(f"{what}; the others add nothing to the fit")
+            self._warned_of_rank = warn(what)
 
     @cached_property
     def _eigenvalues(self) -> tuple[float, float]:
@@ -264,8 +268,9 @@ class LeastSquares(SparseObjective):
         >>> LeastSquares(np.eye(3), [1.0, 0.0, 0.0]).smoothness(2)
         2.0...
         """
-        longest = np.sort(self.squares)[::-1][: max(t, 1)] - self.ridge
-        return (2.0 / self.total) * (min(float(longest.sum()), self._eigenvalues[1]) + self.ridge)
+        longest = np.sort(self.design.squared_norms)[::-1][: max(t, 1)]
+        largest = min(float(longest.sum()), self._eigenvalues[1])
+        return (2.0 / self.total) * (largest + float(self.penalty.max(initial=0.0)))
 
     def curvature(self, columns: IndexArray) -> FloatArray:
         """Return columns of ``2 (AᵀA + ridge·I) / ‖y‖²``, minus the Hessian.
@@ -276,7 +281,10 @@ class LeastSquares(SparseObjective):
                [4.],
                [0.]])
         """
-        gram = self.design.cross(columns).T
+        if self.design.single:  # products of theirs are only as exact as that
+            gram = self.design.gram(np.arange(self.n), columns)
+        else:
+            gram = self.design.cross(columns).T
         gram[columns, np.arange(len(columns))] = self.squares[columns]
         return (2.0 / self.total) * gram
 
@@ -284,7 +292,7 @@ class LeastSquares(SparseObjective):
         """Return minus the Hessian, which is the same everywhere."""
         if self.n > GRAM_UP_TO:
             columns, _ = self.design.view(elements, self.y)
-            return (2.0 / self.total) * (columns @ columns.T + self.ridge * np.eye(len(elements)))
+            return (2.0 / self.total) * (columns @ columns.T + np.diag(self.penalty[elements]))
         return self._gram[np.ix_(elements, elements)]
 
     @cached_property

@@ -7,9 +7,9 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.kernels import swaps
 from swapwise.moves import Move, MoveBatch, MoveList, SwapGrid
-from swapwise.numerics import TIE
+from swapwise.numerics import COLLINEAR, TIE
 from swapwise.objectives.base import SparseState
-from swapwise.objectives.least_squares import CANDIDATE_TOLERANCE, LeastSquares
+from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.swept_basis import SweptBasis
 
 # Columns of listed moves are gathered in blocks of about this many numbers.
@@ -17,6 +17,10 @@ BLOCK_ENTRIES = 1 << 20
 
 # Of data in single precision, gains are known up to this share of the value.
 SINGLE_ROUNDING = 4e-6
+
+# A column is known to be spanned by the chosen ones if less than this share of its penalty is left of its squared
+# length: the penalty is in there, and what is less has been lost to rounding.
+LOST = 0.5
 
 
 class LeastSquaresState(SparseState):
@@ -27,17 +31,24 @@ class LeastSquaresState(SparseState):
     def __init__(self, objective: LeastSquares, support: IndexArray) -> None:
         self.objective = objective
         self.n_evaluations = 1
-        self._floor = CANDIDATE_TOLERANCE * objective.squares
-        if objective.design.single:
-            self.rounding = SINGLE_ROUNDING
+        self._floor = LOST * objective.penalty
         self._basis = SweptBasis(objective, support)
-        self.support, self.value = support, self._basis.value
+        self._arrive()
 
     def apply(self, move: Move) -> None:
         """Take a move: rank-one updates of the factors."""
         self.n_evaluations += 1
         self._basis.apply(move)
-        self.support, self.value = self._basis.support, self._basis.value
+        self._arrive()
+
+    def _arrive(self) -> None:
+        basis, objective = self._basis, self.objective
+        self.support, self.value = basis.support, basis.value
+        # Large coefficients that cancel each other, as those of nearly collinear columns do, cost digits.
+        chosen = basis.elements[: basis.size]
+        reach = np.abs(basis.weights[: basis.size]) @ np.sqrt(objective.squares[chosen] / objective.total)
+        single = SINGLE_ROUNDING if objective.design.single else 0.0
+        self.rounding = max(single, 8 * np.finfo(float).eps * float(reach))
 
     @property
     def coef(self) -> FloatArray:
@@ -54,9 +65,8 @@ class LeastSquaresState(SparseState):
         return gradient
 
     def is_cheap(self, moves: MoveBatch) -> bool:
-        """Return True but for large moves from a set of dependent columns, which are refitted."""
-        swaps_only = isinstance(moves, SwapGrid) or moves.to_list().are_swaps()
-        return swaps_only or self._basis.size == len(self.support)
+        """Return True: all gains are in closed form."""
+        return True
 
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return the exact gains of a grid or of listed swaps in closed form."""
@@ -64,12 +74,10 @@ class LeastSquaresState(SparseState):
             useful = moves.useful
             self.n_evaluations += int(useful.sum())
             self._warn_if_nothing_is_left(moves)
-            gains = swaps.grid_gains(useful, self._basis.slots_of(moves.drops), *self._quantities())
+            gains = swaps.grid_gains(useful, self._basis.slot[moves.drops], *self._quantities())
             return gains / self.objective.total
         if isinstance(moves, MoveList) and moves.are_swaps():
             return self._gains_of_swaps(moves)
-        if self._basis.size < len(self.support):
-            return super().gains(moves)  # which spare column takes over is best left to a refit
         return self._gains_of_moves(moves.to_list())
 
     def best(self, moves: MoveBatch) -> tuple[int, float]:
@@ -78,7 +86,7 @@ class LeastSquaresState(SparseState):
             return super().best(moves)
         self._warn_if_nothing_is_left(moves)
         total = self.objective.total
-        slots = self._basis.slots_of(moves.drops)
+        slots = self._basis.slot[moves.drops]
         index, gain, evaluated = swaps.best_of_grid(moves.feasible, slots, *self._quantities(), TIE, total)
         self.n_evaluations += evaluated
         return index, gain / total
@@ -93,7 +101,7 @@ class LeastSquaresState(SparseState):
     def gains_by_element(self, moves: SwapGrid) -> FloatArray:
         """Return the gain of the best move of a grid that adds each element, or 0 if none improves."""
         self.n_evaluations += moves.feasible.size
-        gains = swaps.best_of_rows(moves.feasible, self._basis.slots_of(moves.drops), *self._quantities())
+        gains = swaps.best_of_rows(moves.feasible, self._basis.slot[moves.drops], *self._quantities())
         return gains / self.objective.total
 
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
@@ -118,7 +126,7 @@ class LeastSquaresState(SparseState):
             columns[touched < 0] = 0.0
             blocks = columns @ columns.transpose(0, 2, 1)
             largest[begin : begin + rows] = np.linalg.eigvalsh(blocks)[:, -1]
-        return (2.0 / self.objective.total) * (largest + self.objective.ridge)
+        return (2.0 / self.objective.total) * (largest + float(self.objective.penalty.max(initial=0.0)))
 
     def _squares_touched(self, moves: MoveList) -> FloatArray:
         squares = self.objective.squares
@@ -138,7 +146,7 @@ class LeastSquaresState(SparseState):
     def _gains_of_swaps(self, moves: MoveList) -> FloatArray:
         self.n_evaluations += len(moves)
         added, dropped = moves.swap_columns()
-        slots = np.where(dropped >= 0, self._basis.slots_of(np.maximum(dropped, 0)), -1)
+        slots = np.where(dropped >= 0, self._basis.slot[np.maximum(dropped, 0)], -1)
         gains = np.zeros(len(moves))
         adds = added >= 0
         gains[adds] = swaps.pair_gains(added[adds], slots[adds], *self._quantities())
@@ -180,7 +188,10 @@ class LeastSquaresState(SparseState):
         return products
 
     def _warn_if_nothing_is_left(self, grid: SwapGrid) -> None:
-        free = grid.free
-        if free.any() and not (self._basis.sigma[free] > self._floor[free]).any():
+        free, objective = grid.free, self.objective
+        spanned = (COLLINEAR * objective.precision) ** 2 * objective.squares[free] + objective.ridge
+        if free.any() and not (self._basis.sigma[free] > spanned).any():
             chosen = len(self.support)
-            self.objective.warn_of_rank(f"{chosen} chosen columns span all that could be added to them")
+            objective.warn_of_rank(
+                f"{chosen} chosen columns span all that could be added to them: others add nothing to the fit"
+            )

@@ -7,7 +7,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.kernels import swaps
 from swapwise.moves import Move
-from swapwise.objectives.factors import RANK_TOLERANCE, SAFE_SHARE, Factor
+from swapwise.objectives.factors import SAFE_SHARE, Factor, frame_of
 from swapwise.objectives.least_squares import LeastSquares
 
 # A relative error of the updated factors above this asks for new ones. So do this many updates and
@@ -38,10 +38,9 @@ LIKELY = 48
 class SweptBasis:
     """The quantities of ``swapwise.kernels.swaps`` at a set of columns, kept true move by move.
 
-    The chosen columns that are linearly independent, the *basis*, sit in slots; chosen columns that
-    these span have no slot and coefficient 0. What concerns all n columns is worked out when it is first
-    asked for: the correlations c cost one pass over the data, B and σ as many as a product with all chosen
-    columns. Memory is ``O(n · |X|)``: no n × n matrix.
+    The chosen columns sit in slots. What concerns all n columns is worked out when it is first asked for: the
+    correlations c cost one pass over the data, B and σ as many as a product with all chosen columns. Memory
+    is ``O(n · |X|)``: no n × n matrix.
     """
 
     support: IndexArray
@@ -63,7 +62,6 @@ class SweptBasis:
 
     def __init__(self, objective: LeastSquares, support: IndexArray) -> None:
         self.objective = objective
-        self.rank_floor = RANK_TOLERANCE * objective.squares
         self.support = support
         self._rebuild()
 
@@ -71,11 +69,12 @@ class SweptBasis:
     def value(self) -> float:
         """R² of the fit."""
         if self._factor is not None:
-            return self.objective.value_of(self._factor.residual, self._factor.weights)
+            return self.objective.value_of(self._factor.rest) if self.size else 0.0
         chosen, weights = self.elements[: self.size], self.weights[: self.size]
         # At the best coefficients the fit explains wᵀAᵀy; c tells how far from the best these are.
         explained = weights @ (self.objective.products_with_y[chosen] + self.corr[chosen])
-        return float((explained - self.objective.ridge * (weights @ weights)) / self.objective.total)
+        penalty = self.objective.penalty[chosen] @ weights**2
+        return float((explained - penalty) / self.objective.total)
 
     @property
     def corr(self) -> FloatArray:
@@ -127,21 +126,6 @@ class SweptBasis:
         else:
             self._refine_small()
 
-    def spare(self) -> IndexArray:
-        """Return the chosen elements that the basis spans."""
-        return self.support[self.slot[self.support] < 0]
-
-    def slots_of(self, dropped: IndexArray) -> IndexArray:
-        """Return the slot of each element to drop, or -1 if nothing is lost by dropping it."""
-        slots = self.slot[dropped]
-        if 0 < self.size < len(self.support):
-            spare = self.spare()
-            share = self.coupling[spare, : self.size] ** 2 / np.diag(self.inverse)[: self.size]
-            needed = self.sigma[spare, None] + share > self.rank_floor[spare, None]
-            replaceable = np.any(needed, axis=0, keepdims=True)[0]
-            slots = np.where(replaceable[slots], -1, slots)
-        return slots
-
     def gram(self) -> FloatArray:
         """Return ``Aᵀ A_X`` by slots."""
         return self.objective.design.products(self.elements[: self.size]).T
@@ -156,25 +140,30 @@ class SweptBasis:
 
     def refine(self, elements: IndexArray) -> None:
         """Compute σ, c and B anew for some columns, from what is left of them."""
-        ridge, size = self.objective.ridge, self.size
-        inverse = self.inverse[:size, :size]
+        size, chosen = self.size, self.elements[: self.size]
+        penalty = self.objective.penalty
         basis, columns, y = self.with_others(elements)
-        residual = y - self.weights[:size] @ basis
-        explained = self.coupling[elements, :size]
-        rest = columns - explained @ basis
-        for _ in range(2):
-            correction = (rest @ basis.T - ridge * explained) @ inverse
-            explained = explained + correction
-            rest -= correction @ basis
+        if self._factor is not None and self._factor.frame is not None:
+            frame, left = self._factor.frame, self._factor.rest
+            if self.objective.design.streamed:  # where columns may be shown in other coordinates each time
+                frame, _ = frame_of(basis, np.sqrt(self.objective.squares[chosen]), penalty[chosen])
+                left = frame.left_of(y[None, :])[0][0]
+            rest, explained = frame.left_of(columns)
+        else:
+            root, explained = np.sqrt(penalty[chosen]), self.coupling[elements, :size]
+            rest = np.hstack([columns - explained @ basis, -explained * root])
+            whole = np.hstack([basis, np.diag(root)])
+            for _ in range(2):
+                correction = (rest @ whole.T) @ self.inverse[:size, :size]
+                explained = explained + correction
+                rest -= correction @ whole
+            left = np.append(y - self.weights[:size] @ basis, -root * self.weights[:size])
         self.coupling[elements, :size] = explained
-        self.sigma[elements] = (rest**2).sum(axis=1) + ridge * (1.0 + (explained**2).sum(axis=1))
-        self.corr[elements] = rest @ residual + ridge * (explained @ self.weights[:size])
+        self.sigma[elements] = (rest**2).sum(axis=1) + penalty[elements]
+        self.corr[elements] = rest @ left
 
     def _drop(self, element: int) -> None:
-        slot = self.slot[element]
-        if slot < 0:
-            return
-        last = self.size - 1
+        slot, last = self.slot[element], self.size - 1
         if self.objective.squares[element] * self.inverse[slot, slot] > LARGEST_INFLATION:
             self._error = np.inf
         swaps.remove_slot(slot, self.size, self.coupling, self.inverse, self.weights, self.corr, self.sigma)
@@ -183,26 +172,19 @@ class SweptBasis:
         self.slot[element] = -1
         self.size = last
         self._updates += 1
-        # A chosen column that the dropped one made superfluous may now be needed.
-        spare = self.spare()
-        needed = spare[self.sigma[spare] > self.rank_floor[spare]]
-        if len(needed):
-            self._add(int(needed[0]))
 
     def _add(self, element: int) -> None:
         size = self.size
         self._reserve(size + 1)
         if self.sigma[element] < SAFE_SHARE * self.objective.squares[element]:
             self.refine(np.array([element]))
-        unexplained = float(self.sigma[element])
-        if unexplained <= self.rank_floor[element]:
-            self.objective.warn_of_rank(f"column {element} is spanned by columns chosen before it")
-            return
+        unexplained = float(self.sigma[element]) or 1.0  # a column of zeros: its coefficient is zero
         products = self.objective.design.products(np.array([element]), self._likely())[0]
         known = products[self.elements[:size]]
         explained = self.coupling[element, :size].copy()
-        expected = self.objective.squares[element] - float(explained @ known)
-        self._error = max(self._error, abs(unexplained - expected) / self.objective.squares[element])
+        square = self.objective.squares[element]
+        expected = square - float(explained @ known)
+        self._error = max(self._error, abs(unexplained - expected) / (square or 1.0))
         if unexplained < SAFE_SHARE * self.objective.squares[element]:
             self._error = np.inf  # what is left of it in products with others is rounding, for a good part
         step = float(self.corr[element]) / unexplained
@@ -234,10 +216,10 @@ class SweptBasis:
     def _rebuild(self) -> None:
         """Factor the chosen columns anew, from the data."""
         factor = self.objective.factor(self.support)
-        size = len(factor.basis)
+        size = len(self.support)
         self._allocate(max(size, FEWEST_SLOTS))
         self.slot = np.full(self.objective.n, -1, dtype=np.intp)
-        self.elements[:size] = self.support[factor.basis]
+        self.elements[:size] = self.support
         self.slot[self.elements[:size]] = np.arange(size)
         self.inverse[:size, :size] = factor.inverse
         self.weights[:size] = factor.weights
@@ -249,12 +231,12 @@ class SweptBasis:
         objective, factor, size = self.objective, self._factor, self.size
         assert factor is not None
         self._coupling = np.zeros((objective.n, len(self.weights)))
-        if factor.to_coefficients is None or objective.design.streamed:
+        if factor.frame is None or objective.design.streamed:
             self._couple_by_products(factor)
         else:
-            assert factor.frame is not None
-            projected = objective.design.dots(factor.frame)
-            self._coupling[:, :size] = (factor.to_coefficients @ projected).T
+            samples = objective.design.n_samples
+            projected = objective.design.dots(np.ascontiguousarray(factor.frame.vectors[:, :samples]))
+            self._coupling[:, :size] = (factor.frame.to_coefficients @ projected).T
             self._sigma = objective.squares - np.einsum("ij,ij->j", projected, projected)
         self._refine_small()
 
@@ -263,12 +245,13 @@ class SweptBasis:
         assert self._coupling is not None
         self._sigma, corr = objective.squares.copy(), objective.products_with_y.copy()
         for part, products in objective.design.product_blocks(self.elements[:size]):
-            if factor.to_coefficients is None:
+            if factor.frame is None:
                 block = products.T @ factor.inverse
                 self._sigma[part] -= np.einsum("ji,ij->j", block, products)
             else:  # nearly collinear columns: a square root of the inverse keeps more digits
-                projected = factor.to_coefficients.T @ products
-                block = (factor.to_coefficients @ projected).T
+                root = factor.frame.to_coefficients
+                projected = root.T @ products
+                block = (root @ projected).T
                 self._sigma[part] -= np.einsum("ij,ij->j", projected, projected)
             self._coupling[part, :size] = block
             corr[part] -= factor.weights @ products
@@ -300,7 +283,7 @@ class SweptBasis:
     def _drifted(self) -> bool:
         """Tell whether rounding has spoilt the factors: the residual must not correlate with X."""
         chosen = self.elements[: self.size]
-        expected = self.objective.ridge * self.weights[: self.size]
+        expected = self.objective.penalty[chosen] * self.weights[: self.size]
         scale = np.sqrt(self.objective.squares[chosen] * self.objective.total)
-        error = np.abs(self.corr[chosen] - expected) / scale
+        error = np.abs(self.corr[chosen] - expected) / np.maximum(scale, np.finfo(float).tiny)
         return max(self._error, float(error.max(initial=0.0))) > DRIFT_TOLERANCE
