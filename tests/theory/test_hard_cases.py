@@ -48,7 +48,7 @@ def test_columns_close_to_the_held_ones_hide_no_set(distance):
         f, c = sw.LeastSquares(X, 3 * d + r.standard_normal(30)), sw.Uniform(7, 3).contract([0])
         best = sw.maximize(f, c, "exhaustive").value
         finished = finish(f, Region.of(c), best - 1e-6)
-        assert finished is None or finished[1] == pytest.approx(best, abs=1e-9)
+        assert finished is None or max(map(f, finished)) == pytest.approx(best, abs=1e-9)
 
 
 def test_weak_duality_with_free_elements_of_other_lengths():

@@ -27,6 +27,8 @@ class Columns(ABC):
     passes: float = 0.0
     #: The squared length of every column
     squared_norms: FloatArray
+    #: How many deviations the mean that is taken off every column is: that costs as many digits
+    offsets: FloatArray
 
     @abstractmethod
     def columns(self, elements: IndexArray) -> FloatArray:
@@ -98,7 +100,7 @@ class Pool(Columns):
     def __init__(self, whole: Columns, elements: IndexArray, gram: FloatArray) -> None:
         self._whole, self._elements, self._gram = whole, elements, gram
         self.n_samples, self.n_features = whole.n_samples, len(elements)
-        self.squared_norms = whole.squared_norms[elements]
+        self.squared_norms, self.offsets = whole.squared_norms[elements], whole.offsets[elements]
         self.streamed = whole.streamed
 
     def columns(self, elements: IndexArray) -> FloatArray:

@@ -106,8 +106,7 @@ class Design(Columns):
             #: What columns are multiplied with; a constant one that is centred leaves exactly nothing
             self._factor = np.where(constant & centre, 0.0, 1.0 / self.scale)
             self.squared_norms = (spread if centre else spread + total * mean**2) * self._factor**2
-            #: How many deviations each mean that is taken off is
-            self._offset = np.where(constant | (not centre), 0.0, np.abs(mean) / deviation)
+            self.offsets = np.where(constant | (not centre), 0.0, np.abs(mean) / deviation)
         self._keep_far_columns()
 
     def _keep_far_columns(self) -> None:
@@ -121,7 +120,7 @@ class Design(Columns):
             self._far_place[self._far] = np.arange(len(self._far))
 
     def _far_from_zero(self) -> IndexArray:
-        return np.flatnonzero(self._offset > (FAR_IN_SINGLE if self.single else FAR_FROM_ZERO))
+        return np.flatnonzero(self.offsets > (FAR_IN_SINGLE if self.single else FAR_FROM_ZERO))
 
     def largest_entries(self, elements: IndexArray) -> FloatArray:
         """Return the largest absolute values of some columns as they are stored."""
@@ -200,7 +199,7 @@ class Design(Columns):
     def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
         """Return the inner products of some columns with others."""
         self.passes += (len(first) + len(second)) / self.n_features
-        if max(self._offset[first].max(initial=0.0), self._offset[second].max(initial=0.0)) > OFF_CENTRE:
+        if max(self.offsets[first].max(initial=0.0), self.offsets[second].max(initial=0.0)) > OFF_CENTRE:
             left = self._read(first)
             return left @ (left if first is second else self._read(second)).T
         gram = self.matrix.gram(first, second, self._weight)
@@ -222,7 +221,7 @@ class Design(Columns):
             small = self.gram(every, every)
         eigenvalues = np.linalg.eigvalsh(small)
         # Taking means out of inner products costs digits.
-        lost = 1.0 + min(float(self._offset.max()), OFF_CENTRE) ** 2
+        lost = 1.0 + min(float(self.offsets.max()), OFF_CENTRE) ** 2
         margin = lost * np.finfo(float).eps * max(self.n_samples, self.n_features) * eigenvalues[-1]
         smallest = 0.0 if wide else max(0.0, float(eigenvalues[0] - margin))
         return smallest, float(eigenvalues[-1] + margin)

@@ -1,4 +1,4 @@
-"""The best ways to add a few elements to a set, by going through all of them in closed form."""
+"""The best ways to add a few elements to a set: all of them, in closed form."""
 
 from __future__ import annotations
 
@@ -7,49 +7,56 @@ from numba import njit
 
 from swapwise.checks import FloatArray, IndexArray
 
-# What is left of the square of a column is rounding below the first share of it, and safe above the second.
-SPANNED, SAFE = 1e-14, 1e-9
+# Stands on the diagonal for a column of which nothing is left: zeros, or a copy of one that was taken out.
+# Rounding leaves nothing that is as far below zero.
+GONE = -1.0
 
-UNRELIABLE = -1
 
-
-def completions(gram: FloatArray, corr: FloatArray, size: int, floor: float, room: int) -> IndexArray | None:
-    """Return the sets of ``size`` columns that explain more than ``floor``, one a row.
+def completions(
+    gram: FloatArray,
+    corr: FloatArray,
+    copies: IndexArray,
+    size: int,
+    floor: float,
+    room: int,
+    noise: float,
+) -> IndexArray | None:
+    """Return the sets of ``size`` columns that may explain more than ``floor``, one per row.
 
     ``gram`` and ``corr`` are the products of the columns with each other and with the response, when the
-    columns chosen already are taken out of both, of columns that had length 1 before that; what a set
-    explains is ``corr_Sᵀ gram_SS⁻¹ corr_S``. None if there are more than ``room`` sets, or if columns are so
-    nearly collinear that rounding could hide one.
+    columns chosen already are taken out of both; columns and response had length 1 before that. What a set
+    explains is ``corr_Sᵀ gram_SS⁻¹ corr_S``. Columns with the same number in ``copies`` are copies of each
+    other. None if there are more than ``room`` sets.
 
-    >>> completions(np.eye(4), np.array([1.0, 2.0, 3.0, 4.0]), size=2, floor=20.0, room=10)
+    ``noise`` is what entries of both may be off by. The error grows with every column that is taken out, and
+    what a column explains is moved up by what the error may hide. So nearly collinear columns, of which
+    little but rounding is left, may explain everything: no set is missed, and those found need a closer look.
+
+    >>> corr = np.array([0.1, 0.2, 0.3, 0.4])
+    >>> completions(np.eye(4), corr, np.arange(4), size=2, floor=0.2, room=10, noise=1e-13)
     array([[2, 3]])
     """
     m = len(corr)
     swept, rests = np.empty((size, m, m)), np.empty((size, m))
     swept[0], rests[0] = gram, corr
+    np.fill_diagonal(swept[0], np.where(np.diag(gram) == 0.0, GONE, np.diag(gram)))
     sets = np.zeros((room, size), dtype=np.intp)
     chosen = np.full(size + 1, -1, dtype=np.intp)
-    count = _walk(swept, rests, np.zeros(size + 1), chosen, floor, sets)
-    return sets[:count] if 0 <= count <= room else None
+    noises = np.full(size + 1, noise)
+    count = _walk(swept, rests, copies, np.zeros(size + 1), noises, chosen, floor, sets)
+    return sets[:count] if count <= room else None
 
 
 @njit(cache=True)
-def _walk(
-    swept: FloatArray,
-    rests: FloatArray,
-    gains: FloatArray,
-    chosen: IndexArray,
-    floor: float,
-    sets: IndexArray,
-) -> int:
-    """Go through all sets of increasing indices; those before the last two are swept out of the rest."""
+def _walk(swept, rests, copies, gains, noises, chosen, floor, sets):
+    """Visit all sets of increasing indices; those before the last two are swept out of the rest."""
     size, m = rests.shape
     depth = max(size - 2, 0)
     count, level = 0, 0
     while level >= 0:
         if level == depth:
-            count = _last(swept, rests, gains[level], chosen, floor, count, sets)
-            if count < 0 or count > len(sets):
+            count = _last(swept, rests, copies, gains[level], noises[level], chosen, floor, count, sets)
+            if count > len(sets):
                 return count
             level -= 1
             continue
@@ -57,53 +64,61 @@ def _walk(
         if j > m - (size - level):
             level -= 1
             continue
-        pivot = swept[level, j, j]
-        if SPANNED < pivot < SAFE:
-            return UNRELIABLE
         chosen[level] = chosen[level + 1] = j
-        gains[level + 1] = gains[level]
-        inverse = 0.0
-        if pivot >= SAFE:
-            inverse = 1.0 / pivot
-            gains[level + 1] += rests[level, j] ** 2 * inverse
-        for a in range(j + 1, m):
-            ratio = swept[level, j, a] * inverse
-            rests[level + 1, a] = rests[level, a] - ratio * rests[level, j]
-            for b in range(a, m):
-                swept[level + 1, a, b] = swept[level, a, b] - ratio * swept[level, j, b]
+        inverse, gain = _explained(swept[level, j, j], rests[level, j], noises[level])
+        gains[level + 1] = gains[level] + gain
+        _sweep(swept, rests, copies, noises, level, j, inverse)
         level += 1
     return count
 
 
+@njit(cache=True, inline="always")
+def _explained(pivot, rest, noise):
+    """One over what is left of a column, and what it explains at most."""
+    inverse = 1.0 / max(pivot, noise) if pivot != GONE else 0.0
+    return inverse, (rest * rest + noise) * inverse
+
+
 @njit(cache=True)
-def _last(
-    swept: FloatArray,
-    rests: FloatArray,
-    gained: float,
-    chosen: IndexArray,
-    floor: float,
-    count: int,
-    sets: IndexArray,
-) -> int:
-    """Note the last pairs (or single columns) that explain more than ``floor`` with those before."""
+def _sweep(swept, rests, copies, noises, level, j, inverse):
+    """Take a column out of those behind it."""
+    m = rests.shape[1]
+    largest = 0.0
+    for a in range(j + 1, m):
+        ratio = swept[level, j, a] * inverse
+        largest = max(largest, abs(ratio))
+        gone = copies[a] == copies[j]
+        rests[level + 1, a] = 0.0 if gone else rests[level, a] - ratio * rests[level, j]
+        for b in range(a, m):
+            swept[level + 1, a, b] = swept[level, a, b] - ratio * swept[level, j, b]
+    for a in range(j + 1, m):
+        if copies[a] == copies[j]:
+            for b in range(j + 1, m):
+                swept[level + 1, min(a, b), max(a, b)] = 0.0
+            swept[level + 1, a, a] = GONE
+    noises[level + 1] = noises[level] * (1.0 + largest) ** 2
+
+
+@njit(cache=True)
+def _last(swept, rests, copies, gained, noise, chosen, floor, count, sets):
+    """Note the last pairs (or single columns) that may explain more than ``floor`` with those before."""
     size, m = rests.shape
     level = max(size - 2, 0)
     for a in range(chosen[level] + 1, m):
         pivot, rest = swept[level, a, a], rests[level, a]
-        if SPANNED < pivot < SAFE:
-            return UNRELIABLE
-        inverse = 1.0 / pivot if pivot >= SAFE else 0.0
-        alone = gained + rest * rest * inverse
+        inverse, gain = _explained(pivot, rest, noise)
+        alone = gained + gain
+        # No ratio below exceeds 1/√pivot, for the other columns are no longer than 1.
+        after = noise * (1.0 + np.sqrt(inverse)) ** 2
         # A single column has no partner: one round of the loop stands for nobody.
         for b in range(a + 1, m if size > 1 else a + 2):
             gain = alone
-            if size > 1:
+            if size > 1 and copies[b] != copies[a]:
                 ratio = swept[level, a, b] * inverse
                 left = swept[level, b, b] - ratio * swept[level, a, b]
-                if left >= SAFE:
-                    gain += (rests[level, b] - ratio * rest) ** 2 / left
-                elif left > SPANNED:
-                    return UNRELIABLE
+                if left != GONE:
+                    other = rests[level, b] - ratio * rest
+                    gain += (other * other + after) / max(left, after)
             if gain > floor:
                 if count < len(sets):
                     for place in range(size - 2):

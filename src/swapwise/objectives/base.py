@@ -46,6 +46,8 @@ class SetFunction(ABC):
     linear: bool = False
     #: Size of the values where it is known beforehand: far smaller differences are rounding.
     scale: float = 0.0
+    #: Why a value may only be known within bounds, where :meth:`upper_bound` exceeds it
+    doubt: str = "it could not be computed any closer"
     #: Whether the data are read block by block, in few passes, wherever they are
     streamed: bool = False
 
@@ -184,6 +186,8 @@ class SparseObjective(SetFunction):
     def _value(self, support: IndexArray) -> float:
         return self._fit(support)[0]
 
+    doubt = "the fit did not come to its end, or does not know how near that is"
+
     def upper_bound(self, support: IndexArray) -> float:
         """Return what f(support) does not exceed: the value of a fit, and what its slope says it missed."""
         value, coef = self._fit(support)
@@ -255,6 +259,18 @@ class SparseObjective(SetFunction):
             slopes = self.gradient_at(behind)[elements] - self.gradient_at(ahead)[elements]
             block[:, column] = slopes / (2 * step)
         return (block + block.T) / 2
+
+    def copies(self) -> IndexArray:
+        """Return a number per element, the same for copies of each other, of which one is as good as all."""
+        return np.arange(self.n)
+
+    def is_rank_known(self, elements: IndexArray, least: float) -> bool:
+        """Return whether eigenvalues below ``least`` of the Hessian, at unit diagonal, are zero for certain.
+
+        Computed from the Hessian, an eigenvalue of 1e-15 may as well be zero; but a direction in which a
+        function is that flat may lead far, and be worth a lot.
+        """
+        return False
 
     def quadratic_model(self, state: SparseState, elements: IndexArray) -> SparseObjective | None:
         """Return the second-order model of ``u`` around a state, on some elements; None if it has none.

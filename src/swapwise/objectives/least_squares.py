@@ -87,6 +87,7 @@ class LeastSquares(SparseObjective):
     closed_form_gains = True
     quadratic = True
     scale = 1.0
+    doubt = "nearly collinear columns, whose differences the data may be too rough to tell from nothing"
     _factored: tuple[IndexArray, Factor] | None
 
     def __init__(
@@ -179,8 +180,8 @@ class LeastSquares(SparseObjective):
             found = factor(columns, y, self.squares[support], self.penalty[support], self.precision)
         if found.rank < len(support):
             self.warn_of_rank(
-                f"of {len(support)} chosen columns only {found.rank} are linearly independent; the coefficients "
-                "of the others are arbitrary"
+                f"of {len(support)} chosen columns only {found.rank} are linearly independent; the "
+                "coefficients of the others are arbitrary"
             )
         self._factored = support.copy(), found
         return found
@@ -199,6 +200,26 @@ class LeastSquares(SparseObjective):
     def last_pool(self) -> IndexArray:
         """The elements of the last model: their inner products are known."""
         return self._pool.elements
+
+    def copies(self) -> IndexArray:
+        """Return a number per column, the same for multiples of one column; a ridge tells them apart."""
+        is_known = self.ridge == 0 and self.n <= GRAM_UP_TO and not self.design.streamed
+        return self._copies if is_known else np.arange(self.n)
+
+    @cached_property
+    def _copies(self) -> IndexArray:
+        number, lengths = np.arange(self.n), np.sqrt(np.diag(self._gram))
+        lengths[lengths == 0] = 1.0
+        cosines = np.abs(np.tril(self._gram / np.outer(lengths, lengths), -1))
+        for later, earlier in np.argwhere(cosines > 1.0 - ROUNDING).tolist():
+            if number[later] != later:
+                continue
+            pair, _ = self.design.view(np.array([earlier, later]), self.y)
+            pair = pair / np.sqrt(self.design.squared_norms[[earlier, later], None])
+            apart = np.linalg.norm(pair[1] - np.sign(pair[0] @ pair[1]) * pair[0])
+            if apart <= self._rounding_of(np.array([earlier, later])):
+                number[later] = number[earlier]
+        return number
 
     def promises(self, state: SparseState) -> FloatArray:
         """Return what each element would add if it had nothing in common with the chosen ones."""
@@ -234,9 +255,8 @@ class LeastSquares(SparseObjective):
     def upper_bound(self, support: IndexArray) -> float:
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
 
-        By singular values, each moved up by its rounding. Directions count in full here, however short they are:
-        the bound holds for those who trust the data beyond their precision, too. Only what is rounding
-        beside the precision counts by its share.
+        By singular values, each moved up by its rounding. Directions that are more than rounding count in
+        full here, however short: the bound also holds for data that are known beyond their precision.
         """
         samples = self.design.n_samples
         if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
@@ -245,10 +265,27 @@ class LeastSquares(SparseObjective):
         if self.ridge == 0:  # then lengths do not matter, and equal ones are best for the numerics
             columns = columns / np.maximum(np.sqrt(self.squares[support]), SMALLEST)[:, None]
         directions, sizes, _ = np.linalg.svd(columns.T, full_matrices=False)
-        moved = (sizes + 2 * np.finfo(float).eps * np.sqrt(len(columns)) * sizes[0]) ** 2
-        shares = moved / (moved + self.ridge) if self.ridge > 0 else np.minimum(1.0, moved / self.precision**2)
+        rounding = self._rounding_of(support) * sizes[0]
+        moved = (sizes + rounding) ** 2
+        if self.ridge > 0:
+            shares = moved / (moved + self.ridge)
+        else:
+            shares = np.where(sizes > rounding, 1.0, np.minimum(1.0, moved / self.precision**2))
         explained = float(shares @ (directions.T @ y) ** 2) / self.total
         return min(1.0, explained * (1.0 + ROUNDING))
+
+    def is_rank_known(self, elements: IndexArray, least: float) -> bool:
+        """Return whether singular values, squared, are either above ``least`` or no more than rounding."""
+        columns, _ = self.design.view(elements[self.squares[elements] > 0], self.y)
+        if self.ridge > 0 or not len(columns):
+            return False
+        sizes = np.linalg.svd(columns / np.linalg.norm(columns, axis=1)[:, None], compute_uv=False)
+        return bool(((sizes**2 > least) | (sizes <= self._rounding_of(elements) * sizes[0])).all())
+
+    def _rounding_of(self, elements: IndexArray) -> float:
+        """Return what singular values of columns of length 1 may be off by, relative to the largest."""
+        digits = 1.0 + float(self.design.offsets[elements].max(initial=0.0))
+        return 4 * np.finfo(float).eps * digits * float(np.sqrt(len(elements)))
 
     def warn_of_rank(self, what: str) -> None:
         """Say once, for this objective, that the columns are collinear."""

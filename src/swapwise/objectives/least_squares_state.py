@@ -18,8 +18,8 @@ BLOCK_ENTRIES = 1 << 20
 # Of data in single precision, gains are known up to this share of the value.
 SINGLE_ROUNDING = 4e-6
 
-# A column is known to be spanned by the chosen ones if less than this share of its penalty is left of its squared
-# length: the penalty is in there, and what is less has been lost to rounding.
+# What is left of a column's squared length includes its penalty: if it is less than this share of that, the
+# rest has been lost to rounding.
 LOST = 0.5
 
 

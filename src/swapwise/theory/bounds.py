@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swapwise.checks import IndexArray, unwarned
+from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
@@ -57,5 +57,18 @@ def bound_from_concavity(objective: SparseObjective, region: Region, support: In
     value, slope = objective.value_at(coef), objective.gradient_at(coef)
     paired, curved = float(slope @ coef), m * float(coef @ coef) / 2
     heaviest = region.heaviest((slope + m * coef) ** 2 / (2 * m))[1]
+    steepness = np.sqrt(np.diag(objective.hessian_at(coef, support)))
     rounding = ROUNDING * (abs(value) + abs(paired) + curved + heaviest)
+    rounding += cancellation(coef[support], steepness)
     return value - paired - curved + heaviest + rounding
+
+
+def cancellation(coef: FloatArray, steepness: FloatArray) -> float:
+    """Return what a slope, paired with its coefficients, may be off by where large ones cancel each other.
+
+    ``steepness`` is the root of minus the second derivative in every coefficient.
+
+    >>> cancellation(np.array([1e6, -1e6]), np.ones(2))
+    0.007...
+    """
+    return 8 * np.finfo(float).eps * float(np.abs(coef) @ steepness) ** 2

@@ -70,7 +70,7 @@ class BranchAndBound:
         self._open: list[tuple[float, int, Node]] = []
         self._planted = False
         self._settled = -np.inf
-        #: A set whose value is only known within bounds, in words, if one kept the bound up
+        #: In words, the set whose value is only known within bounds and kept the bound up, if there is one
         self.doubt = ""
 
     def plant(self, root: Node) -> None:
@@ -137,20 +137,31 @@ class BranchAndBound:
         if node.bound <= self.cutoff:
             return []
         if not len(node.region.open):
-            with unwarned():  # the one set that is left: its fit may fall short of what it could be
-                self._settled = max(self._settled, self.objective.upper_bound(node.region.held))
-            self._improve(node.region.held, self.objective._value(node.region.held), node.region, clock)
+            self._settle(node.region.held, node.region, clock)
             return []
         element = node.split()
         regions = node.region.with_inside(element), node.region.with_outside(element)
         return [part for part in map(node.part, regions) if part.bound > self.cutoff]
 
     def _finished(self, node: Node, clock: Clock, *, quickly: bool) -> bool:
-        """Tell whether all sets of a node could be gone through; then the best of them is known."""
-        best = finish(self.objective, node.region, self.cutoff, quickly=quickly)
-        if best is not None:
-            self._improve(*best, node.region, clock)
-        return best is not None
+        """Return whether all sets of a node could be looked at; then the best of them is known."""
+        found = finish(self.objective, node.region, self.cutoff, quickly=quickly)
+        for support in found or ():
+            self._settle(support, node.region, clock)
+        return found is not None
+
+    def _settle(self, support: IndexArray, region: Region, clock: Clock) -> None:
+        """Take note of one set: of its value, and of how large that may be where numbers do not say."""
+        with unwarned():
+            value = self.objective._value(support)
+            bound = max(value, self.objective.upper_bound(support))
+        self._improve(support, value, region, clock)
+        if bound > max(self._settled, self.cutoff):
+            self._settled = bound
+            self.doubt = (
+                f"the value of {support.tolist()} is only known to lie between {value:.6g} and {bound:.6g}: "
+                f"{self.objective.doubt}"
+            )
 
     def _try(self, node: Node) -> tuple[IndexArray, float]:
         support = node.region.constraint.extend(node.candidate(), node.region.open)

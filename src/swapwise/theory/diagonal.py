@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
 
 from swapwise.checks import BoolArray, FloatArray
 
-# Eigenvalues of a matrix with unit diagonal, a row: zero below the first, positive above the second.
-ZERO, SINGULAR = 1e-15, 1e-10
+# An eigenvalue of a matrix with unit diagonal is positive for certain above this, for every row. Its relative
+# error is then below 1e-6.
+SINGULAR = 1e-10
 
 # This share of a diagonal is kept back, so that H − D is positive definite beyond all rounding.
 KEPT_BACK = 1e-4
@@ -17,12 +20,13 @@ KEPT_BACK = 1e-4
 NEWTON_STEPS = 8
 
 
-def fair_diagonal(H: FloatArray) -> FloatArray:
+def fair_diagonal(H: FloatArray, is_rank_known: Callable[[float], bool] = lambda least: True) -> FloatArray:
     """Return a diagonal that H can spare, in proportion to what each element could spare alone.
 
     Alone, element i can spare ``1 / (H⁻¹)_ii``, what is left of it when all others adapt. Elements that are
     linear combinations of others (duplicate columns, more features than samples) can spare nothing; they
-    are set aside, and the others share what is left of H when those are free.
+    are set aside, and the others share what is left of H when those are free. ``is_rank_known(least)`` says
+    whether eigenvalues below ``least``, at a unit diagonal, are zero for certain: if not, nothing is spared.
 
     >>> fair_diagonal(np.array([[2.0, 1.0], [1.0, 2.0]])).round(3)
     array([1., 1.])
@@ -36,10 +40,9 @@ def fair_diagonal(H: FloatArray) -> FloatArray:
         return diagonal
     scaled = H[np.ix_(usable, usable)] / np.outer(lengths[usable], lengths[usable])
     eigenvalues, vectors = np.linalg.eigh(scaled)
-    singular = eigenvalues <= ZERO * len(scaled)
+    singular = eigenvalues <= SINGULAR * len(scaled)
     tied = (np.abs(vectors[:, singular]) > 1e-7).any(axis=1)
-    # Nearly collinear is neither: nothing can be told of it in floating point.
-    if tied.all() or (~singular & (eigenvalues <= SINGULAR * len(scaled))).any():
+    if tied.all() or (singular.any() and not is_rank_known(SINGULAR * len(scaled))):
         return diagonal
     if tied.any():
         eigenvalues, vectors = np.linalg.eigh(schur_complement(scaled, tied))

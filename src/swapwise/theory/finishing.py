@@ -20,17 +20,19 @@ MOST_SETS, QUICK, FEW = 30_000_000, 1_000_000, 6
 # Regions with this many times as many sets are split without a look at better bounds.
 SOON = 30
 
-# If more sets than this are as good as the target, the target is too low to end with this region.
-MOST_FOUND = 256
+# If more sets than this may be as good as the target, the target is too low, or too many columns are nearly
+# collinear, to end with this region: to look at this many takes about as long as some bounds.
+MOST_FOUND = 1024
 
 # Where allowed sets differ in size, all parts of a set found are tried: not more than 2 to this power.
 LARGEST_WITH_PARTS = 8
 
-# Held columns of which less is left than this share of their square are nearly collinear.
-SAFE = 1e-9
+# Held columns of which less is left than this share of their square are nearly collinear: products with the
+# others would be off by too much.
+SAFE = 1e-6
 
-# Sets whose value, computed from products of columns, is this close to the target are looked at again.
-MARGIN = 1e-7
+# Products of columns of length 1, and what comes out of a few sweeps of them, are off by no more than this.
+NOISE = 1e-13
 
 
 def soon_small(objective: SetFunction, region: Region) -> bool:
@@ -43,11 +45,10 @@ def soon_small(objective: SetFunction, region: Region) -> bool:
 
 def finish(
     objective: SetFunction, region: Region, target: float, *, quickly: bool = False
-) -> tuple[IndexArray, float] | None:
-    """Return the best set of the region and its value, if the region is small; else None.
+) -> list[IndexArray] | None:
+    """Return the sets of the region that may exceed the target, if the region is small; else None.
 
-    If no set exceeds the target, the set that all others hold is returned with the target as its value.
-    The sizes of sets are minded first, the constraint only for those that exceed the target. ``quickly``
+    The sizes of sets are minded first, the constraint only for those that may exceed the target. ``quickly``
     means only if that takes less time than a bound.
     """
     if not isinstance(objective, SparseObjective) or not (objective.quadratic and objective.single):
@@ -59,19 +60,13 @@ def finish(
         return None
     if not isinstance(region.constraint, Matroid) and room > LARGEST_WITH_PARTS:
         return None
-    base, coef = objective._fit(held)
-    best, value = held, max(target, base)
     if room == 0:
-        return best, value
-    found = _promising(objective, region, room, objective._embed(held, coef), target - base)
+        return [held]
+    base, coef = objective._fit(held)
+    found = _candidates(objective, region, room, objective._embed(held, coef), target - base)
     if found is None:
         return None
-    for chosen in found:
-        for support in _allowed_parts(region, chosen):
-            exact = objective._value(support)
-            if exact > value:
-                best, value = support, exact
-    return best, value
+    return [support for chosen in found for support in _allowed_parts(region, chosen)]
 
 
 def _room(region: Region) -> int:
@@ -81,7 +76,7 @@ def _room(region: Region) -> int:
     return region.constraint.max_size() - len(region.held)
 
 
-def _promising(
+def _candidates(
     objective: SparseObjective, region: Region, room: int, coef: FloatArray, floor: float
 ) -> list[IndexArray] | None:
     """Return the sets of ``room`` open elements that may add more than ``floor``, allowed or not."""
@@ -92,29 +87,34 @@ def _promising(
     gram = objective.hessian_at(coef, elements)
     lengths = np.sqrt(np.diag(gram))
     lengths[lengths == 0] = 1.0
-    rest = _without_held(gram / np.outer(lengths, lengths), inside)
-    if rest is None:
+    left = _without_held(gram / np.outer(lengths, lengths), inside)
+    if left is None:
         return None
-    slope = objective.gradient_at(coef)[elements[~inside]] / lengths[~inside]
-    # f(S) = sᵀ H⁻¹ s / 2, and completions has no half.
-    margin = MARGIN * max(objective.scale, abs(floor))
-    found = completions(rest, slope, room, 2 * (floor - margin), MOST_FOUND)  # of columns of length 1
+    rest, noise = left
+    # f(S) = sᵀ H⁻¹ s / 2, and completions has no half; nor has it units.
+    size = max(objective.scale, abs(floor)) or 1.0
+    slope = objective.gradient_at(coef)[elements[~inside]] / lengths[~inside] / np.sqrt(2 * size)
+    copies = objective.copies()[region.open]
+    found = completions(rest, slope, copies, room, floor / size, MOST_FOUND, noise)
     return None if found is None else [region.open[chosen] for chosen in found]
 
 
-def _without_held(gram: FloatArray, held: BoolArray) -> FloatArray | None:
-    """Return the products of the other columns with the held ones taken out, if those are independent."""
+def _without_held(gram: FloatArray, held: BoolArray) -> tuple[FloatArray, float] | None:
+    """Return the products of the other columns with the held ones taken out, and what these are off by.
+
+    None if the held ones are nearly collinear.
+    """
     if not held.any():
-        return gram
+        return gram, NOISE
     try:
         factor = cholesky(gram[np.ix_(held, held)], lower=True, check_finite=False)
     except LinAlgError:
         return None
-    if (np.diag(factor) ** 2).min() < SAFE:
+    least = float((np.diag(factor) ** 2).min())
+    if least < SAFE:
         return None
     across = solve_triangular(factor, gram[np.ix_(held, ~held)], lower=True, check_finite=False)
-    rest: FloatArray = gram[np.ix_(~held, ~held)] - across.T @ across
-    return rest
+    return gram[np.ix_(~held, ~held)] - across.T @ across, NOISE / least
 
 
 def _allowed_parts(region: Region, chosen: IndexArray) -> list[IndexArray]:

@@ -20,6 +20,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective
 from swapwise.theory.atoms import Mixture, Oracle, climb_quadratic
+from swapwise.theory.bounds import cancellation
 from swapwise.theory.region import Region
 
 NEWTON_STEPS = 50
@@ -111,6 +112,7 @@ class Perspective:
     def _curvature(self, coef: FloatArray, used: IndexArray, root: FloatArray, D: FloatArray) -> FloatArray:
         """Return minus the second derivatives in r."""
         rest = self.objective.hessian_at(coef, used)
+        self._steepness = np.sqrt(np.diag(rest))
         rest[np.diag_indices(len(used))] -= D
         matrix = root[:, None] * rest * root
         matrix[np.diag_indices(len(used))] += D
@@ -128,6 +130,7 @@ class Perspective:
         weights[self._charged] = self.slope[self._charged] ** 2 / (2 * D[self._charged])
         support, heaviest = self.region.heaviest(weights)
         rounding = ROUNDING * (abs(value) + spared + abs(paired) + heaviest)
+        rounding += cancellation(coef[self.used], self._steepness)
         base = value + spared - paired + rounding + self._left_over(value)
         return Dual(base + heaviest, base, weights, support)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
@@ -45,7 +47,8 @@ def spare_diagonal(objective: SparseObjective, region: Region) -> FloatArray:
         return objective.hessian_diagonal_bound()
     kept = np.flatnonzero(~region.outside)
     diagonal = np.zeros(objective.n)
-    diagonal[kept] = fair_diagonal(objective.hessian_at(np.zeros(objective.n), kept))
+    H = objective.hessian_at(np.zeros(objective.n), kept)
+    diagonal[kept] = fair_diagonal(H, partial(objective.is_rank_known, kept))
     return diagonal
 
 
