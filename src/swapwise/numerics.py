@@ -16,6 +16,10 @@ ROUNDING = TIE = 1e-12
 # by more. It leaves three digits for what a bound is summed from.
 EQUAL = 1e-9
 
+# A column that varies by no more than this, relative to its mean or its largest entry, is constant but for
+# rounding: a few hundred units in the last place.
+CONSTANT = 1e-13
+
 # How far a column of numbers is known, relative to its length. A stored number is off by half a unit in its
 # last place: in single precision this is the precision of the column. In double precision arithmetic is the
 # limit: a direction of relative length d is off by 1e-16 / d, so that a duplicate, which leaves one of length

@@ -11,9 +11,7 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
 from swapwise.data.columns import Columns
 from swapwise.data.matrix import Matrix, Moments
 from swapwise.data.products import KeptProducts
-
-# A column whose deviation is no more than this, relative to its mean, is constant but for rounding.
-CONSTANT = 1e-13
+from swapwise.numerics import CONSTANT
 
 # Columns in single precision are to be of such a size that their products are numbers.
 SINGLE_SIZES = (1e-15, 1e15)

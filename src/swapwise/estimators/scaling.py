@@ -11,12 +11,10 @@ from scipy.sparse import issparse
 
 from swapwise.checks import FloatArray, IndexArray, as_vector, is_number
 from swapwise.data.matrix import Matrix
+from swapwise.numerics import CONSTANT
 
 # Predictors of several fits are worked out together as long as they have no more numbers than these.
 ENTRIES_AT_ONCE = 1 << 24
-
-# A column that varies by no more than this, relative to its largest entry, is constant but for rounding.
-CONSTANT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
