@@ -70,8 +70,7 @@ class BranchAndBound:
         self._open: list[tuple[float, int, Node]] = []
         self._planted = False
         self._settled = -np.inf
-        #: A set whose value is only known within bounds, in words, if one kept the bound up
-        self.doubt = ""
+        self._doubt = ""
 
     def plant(self, root: Node) -> None:
         """Begin with the node of all allowed sets."""
@@ -94,6 +93,12 @@ class BranchAndBound:
     def is_open(self) -> bool:
         """Whether there are parts that might hold a better set."""
         return bool(self._open) or not self._planted
+
+    @property
+    def doubt(self) -> str:
+        """The set that keeps the bound up because its value is only known within bounds, in words, or ''."""
+        equal = 2 * self.cutoff - self.value  # up to here a certificate takes the values for equal
+        return self._doubt if equal < self._settled == self.upper_bound else ""
 
     def run(
         self,
@@ -137,13 +142,24 @@ class BranchAndBound:
         if node.bound <= self.cutoff:
             return []
         if not len(node.region.open):
-            with unwarned():  # the one set that is left: its fit may fall short of what it could be
-                self._settled = max(self._settled, self.objective.upper_bound(node.region.held))
-            self._improve(node.region.held, self.objective._value(node.region.held), node.region, clock)
+            self._settle(node.region, clock)
             return []
         element = node.split()
         regions = node.region.with_inside(element), node.region.with_outside(element)
         return [part for part in map(node.part, regions) if part.bound > self.cutoff]
+
+    def _settle(self, region: Region, clock: Clock) -> None:
+        """Look at the one set that is left of a region: its fit may fall short of what it could be."""
+        with unwarned():
+            bound = self.objective.upper_bound(region.held)
+        value = self.objective._value(region.held)
+        if bound > self._settled:
+            known = (
+                f"between {value:.12g} and {bound:.12g}" if bound < np.inf else f"at {value:.12g} or above"
+            )
+            self._settled = bound
+            self._doubt = f"the value of {region.held.tolist()} is only known to lie {known}"
+        self._improve(region.held, value, region, clock)
 
     def _finished(self, node: Node, clock: Clock, *, quickly: bool) -> bool:
         """Tell whether all sets of a node could be gone through; then the best of them is known."""
