@@ -97,8 +97,7 @@ class BranchAndBound:
     @property
     def doubt(self) -> str:
         """The set that keeps the bound up because its value is only known within bounds, in words, or ''."""
-        equal = 2 * self.cutoff - self.value  # up to here a certificate takes the values for equal
-        return self._doubt if equal < self._settled == self.upper_bound else ""
+        return self._doubt if self.cutoff < self._settled == self.upper_bound else ""
 
     def run(
         self,

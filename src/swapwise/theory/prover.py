@@ -83,8 +83,9 @@ class Prover:
             self.bounds = {"all": np.inf}
             kind, doubt = "all", "values of the objective contradict what it says of itself"
         improved = self.tree.value > value + self._resolution
+        upper_bound = float(self.bounds.get(kind, np.inf))
         return Certificate(
-            upper_bound=float(self.bounds.get(kind, np.inf)),
+            upper_bound=upper_bound,
             value=value,
             kind=kind,
             bounds={name: float(bound) for name, bound in self.bounds.items()},
@@ -97,7 +98,7 @@ class Prover:
             status=self.status,
             resolution=self._resolution,
             assumptions=self.region.constraint.assumptions,
-            doubt=doubt,
+            doubt=doubt if upper_bound > value + self._resolution else "",  # else it is optimal
         )
 
     @property
