@@ -181,7 +181,7 @@ def _proven_table(title: str, rows: Iterable[Proven]) -> Table:
             f"{row.value:.4f}",
             f"{row.guarantee:.2g}",
             "not needed" if row.root is None else f"{row.root:.4f}",
-            f"{row.certificate:.4f}",
+            "trivial" if row.trivial else f"{row.certificate:.4f}",
             row.kind,
             str(row.nodes),
             f"{row.seconds:.1f}",

@@ -27,6 +27,7 @@ class Proven:
     guarantee: float
     root: float | None  # what is proven without branching, by relaxation or blocks
     certificate: float
+    trivial: bool
     kind: str
     nodes: int
     seconds: float
@@ -110,6 +111,7 @@ def proven(
         result.guarantee.ratio,
         min(1.0, result.value / min(roots)) if roots else None,
         certificate.ratio,
+        certificate.trivial,
         certificate.kind,
         certificate.n_nodes,
         certificate.seconds,

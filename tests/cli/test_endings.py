@@ -14,6 +14,7 @@ import pytest
 import swapwise as sw
 from swapwise.cli.answer import finite
 from swapwise.cli.compiling import NOTE, Stopwatch, timed
+from swapwise.cli.show import proof_in_words
 from tests.cli.running import refused, select
 
 
@@ -194,7 +195,7 @@ def test_a_proof_that_never_began_is_told(tmp_path, data, monkeypatch):
     monkeypatch.setattr(sw.SparseRegressor, "certify", certify)
     done = select(data, "-t", "y", "--size", 2, "--certify", "--json", tmp_path / "a.json")
     assert done.exit_code == 130
-    assert "Proven: nothing, as that was interrupted" in done.output
+    assert "Nothing proven: the proof was interrupted" in done.output
     answer = answer_of(tmp_path / "a.json")
     assert answer["interrupted"]
     assert "certificate" not in answer
@@ -298,6 +299,46 @@ def test_a_proof_that_ran_out_of_time_says_so(tmp_path):
     done = select(tmp_path / "w.csv", "-t", "y", "--size", 15, "--certify", "--proof-seconds", 0)
     assert "stopped after 0 s: more might be proven" in done.output
     refused(select(tmp_path / "w.csv", "-t", "y", "--proof-seconds", -1), "must be at least 0, got -1")
+
+
+def test_a_trivial_bound_is_called_trivial(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((20, 60))).add_prefix("x").assign(y=rng.standard_normal(20))
+    frame.to_csv(tmp_path / "wide.csv", index=False)
+    how = ["-t", "y", "--size", 8, "--certify", "--proof-seconds", 0.2, "--json", tmp_path / "a.json"]
+    done = select(tmp_path / "wide.csv", *how)
+    assert "Nothing proven beyond the trivial bound: objective 0.9" in done.output
+    assert "at most 1 possible, by the fit of all features together" in done.output
+    assert "% of the optimum" not in done.output
+    assert "new data" not in done.output
+    proof = answer_of(tmp_path / "a.json")["certificate"]
+    assert (proof["proven_optimal"], proof["trivial_bound"]) == (False, True)
+
+
+def proof_of(value, upper_bound, **more):
+    bounds = {"all": 1.0, "relaxation": upper_bound}
+    return sw.Certificate(upper_bound, value, "relaxation", bounds, np.array([0]), **more)
+
+
+@pytest.mark.parametrize(
+    ("proof", "words"),
+    [
+        (proof_of(0.8, 0.8), "Proven optimal, by a relaxation (objective 0.8)"),
+        (
+            proof_of(0.7, 0.8, assumptions=("that it is a matroid",), doubt="a value is not known"),
+            "Proven: at least 87.4% of the optimum, by a relaxation (objective 0.7, at most 0.8 possible); "
+            "assuming that it is a matroid; not more because a value is not known",
+        ),
+        (proof_of(0.8, np.inf), "Nothing proven: objective 0.8, and no bound on what is possible"),
+        (
+            proof_of(0.8, 0.9999),
+            "Nothing proven beyond the trivial bound: objective 0.8, at most 1 possible, "
+            "by the fit of all features together",
+        ),
+    ],
+)
+def test_what_is_proven_is_told_in_a_line(proof, words):
+    assert proof_in_words(proof) == words
 
 
 def test_proofs_are_told_in_the_words_of_the_command(tmp_path):

@@ -172,8 +172,11 @@ def test_a_path_of_which_one_size_is_chosen(tmp_path, data, numbers, choose):
 
 def test_a_proof_is_told(tmp_path, data):
     done = select(data, "--target", "y", "--size", "2", "--certify", "--json", tmp_path / "a.json")
-    assert answer_of(tmp_path / "a.json")["certificate"]["ratio"] == 1
-    assert "Proven: at least 100% of the optimum" in done.output
+    proof = answer_of(tmp_path / "a.json")["certificate"]
+    assert (proof["proven_optimal"], proof["trivial_bound"], proof["ratio"]) == (True, False, 1)
+    assert (proof["assumptions"], proof["doubt"]) == ([], "")
+    assert "Proven optimal, by " in done.output
+    assert "it says nothing about new data" in done.output
 
 
 def test_the_method_is_used(tmp_path, data):

@@ -124,13 +124,21 @@ def test_the_plain_random_residual_greedy_runs():
 
 def test_a_proof_is_above_all_that_is_known():
     instance, _ = _instance(ISING_10, 0, 0)
-    proof = Proof(ridge=0.01, max_nodes=5).run(ISING_10, instance, 2, "default", 0)
-    objective, constraint = ISING_10.problem(instance, 2, ridge=0.01)
+    proof = Proof(ridge=0.01, max_nodes=5).run(ISING_10, instance, 3, "default", 0)
+    objective, constraint = ISING_10.problem(instance, 3, ridge=0.01)
     best = max(sw.maximize(objective, constraint, q=q, start="greedy").value for q in (1, 2))
     assert proof["upper_bound"] >= best - 1e-9
     assert 0 < proof["promised"] <= proof["proven"] <= 1
     assert proof["proven"] == pytest.approx(proof["value"] / proof["upper_bound"])
     assert proof["status"] == "ITERATION_LIMIT"
+
+
+@pytest.mark.filterwarnings("ignore:.*no curvature to spare")
+def test_a_trivial_bound_is_no_proven_share():
+    instance, _ = _instance(REGRESSION_200, 0, 0)
+    proof = Proof(ridge=0.0, max_nodes=1).run(REGRESSION_200, instance, 3, "default", 0)
+    assert proof["upper_bound"] == pytest.approx(1)
+    assert proof["proven"] is None
 
 
 @pytest.mark.parametrize("procedure", [Search("oblivious"), Proof(0.0, 1)])

@@ -122,6 +122,15 @@ class TestCurves:
         colors = {curve.label: curve.style.color for curve in ALL["i"].curves(rows)}
         assert colors["proven: n = 200"] == colors["promised by theorem: n = 200"]
 
+    def test_a_trivial_bound_is_a_gap_in_the_line(self):
+        proofs = {"setting": "regression-200", "part": "certificates", "method": "certificate"}
+        shares = {1: 0.9, 2: None, 3: 1.0, 5: None}
+        rows = table(*(row(**proofs, size=size, proven=share) for size, share in shares.items()))
+        curve = curve_of("i", "proven: n = 200", rows)
+        np.testing.assert_array_equal(curve.mean, [0.9, np.nan, 1.0])
+        assert (curve.x.tolist(), curve.trials.tolist()) == ([1, 2, 3], [1, 0, 1])
+        assert footnotes(rows) == ["One trial, so there is no spread; tight constants."]
+
     def test_mean_and_standard_deviation(self):
         values = {1: [0.1, 0.4, 0.7], 3: [0.5, 0.6]}
         rows = table(*(row(size=s, trial=t, quality=y) for s, ys in values.items() for t, y in enumerate(ys)))

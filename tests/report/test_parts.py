@@ -125,9 +125,11 @@ class TestParts:
         assert figure.layout.xaxis2.title.text == f"the end of it, from {begin:.6g} on"
 
     def test_value_and_bound_are_told_apart(self, data, model):
-        proof = replace(model.certify(*data), value=0.99999999, upper_bound=1.0, resolution=0.0)
+        proof = replace(model.certify(*data), value=0.99999999, upper_bound=1.0, bounds={}, resolution=0.0)
         part = certificate_part(proof, model.result_)
         assert "0.99999999, is at least 99.9 % of the optimum" in part.words
+        assert "says nothing about new data" in part.words
+        assert "at least 99.9 % of the optimum" in part.below
         assert part.figure.layout.xaxis2.ticktext == ("0.99999999", "1")
 
     @pytest.mark.parametrize(
@@ -148,7 +150,7 @@ class TestParts:
     def test_a_value_of_nothing_has_no_bar(self, data, model):
         proof = replace(model.certify(*data), value=0.0, upper_bound=0.0)
         part = certificate_part(proof, model.result_)
-        assert part.words.startswith("The value found, 0, is proven to be the optimum")
+        assert part.words.startswith("Proven optimal: no allowed choice has a larger value than 0")
         assert part.figure is None
 
     def test_no_bound_and_no_proof(self, data, model):
@@ -158,7 +160,32 @@ class TestParts:
 
     def test_the_proof_of_the_search_itself(self):
         result = exact(Linear([1, 3, 2]), Uniform(3, 2))
-        assert "proven to be the optimum" in certificate_part(None, result).words
+        part = certificate_part(None, result)
+        assert part.words.startswith(
+            "Proven optimal: no allowed choice has a larger value than 5 (by gains)."
+        )
+        assert "says nothing about new data" in part.words
+        assert "optimal" in part.below
+
+    def test_a_trivial_bound_is_not_told_as_a_share(self, data, model):
+        numbers = {"value": 0.893, "upper_bound": 1.0, "bounds": {"all": 1.0}, "kind": "all"}
+        proof = replace(model.certify(*data), **numbers)
+        part = certificate_part(proof, model.result_)
+        assert part.words.startswith("Nothing is proven beyond the trivial bound: the value found is 0.893,")
+        assert "no choice can have more than 1, about what everything together has." in part.words
+        assert "nothing beyond the trivial bound" in part.below
+        assert "89.3" not in part.words + part.below
+        assert part.figure.data[1].name == "the optimum lies here"
+
+    def test_what_is_assumed_and_what_is_in_doubt(self, data, model):
+        remarks = {"assumptions": ("that it is a matroid",), "doubt": "a value is only known within bounds"}
+        proof = replace(model.certify(*data), value=0.6, upper_bound=0.8, resolution=0.0, **remarks)
+        words = certificate_part(proof, model.result_).words
+        assert "This assumes that it is a matroid." in words
+        assert "More could not be proven because a value is only known within bounds." in words
+        optimal = certificate_part(replace(proof, upper_bound=0.6), model.result_).words
+        assert "This assumes that it is a matroid." in optimal
+        assert "because" not in optimal
 
     def test_not_too_many_points(self):
         X, y = sample(MOST_POINTS + 50)

@@ -391,6 +391,9 @@ class TestHistory:
         (bound,) = (line for line in axes.get_lines() if line.get_label() == "proven upper bound")
         assert set(bound.get_ydata()) == {result.certificate.upper_bound}
         assert bound.get_linestyle() == "--"
+        unknown = sw.CustomSetFunction(lambda chosen: len(chosen) ** 0.5, 4, monotone=True)
+        axes = sw.plot_history(sw.exact(unknown, sw.Uniform(4, 2), max_nodes=0))
+        assert legend(axes) == ["added", "trivial upper bound"]
 
     def test_a_search_without_a_move(self):
         axes = sw.plot_history(sw.maximize(sw.Linear([1, 2]), sw.Uniform(2, 2), start=[0, 1]))

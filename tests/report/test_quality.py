@@ -18,12 +18,12 @@ def regression(n=10, samples=60):
     return sw.LeastSquares(X, X @ rng.standard_normal(n) + rng.standard_normal(samples))
 
 
-def table(sizes=(1, 2, 3), upper_bound=(2.0, 3.0, 3.5), guarantee=(0.5, 0.4, 0.3)):
+def table(sizes=(1, 2, 3), upper_bound=(2.0, 3.0, 3.5), guarantee=(0.5, 0.4, 0.3), trivial=False):
     """A frame as of quality_over_sizes, with numbers that are easy to tell apart."""
     value = np.arange(1.0, len(sizes) + 1)
     columns = {"size": sizes, "value": value, "upper_bound": upper_bound, "guarantee": guarantee}
     frame = pd.DataFrame(columns)
-    return frame.assign(ratio=frame["value"] / frame["upper_bound"])
+    return frame.assign(ratio=frame["value"] / frame["upper_bound"], trivial=trivial)
 
 
 def line(axes, label):
@@ -49,6 +49,7 @@ class TestFrame:
             assert row.value == result.value
             assert row.upper_bound == certificate.upper_bound
             assert row.ratio == certificate.ratio
+            assert row.trivial == certificate.trivial
             assert row.kind == certificate.kind
             assert row.guarantee == result.guarantee.ratio
             assert row.seconds > 0
@@ -63,6 +64,13 @@ class TestFrame:
         for name in ("loose", "hasty"):
             assert bound[name]["upper_bound"][0] > bound["tight"]["upper_bound"][0]
             assert bound[name]["value"][0] == bound["tight"]["value"][0]
+
+    def test_trivial_bounds_are_marked(self):
+        wide = sw.LeastSquares(np.random.default_rng(0).standard_normal((15, 60)), np.arange(15.0))
+        with pytest.warns(UserWarning, match="no curvature to spare"):
+            frame = quality_over_sizes(wide, lambda size: sw.Uniform(60, size), [1, 7], time_limit=0.2)
+        assert frame["trivial"].tolist() == [False, True]
+        assert frame["ratio"][1] == pytest.approx(frame["value"][1])
 
     def test_nothing_is_promised_of_an_unknown_function(self):
         unknown = sw.CustomSetFunction(len, n=4, monotone=True)
@@ -143,6 +151,15 @@ class TestFigure:
         assert np.isnan(line(above, "proven upper bound").get_ydata()).tolist() == [False, True, False]
         assert [one.get_label() for one in below.get_lines()] == ["proven by the certificate"]
 
+    def test_a_trivial_bound_is_not_drawn_as_a_proven_share(self):
+        _, below = plot_quality(table(trivial=[False, True, False])).axes
+        proven = line(below, "proven by the certificate").get_ydata()
+        assert np.isnan(proven).tolist() == [False, True, False]
+        trivial = line(below, "trivial bound, nothing proven")
+        assert trivial.get_xdata().tolist() == [2]
+        np.testing.assert_allclose(trivial.get_ydata(), [2 / 3])
+        assert (trivial.get_markerfacecolor(), trivial.get_linestyle()) == ("none", "None")
+
     def test_axes_of_the_users_own(self, tmp_path):
         figure = Figure()
         axes = figure.subplots(1, 2)
@@ -176,7 +193,7 @@ class TestFigure:
         code = (
             "import sys, pandas as pd; from swapwise.report.quality import plot_quality; "
             "heavy = 'matplotlib' in sys.modules; "
-            "row = dict(size=1, value=1.0, upper_bound=2.0, ratio=0.5, guarantee=0.1); "
+            "row = dict(size=1, value=1.0, upper_bound=2.0, ratio=0.5, trivial=False, guarantee=0.1); "
             "plot_quality(pd.DataFrame([row])); "
             "sys.exit(heavy or 'matplotlib.pyplot' in sys.modules)"
         )

@@ -1,6 +1,7 @@
 """Certificates: whatever is proven, and whenever it stops, is true of the optimum of exhaustive search."""
 
 import pickle
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 import swapwise as sw
 from swapwise.clock import Clock, OutOfTime
 from swapwise.theory.branching import BranchAndBound
-from swapwise.theory.certificate import Certificate
+from swapwise.theory.certificate import Certificate, percent
 from swapwise.theory.perspective import Perspective
 from swapwise.theory.prover import Prover
 from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
@@ -384,31 +385,102 @@ def test_no_limit_on_time_is_none_or_infinity():
 # What a certificate says
 
 
-def certificate(value, upper_bound, **options):
-    return Certificate(upper_bound, value, "all", {"all": upper_bound}, np.array([0]), **options)
+def certificate(value, upper_bound, kind="branching", **options):
+    bounds = {"all": 2 * upper_bound + 1, kind: upper_bound}
+    return Certificate(upper_bound, value, kind, bounds, np.array([0]), **options)
 
 
 @pytest.mark.parametrize(
     ("value", "upper_bound", "words"),
     [
-        (0.99996, 1.0, "at least 99.9%"),
-        (0.9999999, 1.0, "at least 99.9%"),
-        (0.85199, 1.0, "at least 85.1%"),
-        (2.0, 4.0, "at least 50.0%"),
-        (0.0, 4.0, "at least 0.0%"),
-        (0.0, np.inf, "at least 0.0%"),
-        (4.0, 4.0, "at least 100%"),
-        (0.0, 0.0, "at least 100%"),
+        (0.99996, 1.0, "at least 99.9% of the optimum: value 0.99996, upper bound 1, by branching"),
+        (0.9999999, 1.0, "at least 99.9% of the optimum: value 1, upper bound 1, by branching"),
+        (0.85199, 1.0, "at least 85.1% of the optimum: value 0.85199, upper bound 1, by branching"),
+        (2.0, 4.0, "at least 50.0% of the optimum: value 2, upper bound 4, by branching"),
+        (0.0, 4.0, "at least 0.0% of the optimum: value 0, upper bound 4, by branching"),
+        (0.0, np.inf, "nothing proven: value 0, and no upper bound on the optimum"),
+        (4.0, 4.0, "proven optimal: value 4, by branching"),
+        (0.0, 0.0, "proven optimal: value 0, by branching"),
     ],
 )
 def test_no_more_is_said_than_is_proven(value, upper_bound, words):
-    assert words in repr(certificate(value, upper_bound))
+    assert repr(certificate(value, upper_bound)) == f"Certificate({words})"
+
+
+def trivially(value, upper_bound, most=1.0, kind="branching"):
+    return Certificate(upper_bound, value, kind, {"all": most, kind: upper_bound}, np.array([0]))
+
+
+@pytest.mark.parametrize(
+    ("proven", "trivial"),
+    [
+        (trivially(0.893, 1.0, kind="all"), True),
+        (trivially(0.893, 1.0), True),  # branching that came no further
+        (trivially(0.893, 0.9995), True),
+        (trivially(0.893, 0.99), False),
+        (trivially(0.9, 0.9, 0.9, kind="all"), False),  # all elements together are no better: it is optimal
+        (trivially(0.9999, 0.99995), False),  # half of a small gap is closed
+        (trivially(0.9, np.inf, np.inf), True),
+        (trivially(0.5, 0.9, np.inf), False),
+        (trivially(-1.0, 2.0, 2.0), True),
+        (replace(trivially(0.893, 1.0), bounds={}, upper_bound=np.inf), True),
+    ],
+)
+def test_a_trivial_bound_is_called_trivial(proven, trivial):
+    assert proven.trivial is trivial
+    assert ("at least" not in repr(proven)) == (proven.trivial or proven.optimal)
+    assert ("trivial" in repr(proven)) == (proven.trivial and np.isfinite(proven.upper_bound))
+
+
+def test_the_trivial_bound_of_a_wide_regression_is_not_told_as_a_share():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 60))
+    objective, constraint = sw.LeastSquares(X, rng.standard_normal(20)), sw.Uniform(60, 8)
+    for max_nodes in (0, 1, 30):  # branching has not got anywhere by then
+        proven = sw.certify(objective, constraint, time_limit=None, max_nodes=max_nodes)
+        assert proven.trivial
+        assert repr(proven).startswith(
+            "Certificate(nothing proven beyond the trivial bound: "
+            f"value {proven.value:.6g}, at most 1 by all elements together"
+        )
+        assert proven.ratio == pytest.approx(proven.value)
+    few = sw.certify(objective, sw.Uniform(60, 2))
+    assert few.optimal
+    assert not few.trivial
+
+
+def test_assumptions_and_doubts_are_told():
+    taken = ("that Fits(n=40) is a matroid: 2,000 random exchanges were verified, not all", "that f rises")
+    because = "the value of [1, 2] is only known to lie between 0.4 and 0.6"
+    proven = certificate(1.0, 1.0, assumptions=taken, doubt=because)
+    assert repr(proven) == (
+        "Certificate(proven optimal: value 1, by branching; assuming that Fits(n=40) is a matroid: "
+        "2,000 random exchanges were verified, not all; and that f rises)"
+    )
+    better = {"better": np.array([1]), "better_value": 0.5}
+    proven = certificate(0.4, 0.6, doubt=because, **better)
+    assert repr(proven) == (
+        "Certificate(at least 66.6% of the optimum: value 0.4, upper bound 0.6, by branching; a better set, "
+        f"0.5, was found; not more because {because})"
+    )
+    assert repr(certificate(0.4, np.inf, doubt=because)).endswith(f"; not more because {because})")
+
+
+def test_the_statuses_of_a_certificate_are_listed():
+    listed = re.search(r"status : .*?resolution :", Certificate.__doc__, re.DOTALL)[0]
+    assert set(re.findall(r"[A-Z_]{5,}", listed)) == {
+        "COMPLETE",
+        "TIME_LIMIT",
+        "ITERATION_LIMIT",
+        "INTERRUPTED",
+    }
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6))
 def test_the_percentage_is_never_rounded_up(value, upper_bound):
     proven = certificate(value, upper_bound)
-    said = float(repr(proven).split("at least ")[1].split("%")[0])
+    said = float(percent(proven.ratio))
+    assert proven.optimal or f"at least {said:.1f}%" in repr(proven)
     assert said <= 100 * proven.ratio + 1e-9
     assert said >= 100 * proven.ratio - 0.1 - 1e-9
     assert (said == 100) == proven.optimal

@@ -1,6 +1,7 @@
 """Exact solutions: the optimum of exhaustive search, with a proof, or what is known when it stops."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -392,3 +393,55 @@ def test_a_result_tells_how_it_came_about():
     assert result.certificate.n_nodes > 0
     assert result.seconds >= result.certificate.seconds > 0
     assert sw.maximize(objective, constraint).certificate is None
+
+
+# Statuses
+
+DOCUMENTED = set(re.findall(r"^ *- ([A-Z_]+):", sw.exact.__doc__, re.MULTILINE))
+
+
+def degenerate_logistic(seed):
+    """Few samples, often separable or collinear, with weights over seven decades, and no ridge."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rng.integers(4, 9), 4))
+    X = np.round(X) if seed % 3 else np.hstack([X[:, :3], X[:, :1]])
+    y = rng.random(len(X)) < 0.5
+    y[:2] = True, False
+    weights = 10.0 ** rng.uniform(-7, 0, len(X)) if seed % 2 else None
+    return sw.Logistic(X, y, ridge=0.0, sample_weight=weights)
+
+
+def custom_without_curvature(seed):
+    """Robust regression on columns of very different scales: nothing is known of its curvature."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((8, 4)) * 10.0 ** rng.uniform(-3, 3, 4)
+    y = rng.standard_normal(8)
+
+    def value_and_gradient(coef):
+        rest = y - X @ coef
+        return -np.logaddexp(rest, -rest).sum(), X.T @ np.tanh(rest)
+
+    return sw.CustomObjective(value_and_gradient, n=4)
+
+
+@pytest.mark.filterwarnings("ignore:the classes are separable")
+@pytest.mark.parametrize("objective_of", [degenerate_logistic, custom_without_curvature])
+def test_exact_ends_with_a_status_that_its_page_lists_and_says_why(objective_of):
+    ended = set()
+    for seed in range(24):
+        objective = objective_of(seed)
+        for limits in ({}, {"max_nodes": 1}, {"time_limit": 0.0}):
+            result = sw.exact(objective, sw.Uniform(4, 2), **limits)
+            ended.add(str(result.status))
+            assert (result.status == "OPTIMAL") == result.certificate.optimal
+            # Without a limit that was reached, only numbers can keep the answer from being called optimal.
+            assert result.status != "COMPLETE" or result.certificate.doubt
+            assert not (result.certificate.optimal and result.certificate.doubt)
+    assert ended <= DOCUMENTED
+    assert {"OPTIMAL", "TIME_LIMIT"} <= ended
+
+
+def test_the_page_of_exact_lists_statuses_that_exist():
+    assert sorted(DOCUMENTED) == ["COMPLETE", "INTERRUPTED", "ITERATION_LIMIT", "OPTIMAL", "TIME_LIMIT"]
+    assert set(sw.Status) > DOCUMENTED
+    assert set(re.findall(r"^ *- ([A-Z_]+):", sw.Status.__doc__, re.MULTILINE)) == set(sw.Status.__members__)

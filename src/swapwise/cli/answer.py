@@ -30,11 +30,15 @@ def as_json(selection: Selection) -> str:
     if selection.certificate is not None:
         proof = selection.certificate
         answer["certificate"] = {
+            "proven_optimal": proof.optimal,
+            "trivial_bound": proof.trivial,
             "ratio": proof.ratio,
             "value": proof.value,
             "upper_bound": proof.upper_bound,
             "kind": proof.kind,
             "status": proof.status.value,
+            "assumptions": list(proof.assumptions),
+            "doubt": proof.doubt,
         }
         if selection.better:
             answer["certificate"] |= {"better": selection.better, "better_value": proof.better_value}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -70,22 +71,49 @@ def show_selection(selection: Selection) -> None:
     fit = ", ".join(f"{name} {quality:.4f}" for name, quality in selection.fit_quality.items())
     say(f"Intercept {intercept}; {fit} on {len(selection.y)} rows")
     if selection.certificate is not None:
-        say(_proven(selection.certificate, selection.better))
+        say(proof_in_words(selection.certificate, selection.better))
+        if not selection.certificate.trivial:
+            say("The proof is about these data and this criterion; it says nothing about new data")
     elif selection.unproven:
-        say("Proven: nothing, as that was interrupted")
+        say("Nothing proven: the proof was interrupted")
     say(ending(model.result_.status, selection.watch))
 
 
-def _proven(proof: Certificate, better: Sequence[str]) -> str:
-    share = repr(proof).removeprefix("Certificate(").partition(":")[0]  # which never rounds up
-    value, most = f"objective {proof.value:.6g}", f"at most {proof.upper_bound:.6g}"
-    said = f"Proven: {share}, {KINDS[proof.kind]} ({value}, {most} possible)"
+def proof_in_words(proof: Certificate, better: Sequence[str] = ()) -> str:
+    """Return what is proven of a choice, in a line; ``better`` are the features of a better one, if there is.
+
+    >>> from swapwise import Linear, Uniform, certify
+    >>> proof_in_words(certify(Linear([1, 3, 2]), Uniform(3, 2)))
+    'Proven optimal, by marginal gains (objective 5)'
+    """
+    said = _proven(proof)
     if better:
         said += f"; better, with {proof.better_value:.6g}, would be {', '.join(better)}"
+    if proof.assumptions:
+        said += f"; assuming {'; and '.join(proof.assumptions)}"
+    if proof.optimal:
+        return said
     ended = {"INTERRUPTED": "interrupted", "TIME_LIMIT": f"stopped after {proof.seconds:.0f} s"}
-    if proof.status in ended and not proof.optimal:
+    if proof.status in ended:
         said += f"; {ended[proof.status]}: more might be proven"
+    if proof.doubt:
+        said += f"; not more because {proof.doubt}"
     return said
+
+
+def _proven(proof: Certificate) -> str:
+    value = f"objective {proof.value:.6g}"
+    if proof.optimal:
+        return f"Proven optimal, {KINDS[proof.kind]} ({value})"
+    if not math.isfinite(proof.upper_bound):
+        return f"Nothing proven: {value}, and no bound on what is possible"
+    if proof.trivial:
+        most = f"at most {proof.bounds['all']:.6g} possible, {KINDS['all']}"
+        return f"Nothing proven beyond the trivial bound: {value}, {most}"
+    from swapwise.theory.certificate import percent
+
+    share = f"at least {percent(proof.ratio)}% of the optimum, {KINDS[proof.kind]}"
+    return f"Proven: {share} ({value}, at most {proof.upper_bound:.6g} possible)"
 
 
 def ending(status: Status, watch: Stopwatch) -> str:

@@ -132,7 +132,9 @@ class SparseEstimator(BaseEstimator, ABC):
         time_limit: float | None = 10.0,
         **options: Any,
     ) -> Certificate:
-        """Prove how far from the best allowed choice the fitted one can be at the most.
+        """Prove how far from the best allowed choice the fitted one can be.
+
+        The best choice is the one with the best fit to these data; the proof says nothing about new data.
 
         Parameters
         ----------

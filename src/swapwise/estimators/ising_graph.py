@@ -92,7 +92,10 @@ class BaseIsingGraph(BaseEstimator):
         return self._coding.from_spins(gibbs_samples(self.coupling_, self.field_, n_samples, burn_in, rng))
 
     def certify(self, X: ArrayLike, *, time_limit: float | None = 10.0) -> Certificate:
-        """Prove how far from the best graph within the degrees the fitted one can be at the most.
+        """Prove how far from the best graph within the degrees the fitted one can be.
+
+        The best graph is the one with the largest likelihood of these data; the proof says nothing about new
+        data.
 
         Parameters
         ----------

@@ -88,8 +88,8 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     >>> model = sw.SparseRegressor(constraint=2).fit(X, y)
     >>> model.support_, model.coef_[model.support_].round(6), round(model.intercept_, 6)
     (array([1, 4]), array([ 2., -1.]), 3.0)
-    >>> model.certify(X, y).ratio
-    1.0
+    >>> model.certify(X, y).optimal
+    True
     """
 
     def predict(self, X: ArrayLike) -> FloatArray:

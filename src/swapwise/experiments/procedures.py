@@ -98,7 +98,8 @@ class Proof(Procedure):
     """A search with the certificate of its answer.
 
     The certificate may look at a fixed number of parts, not take a fixed time, so that it is the same
-    wherever it runs. A ridge (for one sample) gives the dual bound curvature to spare.
+    wherever it runs. A ridge (for one sample) gives the dual bound curvature to spare. Where nothing is
+    proven beyond the trivial bound, there is no share of the optimum.
     """
 
     ridge: float
@@ -127,7 +128,7 @@ class Proof(Procedure):
             **figures,
             "status": str(proof.status),
             "upper_bound": proof.upper_bound,
-            "proven": proof.ratio,
+            "proven": None if proof.trivial else proof.ratio,
             "promised": None if promise is None else promise.ratio,
         }
 

@@ -61,7 +61,7 @@ class Curve:
     ----------
     name : of the method, without the mark of the new
     x : sizes, ascending
-    mean : over trials
+    mean : over trials; NaN, a gap in the line, where no trial has a number: trivial bounds prove no share
     spread : standard deviation over trials; NaN where there is only one
     low, high : mean − spread and mean + spread; on a log axis, low is not below the least trial
     trials : how many there are
@@ -128,6 +128,8 @@ def _curve(line: Line, rows: pd.DataFrame, log: bool) -> Curve | None:
     if y.empty:
         return None
     by_size = y.groupby(mine["size"][y.index].astype(int)).agg(["mean", "std", "min", "count"])
+    run = sorted(set(mine["size"].astype(int)))
+    by_size = by_size.reindex([size for size in run if by_size.index[0] <= size <= by_size.index[-1]])
     mean, spread, least = (by_size[name].to_numpy(float) for name in ("mean", "std", "min"))
     low = np.maximum(mean - spread, least) if log else mean - spread
     return Curve(
@@ -137,7 +139,7 @@ def _curve(line: Line, rows: pd.DataFrame, log: bool) -> Curve | None:
         spread,
         low,
         mean + spread,
-        by_size["count"].to_numpy(int),
+        by_size["count"].fillna(0).to_numpy(int),
         line.style,
         line.is_new,
     )
@@ -305,7 +307,7 @@ def footnotes(rows: pd.DataFrame) -> list[str]:
     ['One trial, so there is no spread; tight constants.']
     """
     curves = [curve for panel in panels_of(rows) for curve in panel.curves(rows)]
-    counts = sorted({int(count) for curve in curves for count in curve.trials})
+    counts = sorted({int(count) for curve in curves for count in curve.trials if count})
     how = _FLAVOUR_NOTES[rows["flavour"].iloc[0]]
     if not counts:
         return [f"No panel was run; {how}."]

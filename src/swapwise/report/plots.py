@@ -288,8 +288,10 @@ def plot_history(result: Any, ax: Axes | None = None) -> Axes:
         axes.plot([0], [found.value], "o", color=FOUND, markersize=4)
         text = f"no move was made: the start has value {found.value:.6g}"
         axes.annotate(text, (0, found.value), (0, 6), textcoords="offset points", ha="center")
-    if found.certificate is not None and np.isfinite(found.certificate.upper_bound):
-        axes.axhline(found.certificate.upper_bound, color=PROVEN, linestyle="--", label="proven upper bound")
+    proof = found.certificate
+    if proof is not None and np.isfinite(proof.upper_bound):
+        label = "trivial upper bound" if proof.trivial else "proven upper bound"
+        axes.axhline(proof.upper_bound, color=PROVEN, linestyle="--", label=label)
     axes.set_xlabel("move")
     axes.set_ylabel("value")
     if axes.get_legend_handles_labels()[0]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from swapwise.report.parts import GREY, MARKS, Part, as_table, chart
 from swapwise.search.result import SearchResult, Status
-from swapwise.theory.certificate import Certificate
+from swapwise.theory.certificate import Certificate, percent
 
 # On a bar that begins at 0, what is open is too small to be read if the value has more than this share.
 _TOO_CLOSE = 0.8
@@ -17,6 +18,8 @@ NO_PROOF = (
     "No proof was asked for: how far the optimum is, is not known. swapwise select --certify, or the method "
     "certify in Python, makes one."
 )
+
+_ABOUT = "This is about these data and this criterion; it says nothing about new data."
 
 _CUT_SHORT = {
     Status.TIME_LIMIT: "The proof ran out of time: with more, the bound could be tightened.",
@@ -28,10 +31,12 @@ _CUT_SHORT = {
 def certificate_part(certificate: Certificate | None, result: SearchResult) -> Part:
     """Return what is proven of an answer: a bar from 0 to its value, and on to the bound.
 
+    The bound is that of the certificate, trivial or not; a share of the optimum is told only if it is not.
+
     >>> from swapwise import Coverage, Uniform, certify, maximize
     >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
-    >>> certificate_part(certify(f, two), maximize(f, two)).words
-    'The value found, 5, is proven to be the optimum (by gains).'
+    >>> certificate_part(certify(f, two), maximize(f, two)).words.split(". ")[0]
+    'Proven optimal: no allowed choice has a larger value than 5 (by gains)'
     """
     if certificate is not None and not isinstance(certificate, Certificate):
         raise TypeError(f"certificate must be a Certificate or None, got {certificate!r}")
@@ -39,33 +44,40 @@ def certificate_part(certificate: Certificate | None, result: SearchResult) -> P
     proven = result.certificate if certificate is None else certificate
     if proven is None:
         return Part("certificate", title, NO_PROOF)
-    ended = _CUT_SHORT.get(proven.status, "")
-    if not np.isfinite(proven.upper_bound):
-        words = f"The value found is {proven.value:.6g}; no bound on the optimum was proven. {ended}".strip()
-        return Part("certificate", title, words)
-    words = _proof(proven) if proven.optimal else f"{_proof(proven)} {ended}".strip()
-    if proven.upper_bound <= 0:
-        return Part("certificate", title, words)  # a bar of no length shows nothing
+    words = " ".join(filter(None, [_proof(proven), *_remarks(proven)]))
+    if not 0 < proven.upper_bound < np.inf:
+        return Part("certificate", title, words)  # a bar of no length, or without an end
     zoomed = not proven.optimal and proven.ratio > _TOO_CLOSE
     return Part("certificate", title, words, _bars(proven, zoomed), 310 if zoomed else 190, _table(proven))
 
 
 def _proof(proven: Certificate) -> str:
     if proven.optimal:
-        return f"The value found, {proven.value:.6g}, is proven to be the optimum (by {proven.kind})."
+        words = f"no allowed choice has a larger value than {proven.value:.6g} (by {proven.kind})"
+        return f"Proven optimal: {words}. {_ABOUT}"
     value, bound = _told_apart(proven)
-    words = (
-        f"The value found, {value}, is at least {_percent(proven)} of the optimum: no allowed choice "
-        f"has more than {bound} (proven by {proven.kind})."
+    if not np.isfinite(proven.upper_bound):
+        return f"The value found is {value}; no bound on the optimum was proven."
+    if proven.trivial:
+        return (
+            f"Nothing is proven beyond the trivial bound: the value found is {value}, and no choice can have "
+            f"more than {bound}, about what everything together has."
+        )
+    return (
+        f"The value found, {value}, is at least {percent(proven.ratio)} % of the optimum: no allowed choice "
+        f"has more than {bound} (proven by {proven.kind}). {_ABOUT}"
     )
+
+
+def _remarks(proven: Certificate) -> Iterator[str]:
     if proven.better is not None:
-        words += f" On the way a better choice was found, of value {proven.better_value:.6g}."
-    return words
-
-
-def _percent(proven: Certificate) -> str:
-    # Never rounded up: what is not proven is not said.
-    return f"{int(proven.ratio * 1000) / 10:.1f} %"
+        yield f"On the way a better choice was found, of value {proven.better_value:.6g}."
+    if proven.assumptions:
+        yield f"This assumes {'; and '.join(proven.assumptions)}."
+    if not proven.optimal:
+        yield _CUT_SHORT.get(proven.status, "")
+        if proven.doubt:
+            yield f"More could not be proven because {proven.doubt}."
 
 
 def _told_apart(proven: Certificate) -> tuple[str, str]:
@@ -78,8 +90,9 @@ def _told_apart(proven: Certificate) -> tuple[str, str]:
 
 def _table(proven: Certificate) -> str:
     value, bound = _told_apart(proven)
+    share = "optimal" if proven.optimal else f"at least {percent(proven.ratio)} % of the optimum"
     rows = [["value found", value], ["bound on the optimum", bound]]
-    rows += [["proven share of the optimum", "100 %" if proven.optimal else _percent(proven)]]
+    rows += [["proven", "nothing beyond the trivial bound" if proven.trivial else share]]
     rows += [["largest possible gain", f"{proven.gap:.3g}"]]
     return as_table(["what", "number"], rows)
 

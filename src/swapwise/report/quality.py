@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLUMNS = ["size", "value", "upper_bound", "ratio", "guarantee", "kind", "seconds"]
+COLUMNS = ["size", "value", "upper_bound", "ratio", "trivial", "guarantee", "kind", "seconds"]
 
 FOUND, PROVEN, PROMISED = "#1f4e79", "#d1660f", "#777777"
 
@@ -52,9 +52,9 @@ def quality_over_sizes(
     Returns
     -------
     pandas.DataFrame
-        Columns ``size``, ``value``, ``upper_bound`` and ``ratio`` (of the certificate), ``guarantee`` (the
-        ratio that the theorems promise, or NaN), ``kind`` (of the certificate) and ``seconds`` (of search
-        and proof together).
+        Columns ``size``, ``value``, ``upper_bound``, ``ratio`` and ``trivial`` (of the certificate; if it is
+        trivial, the ratio is no proof of quality), ``guarantee`` (the ratio that the theorems promise, or
+        NaN), ``kind`` (of the certificate) and ``seconds`` (of search and proof together).
 
     Examples
     --------
@@ -111,6 +111,7 @@ def _row(
         "value": result.value,
         "upper_bound": certificate.upper_bound,
         "ratio": certificate.ratio,
+        "trivial": certificate.trivial,
         "guarantee": np.nan if promise is None else promise.ratio,
         "kind": certificate.kind,
         "seconds": result.seconds + certificate.seconds,
@@ -121,10 +122,13 @@ def _row(
 def plot_quality(frame: pd.DataFrame, ax: Sequence[Axes] | None = None) -> Figure:
     """Draw what :func:`quality_over_sizes` found: where the optimum lies, and what is proven of the answer.
 
+    Where the bound is trivial no share of the optimum is drawn, as none is proven: hollow circles stand for
+    the value divided by that bound, and the line has a gap.
+
     Parameters
     ----------
     frame : pandas.DataFrame
-        With the columns ``size``, ``value``, ``upper_bound``, ``ratio`` and ``guarantee``.
+        With the columns ``size``, ``value``, ``upper_bound``, ``ratio``, ``trivial`` and ``guarantee``.
     ax : two matplotlib axes, optional
         Draw into these: the values into the first, the shares of the optimum into the second. By
         default a new figure is made, which pyplot does not know of.
@@ -153,7 +157,7 @@ def plot_quality(frame: pd.DataFrame, ax: Sequence[Axes] | None = None) -> Figur
 
 
 def _plottable(frame: pd.DataFrame) -> pd.DataFrame:
-    needed = ["size", "value", "upper_bound", "ratio", "guarantee"]
+    needed = ["size", "value", "upper_bound", "ratio", "trivial", "guarantee"]
     require_columns(frame, "frame", needed, "quality_over_sizes")
     # A bound that was not reached in time is infinite: a gap in its line.
     return frame[needed].sort_values("size").astype(float).replace(np.inf, np.nan)
@@ -187,7 +191,12 @@ def _draw_values(axes: Axes, data: pd.DataFrame) -> None:
 
 def _draw_shares(axes: Axes, data: pd.DataFrame) -> None:
     size, ratio, promise = (data[name].to_numpy() for name in ("size", "ratio", "guarantee"))
-    axes.plot(size, ratio, "o-", color=FOUND, markersize=4, label="proven by the certificate")
+    trivial = data["trivial"].to_numpy() > 0
+    proven = np.where(trivial, np.nan, ratio)
+    axes.plot(size, proven, "o-", color=FOUND, markersize=4, label="proven by the certificate")
+    if trivial.any():
+        label = "trivial bound, nothing proven"
+        axes.plot(size[trivial], ratio[trivial], "o", color=PROMISED, mfc="none", markersize=4, label=label)
     if not np.isnan(promise).all():
         axes.plot(size, promise, "s:", color=PROMISED, markersize=3, label="promised by the theorem")
     axes.set_ylim(-0.03, 1.03)

@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 class Status(StrEnum):
     """Why a search stopped.
 
-    LOCAL_OPTIMUM: there is no move that the pivot and acceptance rules would take (of the rules, only
-    oblivious without ``epsilon`` looks at every exchange). COMPLETE: a method that is not a local search
-    came to its end. ITERATION_LIMIT, TIME_LIMIT: ``max_iter`` (or ``max_nodes``) or ``time_limit`` was
-    reached. OPTIMAL: no allowed set is better, and that is proven. INTERRUPTED: by a callback, the keyboard,
-    or an objective that did not keep what it promised.
+    - LOCAL_OPTIMUM: there is no move that the pivot and acceptance rules would take (of the rules, only
+      oblivious without ``epsilon`` looks at every exchange).
+    - OPTIMAL: no allowed set is better, and that is proven.
+    - COMPLETE: a method that is not a local search came to its end. For a certificate: the proof is as good
+      as was asked for, or every part was looked at. For :func:`exact`: every part was looked at, but some
+      value is only known within bounds, so that the answer could not be called optimal;
+      ``certificate.doubt`` says why.
+    - ITERATION_LIMIT: ``max_iter`` (or ``max_nodes``) was reached.
+    - TIME_LIMIT: ``time_limit`` was reached.
+    - INTERRUPTED: by a callback, the keyboard, or an objective whose values contradict each other.
 
     >>> Status.LOCAL_OPTIMUM == "LOCAL_OPTIMUM"
     True

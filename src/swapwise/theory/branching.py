@@ -70,8 +70,7 @@ class BranchAndBound:
         self._open: list[tuple[float, int, Node]] = []
         self._planted = False
         self._settled = -np.inf
-        #: In words, the set whose value is only known within bounds and kept the bound up, if there is one
-        self.doubt = ""
+        self._doubt = ""
 
     def plant(self, root: Node) -> None:
         """Begin with the node of all allowed sets."""
@@ -94,6 +93,11 @@ class BranchAndBound:
     def is_open(self) -> bool:
         """Whether there are parts that might hold a better set."""
         return bool(self._open) or not self._planted
+
+    @property
+    def doubt(self) -> str:
+        """The set that keeps the bound up because its value is only known within bounds, in words, or ''."""
+        return self._doubt if self.cutoff < self._settled == self.upper_bound else ""
 
     def run(
         self,
@@ -157,10 +161,10 @@ class BranchAndBound:
             bound = max(value, self.objective.upper_bound(support))
         self._improve(support, value, region, clock)
         if bound > max(self._settled, self.cutoff):
+            known = f"between {value:.8g} and {bound:.8g}" if bound < np.inf else f"at {value:.8g} or above"
             self._settled = bound
-            self.doubt = (
-                f"the value of {support.tolist()} is only known to lie between {value:.6g} and {bound:.6g}: "
-                f"{self.objective.doubt}"
+            self._doubt = (
+                f"the value of {support.tolist()} is only known to lie {known}: {self.objective.doubt}"
             )
 
     def _try(self, node: Node) -> tuple[IndexArray, float]:

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.search.result import Status
+
+# A bound that closes less than this part of the gap which the value of all elements leaves is called trivial,
+# too: the share would rise by a quarter of a percentage point at most (r (1 − r) / 100 for a share of r).
+_WORTH = 0.01
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Certificate:
-    """A proof of how good an answer is.
+    """A proof of how good an answer is, on these data and for this criterion.
+
+    It compares the answer with every other allowed set by the objective itself. How well any of them will do
+    on new data is another question, about which it says nothing.
 
     Attributes
     ----------
     upper_bound : no allowed set has a larger value
     value : the value of the answer
-    ratio : the answer has at least this share of the optimum
+    ratio : the answer has at least this share of the optimum. Of a trivial bound it is value divided by bound
+        all the same, which is true but no proof of quality: see ``trivial``
+    optimal : whether the answer is proven to be an optimum
+    trivial : whether nothing is proven beyond the value of all elements together (for least squares, often
+        just R² ≤ 1)
     kind : what proved the bound: ``"all"`` (the value of all elements together), ``"concavity"`` (the paper's
         lemma at the answer), ``"gains"`` (marginal gains, for submodular functions), ``"relaxation"`` (the
         dual bound), ``"blocks"`` (the best that each vertex could have by itself) or ``"branching"`` (branch
@@ -27,17 +40,27 @@ class Certificate:
     fractional : the fractional set of the relaxation (what ``start="relaxation"`` rounds), or None
     n_nodes : how many parts of the problem branch and bound looked at
     seconds : wall time
-    status : why the proof stopped, a :class:`Status`: COMPLETE, TIME_LIMIT, ITERATION_LIMIT (of
-        ``max_nodes``) or INTERRUPTED
+    status : why the proof stopped, a :class:`Status`: COMPLETE (it is as good as ``gap`` asks for, or every
+        part was looked at), TIME_LIMIT, ITERATION_LIMIT (of ``max_nodes``) or INTERRUPTED (by the keyboard)
     resolution : values closer than this count as equal
-    assumptions : what the proof takes on trust, such as that an oracle is a matroid, a sentence each
-    doubt : why more could not be proven, if numbers are to blame: a value that is only known within bounds
+    assumptions : what the proof takes on trust, such as ``"that ... is a matroid"``; each reads on after
+        "assuming"
+    doubt : why more could not be proven, if numbers are to blame, such as a value that is only known within
+        bounds; it reads on after "because". Empty if there is no such reason
 
     Examples
     --------
-    >>> from swapwise import Coverage, Uniform, certify
-    >>> certify(Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2))
-    Certificate(at least 100% of the optimum: value 5, upper bound 5, by gains)
+    >>> from swapwise import Coverage, CustomSetFunction, Uniform, certify
+    >>> pairs = Uniform(4, 2)
+    >>> certify(Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), pairs)
+    Certificate(proven optimal: value 5, by gains)
+
+    Values of sets are all that is known of this function, and without branching only that of all elements
+    bounds it:
+
+    >>> unknown = CustomSetFunction(lambda chosen: len(chosen) ** 0.5, n=4, monotone=True)
+    >>> certify(unknown, pairs, max_nodes=0)
+    Certificate(nothing proven beyond the trivial bound: value 1.41421, at most 2 by all elements together)
     """
 
     upper_bound: float
@@ -72,12 +95,48 @@ class Certificate:
         """Whether the answer is proven to be an optimum, up to rounding."""
         return self.ratio == 1.0
 
+    @property
+    def trivial(self) -> bool:
+        """Whether the bound says no more than the value of all elements together, or nothing at all.
+
+        For an R² of 0.893 the bound R² ≤ 1 gives a ratio of 0.893, which is R² once more and compares the
+        answer with no other set. An answer as good as all elements together is optimal, and then this is
+        False.
+        """
+        trivial_gap = self.bounds.get("all", np.inf) - self.value
+        return not self.optimal and not self.gap < (1.0 - _WORTH) * trivial_gap
+
     def __repr__(self) -> str:
         """Return what is proven."""
-        # Never rounded up: what is not proven is not said.
-        percent = "100" if self.optimal else f"{int(self.ratio * 1000) / 10:.1f}"
-        better = "" if self.better is None else f"; a better set, {self.better_value:.6g}, was found"
-        return (
-            f"Certificate(at least {percent}% of the optimum: value {self.value:.6g}, "
-            f"upper bound {self.upper_bound:.6g}, by {self.kind}{better})"
-        )
+        return f"Certificate({self._proven()}{self._remarks()})"
+
+    def _proven(self) -> str:
+        value = f"value {self.value:.6g}"
+        if self.optimal:
+            return f"proven optimal: {value}, by {self.kind}"
+        if not np.isfinite(self.upper_bound):
+            return f"nothing proven: {value}, and no upper bound on the optimum"
+        if self.trivial:
+            most = f"at most {self.bounds['all']:.6g} by all elements together"
+            return f"nothing proven beyond the trivial bound: {value}, {most}"
+        bound = f"upper bound {self.upper_bound:.6g}, by {self.kind}"
+        return f"at least {percent(self.ratio)}% of the optimum: {value}, {bound}"
+
+    def _remarks(self) -> str:
+        said = ""
+        if self.better is not None:
+            said += f"; a better set, {self.better_value:.6g}, was found"
+        if self.assumptions:
+            said += f"; assuming {'; and '.join(self.assumptions)}"
+        if self.doubt and not self.optimal:
+            said += f"; not more because {self.doubt}"
+        return said
+
+
+def percent(ratio: float) -> str:
+    """Return a share in percent, to a tenth and never rounded up: what is not proven is not said.
+
+    >>> percent(0.97), percent(0.99996), percent(1.0)
+    ('97.0', '99.9', '100')
+    """
+    return "100" if ratio == 1.0 else f"{int(ratio * 1000) / 10:.1f}"

@@ -33,7 +33,10 @@ def certify(
     max_nodes: int | None = None,
     progress: bool = False,
 ) -> Certificate:
-    """Prove how far from the best allowed set an answer can be at the most.
+    """Prove how far from the best allowed set an answer can be.
+
+    The best set is the one with the largest objective on the data that the objective was made from: the
+    proof says nothing about new data. It is computed in double precision, whatever the precision of the data.
 
     The best of all bounds that hold here: the value of all elements together; the paper's concavity lemma
     at the answer; marginal gains, if f is submodular; the best that each block could have by itself, if the
@@ -60,7 +63,10 @@ def certify(
     Returns
     -------
     Certificate
-        After a keyboard interrupt too, with the best bound so far.
+        After a keyboard interrupt too, with the best bound so far. Its ``status`` is COMPLETE (the proof is
+        as good as ``gap`` asks for, or every part was looked at), TIME_LIMIT, ITERATION_LIMIT (of
+        ``max_nodes``) or INTERRUPTED (by the keyboard). Where nothing better than the value of all elements
+        together could be proven, it is ``trivial`` and says so.
 
     Examples
     --------
@@ -71,8 +77,8 @@ def certify(
     >>> y = X[:, :4].sum(axis=1) + rng.standard_normal(100)
     >>> objective, constraint = sw.LeastSquares(X, y), sw.Partition(np.arange(12) % 3, 1)
     >>> result = sw.maximize(objective, constraint)
-    >>> sw.certify(objective, constraint, result).ratio
-    1.0
+    >>> sw.certify(objective, constraint, result)
+    Certificate(proven optimal: value 0.678318, by branching)
     """
     check_problem(objective, constraint)
     _require_bounds(objective)
@@ -125,8 +131,15 @@ def exact(
     Returns
     -------
     SearchResult
-        With status OPTIMAL, or TIME_LIMIT, ITERATION_LIMIT (of ``max_nodes``) or INTERRUPTED (by the
-        keyboard). Its ``certificate`` has the bound, the ratio proven and the number of parts looked at.
+        Its ``certificate`` has the bound, the ratio proven and the number of parts looked at. Its status is
+        one of
+
+        - OPTIMAL: no allowed set is better, and that is proven;
+        - TIME_LIMIT: the time was up before that was proven;
+        - ITERATION_LIMIT: ``max_nodes`` parts were looked at before that was proven;
+        - INTERRUPTED: by the keyboard, or because values contradict each other and no search could go on;
+        - COMPLETE: every part was looked at, but some value is only known within bounds, so that the answer
+          could not be called optimal. ``certificate.doubt`` says why.
 
     Examples
     --------

@@ -73,6 +73,7 @@ class Prover:
         """Return what is proven so far of the answer, or else of the best set that was found."""
         support, value = (self.tree.support, self.tree.value) if of_best else (self.answer, self.value)
         kind = min(self.bounds, key=lambda name: self.bounds[name], default="all")
+        doubt = self.tree.doubt
         if self.bounds.get(kind, np.inf) < self.tree.value - self._resolution:
             warn(
                 f"the upper bound {self.bounds[kind]:.6g} ({kind}) is below the value {self.tree.value:.6g} "
@@ -80,10 +81,11 @@ class Prover:
                 "submodular, concave, curvature to spare), and nothing is proven"
             )
             self.bounds = {"all": np.inf}
-            kind = "all"
+            kind, doubt = "all", "values of the objective contradict what it says of itself"
         improved = self.tree.value > value + self._resolution
+        upper_bound = float(self.bounds.get(kind, np.inf))
         return Certificate(
-            upper_bound=float(self.bounds.get(kind, np.inf)),
+            upper_bound=upper_bound,
             value=value,
             kind=kind,
             bounds={name: float(bound) for name, bound in self.bounds.items()},
@@ -96,7 +98,7 @@ class Prover:
             status=self.status,
             resolution=self._resolution,
             assumptions=self.region.constraint.assumptions,
-            doubt=self.tree.doubt,
+            doubt=doubt if upper_bound > value + self._resolution else "",  # else it is optimal
         )
 
     @property
