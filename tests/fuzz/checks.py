@@ -1,9 +1,9 @@
 """Every claim that the library makes about an answer, against enumeration of all independent sets.
 
 A check returns violations in words. Two tolerances recur. ``EXACT`` is for claims about the objective's own
-values, which a proof compares in double precision whatever the data are. Searches score moves in the precision
-of the data, so local optimality is held to what that precision and the condition of the columns explain, but
-to no more than ``LOOSEST``: a large miss is never explained away.
+values, which a proof compares in double precision whatever the data are. Searches score moves in the
+precision of the data, so local optimality is held to what that precision and the condition of the columns
+explain, but to no more than ``LOOSEST``: a large miss is never explained away.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 import swapwise as sw
 from tests.fuzz.instances import EPS, Instance, instance_of
-from tests.fuzz.oracles import Set, independent_sets
+from tests.fuzz.oracles import Set, independent_sets, neighbours
 
 #: Relative to the size of the values: swapwise.numerics.EQUAL, the resolution of proofs
 EXACT = 1e-9
@@ -259,7 +259,7 @@ def check_local_optimum(truth: Truth, result: sw.SearchResult, options: dict[str
     if options.get("epsilon") is not None:
         return
     chosen = _key(result)
-    near = neighbours(truth, chosen, options.get("q", 1))
+    near = neighbours(truth.constraint, truth.values, chosen, options.get("q", 1))
     best = max(near, key=lambda s: truth.values[s], default=chosen)
     both = tuple(sorted({*chosen, *best}))
     base = LEFT_BEHIND[truth.instance.objective.dtype]
@@ -268,31 +268,6 @@ def check_local_optimum(truth: Truth, result: sw.SearchResult, options: dict[str
         truth.values[best] <= result.value + truth.explained(base, best, chosen, both),
         f"maximize({options}): {result.value:.9g} at {chosen}, but f{best} = {truth.values[best]:.9g}",
     )
-
-
-def neighbours(truth: Truth, chosen: Set, q: int) -> list[Set]:
-    """Return the independent sets that one move leads to, by the definition where there is one."""
-    constraint = truth.constraint
-    if isinstance(constraint, sw.Matroid):
-        adds, drops = 1, 1
-    elif getattr(constraint, "neighbourhood", "") == "matroid":
-        adds, drops = 2 * q, 2 * constraint.p * q
-    elif isinstance(constraint, (sw.BMatching, sw.SetPacking, sw.Intersection)):
-        adds, drops = q, constraint.p * q - q + 1
-    else:
-        batches = constraint.moves(np.array(chosen, dtype=np.intp), q)
-        moves = [move for batch in batches for move in batch.to_list().moves()]
-        reached = [tuple(move.result(np.array(chosen, dtype=np.intp)).tolist()) for move in moves]
-        return [after for after in reached if after in truth.values]
-    return [after for after in truth.values if _is_move(truth, {*chosen}, {*after}, adds, drops)]
-
-
-def _is_move(truth: Truth, before: set[int], after: set[int], adds: int, drops: int) -> bool:
-    """Whether a move leads from one set to the other that drops nothing needlessly."""
-    added, dropped = after - before, before - after
-    if not added or len(added) > adds or len(dropped) > drops:
-        return False
-    return not any(tuple(sorted(after | {element})) in truth.values for element in dropped)
 
 
 def check_exact(truth: Truth, result: sw.SearchResult) -> None:

@@ -158,7 +158,8 @@ def _likelihood(kind: str, random: Random, n: int) -> Objective:
             fit_intercept=intercept,
             groups=groups,
         ),
-        f"{what}, ridge {ridge:g}{'' if weight is None else ', weights'}{'' if intercept else ', no intercept'}"
+        f"{what}, ridge {ridge:g}{'' if weight is None else ', weights'}"
+        f"{'' if intercept else ', no intercept'}"
         f"{', groups' if grouped else ''}{', file' if in_file else ''}",
         likelihood=Likelihood(
             kind,
@@ -174,7 +175,7 @@ def _likelihood(kind: str, random: Random, n: int) -> Objective:
 
 
 def _target(random: Random, kind: str, signal: np.ndarray) -> np.ndarray:
-    """Return classes or counts that follow a signal; every third time without noise, so that they separate."""
+    """Return classes or counts that follow a signal; a third of them without noise, so that they separate."""
     spread = signal.std() or 1.0
     noise = random.choice([0.0, 1.0, 2.0]) * random.standard_normal(len(signal))
     score = (signal - signal.mean()) / spread + noise

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 from scipy.special import logsumexp
+
+import swapwise as sw
 
 Set = tuple[int, ...]
 
@@ -24,6 +26,30 @@ def independent_sets(n: int, allows: Callable[[frozenset[int]], bool], forced: I
     rest = [element for element in range(n) if element not in held]
     grown = (held | set(more) for size in range(len(rest) + 1) for more in combinations(rest, size))
     return [tuple(sorted(chosen)) for chosen in grown if allows(frozenset(chosen))]
+
+
+def neighbours(constraint: sw.IndependenceSystem, sets: Collection[Set], chosen: Set, q: int) -> list[Set]:
+    """Return the independent sets that one move leads to, by the definition where there is one."""
+    if isinstance(constraint, sw.Matroid):
+        adds, drops = 1, 1
+    elif getattr(constraint, "neighbourhood", "") == "matroid":
+        adds, drops = 2 * q, 2 * constraint.p * q
+    elif isinstance(constraint, (sw.BMatching, sw.SetPacking, sw.Intersection)):
+        adds, drops = q, constraint.p * q - q + 1
+    else:
+        batches = constraint.moves(np.array(chosen, dtype=np.intp), q)
+        moves = [move for batch in batches for move in batch.to_list().moves()]
+        reached = [tuple(move.result(np.array(chosen, dtype=np.intp)).tolist()) for move in moves]
+        return [after for after in reached if after in sets]
+    return [after for after in sets if _is_move(sets, {*chosen}, {*after}, adds, drops)]
+
+
+def _is_move(sets: Collection[Set], before: set[int], after: set[int], adds: int, drops: int) -> bool:
+    """Whether a move leads from one set to the other that drops nothing needlessly."""
+    added, dropped = after - before, before - after
+    if not added or len(added) > adds or len(dropped) > drops:
+        return False
+    return not any(tuple(sorted(after | {element})) in sets for element in dropped)
 
 
 @dataclass
