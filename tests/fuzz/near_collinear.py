@@ -3,8 +3,8 @@
 Two kinds of data: two columns at a small distance from each other with a response along their difference, and
 smooth spectra, in which every channel is nearly a combination of its neighbours. Each is searched, certified
 and solved, directly and through ``SparseRegressor``, and compared with other sets: all of them where they are
-few, else random ones and every swap of the answer. One row of counts per distance or noise; false proofs should
-be 0.
+few, else random ones and every swap of the answer. One row of counts per distance or noise; false proofs
+should be 0.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Case:
         return sw.Uniform(self.X.shape[1], self.k)
 
     def rivals(self, *answers: np.ndarray) -> list[Set]:
-        """Return sets to compare with: all, or random ones and the swaps of answers and of forward selection."""
+        """Return sets to compare with: all, or random ones and swaps of answers and of forward selection."""
         n = self.X.shape[1]
         if comb(n, self.k) <= MOST_SETS:
             return list(combinations(range(n), self.k))
