@@ -28,8 +28,8 @@ from tests.fuzz.oracles import Regression, Set
 
 #: All sets are compared up to this many; else so many random ones, and the swaps of every answer
 MOST_SETS, RANDOM_SETS = 13_000, 300
-#: How many sets that look best are fitted by numpy.linalg.lstsq
-FITTED = 5
+#: How many sets that are best by long doubles f is asked for, and are fitted by numpy.linalg.lstsq
+VALUED, FITTED = 200, 5
 #: Seconds for a search, a certificate or an exact solution
 LIMIT = 3.0
 
@@ -115,14 +115,13 @@ def judge(case: Case) -> Counter[str]:
     found = sw.maximize(f, constraint, "oblivious", time_limit=LIMIT)
     certificate = sw.certify(f, constraint, found, time_limit=LIMIT, gap=0.0)
     exact = sw.exact(f, constraint, LIMIT)
-    sets = case.rivals(found.support, exact.support)
-    values = {chosen: f(chosen) for chosen in sets}
-    best = max(values.values())
+    sets = promising(case.X, case.y, case.rivals(found.support, exact.support))
+    best = max(f(chosen) for chosen in sets)
     by_fit = max(fitted_values(case.X.astype(float), case.y, f, sets))
     optimal = exact.status == "OPTIMAL"
     bound = min(certificate.upper_bound, exact.certificate.upper_bound)
     local = found.status == "LOCAL_OPTIMUM"
-    swapped = max(values[s] for s in swaps(found.support, f.n) if s in values)
+    swapped = max(f(chosen) for chosen in swaps(found.support, f.n))
     doubt = exact.certificate.doubt or certificate.doubt
     return Counter(
         {
@@ -148,14 +147,19 @@ def left_behind(case: Case, answer: np.ndarray) -> float:
 
 
 def fitted_values(X: np.ndarray, y: np.ndarray, f: sw.LeastSquares, sets: list[Set]) -> list[float]:
-    """Return ``value_at`` the coefficients of lstsq, for the sets that are best by long doubles."""
-    values = Regression(X, y).values(sets, 0.0, SPANNED * EPS["f8"])
+    """Return ``value_at`` the coefficients of lstsq, for the first few sets."""
     fitted = []
-    for index in np.argsort(-values)[:FITTED]:
+    for chosen in sets[:FITTED]:
         coef = np.zeros(f.n)
-        coef[list(sets[index])] = np.linalg.lstsq(X[:, sets[index]], y, rcond=None)[0]
+        coef[list(chosen)] = np.linalg.lstsq(X[:, chosen], y, rcond=None)[0]
         fitted.append(f.value_at(coef))
     return fitted
+
+
+def promising(X: np.ndarray, y: np.ndarray, sets: list[Set]) -> list[Set]:
+    """Return the sets that are best by long doubles, best first: what f says of the others is no larger."""
+    values = Regression(X, y).values(sets, 0.0, SPANNED * EPS["f8"])
+    return [sets[index] for index in np.argsort(-values)[:VALUED]]
 
 
 def judge_regressor(case: Case, sets: list[Set]) -> Counter[str]:
@@ -164,8 +168,7 @@ def judge_regressor(case: Case, sets: list[Set]) -> Counter[str]:
     model = sw.SparseRegressor(case.k, time_limit=LIMIT).fit(X, y)
     certificate = model.certify(X, y, time_limit=LIMIT)
     centred, response = X.astype(float) - X.astype(float).mean(axis=0), y - y.mean()
-    values = Regression(centred, response).values(sets, 0.0, SPANNED * EPS["f8"])
-    best = sets[int(np.argmax(values))]
+    (best, *_) = promising(centred, response, sets)
     rival = sw.SparseRegressor(case.k, start=list(best), max_iter=0).fit(X, y).result_.value
     (by_fit,) = fitted_values(centred, response, sw.LeastSquares(centred, response), [best])
     return Counter(
