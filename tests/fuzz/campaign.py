@@ -67,8 +67,9 @@ class Totals:
             lines.append(f"  {count:9,}  {len(self.broken.get(claim, [])):6,}  {claim}")
         for claim, found in sorted(self.broken.items()):
             seeds = {row.seed for row, _ in found}
-            by_kind = Counter(row.objective for row, _ in found)
-            lines += ["", f"VIOLATED in {len(seeds)} instances: {claim}; {dict(by_kind.most_common())}"]
+            kinds = Counter(row.objective for row, _ in found), Counter(row.family for row, _ in found)
+            lines += ["", f"VIOLATED in {len(seeds)} instances: {claim}"]
+            lines += ["  " + ", ".join(f"{name} {n}" for name, n in kind.most_common(6)) for kind in kinds]
             lines += [f"  --only {row.seed}: {row.words}\n      {words}" for row, words in found[:SHOWN]]
         return "\n".join([*lines, "", f"{self.violations} violations"])
 
@@ -82,10 +83,9 @@ def row_of(seed: int) -> Row:
     report = check(seed)
     objective, family = report.instance.objective, report.instance.family
     name = f"{objective.name} f4" if objective.dtype == "f4" else objective.name
-    refusals: Counter[str] = Counter()
-    for words, count in report.refusals.items():
-        refusals[words.split("(")[0].split(":")[0] + ": " + words.rsplit(": ", 1)[1]] += count
-    return Row(seed, name, family.name, str(report.instance), report.claims, refusals, report.violations)
+    return Row(
+        seed, name, family.name, str(report.instance), report.claims, report.refusals, report.violations
+    )
 
 
 def rows_of(seeds: range) -> list[Row]:

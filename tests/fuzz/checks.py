@@ -65,7 +65,7 @@ class Report:
             return call()
         except (ValueError, TypeError) as error:
             expected = not self.instance.family.honest or REFUSALS.search(str(error))
-            self.refusals[f"{name}: {str(error)[:60]}"] += 1
+            self.refusals[f"{name.partition('(')[0]}: {str(error)[:40]}"] += 1
             self.claim(
                 "refuses only what is documented", expected, f"{name}: {type(error).__name__}: {error}"
             )
@@ -240,6 +240,7 @@ def check_answer(truth: Truth, result: sw.SearchResult, words: str) -> bool:
     if not report.claim("answer is independent", chosen in truth.values, f"{words}: {chosen}"):
         return False
     report.claim("time limit", result.seconds <= LIMIT + LATE, f"{words}: {result.seconds:.1f} s")
+    report.claim("nothing interrupts a search", result.status != "INTERRUPTED", words)
     report.claim(
         "value is that of the answer",
         abs(result.value - truth.values[chosen]) <= EXACT * truth.scale,
