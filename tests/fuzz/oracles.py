@@ -207,7 +207,9 @@ class Likelihood:
         return np.asarray(self.X, dtype=float)[:, list(used)]
 
     def _apart(self, columns: np.ndarray) -> np.ndarray:
-        return columns - self.free @ np.linalg.lstsq(self.free, columns, rcond=None)[0]
+        """Return what the free columns do not span; zero where that is no more than rounding."""
+        rest = columns - self.free @ np.linalg.lstsq(self.free, columns, rcond=None)[0]
+        return np.where(np.linalg.norm(rest, axis=0) > 1e-13 * np.linalg.norm(columns, axis=0), rest, 0.0)
 
     def _maximum(self, columns: np.ndarray, begin: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the largest value with some columns, and the coefficients of the free ones and of those."""
