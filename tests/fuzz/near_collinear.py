@@ -118,7 +118,7 @@ def judge(case: Case) -> Counter[str]:
     found = sw.maximize(f, constraint, "oblivious", time_limit=LIMIT)
     certificate = sw.certify(f, constraint, found, time_limit=LIMIT, gap=0.0)
     exact = sw.exact(f, constraint, LIMIT)
-    sets = promising(case.X, case.y, case.rivals(found.support, exact.support))
+    sets = best_by_long_doubles(case.X, case.y, case.rivals(found.support, exact.support))
     best = max(f(chosen) for chosen in sets)
     by_fit = max(fitted_values(case.X.astype(float), case.y, f, sets))
     optimal = exact.status == "OPTIMAL"
@@ -159,7 +159,7 @@ def fitted_values(X: np.ndarray, y: np.ndarray, f: sw.LeastSquares, sets: list[S
     return fitted
 
 
-def promising(X: np.ndarray, y: np.ndarray, sets: list[Set]) -> list[Set]:
+def best_by_long_doubles(X: np.ndarray, y: np.ndarray, sets: list[Set]) -> list[Set]:
     """Return the sets that are best by long doubles, best first: what f says of the others is no larger."""
     values = Regression(X, y).values(sets, 0.0, SPANNED * EPS["f8"])
     return [sets[index] for index in np.argsort(-values)[:VALUED]]
@@ -171,7 +171,7 @@ def judge_regressor(case: Case, sets: list[Set]) -> Counter[str]:
     model = sw.SparseRegressor(case.k, time_limit=LIMIT).fit(X, y)
     certificate = model.certify(X, y, time_limit=LIMIT)
     centred, response = X.astype(float) - X.astype(float).mean(axis=0), y - y.mean()
-    (best, *_) = promising(centred, response, sets)
+    (best, *_) = best_by_long_doubles(centred, response, sets)
     rival = sw.SparseRegressor(case.k, start=list(best), max_iter=0).fit(X, y).result_.value
     (by_fit,) = fitted_values(centred, response, sw.LeastSquares(centred, response), [best])
     return Counter(

@@ -11,6 +11,7 @@ import swapwise as sw
 from tests.fuzz.checks import check
 from tests.fuzz.families import FAMILIES
 from tests.fuzz.instances import instance_of, some_edges
+from tests.fuzz.near_collinear import judge, near_duplicates
 from tests.fuzz.oracles import Likelihood, Regression, independent_sets
 
 SLICE, CHUNK = 240, 40
@@ -22,6 +23,15 @@ def test_no_claim_is_wrong(first):
     assert not broken, "\n".join(
         f"python -m tests.fuzz --only {seed}: {claim}: {w}" for seed, claim, w in broken
     )
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("distance", [1e-2, 1e-4, 1e-6, 1e-7, 1e-9])
+def test_no_claim_about_near_duplicates_contradicts_the_objective(distance, dtype):
+    for seed in (3, 8, 32):
+        counts = judge(near_duplicates(distance, dtype, seed))
+        assert not {name for name in counts if name.endswith("/f")}, seed
 
 
 def test_a_seed_is_always_the_same_instance():
