@@ -2,10 +2,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: test lint bench reproduce docs clean
+.PHONY: test fuzz lint bench reproduce docs clean
 
 test: lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Proofs and answers on random instances, degenerate ones among them, against enumeration; a few minutes.
+# OPTIONS="--instances 20000 --minutes 60", "--only SEED", and so on.
+fuzz: .venv/.installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 3 $(OPTIONS)
 
 lint: .venv/.installed
 	$(BIN)/ruff check .
