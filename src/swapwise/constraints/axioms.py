@@ -131,7 +131,7 @@ class Axioms:
         allowed = np.zeros(2**n, dtype=bool)
         for number in numbers:
             clock.check()
-            allowed[number] = self._allows(np.flatnonzero(members[number]))
+            allowed[number] = self._system._is_independent(np.flatnonzero(members[number]))
         maximal = allowed.copy()
         for element in range(n):
             larger = numbers[members[:, element]]

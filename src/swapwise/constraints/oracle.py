@@ -29,7 +29,7 @@ class Oracle(IndependenceSystem):
         if not callable(is_independent):
             raise TypeError(f"is_independent must be callable, got {is_independent!r}")
         self._oracle = is_independent
-        self._answers: dict[bytes, bool] = {}
+        self._answers: dict[tuple[int, ...], bool] = {}
 
     def __repr__(self) -> str:
         """Return a short description."""
@@ -40,20 +40,22 @@ class Oracle(IndependenceSystem):
         return self.__dict__ | {"_answers": {}}
 
     def _is_independent(self, support: IndexArray) -> bool:
-        key = support.tobytes()
-        known = self._answers.get(key)
+        return self._allows(tuple(support.tolist()))
+
+    def _allows(self, elements: tuple[int, ...]) -> bool:
+        """Return whether sorted elements are allowed together."""
+        known = self._answers.get(elements)
         if known is None:
             if len(self._answers) >= MOST_REMEMBERED:
                 self._answers.clear()
-            known = self._answers[key] = self._asked(support)
+            known = self._answers[elements] = self._asked(elements)
         return known
 
-    def _asked(self, support: IndexArray) -> bool:
-        # A copy, so that a function that changes its argument changes no set but its own.
-        answer = self._oracle(support.copy())
+    def _asked(self, elements: tuple[int, ...]) -> bool:
+        answer = self._oracle(np.array(elements, dtype=np.intp))
         if not isinstance(answer, (bool, np.bool_)):
             raise TypeError(
-                f"is_independent must return True or False, got {answer!r} for the set {support.tolist()}"
+                f"is_independent must return True or False, got {answer!r} for the set {list(elements)}"
             )
         return bool(answer)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.axioms import SECONDS, Axioms
-from swapwise.constraints.base import MaxWeight
+from swapwise.constraints.base import MaxWeight, as_order
 from swapwise.constraints.oracle import Oracle
 from swapwise.moves import MoveList
 
@@ -78,12 +78,23 @@ class OracleSystem(Oracle):
         self.size = self.n if size is None else min(self.n, as_count(size, "size"))
         self._axioms: Axioms = Axioms(self, exchange=False)
 
-    def _is_independent(self, support: IndexArray) -> bool:
-        return len(support) <= self.size and super()._is_independent(support)
+    def _allows(self, elements: tuple[int, ...]) -> bool:
+        return len(elements) <= self.size and super()._allows(elements)
+
+    def _fits(self, *elements: int) -> bool:
+        return self._allows(tuple(sorted(elements)))
+
+    def _grown(self, chosen: Iterable[int], order: Iterable[int]) -> list[int]:
+        """Add to elements that are allowed together each of the order that fits beside those before it."""
+        grown = list(chosen)
+        for element in order:
+            if element not in grown and self._fits(*grown, element):
+                grown.append(element)
+        return grown
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add to an allowed set each element of ``order`` in turn that keeps it allowed."""
-        grown = super().extend(support, order)
+        grown = np.sort(np.array(self._grown(support.tolist(), as_order(order).tolist()), dtype=np.intp))
         self._axioms.note(grown)
         return grown
 
@@ -105,10 +116,10 @@ class OracleSystem(Oracle):
         The cheapest of the moves that :meth:`moves` lists and of one more, which keeps the costly elements
         first. It is the cheapest of all where :meth:`moves` lists all, as it does from sets of up to eight.
         """
-        costly_first = support[np.argsort(-cost[support], kind="stable")]
+        costly_first = support[np.argsort(-cost[support], kind="stable")].tolist()
         cheapest = []
         for element, ways in self._ways(support, q):
-            drops = {*ways, self._kept(support, [element], costly_first)}
+            drops = {*ways, self._dropped(support, [element], costly_first)}
             cheapest.append((element, [min(drops, key=lambda drop: (cost[list(drop)].sum(), drop))]))
         return _listed(cheapest)
 
@@ -124,45 +135,33 @@ class OracleSystem(Oracle):
         outside = np.setdiff1d(np.arange(self.n) if candidates is None else candidates, support)
         most = min(MOST_TRIED, MOST_TRIED_IN_ALL // max(1, len(outside)))
         for element in outside.tolist():
-            if self._allows([element]):
+            if self._fits(element):
                 yield element, self._drops(support, element, most)
 
     def _drops(self, support: IndexArray, element: int, most: int) -> list[Drops]:
         """Return minimal sets to drop for an element: all of them, if at most ``most`` sets tell."""
-        if self._allows([*support, element]):
-            return [()]
         chosen = support.tolist()
-        alone = [e for e in chosen if self._allows([*(other for other in chosen if other != e), element])]
-        found: list[Drops] = [(e,) for e in alone]
+        if self._fits(*chosen, element):
+            return [()]
+        alone = [e for e in chosen if self._fits(*(other for other in chosen if other != e), element)]
         # Other minimal drops hold none of these, so that all of these have to fit beside the element.
         rest = [e for e in chosen if e not in alone]
-        if not rest or not self._allows([*alone, element]):
-            return found
-        tried = 0
-        for size in range(2, len(rest) + 1):
-            for drop in combinations(rest, size):
-                tried += 1
-                if tried > most:
-                    kept_first = (
-                        self._kept(support, [element, *alone], order) for order in (rest, rest[::-1])
-                    )
-                    return sorted({*found, *kept_first})
-                if any(set(other) <= set(drop) for other in found[len(alone) :]):
-                    continue
-                if self._allows([*(e for e in chosen if e not in drop), element]):
+        found: list[Drops] = []
+        if rest and self._fits(*alone, element):
+            for drop in islice(
+                (drop for size in range(2, len(rest) + 1) for drop in combinations(rest, size)), most
+            ):
+                kept = (e for e in chosen if e not in drop)
+                if not any(set(other) <= set(drop) for other in found) and self._fits(*kept, element):
                     found.append(drop)
-        return sorted(found)
+            if 2 ** len(rest) > most:
+                found += [self._dropped(support, [element, *alone], order) for order in (rest, rest[::-1])]
+        return sorted({(e,) for e in alone} | set(found))
 
-    def _kept(self, support: IndexArray, first: list[int], order: Iterable[int]) -> Drops:
+    def _dropped(self, support: IndexArray, first: list[int], order: list[int]) -> Drops:
         """Return what is dropped if each element in turn is kept that fits beside those before it."""
-        kept = list(first)
-        for element in order:
-            if self._allows([*kept, int(element)]):
-                kept.append(int(element))
+        kept = self._grown(first, order)
         return tuple(element for element in support.tolist() if element not in kept)
-
-    def _allows(self, elements: Iterable[int]) -> bool:
-        return self._is_independent(np.sort(np.fromiter(elements, np.intp)))
 
     # -- weights ------------------------------------------------------------------------------------
 
@@ -188,16 +187,15 @@ class OracleSystem(Oracle):
 
     def _heavy(self, value: FloatArray) -> IndexArray:
         """Return the greedy set, after each element was tried for the least valuable that must go for it."""
-        in_turn = np.argsort(-value, kind="stable")[: np.count_nonzero(value)]
-        support = self.extend(np.empty(0, dtype=np.intp), in_turn)
+        in_turn = np.argsort(-value, kind="stable")[: np.count_nonzero(value)].tolist()
+        chosen = self._grown([], in_turn)
         for element in in_turn:
-            if element not in support and self._allows([element]):
-                by_value = support[np.argsort(-value[support], kind="stable")]
-                other = np.setdiff1d(support, self._kept(support, [int(element)], by_value))
-                other = self.extend(np.sort(np.append(other, element)), in_turn)
-                if value[other].sum() > value[support].sum():
-                    support = other
-        return support
+            if element not in chosen and self._fits(element):
+                by_value = sorted(chosen, key=lambda e: (-value[e], e))
+                other = self._grown([element], by_value)
+                if value[other].sum() > value[chosen].sum():
+                    chosen = other
+        return self.extend(np.array(sorted(chosen), dtype=np.intp), in_turn)
 
     def _bound(self, value: FloatArray) -> float:
         """Return a weight that no allowed set exceeds; no value is negative.
@@ -227,7 +225,7 @@ class OracleSystem(Oracle):
                 latest = []
                 for places in larger:
                     clock.check()
-                    if self._allows(block[list(places)]):
+                    if self._fits(*block[list(places)].tolist()):
                         latest.append(places)
                 allowed.update(latest)
         except OutOfTime:
