@@ -229,9 +229,10 @@ class Axioms:
         # Of the larger set, one element more than the smaller has is enough: first those that both have.
         whole, large = large, sorted(large, key=lambda element: element not in small)[: len(small) + 1]
         self._require_subset(np.array(whole), np.array(large))
-        rest = sorted(set(large) - set(small))
+        rest = np.setdiff1d(large, small).tolist()
+        smaller, larger = np.sort(small).tolist(), np.sort(large).tolist()
         raise ValueError(
-            f"{self._system!r} is not a matroid: it allows {sorted(small)} and {sorted(large)}, but none of "
-            f"{rest} can be added to {sorted(small)}, the smaller of the two. Use sw.OracleSystem(n, "
+            f"{self._system!r} is not a matroid: it allows {smaller} and {larger}, but none of {rest} can be "
+            f"added to {smaller}, the smaller of the two. Use sw.OracleSystem(n, "
             "is_independent), which takes any family that has the subsets of its sets, such as a budget"
         )
