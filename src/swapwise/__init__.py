@@ -11,6 +11,7 @@ from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.linear import LinearMatroid
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.oracle import OracleMatroid
+from swapwise.constraints.oracle_system import OracleSystem
 from swapwise.constraints.partition import Partition
 from swapwise.constraints.set_packing import SetPacking
 from swapwise.constraints.transversal import Transversal
@@ -103,6 +104,7 @@ __all__ = [
     "NonOblivious",
     "Oblivious",
     "OracleMatroid",
+    "OracleSystem",
     "Partition",
     "Poisson",
     "RestrictedConstants",

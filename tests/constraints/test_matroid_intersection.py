@@ -3,7 +3,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from swapwise import Graphic, OracleMatroid, Partition, Transversal, Uniform
+from swapwise import Graphic, Matroid, Partition, Transversal, Uniform
 from swapwise.constraints.matroid_intersection import heaviest_common_set
 from swapwise.constraints.packing_weight import heaviest_packing
 from tests.contracts.constraint_zoo import FAMILIES, LARGEST, randoms
@@ -106,6 +106,12 @@ def test_no_elements_and_no_weights():
 
 
 def test_ends_even_under_what_is_no_matroid():
-    bad = OracleMatroid(4, lambda s: set(s.tolist()) <= {0, 1} or set(s.tolist()) <= {2, 3})
+    class Bad(Matroid):
+        n = 4
+
+        def _is_independent(self, support):
+            return set(support.tolist()) <= {0, 1} or set(support.tolist()) <= {2, 3}
+
+    bad = Bad()
     found = heaviest_common_set(bad, Uniform(4, 2), np.array([3.0, 0.1, 2.0, 2.0]))
     assert bad.is_independent(found)

@@ -18,6 +18,7 @@ from itertools import combinations, permutations
 
 import networkx as nx
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from swapwise import (
@@ -28,11 +29,13 @@ from swapwise import (
     Laminar,
     LinearMatroid,
     OracleMatroid,
+    OracleSystem,
     Partition,
     SetPacking,
     Transversal,
     Uniform,
 )
+from swapwise.constraints import oracle_system as oracles
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.packing import PackingSystem
 
@@ -165,6 +168,8 @@ def linear(random: Random) -> Specimen:
 def oracle(random: Random) -> Specimen:
     inner = [uniform, partition, graphic, transversal][random.integers(4)](random)
     matroid = OracleMatroid(inner.matroid.n, lambda s: inner.allows(frozenset(s.tolist())))
+    if random.random() < 0.5:
+        matroid._axioms.maximal = None  # as if there were too many sets to verify: each one met is looked at
     return Specimen(matroid, inner.allows, f"OracleMatroid of {inner}")
 
 
@@ -257,6 +262,8 @@ class System:
     def widths(self, q: int) -> tuple[int, int]:
         """Return how many elements the definition of q-reachability lets a move add and drop."""
         p = self.system.p
+        if p is None:  # one is added, and whatever must go is dropped
+            return 1, self.system.n
         return (q, p * q - q + 1) if self.exchange else (2 * q, 2 * p * q)
 
 
@@ -297,6 +304,36 @@ def set_packing(random: Random) -> System:
         return all(set(sets[i]).isdisjoint(sets[j]) for i, j in combinations(s, 2))
 
     return System(SetPacking(sets), disjoint, f"SetPacking({sets})")
+
+
+def affordable(random: Random, n: int) -> Callable[[Set], bool]:
+    price, budget = random.integers(0, 6, n), int(random.integers(0, 12))
+    return lambda s: sum(price[e] for e in s) <= budget
+
+
+def of_one_group(random: Random, n: int) -> Callable[[Set], bool]:
+    label, most = random.integers(0, 3, n), int(random.integers(1, 4))
+    return lambda s: len({label[e] for e in s}) <= 1 and len(s) <= most
+
+
+def part_of_some(random: Random, n: int) -> Callable[[Set], bool]:
+    largest = [frozenset(some_of(random, n)) for _ in range(random.integers(1, 6))]
+    return lambda s: not s or any(s <= other for other in largest)
+
+
+def oracle_system(random: Random, verified: bool = True) -> System:
+    """Return a budget, at most one group touched, or the subsets of a few sets; verified in full or not."""
+    n = some_n(random)
+    rule = [affordable, of_one_group, part_of_some][random.integers(3)]
+    allows = rule(random, n)
+    size = int(random.integers(0, n + 1)) if random.random() < 0.3 else n
+    system = OracleSystem(n, lambda s: allows(frozenset(s.tolist())), size if size < n else None)
+    if not verified:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(oracles, "BLOCK", 3)
+            system._axioms.maximal = None
+            _ = system._blocks
+    return System(system, lambda s: len(s) <= size and allows(s), f"{rule.__name__} of {n}, {size}")
 
 
 Builder = Callable[[Random, int], Specimen]
@@ -385,6 +422,8 @@ SYSTEM_BUILDERS: dict[str, Callable[[Random], System]] = {
     "intersection": lambda random: intersection(random, any_matroid, "matroid"),
     "crowded intersection": crowded,
     "intersection of minors": lambda random: intersection(random, any_minor, "matroid"),
+    "oracle system": oracle_system,
+    "large oracle system": lambda random: oracle_system(random, verified=False),
 }
 
 SYSTEMS = {name: randoms.map(builder) for name, builder in SYSTEM_BUILDERS.items()}

@@ -23,6 +23,10 @@ from tests.contracts.constraint_zoo import (
 )
 
 every_system = pytest.mark.parametrize("name", SYSTEMS)
+ORACLES = ("oracle system", "large oracle system")
+every_exchange = pytest.mark.parametrize(
+    ("name", "q"), [(name, q) for name in SYSTEMS for q in (1, 2) if q == 1 or name not in ORACLES]
+)
 EXCHANGE_SYSTEMS = ["packing", "bmatching", "set packing", "intersection of partitions"]
 
 Moves = dict[tuple[int, ...], list[tuple[int, ...]]]
@@ -155,8 +159,7 @@ def test_no_set_is_larger_and_no_more_are_maximal_than_promised(name, data):
     assert set(everything) == with_forced
 
 
-@every_system
-@pytest.mark.parametrize("q", [1, 2])
+@every_exchange
 @settings(max_examples=60)
 @given(data=st.data())
 def test_moves_are_those_of_the_definition(name, q, data):
@@ -166,8 +169,11 @@ def test_moves_are_those_of_the_definition(name, q, data):
     assert batches
     n_added, n_dropped = specimen.widths(q)
     assert all(batch.added.shape[1] == n_added for batch in batches)
-    assert all(batch.dropped.shape[1] == n_dropped for batch in batches)
-    assert specimen.system.exchange_size(q) == n_added + n_dropped
+    if name in ORACLES:  # as wide as it has to be
+        assert all(1 + batch.dropped.shape[1] <= max(2, specimen.system.exchange_size()) for batch in batches)
+    else:
+        assert all(batch.dropped.shape[1] == n_dropped for batch in batches)
+        assert specimen.system.exchange_size(q) == n_added + n_dropped
     found = [(move.added, move.dropped) for batch in batches for move in batch.moves()]
     for added, dropped in found:
         assert specimen.allows(frozenset(support.tolist()) - set(dropped) | set(added))
@@ -175,8 +181,7 @@ def test_moves_are_those_of_the_definition(name, q, data):
     assert support.tolist() == before.tolist()
 
 
-@every_system
-@pytest.mark.parametrize("q", [1, 2])
+@every_exchange
 @settings(max_examples=60)
 @given(data=st.data())
 def test_cheapest_drops(name, q, data):
@@ -188,10 +193,10 @@ def test_cheapest_drops(name, q, data):
         for added, drops in reachable(specimen, support, q).items()
     ]
     assert [(move.added, move.dropped) for move in found.moves()] == expected
-    assert (found.added.shape[1], found.dropped.shape[1]) == specimen.widths(q)
+    assert name in ORACLES or (found.added.shape[1], found.dropped.shape[1]) == specimen.widths(q)
 
 
-@every_system
+@pytest.mark.parametrize("name", [name for name in SYSTEMS if name not in ORACLES])
 @pytest.mark.parametrize("q", [1, 2, 3])
 @settings(max_examples=40)
 @given(data=st.data())

@@ -38,7 +38,7 @@ MATROIDS = {
     "graphic": Graphic([(0, 1), (1, 2), (2, 0), (2, 3), (3, 0), (0, 1), (3, 4), (4, 4)]),
     "transversal": Transversal(N, [[0, 1, 2], [2, 3, 4], [4, 5, 6, 7]]),
     "linear": LinearMatroid(np.random.default_rng(0).integers(-1, 2, size=(3, N))),
-    "oracle": OracleMatroid(N, lambda S: len(S) <= 2 or (len(S) == 3 and 0 not in S)),
+    "oracle": OracleMatroid(N, lambda S: len(S) <= 3 and (S < 2).sum() <= 1),
     "minor": Uniform(N, 4).contract([2]).restrict([0, 1, 2, 3, 4, 5]).truncate(3),
 }
 WITHOUT_FORCED = [name for name, matroid in MATROIDS.items() if not len(matroid.forced)]

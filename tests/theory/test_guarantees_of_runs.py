@@ -66,7 +66,7 @@ def check_promise(objective, constraint, method, best, **options):
 def check_all_promises(rng, constraint):
     """Run every method that there is on a sparse objective and on a plain set function."""
     # With q = 2, moves of three matroids would exchange up to 4 elements for 12.
-    single = isinstance(constraint, sw.Matroid) or constraint.exchange_size(2) > 12
+    single = isinstance(constraint, sw.Matroid) or constraint.p is None or constraint.exchange_size(2) > 12
     q = 1 if single else int(rng.choice([1, 2]))
     for objective in (least_squares(rng, constraint.n), set_function(rng, constraint.n)):
         best = sw.maximize(objective, constraint, "exhaustive").value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import comb
 from typing import Self, TypeVar
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_vector
+from swapwise.constraints.axioms import Axioms
 from swapwise.moves import MoveBatch, MoveList
 
 System = TypeVar("System", bound="IndependenceSystem")
@@ -58,13 +60,56 @@ class IndependenceSystem(ABC):
     """
 
     n: int
-    #: The p of "p-matroid intersection" or "p-exchange system"; a matroid has p = 1.
-    p: int = 1
+    #: The p of "p-matroid intersection" or "p-exchange system"; a matroid has p = 1. None for a family that
+    #: is not known to be either: then no theorem holds.
+    p: int | None = None
     #: What the elements are called, if the constraint was given with their names.
     names: list[str] | None = None
-    #: What proofs under this constraint take on trust, a sentence each: axioms that were not verified in full
-    assumptions: tuple[str, ...] = ()
     _forced: IndexArray = np.empty(0, dtype=np.intp)
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return f"{type(self).__name__}(n={self.n})"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What proofs under this constraint take on trust, a sentence each; nothing for built-in families.
+
+        >>> from swapwise import OracleMatroid, Uniform
+        >>> Uniform(40, 2).assumptions
+        ()
+        >>> def few(support):
+        ...     return len(support) <= 2
+        >>> OracleMatroid(12, few).assumptions
+        ()
+        >>> OracleMatroid(40, few).assumptions
+        ('that OracleMatroid(n=40, few) is a matroid: ... random exchanges were verified, not all',)
+        """
+        of_parts = [sentence for part in self._parts for sentence in part.assumptions]
+        own = [] if self._axioms is None else [self._axioms.assumption, *_claims(self)]
+        return tuple(dict.fromkeys(sentence for sentence in [*of_parts, *own] if sentence))
+
+    @property
+    def _parts(self) -> tuple[IndependenceSystem, ...]:
+        """The constraints that this one is made of, if it is."""
+        return ()
+
+    @cached_property
+    def _axioms(self) -> Axioms | None:
+        """What was verified of a class that is not one of the library's own, when it is first asked for."""
+        return None if is_own(type(self)) else Axioms(self, exchange=False)
+
+    def verify(self) -> None:
+        """Verify that a class of the user's is what it says, as far as that is cheap, or show why it is not.
+
+        All sets of at most 12 elements, else random ones. Searches and proofs do it before they begin, once.
+
+        >>> from swapwise import Partition
+        >>> Partition(["a", "a", "b"], 1).verify()  # a family of the library's own: nothing to do
+        """
+        for part in self._parts:
+            part.verify()
+        _ = self._axioms
 
     @property
     def forced(self) -> IndexArray:
@@ -133,7 +178,7 @@ class IndependenceSystem(ABC):
 
     def exchange_size(self, q: int = 1) -> int:
         """Return t: how many elements a move adds and drops in all, at the most."""
-        return self.p * q + 1
+        return self.n if self.p is None else self.p * q + 1
 
     def best_exchange(self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1) -> MoveList:
         """Return the one move with the largest sum of gains added less costs dropped, if there is any.
@@ -206,6 +251,41 @@ class IndependenceSystem(ABC):
         if not maximal:
             return sum(comb(candidates, k) for k in range(size + 1))
         return comb(candidates, min(size, (candidates + 1) // 2))
+
+
+# What proofs ask of a constraint: where a class of the user's answers itself, it is taken at its word.
+ASKED_BY_PROOFS = (
+    "_max_weight",
+    "max_weight",
+    "max_size",
+    "extend",
+    "addable",
+    "loops",
+    "_exchanges",
+    "rank",
+)
+
+
+def is_own(kind: type) -> bool:
+    """Return whether a class is one of this library's, which are tested against their definitions.
+
+    >>> from swapwise import Uniform
+    >>> is_own(Uniform), is_own(type("Mine", (Uniform,), {"__module__": "mine"}))
+    (True, False)
+    """
+    return kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _claims(system: IndependenceSystem) -> list[str]:
+    """Return what a class of the user's says of itself and nothing verifies."""
+    strange = [kind for kind in type(system).__mro__ if not is_own(kind)]
+    written = [name for name in ASKED_BY_PROOFS if any(name in vars(kind) for kind in strange)]
+    claims = [f"that {name} of {system!r} is right" for name in written]
+    if system.p is not None and (system.p > 1 or any("p" in vars(kind) for kind in strange)):
+        claims.append(
+            f"that {system!r} is an intersection of matroids or an exchange system with p = {system.p}"
+        )
+    return claims
 
 
 def as_order(order: Iterable[int]) -> IndexArray:

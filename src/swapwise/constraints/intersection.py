@@ -70,7 +70,8 @@ class Intersection(IndependenceSystem):
         matroids = _flattened(parts)
         _require_matroids(matroids)
         matroids, self.names = in_one_order(matroids)
-        self.n, self.p = matroids[0].n, len(matroids)
+        self.n = matroids[0].n
+        self.p: int = len(matroids)
         self._forced = _forced_by(matroids)
         self.matroids = tuple(
             matroid if len(matroid.forced) == len(self.forced) else matroid.contract(self.forced)
@@ -97,6 +98,10 @@ class Intersection(IndependenceSystem):
         """Return a short description."""
         inner = ", ".join(map(repr, self.matroids))
         return f"Intersection({inner}, neighbourhood={self.neighbourhood!r})"
+
+    @property
+    def _parts(self) -> tuple[IndependenceSystem, ...]:
+        return self.matroids
 
     def _reordered(self, order: IndexArray) -> Self:
         reordered = (matroid._reordered(order) for matroid in self.matroids)
@@ -252,9 +257,11 @@ def _require_matroids(matroids: tuple[Matroid, ...]) -> None:
         raise ValueError("an intersection needs at least one matroid, got none")
     for number, matroid in enumerate(matroids):
         if not isinstance(matroid, Matroid):
-            hint = (
-                "; give them one by one, Intersection(*matroids)" if isinstance(matroid, list | tuple) else ""
-            )
+            hint = ""
+            if isinstance(matroid, list | tuple):
+                hint = "; give them one by one, Intersection(*matroids)"
+            elif isinstance(matroid, IndependenceSystem):
+                hint = "; one function that asks for both is an OracleSystem"
             raise TypeError(f"an intersection is made of matroids, got {matroid!r} as number {number}{hint}")
         if matroid.n != matroids[0].n:
             raise ValueError(

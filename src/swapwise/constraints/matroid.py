@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elements
-from swapwise.constraints.base import IndependenceSystem, MaxWeight
+from swapwise.constraints.axioms import Axioms
+from swapwise.constraints.base import IndependenceSystem, MaxWeight, as_order, is_own
 from swapwise.moves import MoveList, SwapGrid
 
 
@@ -27,7 +29,21 @@ class Matroid(IndependenceSystem):
     (2, array([0, 2]))
     >>> matroid.swap_grid([0, 2]).feasible[1]  # drop 0, drop 2, drop nothing
     array([ True,  True, False])
+
+    That such a class is a matroid is verified before the first search, in full up to 12 elements; where it
+    was not in full, certificates list it among their ``assumptions``.
     """
+
+    p = 1
+
+    @cached_property
+    def _axioms(self) -> Axioms | None:
+        return None if is_own(type(self)) else Axioms(self, exchange=True)
+
+    @property
+    def _verified(self) -> Axioms | None:
+        """What was verified so far, to go on with the sets that a search meets."""
+        return self.__dict__.get("_axioms")
 
     def moves(
         self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
@@ -58,7 +74,17 @@ class Matroid(IndependenceSystem):
                 continue
             for column, dropped in enumerate(support):
                 feasible[element, column] = self._is_independent(larger[larger != dropped])
+        if self._verified is not None:
+            self._verified.note_grid(support, feasible)
         return feasible
+
+    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        """Add to an independent set each element of ``order`` in turn that keeps it independent."""
+        rest = as_order(order)
+        grown = super().extend(support, rest)
+        if self._verified is not None:
+            self._verified.note(grown, maximal=len(np.union1d(support, rest)) == self.n)
+        return grown
 
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
         """Return the cheapest feasible drop (or none) for every element that can be added."""

@@ -13,11 +13,26 @@ from typing import Self
 import numpy as np
 
 from swapwise.checks import BoolArray, IndexArray
-from swapwise.constraints.base import as_order
+from swapwise.constraints.base import IndependenceSystem, as_order
 from swapwise.constraints.matroid import Matroid
 
 
-class Truncation(Matroid):
+class Minor(Matroid):
+    """A matroid that is made of another, and takes on trust what that does.
+
+    >>> from swapwise import Uniform
+    >>> isinstance(Uniform(5, 4).truncate(2), Minor)
+    True
+    """
+
+    matroid: Matroid
+
+    @property
+    def _parts(self) -> tuple[IndependenceSystem, ...]:
+        return (self.matroid,)
+
+
+class Truncation(Minor):
     """The allowed sets of at most ``size`` elements; see :meth:`Matroid.truncate`.
 
     Elements that are forced in count whether they are chosen yet or not: their places are taken.
@@ -91,7 +106,7 @@ class Truncation(Matroid):
         return np.sort(in_turn[~takes_place | (np.cumsum(takes_place) <= room)])
 
 
-class Restriction(Matroid):
+class Restriction(Minor):
     """The allowed sets within ``elements``; see :meth:`Matroid.restrict`.
 
     >>> from swapwise import Uniform
@@ -152,7 +167,7 @@ class Restriction(Matroid):
         return self.matroid.extend(support, rest[self._kept[rest]])
 
 
-class Contraction(Matroid):
+class Contraction(Minor):
     """The sets that are allowed together with ``elements``; see :meth:`Matroid.contract`.
 
     >>> from swapwise import Uniform
@@ -214,7 +229,7 @@ class Contraction(Matroid):
         return grown[np.isin(grown, np.union1d(support, rest))]
 
 
-class Induced(Matroid):
+class Induced(Minor):
     """A matroid on some of its elements, which get new numbers: their places in ``elements``.
 
     For computing with few elements at a time; whoever wants to keep the numbers uses :class:`Restriction`.

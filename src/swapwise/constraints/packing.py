@@ -54,6 +54,7 @@ class PackingSystem(IndependenceSystem):
     [Move(added=(1,), dropped=(0, 2))]
     """
 
+    p: int
     _groups: IndexArray
     _capacity: IndexArray
 

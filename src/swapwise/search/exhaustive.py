@@ -47,6 +47,8 @@ class Exhaustive(Steps):
 def allowed_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[IndexArray]:
     """Yield every allowed set with the forced elements, or every maximal one, in lexicographic order."""
     largest = constraint.max_size()
+    # That all maximal sets are of one size is relied on only where it is known.
+    one_size = maximal and constraint.p == 1 and not constraint.assumptions
     stack = [constraint.forced]
     while stack:
         chosen = stack.pop()
@@ -57,6 +59,6 @@ def allowed_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[Inde
         free = np.setdiff1d(chosen, constraint.forced)
         later = addable[addable > free.max(initial=-1)]
         for element in later[::-1]:
-            hopeless = maximal and constraint.p == 1 and len(chosen) + (later >= element).sum() < largest
+            hopeless = one_size and len(chosen) + (later >= element).sum() < largest
             if not hopeless:
                 stack.append(np.sort(np.append(chosen, element)))

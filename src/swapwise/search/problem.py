@@ -23,6 +23,7 @@ def check_problem(objective: SetFunction, constraint: IndependenceSystem) -> Non
         for part in getattr(constraint, "matroids", (constraint,)):
             if hasattr(part, "edges"):
                 require_same_edges(objective.edges, part.edges)
+    constraint.verify()
 
 
 def require_constraint(constraint: object, n: int | None = None) -> None:

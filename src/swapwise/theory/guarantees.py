@@ -40,6 +40,7 @@ class Guarantee:
     in_expectation : whether it holds on average over the method's random choices
     max_iterations : within how many moves the search stops, begun at the best single element, if known
     reason : why nothing is promised, if the ratio is 0
+    assumptions : what it takes on trust of the constraint, a sentence each (see ``Certificate.assumptions``)
 
     Examples
     --------
@@ -58,6 +59,7 @@ class Guarantee:
     in_expectation: bool = False
     max_iterations: int | None = None
     reason: str = ""
+    assumptions: tuple[str, ...] = ()
 
     @property
     def vacuous(self) -> bool:
@@ -71,10 +73,15 @@ class Guarantee:
         part = "the optimum" if self.ratio == 1 else f"at least {self.ratio:.4g} of the optimum"
         average = " in expectation" if self.in_expectation else ""
         moves = "" if self.max_iterations is None else f" within {self.max_iterations} moves"
-        return f"{part}{average}{moves} ({self.theorem}: {self.formula})"
+        trust = "".join(f", assuming {sentence}" for sentence in self.assumptions)
+        return f"{part}{average}{moves} ({self.theorem}: {self.formula}){trust}"
 
 
 ONLY_EMPTY = Guarantee(1.0, "no choice", "only the empty set is allowed")
+NO_THEOREM = (
+    "the constraint does not say that it is a matroid, an intersection of matroids or a p-exchange system: "
+    "set its p if it is one"
+)
 NO_ROUND = "no iteration was completed"
 # How α/β reads for sparse objectives, by how β does
 LIMITS = {"M/m": "m²/M²", "(p − 1 + 1/q) M/m": "m²/((p − 1 + 1/q) M²)"}
@@ -163,11 +170,25 @@ def guarantee(
         if q != 1 or epsilon is not None:
             raise ValueError(f"q and epsilon are options of local search; {rule} does not use them")
         _check_sizes(constants, s, 1)
-        return _other_method(rule, constraint, constants, s, T)
+        return on_trust(_other_method(rule, constraint, constants, s, T), constraint)
     if isinstance(constraint, Matroid):
         require_single_swaps(q)
     _check_sizes(constants, s, min(constraint.exchange_size(q), constraint.n))
-    return _Search(s, constraint.p, q, T, epsilon).promise(rule, constants)
+    if constraint.p is None:
+        return _nothing(NO_THEOREM)
+    return on_trust(_Search(s, constraint.p, q, T, epsilon).promise(rule, constants), constraint)
+
+
+def on_trust(promise: Guarantee, constraint: IndependenceSystem) -> Guarantee:
+    """Return a guarantee that names what it takes on trust of the constraint.
+
+    >>> from swapwise import OracleMatroid
+    >>> def few(support):
+    ...     return len(support) <= 2
+    >>> on_trust(Guarantee(0.5, "Theorem 1", "1/2"), OracleMatroid(20, few))
+    at least 0.5 of the optimum (Theorem 1: 1/2), assuming that OracleMatroid(n=20, few) is a matroid: ...
+    """
+    return promise if promise.vacuous else replace(promise, assumptions=constraint.assumptions)
 
 
 def _read_method(method: str | Pivot, constants: Constants) -> str | Pivot:
@@ -329,6 +350,9 @@ OTHER_METHODS = {
 def without_constants(name: str, constraint: IndependenceSystem, s: int, T: int | None) -> Guarantee | None:
     """Return what is known of a method other than local search whatever the objective, or None.
 
+    Under a constraint that does not say what it is, ``p`` None, that is nothing but that exhaustive search is
+    exact: the greedy algorithm may be arbitrarily bad there.
+
     >>> without_constants("exhaustive", Uniform(5, 2), s=2, T=None)
     the optimum (exhaustive search: all sets were seen)
     >>> without_constants("modular", Uniform(5, 2), s=2, T=0)
@@ -342,4 +366,6 @@ def without_constants(name: str, constraint: IndependenceSystem, s: int, T: int 
     rounds = 0 if anytime else {"exhaustive": inf, "modular": 1}.get(name, s)
     if T is not None and rounds > T:
         return _nothing(f"{name} did not come to its end")
-    return Guarantee(1.0, "exhaustive search", "all sets were seen") if name == "exhaustive" else None
+    if name == "exhaustive":
+        return Guarantee(1.0, "exhaustive search", "all sets were seen")
+    return _nothing(NO_THEOREM) if constraint.p is None else None

@@ -13,7 +13,15 @@ from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.pivots import NonOblivious, Oblivious, Pivot
 from swapwise.search.result import Status
 from swapwise.theory.constants import restricted_constants
-from swapwise.theory.guarantees import NO_ROUND, ONLY_EMPTY, Guarantee, guarantee, without_constants
+from swapwise.theory.guarantees import (
+    NO_ROUND,
+    NO_THEOREM,
+    ONLY_EMPTY,
+    Guarantee,
+    guarantee,
+    on_trust,
+    without_constants,
+)
 from swapwise.theory.localizability import known_localizability
 
 # What ``tol`` leaves behind is counted from here on, relative to the value; below, it is rounding.
@@ -37,6 +45,7 @@ def submodular_guarantee(
     early = without_constants(name, constraint, s, T)
     if early is not None:
         return early
+    assert p is not None
     if name == "modular":
         factor = constraint.max_weight(np.zeros(constraint.n)).factor
         if linear:
@@ -78,6 +87,8 @@ def guarantee_of(
     s, t = constraint.max_size(), constraint.exchange_size(q)
     if s == 0:
         return ONLY_EMPTY
+    if constraint.p is None and method != "exhaustive":
+        return Guarantee(0.0, "no theorem", "0", reason=NO_THEOREM)
     T, geometric = _full_rounds(status, n_iter), epsilon is not None
     # A search that stops at tol has gains of up to that left, s times: as if by the geometric rule.
     left = s * tol * max(abs(value), objective.scale)
@@ -92,7 +103,8 @@ def guarantee_of(
     promises = []
     known = known_localizability(objective)
     if method == "exhaustive" or (known is not None and isinstance(method, str)):
-        promises.append(submodular_guarantee(str(method), constraint, T, objective.linear))
+        of_values = submodular_guarantee(str(method), constraint, T, objective.linear)
+        promises.append(on_trust(of_values, constraint))
     elif known is not None and isinstance(method, Oblivious):
         promises.append(guarantee(method, constraint, known, T, q, epsilon))
     if isinstance(objective, SparseObjective):

@@ -1,0 +1,238 @@
+"""Whether a family of sets that is known by a yes or no per set is what it is said to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from swapwise.checks import BoolArray, IndexArray
+from swapwise.clock import Clock, OutOfTime
+
+if TYPE_CHECKING:
+    from swapwise.constraints.base import IndependenceSystem
+
+# Up to this many elements every set is asked about: 4096 questions, about as many as one search asks.
+FULL_UP_TO = 12
+
+# Beyond, as many questions: all pairs of up to 64 elements (2016), the rest at random. What ten times as many
+# find in addition is little: benchmarks/oracles.py has the rates.
+MOST_QUESTIONS, MOST_PAIRED = 4096, 64
+
+# A slow oracle is asked for no longer than this, once for all sets and once at random.
+SECONDS = 1.0
+
+
+class Axioms:
+    """What was verified of a family: all sets if they are few, else random ones and those a search meets.
+
+    ``exchange`` says that it is to be a matroid; otherwise all that is asked is that subsets of allowed sets
+    are allowed. An axiom that is broken is an error that shows the sets.
+
+    >>> from swapwise import Uniform
+    >>> Axioms(Uniform(4, 2), exchange=True).complete, Axioms(Uniform(40, 2), exchange=True).complete
+    (True, False)
+    """
+
+    def __init__(self, system: IndependenceSystem, exchange: bool) -> None:
+        self._system, self._exchange = system, exchange
+        #: How many pairs of maximal sets (of a matroid) or subsets of allowed sets were verified
+        self.verified = 0
+        #: The maximal sets, one per row, if all sets were asked about
+        self.maximal: BoolArray | None = None
+        self._questions = 0
+        self._smallest_maximal: IndexArray | None = None
+        self._largest = np.empty(0, dtype=np.intp)
+        if not self._allows([]):
+            raise ValueError(
+                f"is_independent must allow the empty set, but returned False for it: {system!r}"
+            )
+        ways = (self._verify_all, self._verify_some) if system.n <= FULL_UP_TO else (self._verify_some,)
+        for verify in ways:
+            try:
+                verify(Clock(SECONDS))
+            except OutOfTime:
+                continue
+            break
+
+    @property
+    def complete(self) -> bool:
+        """Whether the axioms were verified in full."""
+        return self.maximal is not None
+
+    @property
+    def assumption(self) -> str:
+        """What is taken on trust, in words; "" if all was verified."""
+        if self.complete:
+            return ""
+        what, how = (
+            ("a matroid", "random exchanges") if self._exchange else ("downward closed", "random subsets")
+        )
+        return f"that {self._system!r} is {what}: {self.verified:,} {how} were verified, not all"
+
+    # -- sets that a search meets -------------------------------------------------------------------
+
+    def note_grid(self, support: IndexArray, feasible: BoolArray) -> None:
+        """Look at the swaps that were found at an allowed set; ``feasible`` is as in ``SwapGrid``."""
+        if self.complete:
+            return
+        outside = np.ones(len(feasible), dtype=bool)
+        outside[support] = False
+        free = np.flatnonzero(feasible[:, -1] & outside)
+        self.note(support, maximal=not len(free))
+        if len(free):
+            self._note_large(np.sort(np.append(support, free[0])))
+        for element in np.flatnonzero(outside & ~feasible.any(axis=1)):
+            # Under a matroid it closes one circuit, of which any other element can go: unless it is a loop.
+            if self._allows([int(element)]):
+                self._refuse_exchange(self._grown([int(element)], support), support.tolist())
+
+    def note(self, support: IndexArray, *, maximal: bool = False) -> None:
+        """Look at a set that was found to be allowed; ``maximal`` says that nothing can be added to it."""
+        if self.complete:
+            return
+        for dropped in support:
+            self._require_subset(support, support[support != dropped])
+        if self._exchange:
+            self._note_large(support)
+            if maximal and (self._smallest_maximal is None or len(support) < len(self._smallest_maximal)):
+                self._smallest_maximal = support
+                self._note_large(self._largest)
+
+    def _note_large(self, support: IndexArray) -> None:
+        if len(support) > len(self._largest):
+            self._largest = support
+        smallest = self._smallest_maximal
+        if smallest is not None and len(smallest) < len(self._largest):
+            self._refuse_exchange(smallest.tolist(), self._largest.tolist())
+
+    # -- questions ----------------------------------------------------------------------------------
+
+    def _allows(self, elements: Iterable[int]) -> bool:
+        self._questions += 1
+        return bool(self._system._is_independent(np.sort(np.fromiter(elements, np.intp))))
+
+    def _grown(self, chosen: Iterable[int], order: Iterable[int]) -> list[int]:
+        """Add to an allowed set each element of the order that keeps it allowed."""
+        grown = list(chosen)
+        for element in order:
+            if element not in grown and self._allows([*grown, element]):
+                grown.append(element)
+        return grown
+
+    # -- in full ------------------------------------------------------------------------------------
+
+    def _verify_all(self, clock: Clock) -> None:
+        """Ask about every set, and verify all axioms."""
+        n = self._system.n
+        numbers = np.arange(2**n)  # a set is the number whose bits are its elements
+        members = (numbers[:, None] >> np.arange(n)) & 1 > 0
+        allowed = np.zeros(2**n, dtype=bool)
+        for number in numbers:
+            clock.check()
+            allowed[number] = self._system._is_independent(np.flatnonzero(members[number]))
+        maximal = allowed.copy()
+        for element in range(n):
+            larger = numbers[members[:, element]]
+            smaller = larger ^ (1 << element)
+            if (broken := allowed[larger] & ~allowed[smaller]).any():
+                first = int(np.argmax(broken))
+                self._refuse_closure(*(np.flatnonzero(members[sets[first]]) for sets in (larger, smaller)))
+            maximal[smaller] &= ~allowed[larger]
+        if self._exchange:
+            self._verify_ranks(allowed, members)
+        self.maximal = members[maximal]
+
+    def _verify_ranks(self, allowed: BoolArray, members: BoolArray) -> None:
+        """Verify that two elements of which neither raises the rank do not raise it together.
+
+        A downward-closed family is a matroid if and only if its rank does so (Welsh 1976, section 1.2).
+        """
+        numbers, size = np.arange(len(allowed)), members.sum(axis=1)
+        rank = np.where(allowed, size, 0)
+        for element in range(self._system.n):
+            larger = numbers[members[:, element]]
+            rank[larger] = np.maximum(rank[larger], rank[larger ^ (1 << element)])
+        for first in range(self._system.n):
+            for second in range(first):
+                base = numbers[~members[:, first] & ~members[:, second]]
+                whole = base | (1 << first) | (1 << second)
+                alone = np.maximum(rank[base | (1 << first)], rank[base | (1 << second)])
+                broken = (alone == rank[base]) & (rank[whole] > alone)
+                if broken.any():
+                    at = int(np.argmin(np.where(broken, size[base], len(size))))
+                    within = (allowed & (numbers & ~sets[at] == 0) for sets in (base, whole))
+                    largest = (int(np.argmax(np.where(subsets, size, -1))) for subsets in within)
+                    self._refuse_exchange(*(np.flatnonzero(members[at]).tolist() for at in largest))
+
+    # -- at random ----------------------------------------------------------------------------------
+
+    def _verify_some(self, clock: Clock) -> None:
+        """Verify pairs of elements, and maximal subsets of random sets, until questions or time run out."""
+        n, rng = self._system.n, np.random.default_rng(0)
+        self._verify_pairs(np.sort(rng.permutation(n)[:MOST_PAIRED]), clock)
+        while self._questions < MOST_QUESTIONS:
+            clock.check()
+            # Sizes of all orders: some rules bind among few elements, some among many.
+            size = int(np.exp(rng.uniform(0.0, np.log(n + 1))))
+            ground = rng.permutation(n)[:size]
+            first = self._grown([], ground)
+            self._verify_subsets(first, rng)
+            drawn = rng.permutation(ground)[: rng.integers(1, size + 1)]
+            if self._allows(drawn):  # a set that cannot be grown from nothing may be allowed, too
+                self._verify_subsets(drawn, rng)
+            if self._exchange:
+                second = self._grown([], rng.permutation(ground))
+                self.verified += 1
+                if len(first) != len(second):
+                    self._refuse_exchange(*sorted((first, second), key=len))
+
+    def _verify_subsets(self, whole: Iterable[int], rng: np.random.Generator) -> None:
+        shuffled = rng.permutation(np.array(whole, dtype=np.intp))
+        for part in (shuffled[1:], shuffled[: rng.integers(len(shuffled) + 1)]):
+            self._require_subset(shuffled, part)
+            self.verified += not self._exchange
+
+    def _verify_pairs(self, elements: IndexArray, clock: Clock) -> None:
+        """Verify that no loop is allowed with another, and that being parallel is transitive."""
+        alone = np.array([self._allows([element]) for element in elements], dtype=bool)
+        together = np.zeros((len(elements), len(elements)), dtype=bool)
+        for column in range(len(elements)):
+            clock.check()
+            for row in range(column):
+                pair = elements[[row, column]]
+                together[row, column] = together[column, row] = self._allows(pair)
+                if together[row, column] and not (alone[row] and alone[column]):
+                    self._refuse_closure(pair, pair[1:] if alone[row] else pair[:1])
+        if self._exchange:
+            parallel = ~together & alone & alone[:, None]
+            linked = parallel.astype(np.intp) @ parallel.astype(np.intp) > 0
+            for first, second in np.argwhere(linked & together)[:1]:
+                middle = int(np.argmax(parallel[first] & parallel[second]))
+                self._refuse_exchange([int(elements[middle])], elements[[first, second]].tolist())
+
+    # -- refusals -----------------------------------------------------------------------------------
+
+    def _require_subset(self, whole: IndexArray, part: IndexArray) -> None:
+        if not self._allows(part):
+            self._refuse_closure(whole, part)
+
+    def _refuse_closure(self, whole: IndexArray, part: IndexArray) -> NoReturn:
+        raise ValueError(
+            f"{self._system!r} is not downward closed: it allows {np.sort(whole).tolist()}, but not its "
+            f"subset {np.sort(part).tolist()}. Every subset of an allowed set must be allowed; there is no "
+            "method here for other families"
+        )
+
+    def _refuse_exchange(self, small: list[int], large: list[int]) -> NoReturn:
+        # Of the larger set, one element more than the smaller has is enough: first those that both have.
+        whole, large = large, sorted(large, key=lambda element: element not in small)[: len(small) + 1]
+        self._require_subset(np.array(whole), np.array(large))
+        rest = np.setdiff1d(large, small).tolist()
+        smaller, larger = np.sort(small).tolist(), np.sort(large).tolist()
+        raise ValueError(
+            f"{self._system!r} is not a matroid: it allows {smaller} and {larger}, but none of {rest} can be "
+            f"added to {smaller}, the smaller of the two. Use sw.OracleSystem(n, "
+            "is_independent), which takes any family that has the subsets of its sets, such as a budget"
+        )

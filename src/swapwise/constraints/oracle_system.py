@@ -1,0 +1,248 @@
+"""Any family of sets in which subsets of allowed sets are allowed, given by a test for its sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from itertools import combinations, islice
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray, as_count
+from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.axioms import SECONDS, Axioms
+from swapwise.constraints.base import MaxWeight, as_order
+from swapwise.constraints.oracle import Oracle
+from swapwise.moves import MoveList
+
+# Sets tried beyond single drops, for one element and for all that might be added: the first finds every
+# minimal drop from sets of up to eight, the second keeps a look at all moves within a second if the function
+# takes microseconds.
+MOST_TRIED, MOST_TRIED_IN_ALL = 256, 50_000
+
+# Elements whose subsets are all asked about, for a bound on weights: 1024 questions per block, once.
+BLOCK = 10
+
+Drops = tuple[int, ...]
+
+
+class OracleSystem(Oracle):
+    """Any downward-closed family, given by a function that says which sets are allowed: a budget, say.
+
+    Moves add one element and drop the least that must go: all inclusion-minimal sets of chosen elements that
+    make room for it where they are few, else all single elements that do and some larger sets. There is no
+    theorem on such a search, so ``result.guarantee`` is vacuous; ``certify`` and ``exact`` prove what they
+    prove by bounds that hold for every downward-closed family.
+
+    Parameters
+    ----------
+    n : int
+        Size of the ground set.
+    is_independent : callable
+        Gets a sorted integer array and returns True or False, for the same set always the same. ∅ has to be
+        allowed, and every subset of an allowed set.
+    size : int, optional
+        Allow no more elements than this; the function is not asked about larger sets. Proofs are much faster
+        if it is small.
+
+    Raises
+    ------
+    ValueError
+        If a set is allowed and one of its subsets is not. Up to 12 elements all sets are verified; beyond,
+        pairs, random subsets, and every set that a search meets. What was not verified is named by
+        ``assumptions``, and by every certificate.
+
+    See Also
+    --------
+    OracleMatroid : where the family is a matroid, moves are fewer, and theorems say how good they are.
+
+    Examples
+    --------
+    At most 7 to spend:
+
+    >>> import numpy as np
+    >>> from swapwise import Linear, OracleSystem, exact, maximize
+    >>> price = np.array([4, 3, 5, 2, 1])
+    >>> affordable = OracleSystem(5, lambda support: price[support].sum() <= 7)
+    >>> worth = Linear([5.0, 4.0, 6.0, 2.5, 1.0])
+    >>> found = maximize(worth, affordable)
+    >>> found.support, found.value, found.guarantee.vacuous
+    (array([2, 3]), 8.5, True)
+    >>> best = exact(worth, affordable)
+    >>> best.support, best.value, best.status.name
+    (array([0, 1]), 9.0, 'OPTIMAL')
+    """
+
+    def __init__(self, n: int, is_independent: Callable[[IndexArray], bool], size: int | None = None) -> None:
+        super().__init__(n, is_independent)
+        self.size = self.n if size is None else min(self.n, as_count(size, "size"))
+        self._axioms: Axioms = Axioms(self, exchange=False)
+
+    def _allows(self, elements: tuple[int, ...]) -> bool:
+        return len(elements) <= self.size and super()._allows(elements)
+
+    def _fits(self, *elements: int) -> bool:
+        return self._allows(tuple(sorted(elements)))
+
+    def _grown(self, chosen: Iterable[int], order: Iterable[int]) -> list[int]:
+        """Add to elements that are allowed together each of the order that fits beside those before it."""
+        grown = list(chosen)
+        for element in order:
+            if element not in grown and self._fits(*grown, element):
+                grown.append(element)
+        return grown
+
+    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        """Add to an allowed set each element of ``order`` in turn that keeps it allowed."""
+        grown = np.sort(np.array(self._grown(support.tolist(), as_order(order).tolist()), dtype=np.intp))
+        self._axioms.note(grown)
+        return grown
+
+    def exchange_size(self, q: int = 1) -> int:
+        """Return t: how many elements a move adds and drops in all, at most."""
+        return min(self.n, 1 + self.max_size())
+
+    # -- moves --------------------------------------------------------------------------------------
+
+    def moves(
+        self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
+    ) -> Iterator[MoveList]:
+        """Yield the moves that add one element and drop no more than has to go for it."""
+        yield _listed(self._ways(support, q, candidates))
+
+    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
+        """Return, for all that can be added, the move whose drop has the least total cost.
+
+        The cheapest of the moves that :meth:`moves` lists and of one more, which keeps the costly elements
+        first. It is the cheapest of all where :meth:`moves` lists all, as it does from sets of up to eight.
+        """
+        costly_first = support[np.argsort(-cost[support], kind="stable")].tolist()
+        cheapest = []
+        for element, ways in self._ways(support, q):
+            drops = {*ways, self._dropped(support, [element], costly_first)}
+            cheapest.append((element, [min(drops, key=lambda drop: (cost[list(drop)].sum(), drop))]))
+        return _listed(cheapest)
+
+    def _ways(
+        self, support: IndexArray, q: int, candidates: IndexArray | None = None
+    ) -> Iterator[tuple[int, list[Drops]]]:
+        """Yield the elements that can be added, each with the drops that make room for it."""
+        if q != 1:
+            raise ValueError(
+                f"an OracleSystem is searched by adding one element at a time, q = 1; got q = {q}"
+            )
+        self._axioms.note(support)
+        outside = np.setdiff1d(np.arange(self.n) if candidates is None else candidates, support)
+        most = min(MOST_TRIED, MOST_TRIED_IN_ALL // max(1, len(outside)))
+        for element in outside.tolist():
+            if self._fits(element):
+                yield element, self._drops(support, element, most)
+
+    def _drops(self, support: IndexArray, element: int, most: int) -> list[Drops]:
+        """Return minimal sets to drop for an element: all of them, if at most ``most`` sets tell."""
+        chosen = support.tolist()
+        if self._fits(*chosen, element):
+            return [()]
+        alone = [e for e in chosen if self._fits(*(other for other in chosen if other != e), element)]
+        # Other minimal drops hold none of these, so that all of these have to fit beside the element.
+        rest = [e for e in chosen if e not in alone]
+        found: list[Drops] = []
+        if rest and self._fits(*alone, element):
+            for drop in islice(
+                (drop for size in range(2, len(rest) + 1) for drop in combinations(rest, size)), most
+            ):
+                kept = (e for e in chosen if e not in drop)
+                if not any(set(other) <= set(drop) for other in found) and self._fits(*kept, element):
+                    found.append(drop)
+            if 2 ** len(rest) > most:
+                found += [self._dropped(support, [element, *alone], order) for order in (rest, rest[::-1])]
+        return sorted({(e,) for e in alone} | set(found))
+
+    def _dropped(self, support: IndexArray, first: list[int], order: list[int]) -> Drops:
+        """Return what is dropped if each element in turn is kept that fits beside those before it."""
+        kept = self._grown(first, order)
+        return tuple(element for element in support.tolist() if element not in kept)
+
+    # -- weights ------------------------------------------------------------------------------------
+
+    def max_size(self) -> int:
+        """Return a bound on the size of allowed sets: the largest size up to 12 elements."""
+        return self._max_size
+
+    @cached_property
+    def _max_size(self) -> int:
+        return min(self.size, int(self._bound(np.ones(self.n))))
+
+    def _max_weight(self, weights: FloatArray) -> MaxWeight:
+        """Return a heavy set: a heaviest one up to 12 elements, else one of greedy, exchanges and a bound."""
+        value = np.maximum(weights, 0.0)
+        if self._axioms.maximal is not None:
+            heaviest = self._axioms.maximal[int(np.argmax(self._axioms.maximal @ value))]
+            support = np.flatnonzero(heaviest & (value > 0))
+            return MaxWeight(support, float(weights[support].sum()))
+        support = self._heavy(value)
+        weight = float(weights[support].sum())
+        bound = max(weight, self._bound(value))
+        return MaxWeight(support, weight, weight / bound if bound > 0 else 1.0, bound)
+
+    def _heavy(self, value: FloatArray) -> IndexArray:
+        """Return the greedy set, after each element was tried for the least valuable that must go for it."""
+        in_turn = np.argsort(-value, kind="stable")[: np.count_nonzero(value)].tolist()
+        chosen = self._grown([], in_turn)
+        for element in in_turn:
+            if element not in chosen and self._fits(element):
+                by_value = sorted(chosen, key=lambda e: (-value[e], e))
+                other = self._grown([element], by_value)
+                if value[other].sum() > value[chosen].sum():
+                    chosen = other
+        return self.extend(np.array(sorted(chosen), dtype=np.intp), in_turn)
+
+    def _bound(self, value: FloatArray) -> float:
+        """Return a weight that no allowed set exceeds; no value is negative.
+
+        A set has in each block of elements no more than the heaviest allowed subset of that block, and in all
+        no more than the ``size`` largest values.
+        """
+        of_blocks = sum(float((maximal @ value[block]).max()) for block, maximal in self._blocks)
+        return min(of_blocks, float(np.sort(value)[::-1][: self.size].sum()))
+
+    @cached_property
+    def _blocks(self) -> list[tuple[IndexArray, FloatArray]]:
+        """The elements in blocks, each with its maximal allowed subsets, one per row of zeros and ones."""
+        if self._axioms.maximal is not None:
+            return [(np.arange(self.n), self._axioms.maximal.astype(float))]
+        clock = Clock(SECONDS)
+        blocks = (np.arange(begin, min(self.n, begin + BLOCK)) for begin in range(0, self.n, BLOCK))
+        return [(block, self._maximal_within(block, clock)) for block in blocks]
+
+    def _maximal_within(self, block: IndexArray, clock: Clock) -> FloatArray:
+        """Return the maximal allowed subsets of a block, or the block itself if time is up."""
+        allowed: set[Drops] = {()}
+        latest: list[Drops] = [()]
+        try:
+            while latest:
+                larger = [(*s, e) for s in latest for e in range(s[-1] + 1 if s else 0, len(block))]
+                latest = []
+                for places in larger:
+                    clock.check()
+                    if self._fits(*block[list(places)].tolist()):
+                        latest.append(places)
+                allowed.update(latest)
+        except OutOfTime:
+            return np.ones((1, len(block)))
+        inner = {places[:at] + places[at + 1 :] for places in allowed for at in range(len(places))}
+        maximal = sorted(allowed - inner)
+        rows = np.zeros((len(maximal), len(block)))
+        for row, places in enumerate(maximal):
+            rows[row, list(places)] = 1.0
+        return rows
+
+
+def _listed(ways: Iterable[tuple[int, list[Drops]]]) -> MoveList:
+    """Return moves as a list, in the order in which they come."""
+    pairs = [(element, drop) for element, drops in ways for drop in drops]
+    width = max((len(drop) for _, drop in pairs), default=1)
+    dropped = np.full((len(pairs), width), -1, dtype=np.intp)
+    for row, (_, drop) in enumerate(pairs):
+        dropped[row, : len(drop)] = drop
+    return MoveList(np.array([[element] for element, _ in pairs], dtype=np.intp).reshape(-1, 1), dropped)
