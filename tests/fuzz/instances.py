@@ -15,12 +15,13 @@ import numpy as np
 from scipy import sparse
 
 import swapwise as sw
+from swapwise.numerics import precision_of
 from tests.fuzz.designs import Random, some_design, some_weights
 from tests.fuzz.families import Edges, Family, some_family
 from tests.fuzz.oracles import Likelihood, Regression
 
 #: How well LeastSquares takes columns to be known, relative to their length, by the type of the data
-PRECISION = {"f4": 1.2e-7, "f8": 1e-10}
+PRECISION = {"f4": precision_of(single=True), "f8": precision_of(single=False)}
 #: What numbers are rounded by, relative to them
 EPS = {"f4": 6e-8, "f8": 1.1e-16}
 

@@ -21,6 +21,8 @@ class Columns(ABC):
     n_features: int
     #: Whether products are only as exact as single precision
     single: bool = False
+    #: Whether the numbers are stored in single precision, whatever is made of them
+    stored_in_single: bool = False
     #: Whether one column costs as much to read as all of them do
     streamed: bool = False
     #: How many times all of the data were read so far; a few columns count as their share

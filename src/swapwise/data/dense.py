@@ -31,7 +31,7 @@ class DenseMatrix(Matrix):
         self._array = array if by_columns else np.ascontiguousarray(array)
         self._by_columns = by_columns
         self.n_samples, self.n_features = array.shape
-        self.single = array.dtype == np.float32
+        self.single = self.stored_in_single = array.dtype == np.float32
 
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns as the rows of a new array."""

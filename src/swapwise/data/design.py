@@ -58,7 +58,7 @@ class Design(Columns):
     ) -> None:
         self.matrix = matrix
         self.n_samples, self.n_features = matrix.n_samples, matrix.n_features
-        self.single = matrix.single
+        self.single, self.stored_in_single = matrix.single, matrix.stored_in_single
         self.row_scale: FloatArray | None = None
         weight = np.ones(self.n_samples)
         if sample_weight is not None:

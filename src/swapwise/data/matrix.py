@@ -26,6 +26,8 @@ class Matrix(ABC):
     n_features: int
     #: Whether products are only as exact as single precision
     single: bool = False
+    #: Whether the numbers are stored in single precision, whatever is made of them
+    stored_in_single: bool = False
 
     @abstractmethod
     def columns(self, elements: IndexArray) -> FloatArray:

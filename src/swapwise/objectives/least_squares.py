@@ -101,7 +101,7 @@ class LeastSquares(SparseObjective):
         self.y = design.rows(y, "y")
         self.ridge = as_real(ridge, "ridge")
         #: How far columns are known, relative to their length
-        self.precision = precision_of(design.single)
+        self.precision = precision_of(design.stored_in_single)
         require_scale(np.abs(self.y).max(keepdims=True), "y")
         if not isinstance(X, Design):
             require_scale(design.sizes, "column {} of X", design.largest_entries)
