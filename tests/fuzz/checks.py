@@ -195,7 +195,8 @@ def other_values(truth: Truth) -> list[tuple[Set, float, str, float]]:
         data = objective.regression
         good = [s for s in few if data.precision > 0 or data.condition(s) < ILL]
         values = data.values(good, data.precision)
-        found += [(s, v, "long doubles", 1e-7) for s, v in zip(good, values.tolist(), strict=True)]
+        near = [truth.explained(1e-7, s) / truth.scale if truth.scale else 1e-7 for s in good]
+        found += [(s, v, "long doubles", t) for s, v, t in zip(good, values.tolist(), near, strict=True)]
         if objective.whole:
             fractions = [(s, data.rational(s)) for s in few[:3]]
             found += [(s, float(v), "rational numbers", 1e-7) for s, v in fractions if v is not None]
