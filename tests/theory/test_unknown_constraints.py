@@ -84,7 +84,9 @@ def test_sparse_objectives_get_none_either():
         "modular",
     ):
         assert sw.maximize(objective, KNAPSACK, method).guarantee.vacuous
-    assert sw.guarantee("oblivious", KNAPSACK, sw.restricted_constants(objective, 5, 5)).vacuous
+    constants = sw.restricted_constants(objective, 5, 5)
+    for method in ("oblivious", "semi-oblivious", "greedy", "modular"):
+        assert "does not say that it is a matroid" in sw.guarantee(method, KNAPSACK, constants).reason
 
 
 def test_a_class_that_says_its_p_is_believed_and_that_is_said():
@@ -112,7 +114,7 @@ def budget_oracle(rng, n=8):
 
 
 def test_forty_budgets_as_matroids_are_refused_and_as_systems_right():
-    """Before, 4 of 40 were called OPTIMAL below the best."""
+    """As matroids on trust, 3 of these 40 were called OPTIMAL below the best."""
     refused = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -133,7 +135,7 @@ def test_forty_budgets_as_matroids_are_refused_and_as_systems_right():
 
 
 def test_at_most_one_group_touched():
-    """Before, 0.342 was called OPTIMAL where 0.658 is feasible."""
+    """As a matroid on trust, such a family was called OPTIMAL below the best for some data."""
     rng = np.random.default_rng(0)
     labels = np.array([0, 0, 0, 1, 1, 1, 1, 1])
     X = rng.standard_normal((30, 8))
@@ -151,10 +153,9 @@ def test_at_most_one_group_touched():
 
 
 def test_exhaustive_search_does_not_rely_on_axioms_that_were_not_verified():
-    stray = set(range(16, 20))
-    matroid = sw.OracleMatroid(20, lambda s: len(s) <= 3 or set(s.tolist()) == stray)
+    pair = {28, 29}  # maximal by themselves, where all other maximal sets have three elements
+    matroid = sw.OracleMatroid(30, lambda s: len(s) <= 3 and (len(s) < 3 or not pair <= set(s.tolist())))
     assert matroid.assumptions
-    matroid._axioms.note = lambda *_, **__: None  # as if no search had met it
     found = {tuple(s.tolist()) for s in allowed_sets(matroid, maximal=True)}
-    assert tuple(sorted(stray)) in found
+    assert tuple(sorted(pair)) in found
     assert (0, 1, 2) in found

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 # Up to this many elements every set is asked about: 4096 questions, about as many as one search asks.
 FULL_UP_TO = 12
 
-# Beyond, as many questions: all pairs of up to 64 elements (2016), the rest at random. What ten times as many
-# find in addition is little: benchmarks/oracles.py has the rates.
+# Beyond, as many questions: all pairs of up to 64 elements (2016), the rest at random. What they find of
+# families that are not matroids: benchmarks/oracles.py.
 MOST_QUESTIONS, MOST_PAIRED = 4096, 64
 
 # A slow oracle is asked for no longer than this, once for all sets and once at random.
