@@ -77,6 +77,13 @@ class SweptBasis:
         return float((explained - penalty) / self.objective.total)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether every chosen column leaves a fair share of its squared length unexplained by the others."""
+        chosen = self.elements[: self.size]
+        inflation = np.diag(self.inverse)[: self.size] * self.objective.squares[chosen]
+        return bool(inflation.max(initial=0.0) * SAFE_SHARE <= 1.0)
+
+    @property
     def corr(self) -> FloatArray:
         """The correlations of all columns with the residual."""
         if self._corr is None:
