@@ -9,7 +9,7 @@ from swapwise.clock import Clock
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SparseObjective
 from swapwise.theory.atoms import Mixture
-from swapwise.theory.bounds import bound_of_all
+from swapwise.theory.bounds import ceiling
 from swapwise.theory.branching import Node
 from swapwise.theory.diagonal import best_diagonal, is_spared, schur_complement
 from swapwise.theory.perspective import Dual, Perspective
@@ -41,7 +41,7 @@ class PerspectiveNode(Node):
         self.region = region
         self.diagonal = diagonal
         self.dual = dual
-        self.bound = bound_of_all(objective, region) if dual is None else dual.bound_on(region)
+        self.bound = ceiling(objective) if dual is None else dual.bound_on(region)
         self._dual_bound = np.inf if dual is None else self.bound
         self._settled_below = -np.inf
         #: How often the diagonal was chosen anew, here and above

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,13 +14,16 @@ from swapwise.interrupts import plain_interrupts
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.result import Status
-from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all
+from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all, ceiling
 from swapwise.theory.branching import BranchAndBound, Node
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.constants import restricted_constants
 from swapwise.theory.region import Region
 from swapwise.theory.roots import WHOLE_CURVATURE_UP_TO, root_node
 from swapwise.theory.set_node import SetNode
+
+# How much of the time the bound of all elements together may take, which is seldom the best one.
+SHARE_FOR_ALL = 0.3
 
 
 class Prover:
@@ -45,6 +49,7 @@ class Prover:
     def run(self, clock: Clock, gap: float, max_nodes: int | None = None) -> Status:
         """Go on until the answer has at least ``1 − gap`` of the bound; return why it stopped."""
         self.status = Status.COMPLETE
+        self.region = replace(self.region, clock=clock)
         try:
             with plain_interrupts():
                 self._simple_bounds(clock)
@@ -111,7 +116,10 @@ class Prover:
     def _simple_bounds(self, clock: Clock) -> None:
         objective, region, support = self.objective, self.region, self.answer
         if objective.monotone:
-            self.bounds["all"] = bound_of_all(objective, region)
+            if np.isfinite(objective.ceiling):
+                self.bounds["all"] = ceiling(objective)
+            self.bounds["all"] = bound_of_all(objective, region, clock.share(SHARE_FOR_ALL))
+        clock.check()
         if objective.submodular:
             self.bounds["gains"] = min(
                 bound_from_gains(objective, region, at, clock)[0] for at in (region.held, support)
