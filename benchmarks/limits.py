@@ -274,6 +274,7 @@ CASES = [
 def serve(number: int, limit: float) -> None:
     """Run one case in this process; say when it begins, how long it took and what came of it."""
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have jobs in the background ignore it
     case = CASES[number]
     case.call(*case.problem(case.small), 5.0)
     problem = case.problem(case.size)

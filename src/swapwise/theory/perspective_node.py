@@ -124,7 +124,7 @@ class PerspectiveNode(Node):
         matrix = schur_complement(whole, free[elements]) if free.any() else whole
         # A little for every element: what is of no use here may be elsewhere.
         worth = worth + 1e-3 * float(worth @ D) / (len(D) * D)
-        chosen = best_diagonal(matrix, worth, D)
+        chosen = best_diagonal(matrix, worth, D, clock=self.region.clock)
         self.rounds += 1
         diagonal = self.diagonal.copy()
         diagonal[kept] += (chosen - D) * 2 / (self.rounds + 2)

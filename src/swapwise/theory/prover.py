@@ -22,8 +22,8 @@ from swapwise.theory.region import Region
 from swapwise.theory.roots import WHOLE_CURVATURE_UP_TO, root_node
 from swapwise.theory.set_node import SetNode
 
-# How much of the time the bound of all elements together may take, which is seldom the best one.
-SHARE_FOR_ALL = 0.3
+# How much of the time that is left each of the simple bounds may take, which are seldom the best ones.
+SHARE_OF_TIME = 0.3
 
 
 class Prover:
@@ -118,12 +118,13 @@ class Prover:
         if objective.monotone:
             if np.isfinite(objective.ceiling):
                 self.bounds["all"] = ceiling(objective)
-            self.bounds["all"] = bound_of_all(objective, region, clock.share(SHARE_FOR_ALL))
+            self.bounds["all"] = bound_of_all(objective, region, clock.share(SHARE_OF_TIME))
         clock.check()
         if objective.submodular:
-            self.bounds["gains"] = min(
-                bound_from_gains(objective, region, at, clock)[0] for at in (region.held, support)
-            )
+            for at in (region.held, support):
+                part = replace(region, clock=clock.share(SHARE_OF_TIME))
+                bound, _ = bound_from_gains(objective, part, at, clock)
+                self.bounds["gains"] = min(bound, self.bounds.get("gains", np.inf))
         if (
             isinstance(objective, SparseObjective)
             and objective.single
@@ -131,6 +132,7 @@ class Prover:
         ):
             s = max(1, min(region.constraint.max_size(), objective.n))
             constants = restricted_constants(objective, s, 1)
+            clock.check()
             m = constants.m_2s - ROUNDING * objective.n * constants.M_1
             if m > 0:
                 self.bounds["concavity"] = bound_from_concavity(objective, region, support, m)

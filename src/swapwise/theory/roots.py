@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
@@ -45,7 +47,9 @@ def spare_diagonal(objective: SparseObjective, region: Region) -> FloatArray:
         return objective.hessian_diagonal_bound()
     kept = np.flatnonzero(~region.outside)
     diagonal = np.zeros(objective.n)
-    diagonal[kept] = fair_diagonal(objective.hessian_at(np.zeros(objective.n), kept))
+    region.clock.check()
+    hessian = objective.hessian_at(np.zeros(objective.n), kept)
+    diagonal[kept] = fair_diagonal(hessian, region.clock)
     return diagonal
 
 
@@ -56,7 +60,7 @@ def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clo
     >>> relaxation_start(LeastSquares(np.eye(3), [1.0, 3.0, 2.0]), Uniform(3, 2), Clock())
     array([1, 2])
     """
-    region = Region.of(constraint)
+    region = replace(Region.of(constraint), clock=clock)
     root = None
     if isinstance(objective, SparseObjective) and objective.single:
         root = relaxed_root(objective, region)
