@@ -178,7 +178,9 @@ def _certify(f: Any, constraint: Any, limit: float) -> str:
 
 
 def _proven(certificate: Any) -> str:
-    return f"{certificate.status} {certificate.value:.4g} of {certificate.upper_bound:.6g} ({certificate.kind})"
+    return (
+        f"{certificate.status} {certificate.value:.4g} of {certificate.upper_bound:.6g} ({certificate.kind})"
+    )
 
 
 def _exact(f: Any, constraint: Any, limit: float) -> str:

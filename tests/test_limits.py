@@ -63,7 +63,7 @@ def seconds_of(call):
     return time.perf_counter() - since, answer
 
 
-@pytest.mark.parametrize("problem, size", [(ising, 100), (logistic, 3000)])
+@pytest.mark.parametrize(("problem", "size"), [(ising, 100), (logistic, 3000)])
 class TestProofs:
     def test_certify_keeps_its_limit(self, problem, size):
         f, constraint = problem(size)
@@ -89,7 +89,7 @@ class TestProofs:
 
 class TestClimbedBounds:
     @pytest.mark.parametrize("looks", [0, 1, 3, 10, 1000])
-    @pytest.mark.parametrize("problem, size", [(ising, 12), (logistic, 40)])
+    @pytest.mark.parametrize(("problem", "size"), [(ising, 12), (logistic, 40)])
     def test_no_point_on_the_way_proves_too_much(self, problem, size, looks):
         f, _ = problem(size)
         everything = np.arange(f.n)
@@ -127,12 +127,24 @@ class TestClimbedBounds:
         monkeypatch.setattr(type(f), "coef", lambda *_: np.zeros(1500))
         assert 0 < f.upper_bound(np.arange(1500)) < f.ceiling
 
+    @pytest.mark.parametrize("ridge", [0.001, 0.0])
+    def test_a_large_fit_made_step_by_step_is_the_same(self, ridge, monkeypatch):
+        f, _ = logistic(20, ridge)
+        support = np.arange(0, 20, 2)
+        value, coef = f._fit(support)
+        monkeypatch.setattr("swapwise.objectives.generalized_linear.QUICK_FIT", 0.0)
+        again, stepwise = f._fit(support)
+        assert again == pytest.approx(value, rel=1e-13)
+        np.testing.assert_allclose(stepwise, coef, rtol=1e-9)
+
     def test_an_objective_of_ones_own_is_bounded_by_what_it_has_climbed(self):
         target = np.linspace(1, 2, 50) * np.geomspace(1, 100, 50)
 
         def value(w):
             time.sleep(0.01)
-            return float(target @ w - np.geomspace(1, 100, 50) @ w**2 / 2), target - np.geomspace(1, 100, 50) * w
+            return float(target @ w - np.geomspace(1, 100, 50) @ w**2 / 2), target - np.geomspace(
+                1, 100, 50
+            ) * w
 
         f = sw.CustomObjective(value, n=50, strong_concavity=1.0)
         best = float((target**2 / np.geomspace(1, 100, 50)).sum()) / 2
@@ -241,7 +253,9 @@ class TestPrograms:
 
     def test_what_stops_for_another_reason_does_not(self):
         asked = []
-        answer = solve_within(Clock(), lambda seconds: asked.append(seconds) or SimpleNamespace(status=STOPPED))
+        answer = solve_within(
+            Clock(), lambda seconds: asked.append(seconds) or SimpleNamespace(status=STOPPED)
+        )
         assert answer.status == STOPPED
         assert len(asked) == 1
 
@@ -289,7 +303,11 @@ except KeyboardInterrupt:
 """
 
 CALLS = {
-    "certify a graph": ("ising(100)", "sw.certify(*ising(10), [0])", "sw.certify(f, constraint, [0], time_limit=None).status"),
+    "certify a graph": (
+        "ising(100)",
+        "sw.certify(*ising(10), [0])",
+        "sw.certify(f, constraint, [0], time_limit=None).status",
+    ),
     "certify a classification": (
         "logistic(3000)",
         "sw.certify(*logistic(10), [0])",

@@ -188,7 +188,8 @@ class IndependenceSystem(ABC):
         """Return an allowed set of largest (or nearly largest) total weight.
 
         ``time_limit`` is in seconds. Where it is too short for the heaviest set, the best one so far is
-        returned; ``exact`` is then False, and ``factor`` says how much of the largest weight it has for certain.
+        returned; ``exact`` is then False, ``upper_bound`` is what was proven by then, and ``factor`` the
+        share of the largest weight that the set has for certain.
 
         >>> from swapwise import SetPacking
         >>> SetPacking([{1, 2}, {2, 3}, {3, 4}]).max_weight([2.0, 3.0, 2.0], time_limit=10.0)

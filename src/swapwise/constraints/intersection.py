@@ -133,7 +133,8 @@ class Intersection(IndependenceSystem):
         if self.p == 2:
             from swapwise.constraints.matroid_intersection import common_set_within
 
-            found = common_set_within(*self.matroids, weights, clock)
+            first, second = self.matroids
+            found = common_set_within(first, second, weights, clock)
             return found if found.exact else found.or_heavier(greedy_weight(self, weights))
         # A local optimum of a linear function has at least 1 / (p − 1 + 1/q) of the largest weight.
         support = local_search_weight(self, weights, clock=clock)

@@ -21,9 +21,7 @@ def greedy_weight(constraint: IndependenceSystem, weights: FloatArray) -> MaxWei
     MaxWeight(support=array([1]), weight=3.0, factor=0.5, bound=None)
     """
     heaviest_first = np.argsort(-weights, kind="stable")
-    support = constraint.extend(
-        np.empty(0, dtype=np.intp), heaviest_first[: np.count_nonzero(weights > 0)]
-    )
+    support = constraint.extend(np.empty(0, dtype=np.intp), heaviest_first[: np.count_nonzero(weights > 0)])
     return MaxWeight(support, float(weights[support].sum()), factor=1 / constraint.p)
 
 
@@ -38,8 +36,8 @@ def local_search_weight(
     comes to this. Under one matroid, p = 1, it is a heaviest set.
 
     The search starts at the greedy set and takes the best move each time, as long as the weight rises
-    by more than rounding. Elements without positive weight are never chosen. Out of time, the best set so far is
-    returned: never lighter than the greedy set, which has at least 1/p of the largest weight itself.
+    by more than rounding. Elements without positive weight are never chosen. Out of time, the best set so far
+    is returned: never lighter than the greedy set, which has at least 1/p of the largest weight itself.
 
     >>> from swapwise import Partition
     >>> local_search_weight(Partition(["a", "a", "b"], 1), np.array([1.0, 2.0, -3.0]))

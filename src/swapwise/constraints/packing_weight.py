@@ -223,8 +223,8 @@ def _decide(problem: _Problem, relaxed: _Relaxation, found: _Found) -> bool:
     if last.packing is None or problem.weight(last.packing) < last.bound - rounding - 1e-6 * gap:
         raise RuntimeError(
             f"the integer program of a heaviest packing stopped short of its proof: it found "
-            f"{'nothing' if last.packing is None else problem.weight(last.packing)} where {last.bound} is not "
-            "ruled out"
+            f"{'nothing' if last.packing is None else problem.weight(last.packing)} where {last.bound} "
+            "is not ruled out"
         )
     found.packing, found.bound = last.packing, last.bound
     return True
@@ -289,9 +289,7 @@ def _relax(problem: _Problem, active: BoolArray, found: _Found) -> _Relaxation:
         active[newcomers[np.argsort(-reduced[newcomers], kind="stable")[:MOST_NEWCOMERS]]] = True
 
 
-def _linear_program(
-    problem: _Problem, columns: IndexArray, clock: Clock
-) -> tuple[FloatArray, FloatArray]:
+def _linear_program(problem: _Problem, columns: IndexArray, clock: Clock) -> tuple[FloatArray, FloatArray]:
     """Return the values of all elements when only some columns take part, and the prices of the rows."""
     clock.check()
     answer = solve_within(
@@ -388,7 +386,9 @@ def _best_within(
     return _Program(chosen, bound, finished=not late)
 
 
-def _integer_program(costs: FloatArray, limits: LinearConstraint, clock: Clock, node_limit: int | None) -> Any:
+def _integer_program(
+    costs: FloatArray, limits: LinearConstraint, clock: Clock, node_limit: int | None
+) -> Any:
     """Minimise the costs of whole numbers between 0 and 1; SciPy calls the limit on nodes "other", 4."""
     options = {"mip_rel_gap": 0.0} | ({} if node_limit is None else {"node_limit": node_limit})
     answer = solve_within(

@@ -21,8 +21,8 @@ FIRST_SECONDS, SECONDS_IN_THREAD, GROWTH = 0.25, 10.0, 4.0
 def solve_within(clock: Clock, solve: Callable[[float], Any]) -> Any:
     """Return what ``solve(seconds)`` finds in the time that is left; it gets more each time that it stops.
 
-    A program that comes to its end has the answer that it would have without a limit, on every machine. One that
-    stops long before its limit had another reason, and will not do better.
+    A program that comes to its end has the answer that it would have without a limit, on every machine. One
+    that stops long before its limit had another reason, and will not do better.
 
     >>> from types import SimpleNamespace
     >>> solve_within(Clock(), lambda seconds: SimpleNamespace(status=0, seconds=seconds))

@@ -19,7 +19,7 @@ from swapwise.moves import Move, MoveBatch
 # A fit whose slope promises less than this, relative to its value, has come to its end.
 CONVERGED = 1e-6
 
-# Seconds. Fits that take longer would keep the clock and Ctrl-C waiting, and are not made where a bound will do.
+# Seconds. Fits that take longer keep the clock and Ctrl-C waiting, and are not made where a bound will do.
 QUICK_FIT = 0.3
 
 

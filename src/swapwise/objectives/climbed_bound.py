@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from contextlib import suppress
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
@@ -22,11 +22,12 @@ class _TightEnough(Exception):
 def climbed_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -> float:
     """Return what f(support) does not exceed, the better the more time there is.
 
-    Newton's method takes the cube of the number of elements in operations, in one piece. Here L-BFGS climbs by
-    values and gradients, and every point w on its way proves a bound: with curvature of at least m,
-    ``f(support) ≤ u(w) + ‖∇u(w)‖² / 2m``, the gradient taken on ``support``. The ceiling of the objective holds
-    from the start.
+    Newton's method takes the cube of the number of elements in operations, in one piece. Here L-BFGS climbs
+    by values and gradients, and every point w on its way proves a bound: with curvature of at least m,
+    ``f(support) ≤ u(w) + ‖∇u(w)‖² / 2m``, the gradient taken on ``support``. The ceiling of the objective
+    holds from the start.
 
+    >>> import numpy as np
     >>> from swapwise import Logistic
     >>> X = np.random.default_rng(0).standard_normal((50, 6))
     >>> f = Logistic(X, X[:, 0] > 0, ridge=0.1)
@@ -56,8 +57,6 @@ def climbed_bound(objective: SparseObjective, support: IndexArray, clock: Clock)
         return -value, -slope
 
     options = {"maxiter": STEPS, "maxfun": 2 * STEPS, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
-    try:
+    with suppress(OutOfTime, _TightEnough):
         minimize(fall, first, jac=True, method="L-BFGS-B", options=options)
-    except (OutOfTime, _TightEnough):
-        pass
     return float(bound)

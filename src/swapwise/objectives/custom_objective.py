@@ -208,7 +208,7 @@ class CustomObjective(SparseObjective):
         return climb.value - self._at_zero, climb.point
 
     def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
-        """Return what f(support) does not exceed: infinity if there is no maximum, or no time to get near it."""
+        """Return what f(support) does not exceed: infinity if there is no maximum, or no time to see it."""
         if not len(support):
             return 0.0
         with np.errstate(all="ignore"):

@@ -14,7 +14,7 @@ from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked
 from swapwise.data.streamed import StreamedDesign
 from swapwise.kernels.families import GAUSSIAN
-from swapwise.objectives.base import SparseState
+from swapwise.objectives.base import QUICK_FIT, SparseState
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.likelihood_curvature import LikelihoodCurvature
 from swapwise.objectives.model_data import (
@@ -210,10 +210,19 @@ class GeneralizedLinear(LikelihoodCurvature):
             ridge[-1] = 0.0
         tol = FIT_TOLERANCE * self.scale
         target, weight, basis = self.target, self.weight, self.basis
+        # A large fit is made step by step: signals are heard in between.
+        steps = MAX_STEPS if self._newton_seconds(theta.size) <= QUICK_FIT else 1
+        before, longest = -np.inf, 0.0
         with few_threads(theta.size):
-            return glm.refit(
-                self.family, chosen, offset, target, weight, basis, ridge, theta, alone, least, tol, MAX_STEPS
-            )
+            for _ in range(MAX_STEPS // steps):
+                value, converged, late_step = glm.refit(
+                    self.family, chosen, offset, target, weight, basis, ridge, theta, alone, least, tol, steps
+                )
+                longest = max(longest, late_step)
+                if converged or not value > before:
+                    break
+                before = value
+        return value, converged, longest
 
     def _warn_of_trouble(self, converged: bool, late_step: float) -> None:
         """Say once that coefficients run away, or that a refit did not come to its end."""
@@ -313,7 +322,9 @@ class GeneralizedLinear(LikelihoodCurvature):
 
     def fit_seconds(self, support: IndexArray) -> float:
         """Return about how many seconds a fit takes: Newton steps that factor a matrix each."""
-        size = len(self.members(support)) * self.n_levels
+        return self._newton_seconds(len(self.members(support)) * self.n_levels)
+
+    def _newton_seconds(self, size: int) -> float:
         return NEWTON_STEPS * (self.n_samples * size**2 / PRODUCTS_PER_SECOND + size**3 / PIVOTS_PER_SECOND)
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:

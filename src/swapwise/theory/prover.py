@@ -116,9 +116,12 @@ class Prover:
     def _simple_bounds(self, clock: Clock) -> None:
         objective, region, support = self.objective, self.region, self.answer
         if objective.monotone:
-            if np.isfinite(objective.ceiling):
-                self.bounds["all"] = ceiling(objective)
-            self.bounds["all"] = bound_of_all(objective, region, clock.share(SHARE_OF_TIME))
+            self.bounds["all"] = ceiling(objective)
+            # Where nothing is known beforehand, any bound is worth all of the time.
+            known = np.isfinite(self.bounds["all"])
+            self.bounds["all"] = bound_of_all(
+                objective, region, clock.share(SHARE_OF_TIME) if known else clock
+            )
         clock.check()
         if objective.submodular:
             for at in (region.held, support):
