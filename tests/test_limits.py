@@ -227,6 +227,23 @@ class TestHeaviestSets:
         with pytest.raises(OutOfTime):
             constraint.best_exchange(start, np.ones(600), np.ones(600), 2, Clock(0.0))
 
+    def test_the_program_of_the_non_oblivious_rule_gets_the_time_that_is_left(self, monkeypatch):
+        left = []
+        best_exchange = sw.SetPacking.best_exchange
+
+        def watched(self, support, gain, cost, q, clock):
+            left.append(clock.left())
+            return best_exchange(self, support, gain, cost, q, clock)
+
+        monkeypatch.setattr(sw.SetPacking, "best_exchange", watched)
+        X = np.random.default_rng(0).standard_normal((40, 12))
+        f = sw.LeastSquares(X, X[:, :4].sum(axis=1))
+        constraint = sw.SetPacking([{i, (i + 1) % 12} for i in range(12)])
+        result = sw.maximize(f, constraint, sw.NonOblivious("global"), q=2, time_limit=60.0)
+        assert result.status == sw.Status.LOCAL_OPTIMUM
+        assert len(left) == result.n_iter + 1
+        assert 0 < max(left) < 60
+
     def test_three_matroids_keep_their_limit(self):
         rng = np.random.default_rng(0)
         ends = rng.integers(0, 200, (600, 2))

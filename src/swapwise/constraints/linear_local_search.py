@@ -20,9 +20,13 @@ def greedy_weight(constraint: IndependenceSystem, weights: FloatArray) -> MaxWei
     >>> greedy_weight(SetPacking([{1, 2}, {2, 3}, {3, 4}]), np.array([2.0, 3.0, 2.0]))
     MaxWeight(support=array([1]), weight=3.0, factor=0.5, bound=None)
     """
-    heaviest_first = np.argsort(-weights, kind="stable")
-    support = constraint.extend(np.empty(0, dtype=np.intp), heaviest_first[: np.count_nonzero(weights > 0)])
+    support = _heaviest_first(constraint, weights)
     return MaxWeight(support, float(weights[support].sum()), factor=1 / constraint.p)
+
+
+def _heaviest_first(constraint: IndependenceSystem, weights: FloatArray) -> IndexArray:
+    order = np.argsort(-weights, kind="stable")
+    return constraint.extend(np.empty(0, dtype=np.intp), order[: np.count_nonzero(weights > 0)])
 
 
 def local_search_weight(
@@ -44,7 +48,7 @@ def local_search_weight(
     array([1])
     """
     value, clock = np.maximum(weights, 0.0), clock or Clock()
-    support = greedy_weight(constraint, weights).support
+    support = _heaviest_first(constraint, weights)
     while True:
         try:
             best = constraint.best_exchange(support, value, value, q, clock)

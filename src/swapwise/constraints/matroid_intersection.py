@@ -48,7 +48,7 @@ def common_set_within(first: Matroid, second: Matroid, weights: FloatArray, cloc
 
     >>> from swapwise import Uniform
     >>> common_set_within(Uniform(3, 2), Uniform(3, 3), np.array([4.0, 3.0, 2.0]), Clock(0.0))
-    MaxWeight(support=array([], dtype=int64), weight=0.0, factor=0.0, bound=7.0)
+    MaxWeight(support=array([], dtype=int64), weight=0.0, factor=0.0, bound=7.0...)
     """
     size = _whole(weights)
     candidates = np.flatnonzero(size > 0)
