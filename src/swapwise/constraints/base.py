@@ -12,7 +12,8 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_vector
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_time_limit, as_vector
+from swapwise.clock import Clock
 from swapwise.constraints.axioms import Axioms
 from swapwise.moves import MoveBatch, MoveList
 
@@ -46,6 +47,17 @@ class MaxWeight:
     def upper_bound(self) -> float:
         """A weight that no allowed set exceeds."""
         return self.weight / self.factor if self.bound is None else self.bound
+
+    def or_heavier(self, other: MaxWeight) -> MaxWeight:
+        """Return the heavier of two sets, with the lower of their bounds: both hold.
+
+        >>> MaxWeight(np.array([0]), 3.0, bound=8.0).or_heavier(MaxWeight(np.array([1]), 4.0, bound=10.0))
+        MaxWeight(support=array([1]), weight=4.0, factor=0.5, bound=8.0)
+        """
+        heavier = max(self, other, key=lambda found: found.weight)
+        bound = max(heavier.weight, min(self.upper_bound, other.upper_bound))
+        factor = heavier.weight / bound if bound > 0 else 1.0
+        return MaxWeight(heavier.support, heavier.weight, factor, bound)
 
 
 class IndependenceSystem(ABC):
@@ -180,14 +192,24 @@ class IndependenceSystem(ABC):
         """Return t: how many elements a move adds and drops in all, at the most."""
         return self.n if self.p is None else self.p * q + 1
 
-    def best_exchange(self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1) -> MoveList:
+    def best_exchange(
+        self,
+        support: IndexArray,
+        gain: FloatArray,
+        cost: FloatArray,
+        q: int = 1,
+        clock: Clock | None = None,
+    ) -> MoveList:
         """Return the one move with the largest sum of gains added less costs dropped, if there is any.
 
         ``gain`` and ``cost`` have length n and are not negative. Here by enumeration; the list has the
-        width of :meth:`moves`, and no row if no move is feasible. Ties go to the first move.
+        width of :meth:`moves`, and no row if no move is feasible. Ties go to the first move. When the clock
+        runs out before all moves are seen, it raises :class:`OutOfTime`.
         """
         best, chosen = -np.inf, None
+        clock = clock or Clock()
         for batch in self.moves(support, q):
+            clock.check()
             listed = batch.to_list()
             scores = listed.sums(listed.added, gain) - listed.sums(listed.dropped, cost)
             index, score = listed.best(scores)
@@ -207,9 +229,23 @@ class IndependenceSystem(ABC):
             addable[element] = self._is_independent(np.sort(np.append(support, element)))
         return addable
 
-    def max_weight(self, weights: ArrayLike) -> MaxWeight:
-        """Return an allowed set of largest (or nearly largest) total weight."""
-        return self._max_weight(as_vector(weights, self.n, "weights"))
+    def max_weight(self, weights: ArrayLike, time_limit: float | None = None) -> MaxWeight:
+        """Return an allowed set of largest (or nearly largest) total weight.
+
+        ``time_limit`` is in seconds. Where it is too short for the heaviest set, the best one so far is
+        returned; ``exact`` is then False, ``upper_bound`` is what was proven by then, and ``factor`` the
+        share of the largest weight that the set has for certain.
+
+        >>> from swapwise import SetPacking
+        >>> SetPacking([{1, 2}, {2, 3}, {3, 4}]).max_weight([2.0, 3.0, 2.0], time_limit=10.0)
+        MaxWeight(support=array([0, 2]), weight=4.0, factor=1.0, bound=4.0)
+        """
+        limit = as_time_limit(time_limit)
+        return self._max_weight_within(as_vector(weights, self.n, "weights"), Clock(limit))
+
+    def _max_weight_within(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        """Answer :meth:`max_weight` in the time that is left; here it takes none worth speaking of."""
+        return self._max_weight(weights)
 
     @abstractmethod
     def _max_weight(self, weights: FloatArray) -> MaxWeight:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem, MaxWeight, in_one_order
 from swapwise.constraints.exchanges import (
     LARGEST_BATCH,
@@ -125,20 +126,23 @@ class Intersection(IndependenceSystem):
         return min(matroid.rank() for matroid in self.matroids)
 
     def _max_weight(self, weights: FloatArray) -> MaxWeight:
+        return self._max_weight_within(weights, Clock())
+
+    def _max_weight_within(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        from swapwise.constraints.linear_local_search import greedy_weight, local_search_weight
+
         if self.p == 1:
-            return self.matroids[0]._max_weight(weights)
+            return self.matroids[0]._max_weight_within(weights, clock)
         if self._packing is not None:
-            return self._packing._max_weight(weights)
+            return self._packing._max_weight_within(weights, clock)
         if self.p == 2:
-            from swapwise.constraints.matroid_intersection import heaviest_common_set
+            from swapwise.constraints.matroid_intersection import common_set_within
 
             first, second = self.matroids
-            support = heaviest_common_set(first, second, weights)
-            return MaxWeight(support, float(weights[support].sum()))
-        from swapwise.constraints.linear_local_search import local_search_weight
-
+            found = common_set_within(first, second, weights, clock)
+            return found if found.exact else found.or_heavier(greedy_weight(self, weights))
         # A local optimum of a linear function has at least 1 / (p − 1 + 1/q) of the largest weight.
-        support = local_search_weight(self, weights)
+        support = local_search_weight(self, weights, clock=clock)
         return MaxWeight(support, float(weights[support].sum()), factor=1 / self.p)
 
     def exchange_size(self, q: int = 1) -> int:
@@ -180,12 +184,19 @@ class Intersection(IndependenceSystem):
         for moves in self._exchanges(support, q):
             yield joined([cheapest_of_each([moves], cost)], *self._widths(q))
 
-    def best_exchange(self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1) -> MoveList:
+    def best_exchange(
+        self,
+        support: IndexArray,
+        gain: FloatArray,
+        cost: FloatArray,
+        q: int = 1,
+        clock: Clock | None = None,
+    ) -> MoveList:
         """Return the one move with the largest sum of gains added less costs dropped, if there is any."""
         if self.neighbourhood == "exchange":
             assert self._packing is not None
-            return self._packing.best_exchange(support, gain, cost, q)
-        return super().best_exchange(support, gain, cost, q)
+            return self._packing.best_exchange(support, gain, cost, q, clock)
+        return super().best_exchange(support, gain, cost, q, clock)
 
     def _exchanges(
         self, support: IndexArray, q: int, candidates: IndexArray | None = None

@@ -5,11 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.base import IndependenceSystem, MaxWeight
 from swapwise.numerics import TIE
 
 
-def local_search_weight(constraint: IndependenceSystem, weights: FloatArray, q: int = 1) -> IndexArray:
+def greedy_weight(constraint: IndependenceSystem, weights: FloatArray) -> MaxWeight:
+    """Return the set that takes the heaviest elements first: at least 1/p of the largest weight.
+
+    This holds for intersections of p matroids and for p-exchange systems (Jenkyns 1976). Elements without
+    positive weight are never chosen.
+
+    >>> from swapwise import SetPacking
+    >>> greedy_weight(SetPacking([{1, 2}, {2, 3}, {3, 4}]), np.array([2.0, 3.0, 2.0]))
+    MaxWeight(support=array([1]), weight=3.0, factor=0.5, bound=None)
+    """
+    assert constraint.p is not None
+    support = _heaviest_first(constraint, weights)
+    return MaxWeight(support, float(weights[support].sum()), factor=1 / constraint.p)
+
+
+def _heaviest_first(constraint: IndependenceSystem, weights: FloatArray) -> IndexArray:
+    order = np.argsort(-weights, kind="stable")
+    return constraint.extend(np.empty(0, dtype=np.intp), order[: np.count_nonzero(weights > 0)])
+
+
+def local_search_weight(
+    constraint: IndependenceSystem, weights: FloatArray, q: int = 1, clock: Clock | None = None
+) -> IndexArray:
     """Return a set whose weight no move of ``constraint.moves(support, q)`` raises.
 
     Its weight is at least 1 / (p − 1 + 1/q) times that of any allowed set, for intersections of p ≥ 2
@@ -18,17 +41,20 @@ def local_search_weight(constraint: IndependenceSystem, weights: FloatArray, q: 
     comes to this. Under one matroid, p = 1, it is a heaviest set.
 
     The search starts at the greedy set and takes the best move each time, as long as the weight rises
-    by more than rounding. Elements without positive weight are never chosen.
+    by more than rounding. Elements without positive weight are never chosen. Out of time, the best set so far
+    is returned: never lighter than the greedy set, which has at least 1/p of the largest weight itself.
 
     >>> from swapwise import Partition
     >>> local_search_weight(Partition(["a", "a", "b"], 1), np.array([1.0, 2.0, -3.0]))
     array([1])
     """
-    value = np.maximum(weights, 0.0)
-    heaviest_first = np.argsort(-value, kind="stable")
-    support = constraint.extend(np.empty(0, dtype=np.intp), heaviest_first[: np.count_nonzero(value)])
+    value, clock = np.maximum(weights, 0.0), clock or Clock()
+    support = _heaviest_first(constraint, weights)
     while True:
-        best = constraint.best_exchange(support, value, value, q)
+        try:
+            best = constraint.best_exchange(support, value, value, q, clock)
+        except OutOfTime:
+            return support
         gain = best.sums(best.added, value) - best.sums(best.dropped, value)
         if not (gain > TIE * value[support].sum()).any():
             return support

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.base import MaxWeight
 from swapwise.constraints.matroid import Matroid
+from swapwise.numerics import ROUNDING
 
 UNREACHED = np.iinfo(np.int64).max // 2
 
@@ -35,22 +38,53 @@ def heaviest_common_set(first: Matroid, second: Matroid, weights: FloatArray) ->
     >>> heaviest_common_set(colours, trees, np.array([4.0, 3.0, 2.0]))
     array([1, 2])
     """
+    return common_set_within(first, second, weights, Clock()).support
+
+
+def common_set_within(first: Matroid, second: Matroid, weights: FloatArray, clock: Clock) -> MaxWeight:
+    """Return the heaviest common set; out of time, the heaviest of the last size that was reached.
+
+    Gains fall from size to size, so that the last one bounds all that are to come.
+
+    >>> from swapwise import Uniform
+    >>> common_set_within(Uniform(3, 2), Uniform(3, 3), np.array([4.0, 3.0, 2.0]), Clock(0.0))
+    MaxWeight(support=array([], dtype=int64), weight=0.0, factor=0.0, bound=7.0...)
+    """
     size = _whole(weights)
     candidates = np.flatnonzero(size > 0)
     support = np.empty(0, dtype=np.intp)
-    while len(support) < len(candidates):
-        outside = np.setdiff1d(candidates, support)
-        path = _best_path(
-            size[outside],
-            size[support],
-            first._exchanges(support)[outside],
-            second._exchanges(support)[outside],
-        )
-        if path is None:
-            break
-        added, dropped = path
-        support = np.sort(np.append(np.delete(support, dropped), outside[added]))
-    return support
+    gain = np.inf
+    try:
+        while len(support) < len(candidates):
+            outside = np.setdiff1d(candidates, support)
+            path = _best_path(
+                size[outside],
+                size[support],
+                first._exchanges(support)[outside],
+                second._exchanges(support)[outside],
+                clock,
+            )
+            if path is None:
+                break
+            added, dropped = path
+            before = float(weights[support].sum())
+            support = np.sort(np.append(np.delete(support, dropped), outside[added]))
+            gain = float(weights[support].sum()) - before
+    except OutOfTime:
+        return _unfinished(first, second, weights, support, gain)
+    return MaxWeight(support, float(weights[support].sum()))
+
+
+def _unfinished(
+    first: Matroid, second: Matroid, weights: FloatArray, support: IndexArray, gain: float
+) -> MaxWeight:
+    """Return a set whose last element gained so much, with a bound on the weight of all others."""
+    weight = float(weights[support].sum())
+    alone = [matroid._max_weight(weights) for matroid in (first, second)]
+    room = min(len(found.support) for found in alone) - len(support)
+    bound = min([found.weight for found in alone] + ([weight + gain * room] if len(support) else []))
+    bound = max(weight, bound * (1 + ROUNDING))
+    return MaxWeight(support, weight, weight / bound if bound > 0 else 1.0, bound)
 
 
 def _whole(weights: FloatArray) -> IndexArray:
@@ -62,7 +96,7 @@ def _whole(weights: FloatArray) -> IndexArray:
 
 
 def _best_path(
-    outside: IndexArray, inside: IndexArray, by_first: BoolArray, by_second: BoolArray
+    outside: IndexArray, inside: IndexArray, by_first: BoolArray, by_second: BoolArray, clock: Clock
 ) -> tuple[list[int], list[int]] | None:
     """Return the places, outside and inside, of the elements on a best path that gains; None if none does.
 
@@ -77,6 +111,7 @@ def _best_path(
     from_outside = np.full(len(inside), -1)
     arcs = np.zeros(len(outside), dtype=np.intp)
     for sweep in range(1, len(inside) + 2):
+        clock.check()
         if not _relax(to_outside, by_second[:, :-1], inside, to_inside, from_outside).any():
             break
         changed = _relax(to_inside, by_first[:, :-1].T, -outside, to_outside, from_inside)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem, MaxWeight, as_order
 from swapwise.constraints.exchanges import (
     LARGEST_BATCH,
@@ -235,7 +236,14 @@ class PackingSystem(IndependenceSystem):
         in_full = _pairs_in_rows(full, len(self._capacity))
         return np.logical_or.reduce(np.isin(in_full, pairs[pairs >= 0]), axis=1)
 
-    def best_exchange(self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1) -> MoveList:
+    def best_exchange(
+        self,
+        support: IndexArray,
+        gain: FloatArray,
+        cost: FloatArray,
+        q: int = 1,
+        clock: Clock | None = None,
+    ) -> MoveList:
         """Return the move with the largest sum of gains added less costs dropped, if there is any.
 
         For q > 1 by a small integer program, to a billionth of the largest gain or cost; where several
@@ -247,7 +255,7 @@ class PackingSystem(IndependenceSystem):
             n_added, n_dropped = self._widths(q)
             least = float(best.sums(best.added, gain)[0] - best.sums(best.dropped, cost)[0])
             program = ExchangeProgram(self._groups, self._room(support), support, gain, cost)
-            added, dropped = program.solve(singles.added[:, 0], n_added, n_dropped, least)
+            added, dropped = program.solve(singles.added[:, 0], n_added, n_dropped, least, clock)
             proposed = self._without_needless_drops(support, added, dropped, cost)
             best = _best_of(joined([best, proposed], n_added, n_dropped), gain, cost)
         return joined([best], *self._widths(q))
@@ -263,11 +271,17 @@ class PackingSystem(IndependenceSystem):
         return MoveList(added[None, :], needed[None, :])
 
     def _max_weight(self, weights: FloatArray) -> MaxWeight:
-        from swapwise.constraints.packing_weight import heaviest_packing
+        return self._max_weight_within(weights, Clock())
 
-        support, bound = heaviest_packing(weights, self._groups, self._capacity)
+    def _max_weight_within(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        from swapwise.constraints.linear_local_search import greedy_weight
+        from swapwise.constraints.packing_weight import packing_within
+
+        support, bound, finished = packing_within(weights, self._groups, self._capacity, clock)
         weight = float(weights[support].sum())
-        return MaxWeight(support, weight, bound=max(bound, weight))
+        if finished:
+            return MaxWeight(support, weight, bound=max(bound, weight))
+        return greedy_weight(self, weights).or_heavier(MaxWeight(support, weight, bound=bound))
 
 
 def _best_of(moves: MoveList, gain: FloatArray, cost: FloatArray) -> MoveList:

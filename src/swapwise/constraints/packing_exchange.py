@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.programs import STOPPED, solve_within
 
 # The solver's own tolerances are absolute, around 1e-6: with the largest number scaled to this they
 # are a billionth of it.
@@ -33,7 +35,12 @@ class ExchangeProgram:
     cost: FloatArray
 
     def solve(
-        self, candidates: IndexArray, n_added: int, n_dropped: int, least: float
+        self,
+        candidates: IndexArray,
+        n_added: int,
+        n_dropped: int,
+        least: float,
+        clock: Clock | None = None,
     ) -> tuple[IndexArray, IndexArray]:
         """Return what to add and what to drop; ``least`` is a score that some move reaches."""
         from scipy.optimize import Bounds, LinearConstraint, milp
@@ -42,17 +49,24 @@ class ExchangeProgram:
         values = np.concatenate([self.gain[candidates], -self.cost[self.support]])
         n_candidates, n_all = len(candidates), len(values)
         is_candidate = np.arange(n_all) < n_candidates
-        result = milp(
-            -values / (np.abs(values).max() or 1.0) * SCALE,
-            integrality=np.ones(n_all),
-            bounds=Bounds(0, 1),
-            constraints=[
-                self._group_limits(candidates, n_added),
-                LinearConstraint(1.0 * is_candidate[None, :], 1, n_added),
-                LinearConstraint(1.0 - is_candidate[None, :], 0, n_dropped),
-            ],
-            options={"mip_rel_gap": 0.0},
+        limits = [
+            self._group_limits(candidates, n_added),
+            LinearConstraint(1.0 * is_candidate[None, :], 1, n_added),
+            LinearConstraint(1.0 - is_candidate[None, :], 0, n_dropped),
+        ]
+        clock = clock or Clock()
+        result = solve_within(
+            clock,
+            lambda seconds: milp(
+                -values / (np.abs(values).max() or 1.0) * SCALE,
+                integrality=np.ones(n_all),
+                bounds=Bounds(0, 1),
+                constraints=limits,
+                options={"mip_rel_gap": 0.0, "time_limit": seconds},
+            ),
         )
+        if result.status == STOPPED and clock.is_over:
+            raise OutOfTime
         if result.status != 0:
             raise RuntimeError(f"the integer program for the best exchange was not solved: {result.message}")
         taken = result.x > 0.5

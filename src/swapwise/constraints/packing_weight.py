@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import LinearConstraint, linprog, milp
 from scipy.sparse import coo_array, csc_array, csr_array, vstack
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.blossoms import violated_blossoms
+from swapwise.constraints.programs import STOPPED, solve_within
 from swapwise.numerics import ROUNDING
 
 # HiGHS decides to 1e-7 or 1e-6 in absolute terms. Objectives are blown up to this size first, so that
@@ -54,6 +57,8 @@ def heaviest_packing(
        r_j < −δ, and fills every group with y_g > δ. Here δ is the gap to the best packing known.
     4. An integer program (HiGHS) decides on the few elements that step 3 leaves open.
 
+    :func:`packing_within` does the same within a time limit.
+
     Measured on complete graphs (``python -m benchmarks --full``): the blossom algorithm of networkx takes
     10 times as long at 50 vertices and 90 times at 200, HiGHS on all edges 6 times at 100 and 26 at 400.
 
@@ -81,14 +86,34 @@ def heaviest_packing(
     >>> heaviest_packing(np.array([3.0, 2.0, 4.0, 2.0]), edges, np.ones(4, dtype=int))
     (array([0, 3]), 5.0)
     """
+    found = packing_within(weights, groups, capacity, Clock())
+    return found.support, found.bound
+
+
+class Packing(NamedTuple):
+    """A packing, a weight that none exceeds, and whether time sufficed to show that none is heavier."""
+
+    support: IndexArray
+    bound: float
+    finished: bool
+
+
+def packing_within(weights: FloatArray, groups: IndexArray, capacity: IndexArray, clock: Clock) -> Packing:
+    """Return the heaviest packing; where time is too short for that, the best one so far, with its bound.
+
+    >>> packing_within(np.array([3.0, 2.0]), np.array([[0], [0]]), np.ones(1, dtype=int), Clock(0.0))
+    Packing(support=array([], dtype=int64), bound=5.0, finished=False)
+    """
     problem, unlimited, elements = _reduce(weights, groups, np.asarray(capacity, dtype=np.intp))
-    support, bound = unlimited, 0.0
+    support, bound, finished = unlimited, 0.0, True
     if len(elements):
         scale = _power_of_two(problem.weights.max())
         problem.weights *= scale
-        chosen, bound = _solve(problem)
-        support, bound = np.sort(np.append(unlimited, elements[chosen])), bound / scale
-    return support, max(float(weights[support].sum()), float(weights[unlimited].sum()) + bound)
+        found = _Found(clock, np.empty(0, dtype=np.intp), float(problem.weights.sum()))
+        finished = _solve(problem, found)
+        support, bound = np.sort(np.append(unlimited, elements[found.packing])), found.bound / scale
+    bound = max(float(weights[support].sum()), float(weights[unlimited].sum()) + bound)
+    return Packing(support, bound, finished)
 
 
 @dataclass
@@ -157,88 +182,134 @@ def _reduce(
     return problem, worthy[~limited], elements
 
 
-def _solve(problem: _Problem) -> tuple[IndexArray, float]:
-    """Return the heaviest packing and an upper bound on its weight."""
-    relaxed = _tighten(problem)
-    rounding = ROUNDING * relaxed.bound
-    best, gap = np.empty(0, dtype=np.intp), relaxed.bound
-    for found in _good_packings(problem, relaxed):
-        best = max(best, found, key=problem.weight)
-        gap = relaxed.bound - problem.weight(best)
-        if gap <= rounding:
-            return best, relaxed.bound
-    last, bound = _best_within(problem, relaxed, gap + rounding, np.arange(len(problem.weights)))
-    if last is None or problem.weight(last) < bound - rounding - 1e-6 * gap:
+@dataclass
+class _Found:
+    """What is known so far, and how long it may take to know more."""
+
+    clock: Clock
+    packing: IndexArray
+    bound: float  # no packing weighs more
+
+    def keep(self, problem: _Problem, packing: IndexArray | None) -> None:
+        """Keep a packing if it is heavier."""
+        if packing is not None and problem.weight(packing) > problem.weight(self.packing):
+            self.packing = packing
+
+
+def _solve(problem: _Problem, found: _Found) -> bool:
+    """Find the heaviest packing and an upper bound on its weight; return whether there was time for it."""
+    try:
+        relaxed = _tighten(problem, found)
+        rounding = ROUNDING * relaxed.bound
+        for packing in _good_packings(problem, relaxed, found):
+            found.keep(problem, packing)
+            if relaxed.bound - problem.weight(found.packing) <= rounding:
+                found.bound = relaxed.bound
+                return True
+        return _decide(problem, relaxed, found)
+    except OutOfTime:
+        return False
+
+
+def _decide(problem: _Problem, relaxed: _Relaxation, found: _Found) -> bool:
+    """Look for a packing in the gap that is left; return whether there was time to see all of it."""
+    best = problem.weight(found.packing)
+    gap, rounding = relaxed.bound - best, ROUNDING * relaxed.bound
+    last = _best_within(problem, relaxed, gap + rounding, np.arange(len(problem.weights)), found.clock)
+    if not last.finished:
+        found.keep(problem, last.packing)
+        found.bound = min(found.bound, max(best, last.bound))
+        return False
+    if last.packing is None or problem.weight(last.packing) < last.bound - rounding - 1e-6 * gap:
         raise RuntimeError(
             f"the integer program of a heaviest packing stopped short of its proof: it found "
-            f"{'nothing' if last is None else problem.weight(last)} where {bound} is not ruled out"
+            f"{'nothing' if last.packing is None else problem.weight(last.packing)} where {last.bound} "
+            "is not ruled out"
         )
-    return last, bound
+    found.packing, found.bound = last.packing, last.bound
+    return True
 
 
-def _good_packings(problem: _Problem, relaxed: _Relaxation) -> Iterator[IndexArray]:
+def _good_packings(problem: _Problem, relaxed: _Relaxation, found: _Found) -> Iterator[IndexArray]:
     """Yield packings, each harder to find than the one before.
 
     They only make the gap small, so that the last program has little left to decide on, or nothing.
     """
-    found = _rounded(problem, relaxed)
-    yield found
+    best = _rounded(problem, relaxed)
+    yield best
     # Among equal weights the relaxation has many optima and picks mixtures of them. Weights that differ
     # a little have one, which is seldom a mixture.
     lots = np.random.default_rng(1).random(len(problem.weights))
     perturbed = replace(problem, weights=problem.weights + PERTURBATION * lots)
-    found = max(found, _rounded(perturbed, _tighten(perturbed)), key=problem.weight)
-    yield found
+    best = max(best, _rounded(perturbed, _tighten(perturbed, found)), key=problem.weight)
+    yield best
     guess = FIRST_GUESS
-    while guess < relaxed.bound - problem.weight(found):
-        packing, _ = _best_within(problem, relaxed, guess, relaxed.columns, NODES_FOR_A_GUESS)
+    while guess < relaxed.bound - problem.weight(best):
+        packing = _best_within(
+            problem, relaxed, guess, relaxed.columns, found.clock, NODES_FOR_A_GUESS
+        ).packing
         if packing is not None:
-            found = max(found, packing, key=problem.weight)
-            yield found
+            best = max(best, packing, key=problem.weight)
+            yield best
         guess *= GUESS_GROWTH
 
 
-def _tighten(problem: _Problem) -> _Relaxation:
+def _tighten(problem: _Problem, found: _Found) -> _Relaxation:
     """Solve the relaxation, adding violated inequalities for as long as there are any and they help."""
     active = _heaviest_of_each_group(problem)
-    relaxed, before = _relax(problem, active), np.inf
+    relaxed, before = _relax(problem, active, found), np.inf
     while relaxed.bound < before - LEAST_PROGRESS:
-        cuts = list(
-            violated_blossoms(
-                problem.incidence[: problem.n_groups], problem.capacity[: problem.n_groups], relaxed.values
-            )
-        )
+        n_groups = problem.n_groups
+        cuts = []
+        for cut in violated_blossoms(
+            problem.incidence[:n_groups], problem.capacity[:n_groups], relaxed.values
+        ):
+            found.clock.check()
+            cuts.append(cut)
         if not cuts:
             break
         for members, capacity in cuts:
             problem.require(members, capacity)
         before = relaxed.bound
-        relaxed = _relax(problem, active)
+        relaxed = _relax(problem, active, found)
     return relaxed
 
 
-def _relax(problem: _Problem, active: BoolArray) -> _Relaxation:
+def _relax(problem: _Problem, active: BoolArray, found: _Found) -> _Relaxation:
     """Solve the linear relaxation, and let all elements take part that its prices call for."""
     while True:
         columns = np.flatnonzero(active)
-        answer = linprog(
+        values, price = _linear_program(problem, columns, found.clock)
+        reduced = problem.weights - price @ problem.incidence
+        bound = float(price @ problem.capacity + np.maximum(reduced, 0.0).sum())
+        found.bound = min(found.bound, bound)
+        newcomers = np.flatnonzero((reduced > ROUNDING) & ~active)
+        if not len(newcomers):
+            return _Relaxation(columns, values, price, reduced, bound)
+        active[newcomers[np.argsort(-reduced[newcomers], kind="stable")[:MOST_NEWCOMERS]]] = True
+
+
+def _linear_program(problem: _Problem, columns: IndexArray, clock: Clock) -> tuple[FloatArray, FloatArray]:
+    """Return the values of all elements when only some columns take part, and the prices of the rows."""
+    clock.check()
+    answer = solve_within(
+        clock,
+        lambda seconds: linprog(
             -OBJECTIVE_SIZE * problem.weights[columns],
             A_ub=problem.incidence[:, columns],
             b_ub=problem.capacity,
             bounds=(0.0, 1.0),
             method="highs-ds",  # the simplex method: a vertex, with few fractions
-        )
-        if answer.status != 0:
-            raise RuntimeError(f"the linear program of a heaviest packing was not solved: {answer.message}")
-        price = np.maximum(-answer.ineqlin.marginals / OBJECTIVE_SIZE, 0.0)
-        reduced = problem.weights - price @ problem.incidence
-        newcomers = np.flatnonzero((reduced > ROUNDING) & ~active)
-        if not len(newcomers):
-            bound = float(price @ problem.capacity + np.maximum(reduced, 0.0).sum())
-            values = np.zeros(len(problem.weights))
-            values[columns] = answer.x
-            return _Relaxation(columns, values, price, reduced, bound)
-        active[newcomers[np.argsort(-reduced[newcomers], kind="stable")[:MOST_NEWCOMERS]]] = True
+            options={"time_limit": seconds},
+        ),
+    )
+    if answer.status == STOPPED and clock.is_over:
+        raise OutOfTime
+    if answer.status != 0:
+        raise RuntimeError(f"the linear program of a heaviest packing was not solved: {answer.message}")
+    values = np.zeros(len(problem.weights))
+    values[columns] = answer.x
+    return values, np.maximum(-answer.ineqlin.marginals / OBJECTIVE_SIZE, 0.0)
 
 
 def _heaviest_of_each_group(problem: _Problem) -> BoolArray:
@@ -264,23 +335,33 @@ def _rounded(problem: _Problem, relaxed: _Relaxation) -> IndexArray:
     return problem.fill(columns[order])
 
 
+class _Program(NamedTuple):
+    """What an integer program found, the weight that it ruled out beyond, and whether it came to its end."""
+
+    packing: IndexArray | None
+    bound: float
+    finished: bool = True
+
+
 def _best_within(
     problem: _Problem,
     relaxed: _Relaxation,
     delta: float,
     candidates: IndexArray,
+    clock: Clock,
     node_limit: int | None = None,
-) -> tuple[IndexArray | None, float]:
+) -> _Program:
     """Return the heaviest packing of candidates that loses at most ``delta`` at one place, and a bound.
 
     A place is an element or a group: step 3 fixes the others. No packing may be left; then it is None.
-    With a limit on the nodes it is the best one found so far, if there is one.
+    With a limit on the nodes, or out of time, it is the best one found so far, if there is one.
     """
+    clock.check()
     reduced = relaxed.reduced[candidates]
     taken, undecided = candidates[reduced > delta], candidates[np.abs(reduced) <= delta]
     room = problem.capacity - problem.loads(taken)
     if (room < 0).any():
-        return None, -np.inf
+        return _Program(None, -np.inf)
     # With the prices of the groups that must be full taken off, all coefficients are of the size of
     # delta: nothing large is left for the tolerances of the solver to hide behind.
     full = relaxed.price > delta
@@ -288,25 +369,42 @@ def _best_within(
     excess = problem.weights - price @ problem.incidence
     if not len(undecided):
         possible = not room[full].any()
-        return (taken, problem.weight(taken)) if possible else (None, -np.inf)
+        return _Program(taken, problem.weight(taken)) if possible else _Program(None, -np.inf)
     scale = OBJECTIVE_SIZE * _power_of_two(np.abs(excess[undecided]).max())
-    answer = milp(
-        -scale * excess[undecided],
-        constraints=LinearConstraint(problem.incidence[:, undecided], np.where(full, room, -np.inf), room),
-        integrality=np.ones(len(undecided)),
-        bounds=(0.0, 1.0),
-        options={"mip_rel_gap": 0.0} | ({} if node_limit is None else {"node_limit": node_limit}),
-    )
-    stopped = node_limit is not None and answer.status in (1, 4)  # SciPy calls the limit on nodes "other"
-    if answer.status == 2 or (stopped and answer.x is None):  # 2: there is none
-        return None, -np.inf
-    if answer.status != 0 and not stopped:
-        raise RuntimeError(f"the integer program of a heaviest packing was not solved: {answer.message}")
+    limits = LinearConstraint(problem.incidence[:, undecided], np.where(full, room, -np.inf), room)
+    answer = _integer_program(-scale * excess[undecided], limits, clock, node_limit)
+    late = answer.status == STOPPED
+    if answer.status == 2 or (answer.x is None and not late):  # 2: there is none
+        return _Program(None, -np.inf)
+    fixed = float(price @ problem.capacity + excess[taken].sum())
+    bound = np.inf if answer.mip_dual_bound is None else fixed - answer.mip_dual_bound / scale
+    if answer.x is None:
+        return _Program(None, bound, finished=False)
     chosen = np.sort(np.append(taken, undecided[answer.x > 0.5]))
     if (problem.loads(chosen) > problem.capacity).any():
         raise RuntimeError("the integer program of a heaviest packing returned a set that is none")
-    fixed = float(price @ problem.capacity + excess[taken].sum())
-    return chosen, fixed - answer.mip_dual_bound / scale
+    return _Program(chosen, bound, finished=not late)
+
+
+def _integer_program(
+    costs: FloatArray, limits: LinearConstraint, clock: Clock, node_limit: int | None
+) -> Any:
+    """Minimise the costs of whole numbers between 0 and 1; SciPy calls the limit on nodes "other", 4."""
+    options = {"mip_rel_gap": 0.0} | ({} if node_limit is None else {"node_limit": node_limit})
+    answer = solve_within(
+        clock,
+        lambda seconds: milp(
+            costs,
+            constraints=limits,
+            integrality=np.ones(len(costs)),
+            bounds=(0.0, 1.0),
+            options=options | {"time_limit": seconds},
+        ),
+    )
+    expected = {0, 2} | ({STOPPED} if clock.is_over else set()) | (set() if node_limit is None else {4})
+    if answer.status not in expected:
+        raise RuntimeError(f"the integer program of a heaviest packing was not solved: {answer.message}")
+    return answer
 
 
 def _power_of_two(largest: float) -> float:

@@ -13,10 +13,14 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_elements
+from swapwise.clock import Clock
 from swapwise.moves import Move, MoveBatch
 
 # A fit whose slope promises less than this, relative to its value, has come to its end.
 CONVERGED = 1e-6
+
+# Seconds. Fits that take longer keep the clock and Ctrl-C waiting, and are not made where a bound will do.
+QUICK_FIT = 0.3
 
 
 class SetFunction(ABC):
@@ -48,6 +52,8 @@ class SetFunction(ABC):
     scale: float = 0.0
     #: Why a value may only be known within bounds, where :meth:`upper_bound` exceeds it
     doubt: str = "it could not be computed any closer"
+    #: What no set exceeds, known beforehand: the value of a perfect fit.
+    ceiling: float = np.inf
     #: Whether the data are read block by block, in few passes, wherever they are
     streamed: bool = False
 
@@ -68,8 +74,11 @@ class SetFunction(ABC):
         """Return ``f(support)``."""
         return float(self._value(as_elements(support, self.n, "the set")))
 
-    def upper_bound(self, support: IndexArray) -> float:
-        """Return what f(support) does not exceed, for certificates: here the value itself."""
+    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
+        """Return what f(support) does not exceed, for certificates: here the value itself.
+
+        A value that takes long is bounded, as well as that can be done before the clock runs out.
+        """
         return self._value(support)
 
     def start(self, support: Iterable[int] = ()) -> State:
@@ -183,22 +192,41 @@ class SparseObjective(SetFunction):
     def gradient_at(self, coef: FloatArray) -> FloatArray:
         """Return the gradient of ``u`` at a vector of length n."""
 
+    def value_and_gradient(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return ``u(w) − u(0)`` and the gradient together, which may take one look at the data."""
+        return self.value_at(coef), self.gradient_at(coef)
+
     def _value(self, support: IndexArray) -> float:
         return self._fit(support)[0]
 
     doubt = "the fit did not come to its end, or does not know how near that is"
 
-    def upper_bound(self, support: IndexArray) -> float:
-        """Return what f(support) does not exceed: the value of a fit, and what its slope says it missed."""
+    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
+        """Return what f(support) does not exceed: the value of a fit, and what its slope says it missed.
+
+        A fit that would take long is made by steps that cost little, until the clock runs out.
+        """
+        if self.fit_seconds(support) > QUICK_FIT:
+            from swapwise.objectives.climbed_bound import climbed_bound
+
+            return climbed_bound(self, support, clock or Clock())
         value, coef = self._fit(support)
         slope = self.gradient_at(self._embed(support, coef))[self.members(support)].ravel()
+        return min(value + self._missed(value, coef, slope), self.ceiling)
+
+    def _missed(self, value: float, coef: FloatArray, slope: FloatArray) -> float:
+        """Return how far a point with this slope, in the coefficients that are free, can be from the best."""
         m = self.strong_concavity(self.n)
         by_curvature = float(slope @ slope) / (2 * m) if m > 0 else np.inf
         # Without curvature all depends on how far away the maximum is: not far, if the slope is but rounding.
         by_distance = float(np.abs(slope).sum()) * 2 * max(1.0, float(np.abs(coef).max(initial=0.0)))
         if by_distance > CONVERGED * max(abs(value), self.scale):
             by_distance = np.inf
-        return value + min(by_curvature, by_distance)
+        return min(by_curvature, by_distance)
+
+    def fit_seconds(self, support: IndexArray) -> float:
+        """Return about how many seconds a fit takes in which no signal is heard; by default none."""
+        return 0.0
 
     def coef(self, support: Iterable[int]) -> FloatArray:
         """Return the best coefficients on ``support``, as a vector of length n."""

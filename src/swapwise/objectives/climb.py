@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Clock
 from swapwise.numerics import SUM
 
 if TYPE_CHECKING:
@@ -42,8 +43,14 @@ class NoMaximumError(ValueError):
 class Climb:
     """The coefficients of a set on their way to the maximum of u, with u and its slope in them."""
 
-    def __init__(self, objective: CustomObjective, support: IndexArray, start: FloatArray) -> None:
-        self.objective, self.support = objective, support
+    def __init__(
+        self,
+        objective: CustomObjective,
+        support: IndexArray,
+        start: FloatArray,
+        clock: Clock | None = None,
+    ) -> None:
+        self.objective, self.support, self.clock = objective, support, clock or Clock()
         self.point, self.value = np.zeros(len(support)), objective._at_zero
         self.slope = objective._slope_at_zero[support]
         if start.any():
@@ -124,6 +131,7 @@ class Climb:
 
     def _look(self, point: FloatArray) -> tuple[float, FloatArray]:
         """Return u and its slope, minus infinity where u is not defined."""
+        self.clock.check()
         value, slope = self.objective._call(self.objective._embed(self.support, point))
         far = np.abs(point).max() > LARGEST_COEFFICIENT  # a trial that leads down is no sign of anything
         if value == np.inf or (far and value > self.value):

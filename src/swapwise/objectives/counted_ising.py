@@ -45,6 +45,7 @@ class CountedIsing(StreamedIsing):
 
     # What needs the samples has them, and what would be read ahead is not far.
     blocks = IsingPseudoLikelihood.blocks
+    fit_seconds = IsingPseudoLikelihood.fit_seconds
     hessian_at = IsingPseudoLikelihood.hessian_at
     value_at = IsingPseudoLikelihood.value_at
     gradient_with = IsingPseudoLikelihood.gradient_with

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count, as_elements, as_real, is_number, warn
+from swapwise.clock import Clock, OutOfTime
 from swapwise.moves import MoveBatch
 from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.climb import Climb, NoMaximumError
@@ -206,12 +207,20 @@ class CustomObjective(SparseObjective):
             )
         return climb.value - self._at_zero, climb.point
 
-    def upper_bound(self, support: IndexArray) -> float:
-        """Return what f(support) does not exceed: infinity if there is no maximum."""
-        try:
-            return super().upper_bound(support)
-        except NoMaximumError:
-            return np.inf
+    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
+        """Return what f(support) does not exceed: infinity if there is no maximum, or no time to see it."""
+        if not len(support):
+            return 0.0
+        with np.errstate(all="ignore"):
+            climb = Climb(self, support, np.zeros(len(support)), clock)
+            try:
+                climb.to_the_top()
+            except OutOfTime:
+                pass
+            except NoMaximumError:
+                return np.inf
+        value = climb.value - self._at_zero
+        return value + self._missed(value, climb.point, climb.slope)
 
 
 class CustomObjectiveState(SparseState):

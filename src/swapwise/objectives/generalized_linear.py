@@ -14,7 +14,7 @@ from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked
 from swapwise.data.streamed import StreamedDesign
 from swapwise.kernels.families import GAUSSIAN
-from swapwise.objectives.base import SparseState
+from swapwise.objectives.base import QUICK_FIT, SparseState
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.likelihood_curvature import LikelihoodCurvature
 from swapwise.objectives.model_data import (
@@ -42,6 +42,11 @@ RUNAWAY_STEP = 0.1
 # What the curvature of a sample may be at the least, relative to the largest, in a second-order model: with
 # less, the response that Newton's step would fit knows no bounds.
 LEAST_CURVATURE = 1e-8
+
+
+# What a fit takes, as measured on one core of a common computer: steps; products of columns (by a library of
+# linear algebra) and of entries of the matrix (in a loop of our own) per second.
+NEWTON_STEPS, PRODUCTS_PER_SECOND, PIVOTS_PER_SECOND = 12, 1e10, 1e10
 
 
 class GeneralizedLinear(LikelihoodCurvature):
@@ -97,6 +102,7 @@ class GeneralizedLinear(LikelihoodCurvature):
             self._warned = warn("y is explained without any feature: every set has the value 0")
         else:
             self.scale = perfect - self._null
+        self.ceiling = max(0.0, perfect - self._null)
 
     @staticmethod
     def _open(X: Any, groups: Iterable[Hashable] | None) -> tuple[Any, int]:
@@ -204,10 +210,19 @@ class GeneralizedLinear(LikelihoodCurvature):
             ridge[-1] = 0.0
         tol = FIT_TOLERANCE * self.scale
         target, weight, basis = self.target, self.weight, self.basis
+        # A large fit is made step by step: signals are heard in between.
+        steps = MAX_STEPS if self._newton_seconds(theta.size) <= QUICK_FIT else 1
+        before, longest = -np.inf, 0.0
         with few_threads(theta.size):
-            return glm.refit(
-                self.family, chosen, offset, target, weight, basis, ridge, theta, alone, least, tol, MAX_STEPS
-            )
+            for _ in range(MAX_STEPS // steps):
+                value, converged, late_step = glm.refit(
+                    self.family, chosen, offset, target, weight, basis, ridge, theta, alone, least, tol, steps
+                )
+                longest = max(longest, late_step)
+                if converged or not value > before:
+                    break
+                before = value
+        return value, converged, longest
 
     def _warn_of_trouble(self, converged: bool, late_step: float) -> None:
         """Say once that coefficients run away, or that a refit did not come to its end."""
@@ -271,7 +286,9 @@ class GeneralizedLinear(LikelihoodCurvature):
 
     def _without_intercept(self, coef: FloatArray) -> FloatArray:
         levels = self._levels_of(coef)
-        used = np.flatnonzero(levels.any(axis=1))  # few: no need to read the other columns
+        used = np.flatnonzero(levels.any(axis=1))  # few, mostly: no need to read the other columns
+        if len(used) == len(levels):  # nor to copy all of them
+            return self.offset + levels.T @ self.columns
         return self.offset + levels[used].T @ self.columns[used]
 
     def derivatives(self, eta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -294,6 +311,21 @@ class GeneralizedLinear(LikelihoodCurvature):
         """Return the gradient at ``w``, in the shape of ``w``."""
         _, slope, _ = self.derivatives(self.predictor(coef))
         return self.scores_of(self.columns @ slope.T) - self.ridge * coef
+
+    def value_and_gradient(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return the value and the gradient at ``w``, with one fit of the intercept."""
+        eta = self._without_intercept(coef)
+        likelihood, intercept = self._intercept_on(eta)
+        _, slope, _ = self.derivatives(eta + intercept[:, None])
+        value = likelihood - self.ridge * float((coef**2).sum()) / 2 - self._null
+        return value, self.scores_of(self.columns @ slope.T) - self.ridge * coef
+
+    def fit_seconds(self, support: IndexArray) -> float:
+        """Return about how many seconds a fit takes: Newton steps that factor a matrix each."""
+        return self._newton_seconds(len(self.members(support)) * self.n_levels)
+
+    def _newton_seconds(self, size: int) -> float:
+        return NEWTON_STEPS * (self.n_samples * size**2 / PRODUCTS_PER_SECOND + size**3 / PIVOTS_PER_SECOND)
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian at ``w`` for some elements; the intercept moves along."""

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, warn
+from swapwise.clock import Clock
 from swapwise.data.columns import Columns, Pool
 from swapwise.data.design import Design
 from swapwise.data.open import open_design
 from swapwise.numerics import ROUNDING, precision_of
-from swapwise.objectives.base import SparseObjective, SparseState
+from swapwise.objectives.base import QUICK_FIT, SparseObjective, SparseState
 from swapwise.objectives.factors import Factor, factor
 from swapwise.objectives.model_data import SMALLEST, require_scale
 from swapwise.threads import few_threads
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 # Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
 EIGENVALUES_UP_TO = 1000
+
+# How many products a singular value decomposition takes a second, as measured on one core.
+PRODUCTS_PER_SECOND = 1e9
 
 
 # Inner products of so few columns with some others are read off those with all others.
@@ -252,7 +256,9 @@ class LeastSquares(SparseObjective):
         promises[elements] = 0.0
         return np.argsort(-promises, kind="stable")[: int(READ_AHEAD * len(elements))]
 
-    def upper_bound(self, support: IndexArray) -> float:
+    ceiling = 1.0
+
+    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
 
         By singular values, each moved up by its rounding. Directions that are more than rounding count in
@@ -261,6 +267,10 @@ class LeastSquares(SparseObjective):
         samples = self.design.n_samples
         if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
             return 1.0 if len(support) else 0.0
+        small, large = sorted((len(support), samples))
+        seconds = large * small**2 / PRODUCTS_PER_SECOND
+        if clock is not None and seconds > max(QUICK_FIT, clock.left()):
+            return 1.0
         columns, y = self.design.view(support, self.y)
         if self.ridge == 0:  # then lengths do not matter, and equal ones are best for the numerics
             columns = columns / np.maximum(np.sqrt(self.squares[support]), SMALLEST)[:, None]

@@ -266,6 +266,10 @@ class StreamedIsing(IsingPseudoLikelihood):
         self._steepest = np.argsort(-np.abs(gradient) * (coef == 0), kind="stable")[:READ_AHEAD]
         return gradient
 
+    def fit_seconds(self, support: IndexArray) -> float:
+        """Return none: graphs of small degree are all that can be fitted from counts, and that is quick."""
+        return 0.0
+
     def blocks(self, coef: FloatArray) -> list[Block]:
         """Return none: they would hold all samples."""
         return []

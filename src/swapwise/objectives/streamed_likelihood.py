@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_elements
+from swapwise.clock import Clock
 from swapwise.data.by_rows import by_rows
 from swapwise.data.held_columns import HeldColumns
 from swapwise.data.likelihood_works import NewtonSums, Sums, Surroundings, Trial
 from swapwise.data.streamed import StreamedDesign
 from swapwise.data.works import Scaled
-from swapwise.objectives.base import SparseState
+from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.generalized_linear import (
     FIT_TOLERANCE,
     LEAST_CURVATURE,
@@ -178,6 +179,8 @@ class StreamedLikelihood(GeneralizedLinear):
         products = self.design.matrix.products(slope)[0] - slope.sum() * self.design.shift
         return products * self._factor - self.ridge * coef
 
+    value_and_gradient = SparseObjective.value_and_gradient
+
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian at ``w`` for some elements; the intercept moves along."""
         eta = self._without_intercept(coef)
@@ -272,11 +275,11 @@ class StreamedLikelihood(GeneralizedLinear):
             return np.inf
         return (self.steepest or 0.0) * self.design.extreme_eigenvalues()[1]
 
-    def upper_bound(self, support: IndexArray) -> float:
+    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
         """Return what f(support) does not exceed, for certificates; refuse it for very many columns."""
         if len(support) > MOST_FITTED:
             raise TypeError(
                 f"proofs for more than {MOST_FITTED} features need data in memory, got data in blocks and "
                 f"{len(support)} features: read the columns that matter, and give X as an array"
             )
-        return super().upper_bound(support)
+        return super().upper_bound(support, clock)

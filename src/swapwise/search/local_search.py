@@ -13,7 +13,7 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Move, MoveBatch
 from swapwise.numerics import TIE
 from swapwise.objectives.base import State
-from swapwise.search.pivots import Pivot
+from swapwise.search.pivots import NonOblivious, Pivot
 from swapwise.search.steps import Steps, pieces
 
 
@@ -86,13 +86,18 @@ class LocalSearch(Steps):
         """Return the move that the rules choose."""
         self.pending = None
         only_best = self._acceptance.only_best
-        batches: Iterable[MoveBatch] = self._pivot.batches(state, self._constraint, self._q, only_best)
+        batches = self._batches(state, only_best)
         scouts = self._pivot.scouts(state, self._constraint) if only_best else None
         if scouts is not None:
             batches = self._narrowed(state, batches, scouts)
         move = self._acceptance.pick(self._pivot, state, self._cut(state, batches), self)
         self.pending = None
         return move
+
+    def _batches(self, state: State, only_best: bool) -> Iterable[MoveBatch]:
+        if type(self._pivot) is NonOblivious:  # its best move may come from an integer program
+            return self._pivot.batches(state, self._constraint, self._q, only_best, self._clock)
+        return self._pivot.batches(state, self._constraint, self._q, only_best)
 
     def _cut(self, state: State, batches: Iterable[MoveBatch]) -> Iterator[MoveBatch]:
         return pieces(batches, partial(self._pivot.is_cheap, state), self._clock)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_real
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import MoveBatch, MoveList, SwapGrid
@@ -185,9 +186,17 @@ class NonOblivious(_OnCoefficients):
         return True
 
     def batches(
-        self, state: State, constraint: IndependenceSystem, q: int, only_best: bool = False
+        self,
+        state: State,
+        constraint: IndependenceSystem,
+        q: int,
+        only_best: bool = False,
+        clock: Clock | None = None,
     ) -> Iterator[MoveBatch]:
-        """Yield all moves if each has its own M, else only those with the cheapest drop."""
+        """Yield all moves if each has its own M, else only those with the cheapest drop.
+
+        Where the best move comes from an integer program, that gets the time that the clock has left.
+        """
         assert isinstance(state, SparseState)
         if self.smoothness == "move":
             # Under a matroid all swaps are one grid, and cheap; elsewhere they are long lists.
@@ -200,7 +209,8 @@ class NonOblivious(_OnCoefficients):
         else:
             # With one M for all moves the best is a linear maximisation over the neighbourhood.
             M = self._one_constant(state, constraint.exchange_size(q))
-            yield constraint.best_exchange(state.support, state.pull / (2 * M), state.strength * M / 2, q)
+            gain, cost = state.pull / (2 * M), state.strength * M / 2
+            yield constraint.best_exchange(state.support, gain, cost, q, clock)
 
     def _hopeful(self, state: SparseState, constraint: IndependenceSystem) -> IndexArray:
         """Return the elements that the best move can add, without a look at all moves.

@@ -16,6 +16,10 @@ from swapwise.theory.region import Region
 # All sets of all blocks are looked at beforehand, if that takes no more numbers than this: some seconds.
 MOST_NUMBERS, MOST_SETS = 50_000_000, 200_000
 
+# Of a block, as many sets at a time as have about this many numbers: a tenth of a second between looks at the
+# clock.
+NUMBERS_AT_ONCE = 1_000_000
+
 
 class BlockTable:
     """All allowed sets of elements of one block, and what the block does not exceed on each."""
@@ -53,10 +57,12 @@ def _table(block: Block, sizes: list[IndexArray], clock: Clock) -> BlockTable:
     members = np.zeros((sum(map(len, sizes)), len(block.elements)), dtype=bool)
     values, row = np.empty(len(members)), 0
     for subsets in sizes:
-        clock.check()
         rows = np.arange(row, row + len(subsets))
         members[rows[:, None], subsets] = True
-        values[rows] = block.bounds(subsets)
+        step = max(1, NUMBERS_AT_ONCE // (block.cost * (1 + subsets.shape[1])))
+        for at in range(0, len(subsets), step):
+            clock.check()
+            values[rows[at : at + step]] = block.bounds(subsets[at : at + step])
         row += len(subsets)
     return BlockTable(block, members, values + ROUNDING * np.abs(values))
 

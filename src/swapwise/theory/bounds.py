@@ -12,15 +12,31 @@ from swapwise.search.steps import gains_of_additions
 from swapwise.theory.region import Region
 
 
-def bound_of_all(objective: SetFunction, region: Region) -> float:
+def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = None) -> float:
     """Return f of all elements that may be chosen: no set has more, for f is monotone.
+
+    Where that takes long, it is bounded in the time that the clock has left, by default that of the region.
 
     >>> from swapwise import Linear, Uniform
     >>> bound_of_all(Linear([1.0, 2.0, 4.0]), Region.of(Uniform(3, 1)))
     7.0...
     """
     with unwarned():  # nobody asked for all elements: they may well be collinear or separable
-        bound = objective.upper_bound(np.flatnonzero(~region.outside))
+        bound = objective.upper_bound(np.flatnonzero(~region.outside), clock or region.clock)
+    return _rounded_up(objective, min(bound, objective.ceiling))
+
+
+def ceiling(objective: SetFunction) -> float:
+    """Return what no set exceeds, as the objective knows beforehand.
+
+    >>> from swapwise import LeastSquares
+    >>> ceiling(LeastSquares(np.eye(2), [1.0, 2.0]))
+    1.0...
+    """
+    return _rounded_up(objective, objective.ceiling)
+
+
+def _rounded_up(objective: SetFunction, bound: float) -> float:
     return bound + ROUNDING * max(abs(bound), objective.scale)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
 
 from swapwise.checks import BoolArray, FloatArray
+from swapwise.clock import Clock
 
 # An eigenvalue of a matrix with unit diagonal is positive for certain above this, for every row. Its relative
 # error is then below 1e-6.
@@ -20,20 +21,25 @@ KEPT_BACK = 1e-4
 NEWTON_STEPS = 8
 
 
-def fair_diagonal(H: FloatArray, is_rank_known: Callable[[float], bool] = lambda least: True) -> FloatArray:
+def fair_diagonal(
+    H: FloatArray,
+    is_rank_known: Callable[[float], bool] = lambda least: True,
+    clock: Clock | None = None,
+) -> FloatArray:
     """Return a diagonal that H can spare, in proportion to what each element could spare alone.
 
     Alone, element i can spare ``1 / (H⁻¹)_ii``, what is left of it when all others adapt. Elements that are
     linear combinations of others (duplicate columns, more features than samples) can spare nothing; they
     are set aside, and the others share what is left of H when those are free. ``is_rank_known(least)`` says
     whether eigenvalues below ``least``, at a unit diagonal, are zero for certain: if not, nothing is spared.
+    The clock is looked at between factorisations.
 
     >>> fair_diagonal(np.array([[2.0, 1.0], [1.0, 2.0]])).round(3)
     array([1., 1.])
     >>> fair_diagonal(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).round(3)
     array([0., 0., 3.])
     """
-    diagonal = np.zeros(len(H))
+    diagonal, clock = np.zeros(len(H)), clock or Clock()
     lengths = np.sqrt(np.diag(H))
     usable = lengths > 0
     if not usable.any():
@@ -44,6 +50,7 @@ def fair_diagonal(H: FloatArray, is_rank_known: Callable[[float], bool] = lambda
     tied = (np.abs(vectors[:, singular]) > 1e-7).any(axis=1)
     if tied.all() or (singular.any() and not is_rank_known(SINGULAR * len(scaled))):
         return diagonal
+    clock.check()
     if tied.any():
         eigenvalues, vectors = np.linalg.eigh(schur_complement(scaled, tied))
         if eigenvalues[0] <= SINGULAR * len(scaled):
@@ -51,6 +58,7 @@ def fair_diagonal(H: FloatArray, is_rank_known: Callable[[float], bool] = lambda
     alone = 1.0 / ((vectors**2) / eigenvalues).sum(axis=1)
     # H − D ⪰ 0 exactly if no eigenvalue of √D H⁻¹ √D is above 1.
     together = np.sqrt(alone)[:, None] * vectors / np.sqrt(eigenvalues)
+    clock.check()
     most = float(np.linalg.eigvalsh(together.T @ together)[-1])
     spared = np.zeros(len(scaled))
     spared[~tied] = (1.0 - KEPT_BACK) * alone / most
@@ -68,7 +76,13 @@ def schur_complement(H: FloatArray, free: BoolArray) -> FloatArray:
     return (rest + rest.T) / 2
 
 
-def best_diagonal(H: FloatArray, worth: FloatArray, start: FloatArray, precision: float = 0.1) -> FloatArray:
+def best_diagonal(
+    H: FloatArray,
+    worth: FloatArray,
+    start: FloatArray,
+    precision: float = 0.1,
+    clock: Clock | None = None,
+) -> FloatArray:
     """Return nearly the most valuable diagonal: ``worth·D`` at its largest with H − D ⪰ 0 and D ≥ 0.
 
     A barrier method: Newton steps on ``worth·D + μ log det(H − D) + μ Σ log D``, with μ falling until the
@@ -84,6 +98,8 @@ def best_diagonal(H: FloatArray, worth: FloatArray, start: FloatArray, precision
     mu = 1.0 / n
     while True:
         for _ in range(NEWTON_STEPS):
+            if clock is not None:
+                clock.check()
             ahead = _newton_step(H, worth, D, mu)
             if ahead is None:
                 break

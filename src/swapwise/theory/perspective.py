@@ -85,6 +85,7 @@ class Perspective:
         self.used, self.value = used, self._penalised(coef, r, D)
         factor = None
         for _ in range(NEWTON_STEPS):
+            self.region.clock.check()
             if factor is None or not self.objective.quadratic:
                 factor = Factor.of(self._curvature(coef, used, root, D))
             slope = root * (self.objective.gradient_at(coef)[used] + D * coef[used]) - D * r

@@ -9,7 +9,7 @@ from swapwise.clock import Clock
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SparseObjective
 from swapwise.theory.atoms import Mixture
-from swapwise.theory.bounds import bound_of_all
+from swapwise.theory.bounds import ceiling
 from swapwise.theory.branching import Node
 from swapwise.theory.diagonal import best_diagonal, is_spared, schur_complement
 from swapwise.theory.perspective import Dual, Perspective
@@ -41,7 +41,7 @@ class PerspectiveNode(Node):
         self.region = region
         self.diagonal = diagonal
         self.dual = dual
-        self.bound = bound_of_all(objective, region) if dual is None else dual.bound_on(region)
+        self.bound = ceiling(objective) if dual is None else dual.bound_on(region)
         self._dual_bound = np.inf if dual is None else self.bound
         self._settled_below = -np.inf
         #: How often the diagonal was chosen anew, here and above
@@ -124,7 +124,7 @@ class PerspectiveNode(Node):
         matrix = schur_complement(whole, free[elements]) if free.any() else whole
         # A little for every element: what is of no use here may be elsewhere.
         worth = worth + 1e-3 * float(worth @ D) / (len(D) * D)
-        chosen = best_diagonal(matrix, worth, D)
+        chosen = best_diagonal(matrix, worth, D, clock=self.region.clock)
         self.rounds += 1
         diagonal = self.diagonal.copy()
         diagonal[kept] += (chosen - D) * 2 / (self.rounds + 2)

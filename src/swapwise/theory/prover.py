@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,13 +14,16 @@ from swapwise.interrupts import plain_interrupts
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.result import Status
-from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all
+from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all, ceiling
 from swapwise.theory.branching import BranchAndBound, Node
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.constants import restricted_constants
 from swapwise.theory.region import Region
 from swapwise.theory.roots import WHOLE_CURVATURE_UP_TO, root_node
 from swapwise.theory.set_node import SetNode
+
+# How much of the time that is left each of the simple bounds may take, which are seldom the best ones.
+SHARE_OF_TIME = 0.3
 
 
 class Prover:
@@ -45,6 +49,7 @@ class Prover:
     def run(self, clock: Clock, gap: float, max_nodes: int | None = None) -> Status:
         """Go on until the answer has at least ``1 − gap`` of the bound; return why it stopped."""
         self.status = Status.COMPLETE
+        self.region = replace(self.region, clock=clock)
         try:
             with plain_interrupts():
                 self._simple_bounds(clock)
@@ -113,11 +118,18 @@ class Prover:
     def _simple_bounds(self, clock: Clock) -> None:
         objective, region, support = self.objective, self.region, self.answer
         if objective.monotone:
-            self.bounds["all"] = bound_of_all(objective, region)
-        if objective.submodular:
-            self.bounds["gains"] = min(
-                bound_from_gains(objective, region, at, clock)[0] for at in (region.held, support)
+            self.bounds["all"] = ceiling(objective)
+            # Where nothing is known beforehand, any bound is worth all of the time.
+            known = np.isfinite(self.bounds["all"])
+            self.bounds["all"] = bound_of_all(
+                objective, region, clock.share(SHARE_OF_TIME) if known else clock
             )
+        clock.check()
+        if objective.submodular:
+            for at in (region.held, support):
+                part = replace(region, clock=clock.share(SHARE_OF_TIME))
+                bound, _ = bound_from_gains(objective, part, at, clock)
+                self.bounds["gains"] = min(bound, self.bounds.get("gains", np.inf))
         if (
             isinstance(objective, SparseObjective)
             and objective.single
@@ -125,6 +137,7 @@ class Prover:
         ):
             s = max(1, min(region.constraint.max_size(), objective.n))
             constants = restricted_constants(objective, s, 1)
+            clock.check()
             m = constants.m_2s - ROUNDING * objective.n * constants.M_1
             if m > 0:
                 self.bounds["concavity"] = bound_from_concavity(objective, region, support, m)

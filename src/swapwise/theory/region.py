@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.numerics import SUM
 
@@ -27,6 +28,8 @@ class Region:
     constraint: IndependenceSystem
     inside: BoolArray
     outside: BoolArray
+    #: How long the search for heaviest sets may take
+    clock: Clock = field(default_factory=Clock)
 
     @classmethod
     def of(cls, constraint: IndependenceSystem) -> Region:
@@ -42,13 +45,13 @@ class Region:
         inside[element] = True
         held = np.flatnonzero(inside)
         outside |= ~self.constraint.addable(held) & ~inside
-        return Region(self.constraint, inside, outside)
+        return replace(self, inside=inside, outside=outside)
 
     def with_outside(self, elements: int | IndexArray) -> Region:
         """Return the part whose sets do without ``elements``."""
         outside = self.outside.copy()
         outside[elements] = True
-        return Region(self.constraint, self.inside, outside)
+        return replace(self, outside=outside)
 
     @property
     def held(self) -> IndexArray:
@@ -69,21 +72,21 @@ class Region:
     def heaviest(self, weights: FloatArray) -> tuple[IndexArray, float]:
         """Return a heavy set of the region, and a weight that none of its sets exceeds.
 
-        ``weights`` are not negative.
+        ``weights`` are not negative. Out of time, the weight holds all the same, but is larger than need be.
         """
         held = self.held
         wanted = np.where(self.outside, -1.0, weights)
         if not len(held):
-            answer = self.constraint._max_weight(wanted)
+            answer = self.constraint._max_weight_within(wanted, self.clock)
             return answer.support, answer.upper_bound
         # Elements so heavy that every heaviest set holds all of them.
         heavy = 2.0 * float(wanted.sum(where=wanted > 0)) or 1.0
         wanted[held] = heavy
-        answer = self.constraint._max_weight(wanted)
+        answer = self.constraint._max_weight_within(wanted, self.clock)
         if answer.exact and np.isin(held, answer.support).all():
             weight = float(weights[answer.support].sum())
             beyond = answer.upper_bound - float(wanted[answer.support].sum())
             return answer.support, weight + max(0.0, beyond) + SUM * heavy * len(held)
         wanted[held] = 0.0
-        rest = self.constraint._max_weight(wanted).upper_bound
+        rest = self.constraint._max_weight_within(wanted, self.clock).upper_bound
         return self.heavy(weights), float(weights[held].sum()) + rest

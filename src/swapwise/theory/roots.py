@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -47,8 +48,9 @@ def spare_diagonal(objective: SparseObjective, region: Region) -> FloatArray:
         return objective.hessian_diagonal_bound()
     kept = np.flatnonzero(~region.outside)
     diagonal = np.zeros(objective.n)
+    region.clock.check()
     H = objective.hessian_at(np.zeros(objective.n), kept)
-    diagonal[kept] = fair_diagonal(H, partial(objective.is_rank_known, kept))
+    diagonal[kept] = fair_diagonal(H, partial(objective.is_rank_known, kept), region.clock)
     return diagonal
 
 
@@ -59,7 +61,7 @@ def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clo
     >>> relaxation_start(LeastSquares(np.eye(3), [1.0, 3.0, 2.0]), Uniform(3, 2), Clock())
     array([1, 2])
     """
-    region = Region.of(constraint)
+    region = replace(Region.of(constraint), clock=clock)
     root = None
     if isinstance(objective, SparseObjective) and objective.single:
         root = relaxed_root(objective, region)

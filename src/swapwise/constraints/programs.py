@@ -1,0 +1,59 @@
+"""Linear and integer programs that keep a time limit and hear Ctrl-C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Thread, current_thread, main_thread
+from typing import Any
+
+from swapwise.clock import Clock
+
+# SciPy's number for a program that was stopped by its limit on time.
+STOPPED = 1
+
+# Seconds. Most programs take less than the first and are solved where they are called. Others are solved in a
+# thread, while the main one listens for signals, which HiGHS does not. The thread cannot be stopped from
+# outside: after an interrupt it runs on to its limit. So limits grow, and no program outlives its caller by
+# more than a few times the seconds that it was given before.
+FIRST_SECONDS, SECONDS_IN_THREAD, GROWTH = 0.25, 10.0, 4.0
+
+
+def solve_within(clock: Clock, solve: Callable[[float], Any]) -> Any:
+    """Return what ``solve(seconds)`` finds in the time that is left; it gets more each time that it stops.
+
+    A program that comes to its end has the answer that it would have without a limit, on every machine. One
+    that stops long before its limit had another reason, and will not do better.
+
+    >>> from types import SimpleNamespace
+    >>> solve_within(Clock(), lambda seconds: SimpleNamespace(status=0, seconds=seconds))
+    namespace(status=0, seconds=0.25)
+    """
+    if current_thread() is not main_thread():  # signals are for the main thread only
+        return solve(clock.left())
+    seconds, since = min(FIRST_SECONDS, clock.left()), clock.seconds()
+    answer, turn = solve(seconds), SECONDS_IN_THREAD
+    while answer.status == STOPPED and not clock.is_over and clock.seconds() - since >= 0.9 * seconds:
+        left, since = clock.left(), clock.seconds()
+        seconds = left if left < 2 * turn else turn
+        answer = _in_thread(solve, seconds)
+        turn *= GROWTH
+    return answer
+
+
+def _in_thread(solve: Callable[[float], Any], seconds: float) -> Any:
+    answers: list[Any] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            answers.append(solve(seconds))
+        except BaseException as error:
+            errors.append(error)
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.1)  # in short turns: on some systems a wait without end hears no signal
+    if errors:
+        raise errors[0]
+    return answers[0]
