@@ -15,3 +15,9 @@ ROUNDING = TIE = 1e-12
 # Two values that are closer than this count as equal: a proof calls an answer optimal if no set can be better
 # by more. It leaves three digits for what a bound is summed from.
 EQUAL = 1e-9
+
+# A column of numbers in double precision is known up to this, relative to its length: numbers have 16 digits,
+# and measuring, centring or converting them costs some. What a model could only gain by more digits than
+# these (from two columns that agree in all of them) is not a property of the data. It is kept out by a
+# penalty on every coefficient: half the square of this, times the squared length of the column.
+COLUMN_PRECISION = 1e-10

@@ -88,9 +88,9 @@ class GeneralizedLinear(LikelihoodCurvature):
         self.offset = np.zeros((self.basis.shape[1], self.n_samples))
         if offset is not None:
             self.offset[:] = as_vector(offset, self.n_samples, "offset")
-        self._warned = False
+        self._warned = self._warned_of_doubt = False
         require_scale(np.abs(target).max(keepdims=True), "y")
-        perfect = self._perfect_value()
+        self._perfect = perfect = self._perfect_value()
         self.scale = abs(perfect) + float(weight @ np.abs(target)) or 1.0
         self._null, self._intercept_alone = self._intercept_on(self.offset)
         if perfect - self._null <= 1e-12 * self.scale:
@@ -191,12 +191,13 @@ class GeneralizedLinear(LikelihoodCurvature):
         value, converged, late_step = self._refit(
             chosen, self.offset, fitted, self._intercept_alone, self._null
         )
-        self._warn_of_trouble(converged, late_step)
+        self._warn_of_trouble(support, converged, late_step)
         return value - self._null, fitted
 
     def _refit(
         self, chosen: FloatArray, offset: FloatArray, theta: FloatArray, alone: FloatArray, least: float
     ) -> tuple[float, bool, float]:
+        """Refit in place; return the value, whether it is the maximum, and the longest of the late steps."""
         from swapwise.kernels import glm
 
         ridge = np.full(len(chosen), self.ridge)
@@ -205,21 +206,52 @@ class GeneralizedLinear(LikelihoodCurvature):
         tol = FIT_TOLERANCE * self.scale
         target, weight, basis = self.target, self.weight, self.basis
         with few_threads(theta.size):
-            return glm.refit(
+            value, converged, late = glm.refit(
                 self.family, chosen, offset, target, weight, basis, ridge, theta, alone, least, tol, MAX_STEPS
             )
+            if not converged:
+                value, theta[:], converged = self._refit_carefully(chosen, offset, ridge, value, theta, alone)
+        return value, converged, late
 
-    def _warn_of_trouble(self, converged: bool, late_step: float) -> None:
-        """Say once that coefficients run away, or that a refit did not come to its end."""
-        if self._warned:
-            return
-        if self.ridge == 0 and late_step > RUNAWAY_STEP and self.family != GAUSSIAN:
-            self._warned = warn(
-                f"{self.runaway}: the best coefficients are not finite, and were stopped where nothing more "
-                "is gained; a ridge (for instance ridge=0.001) makes them finite"
+    def _refit_carefully(
+        self,
+        chosen: FloatArray,
+        offset: FloatArray,
+        ridge: FloatArray,
+        value: float,
+        theta: FloatArray,
+        alone: FloatArray,
+    ) -> tuple[float, FloatArray, bool]:
+        """Go on where plain Newton steps ended; return value, parameters, and whether they are the best."""
+        from swapwise.objectives.careful_refit import STALLED, RefitProblem, careful_refit
+
+        tol = FIT_TOLERANCE * self.scale
+        if self._perfect - value <= STALLED * tol:
+            return value, theta, True
+        problem = RefitProblem(self.derivatives, chosen, offset, self.weight, ridge, tol)
+        fits = [(value, theta, False)]
+        nothing = np.zeros_like(theta)
+        nothing[len(theta) - self.fit_intercept :] = alone
+        for start in (theta, nothing):
+            fits.append(careful_refit(problem, start))
+            if fits[-1][-1]:
+                return fits[-1]
+        return max(fits, key=lambda fit: fit[0])
+
+    def _warn_of_trouble(self, support: IndexArray, converged: bool, late_step: float) -> None:
+        """Say once that coefficients run away, and once that a refit did not come to its end."""
+        if not converged and not self._warned_of_doubt:
+            self._warned_of_doubt = warn(
+                f"the fit on the set {support.tolist()} did not converge: its value may be too low, so a "
+                "search may pass it over, and a local optimum may not be one; standardised columns or a "
+                "larger ridge help"
             )
-        elif not converged:
-            self._warned = warn(f"a refit did not converge in {MAX_STEPS} steps; a larger ridge would help")
+        if self._warned or not (self.ridge == 0 and late_step > RUNAWAY_STEP and self.family != GAUSSIAN):
+            return
+        self._warned = warn(
+            f"{self.runaway}: the best coefficients are not finite, and were stopped where nothing more "
+            "is gained; a ridge (for instance ridge=0.001) makes them finite"
+        )
 
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         value, theta = self.fit_from(support, self.no_coefficients(support))
@@ -256,8 +288,8 @@ class GeneralizedLinear(LikelihoodCurvature):
         theta = np.tile(self._first_intercept(eta), (rows, 1))
         ones = np.ones((rows, self.n_samples))
         value, converged, late_step = self._refit(ones, eta, theta, np.zeros(self.n_levels), -np.inf)
-        if not converged and late_step <= RUNAWAY_STEP:
-            self._warn_of_trouble(converged, late_step)
+        if late_step <= RUNAWAY_STEP:
+            self._warn_of_trouble(np.empty(0, dtype=np.intp), converged, late_step)
         return float(value), theta[0] if rows else np.zeros(self.n_levels)
 
     def _first_intercept(self, eta: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray
 from swapwise.data.likelihood_works import Sums
-from swapwise.kernels.glm import ARMIJO, HALVINGS, LATE, _definite_solution
+from swapwise.kernels.glm import ARMIJO, HALVINGS, LATE, STALLED, _definite_solution
 
 
 class Ask(NamedTuple):
@@ -58,13 +58,13 @@ def climb(
     late = 0.0
     for _ in range(max_steps):
         slope = sums.gradient - ridge * theta
-        step = _definite_solution(sums.hessian + np.diag(ridge), slope)
+        step, missed = _definite_solution(sums.hessian + np.diag(ridge), slope)
         promise = float(step @ slope)
         if not promise > 0:
             return Fit(value, theta, not slope.any(), late)  # a slope without curvature leads nowhere
         if promise < tol:
             # Below what values can show, but not below what coefficients can: no need to look at the data.
-            return Fit(value + promise / 2, theta + step, True, late)
+            return Fit(value + promise / 2, theta + step, missed < STALLED * tol, late)
         length = 1.0
         for _ in range(HALVINGS):
             ahead = yield Ask(theta + length * step, step)
@@ -73,7 +73,7 @@ def climb(
                 break
             length /= 2
         if not reached > value:  # nothing is left but rounding
-            return Fit(value, theta, promise < 1e3 * tol, late)
+            return Fit(value, theta, max(promise, missed) < STALLED * tol, late)
         if promise < LATE * tol:
             late = max(late, length * ahead.reach)
         theta, value, sums = theta + length * step, reached, ahead
