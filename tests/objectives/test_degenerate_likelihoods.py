@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 import swapwise as sw
 from swapwise.data.chunked import ChunkedMatrix
@@ -56,6 +57,18 @@ def test_columns_with_huge_means_have_their_true_values(in_blocks):
         expected = by_least_squares(MILLIONS[:, support], CLASSES, 0.001 + 1e-8)
         assert f(support) == pytest.approx(expected, abs=1e-8)
     assert f([0, 1, 2]) > f([0, 2]) > 0.43
+
+
+def test_an_intercept_is_found_where_the_likelihood_is_flat_on_the_way():
+    y = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 0.0])
+    offset = np.array([30.0, -109.0, 92.0, 235.0, -88.0, 35.0])
+    weight = np.array([1e-6, 0.1, 1e-6, 1e-6, 0.1, 1e-7]) / 0.2000031
+    f = sw.Logistic(np.eye(6), y, 0.1, sample_weight=weight, offset=offset)
+    sign = np.where(y > 0, 1.0, -1.0)
+    best = minimize_scalar(
+        lambda b: weight @ np.logaddexp(0.0, -sign * (offset + b)), bounds=(90, 150), options={"xatol": 1e-9}
+    )
+    assert f._null == pytest.approx(-best.fun, rel=1e-9)
 
 
 @pytest.mark.parametrize("distance", [1e-2, 1e-4, 1e-5, 1e-6, 1e-7])
@@ -125,8 +138,9 @@ def test_a_set_is_worth_no_less_than_its_subsets(kind, seed):
             assert value >= values[tuple(e for e in S if e != dropped)] - 1e-9 * f.scale
 
 
-def test_spins_of_very_different_sizes_are_fitted():
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("seed", [3, 5, 6, 7])
+def test_spins_of_very_different_sizes_are_fitted(seed):
+    rng = np.random.default_rng(seed)
     spins = rng.standard_normal((12, 4)) * [1.0, 0.1, 100.0, 10.0]
     f = sw.IsingPseudoLikelihood(spins, fields=True)
     with warnings.catch_warnings():

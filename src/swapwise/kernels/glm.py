@@ -275,16 +275,17 @@ def values_after(problem, support, theta, alone, least, added, dropped, tol, max
     for move in range(len(added)):
         elements, places = _after(support, added[move], dropped[move])
         chosen = gather(columns, begin, members, elements, with_intercept)
-        fitted, penalty = np.zeros((len(chosen), theta.shape[1])), np.full(len(chosen), ridge)
+        fitted, penalty = np.zeros((len(chosen), theta.shape[1])), np.zeros(len(chosen))
         row = 0
         for index in range(len(elements)):
             element, place = elements[index], places[index]
             size = begin[element + 1] - begin[element]
             if place >= 0:
                 fitted[row : row + size] = theta[first[place] : first[place] + size]
+            penalty[row : row + size] = ridge[members[begin[element] : begin[element + 1]]]
             row += size
         if with_intercept:
-            fitted[row], penalty[row] = theta[-1], 0.0
+            fitted[row] = theta[-1]
         values[move], converged[move], _ = refit(
             family, chosen, offset, target, weight, basis, penalty, fitted, alone, least, tol, max_steps
         )

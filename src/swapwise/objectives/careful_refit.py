@@ -17,13 +17,16 @@ from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray
 from swapwise.kernels.glm import ARMIJO, STALLED
-from swapwise.numerics import COLUMN_PRECISION, SUM
+from swapwise.numerics import SUM
+from swapwise.objectives.model_data import SMALLEST
 
 # A basis is orthonormal with respect to weights; where the curvature has become very different from them, it
 # is replaced by one for the curvature. Two or three are enough but for likelihoods without a maximum.
 MOST_BASES = 8
 
-STEPS_PER_BASIS = 100
+# Far out, where the likelihood is all but linear, steps keep their length until one leads too far, and are
+# then shortened by the factor below: some ten steps for each power of ten in length.
+STEPS_PER_BASIS = 200
 
 # Eigenvalues are off by this share of the largest. Those that are not much larger say little: what is left to
 # gain along them is then computed as if they were as small as that.
@@ -37,10 +40,10 @@ VALUE_ROUNDING = 1e-15
 LEAST_CURVATURE = 1e-14
 
 # Damping begins with this, in units of the largest eigenvalue (or 1), and changes by this factor.
-FIRST_DAMPING, DAMPING_FACTOR = 1e-14, 100.0
+FIRST_DAMPING, DAMPING_FACTOR = 1e-14, 10.0
 
 # A step that is damped by 1e16 times the curvature leads up unless nothing but rounding is left.
-MOST_DAMPINGS = 15
+MOST_DAMPINGS = 31
 
 LongArray = NDArray[np.longdouble]
 
@@ -64,14 +67,12 @@ class RefitProblem:
 def careful_refit(problem: RefitProblem, theta: FloatArray) -> tuple[float, FloatArray, bool]:
     """Return the maximum of ``u``, where it is, and whether it was reached, starting from θ.
 
-    A column is known up to ``COLUMN_PRECISION`` of its length; what can only be gained by more digits of it
-    is kept out by a penalty of that size, on all columns alike. So the maximum is unique, and never falls
-    when a column is added.
+    Columns that others span need a penalty ρ > 0, if ever so small; see ``COLUMN_PRECISION``.
 
     >>> def derivatives(eta):  # of -‖y - η‖²/2 with y = (0, 1)
     ...     return -float(((np.arange(2) - eta[0]) ** 2).sum()) / 2, np.arange(2) - eta, np.ones((1, 1, 2))
     >>> columns = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-7]])
-    >>> problem = RefitProblem(derivatives, columns, np.zeros((1, 2)), np.ones(2), np.zeros(2), 1e-14)
+    >>> problem = RefitProblem(derivatives, columns, np.zeros((1, 2)), np.ones(2), np.full(2, 1e-20), 1e-14)
     >>> value, theta, converged = careful_refit(problem, np.zeros((2, 1)))
     >>> abs(value) < 1e-5, (theta[:, 0] * 1e-7).round(4), converged
     (True, array([-1.,  1.]), True)
@@ -96,9 +97,9 @@ def careful_refit(problem: RefitProblem, theta: FloatArray) -> tuple[float, Floa
 class OrthonormalBasis:
     """Columns as combinations of others that are orthogonal with respect to weights, penalties included.
 
-    The rows ``√weight · columns``, ``√ridge`` and the precision of each column are factored as Q R. Rotated
-    by the singular vectors of the part that belongs to the penalties, Q has a diagonal penalty again. Long
-    double precision (where the machine has it) keeps what distinguishes columns that agree in ten digits.
+    The rows ``√weight · columns`` and ``√ridge`` are factored as Q R. Rotated by the singular vectors of the
+    part that belongs to the penalties, Q has a diagonal penalty again. Long double precision (where the
+    machine has it) keeps what distinguishes columns that agree in ten digits.
     """
 
     def __init__(self, problem: RefitProblem, weight: FloatArray) -> None:
@@ -107,8 +108,7 @@ class OrthonormalBasis:
         self._lengths = np.where(lengths > 0, lengths, 1.0)
         root = np.sqrt(weight)
         scaled = columns.astype(np.longdouble) / self._lengths[:, None] * root
-        penalties, precision = np.diag(np.sqrt(ridge) / self._lengths), COLUMN_PRECISION * np.eye(len(ridge))
-        rows = np.hstack([scaled, penalties, precision])
+        rows = np.hstack([scaled, np.diag(np.sqrt(ridge) / self._lengths)])
         self._triangle = _orthonormalised(rows)
         samples = columns.shape[1]
         _, sizes, self._rotation = np.linalg.svd(rows[:, samples:].T.astype(np.float64))
@@ -165,12 +165,11 @@ class _Climb:
         is_white = is_fresh and self.point.shape[1] == 1
         for number in range(STEPS_PER_BASIS):
             sizes, directions, slope = self._second_order()
-            if not sizes[-1] > 0:
-                return False
-            is_clear = sizes[0] >= LEAST_EIGENVALUE * sizes[-1] or (is_white and not number)
-            left = slope**2 @ (1.0 / np.maximum(sizes, LEAST_EIGENVALUE * sizes[-1]))
+            largest = max(float(sizes[-1]), SMALLEST)  # all is flat far out, where the slope leads back
+            is_clear = sizes[0] >= LEAST_EIGENVALUE * largest or (is_white and not number)
+            left = slope**2 @ (1.0 / np.maximum(sizes, LEAST_EIGENVALUE * largest))
             at_most = (
-                left if is_clear else slope**2 @ (1.0 / np.maximum(sizes, EIGENVALUE_ROUNDING * sizes[-1]))
+                left if is_clear else slope**2 @ (1.0 / np.maximum(sizes, EIGENVALUE_ROUNDING * largest))
             )
             if not self._ascend(sizes, directions, slope) or left <= self.problem.tol:
                 return bool(at_most <= enough)

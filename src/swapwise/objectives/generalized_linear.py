@@ -14,6 +14,7 @@ from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked
 from swapwise.data.streamed import StreamedDesign
 from swapwise.kernels.families import GAUSSIAN
+from swapwise.numerics import COLUMN_PRECISION
 from swapwise.objectives.base import SparseState
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.likelihood_curvature import LikelihoodCurvature
@@ -162,9 +163,25 @@ class GeneralizedLinear(LikelihoodCurvature):
             self.target,
             self.weight,
             self.basis,
-            self.ridge,
+            self._ridges,
             self.fit_intercept,
         )
+
+    @cached_property
+    def _ridges(self) -> FloatArray:
+        """The penalty of every column in a fit: the ridge, and one for the precision of its numbers."""
+        squares = self._squared_lengths()
+        return self.ridge + COLUMN_PRECISION**2 * np.where(squares > 0, squares, 1.0)
+
+    def _squared_lengths(self) -> FloatArray:
+        """Return the weighted sum of squares of every column."""
+        from swapwise.kernels import glm
+
+        return glm.weighted_squares(self.columns, self.weight)
+
+    def _penalties(self, support: IndexArray) -> FloatArray:
+        """Return the penalties of a fit: of its columns, and none of the intercept."""
+        return np.append(self._ridges[self.members(support)], np.zeros(int(self.fit_intercept)))
 
     def start(self, support: Iterable[int] = ()) -> GeneralizedLinearState:
         """Return a state at ``support``, whose refits begin where the last one ended."""
@@ -189,20 +206,23 @@ class GeneralizedLinear(LikelihoodCurvature):
         chosen = glm.gather(self.columns, self._begin, self._members, support, self.fit_intercept)
         fitted = theta.copy()
         value, converged, late_step = self._refit(
-            chosen, self.offset, fitted, self._intercept_alone, self._null
+            chosen, self._penalties(support), self.offset, fitted, self._intercept_alone, self._null
         )
         self._warn_of_trouble(support, converged, late_step)
         return value - self._null, fitted
 
     def _refit(
-        self, chosen: FloatArray, offset: FloatArray, theta: FloatArray, alone: FloatArray, least: float
+        self,
+        chosen: FloatArray,
+        ridge: FloatArray,
+        offset: FloatArray,
+        theta: FloatArray,
+        alone: FloatArray,
+        least: float,
     ) -> tuple[float, bool, float]:
         """Refit in place; return the value, whether it is the maximum, and the longest of the late steps."""
         from swapwise.kernels import glm
 
-        ridge = np.full(len(chosen), self.ridge)
-        if self.fit_intercept:
-            ridge[-1] = 0.0
         tol = FIT_TOLERANCE * self.scale
         target, weight, basis = self.target, self.weight, self.basis
         with few_threads(theta.size):
@@ -287,7 +307,9 @@ class GeneralizedLinear(LikelihoodCurvature):
         rows = int(self.fit_intercept)
         theta = np.tile(self._first_intercept(eta), (rows, 1))
         ones = np.ones((rows, self.n_samples))
-        value, converged, late_step = self._refit(ones, eta, theta, np.zeros(self.n_levels), -np.inf)
+        value, converged, late_step = self._refit(
+            ones, np.zeros(rows), eta, theta, np.zeros(self.n_levels), -np.inf
+        )
         if late_step <= RUNAWAY_STEP:
             self._warn_of_trouble(np.empty(0, dtype=np.intp), converged, late_step)
         return float(value), theta[0] if rows else np.zeros(self.n_levels)

@@ -166,8 +166,8 @@ class StreamedLikelihood(GeneralizedLinear):
         tol = FIT_TOLERANCE * self.scale
         return climb(start.theta, fallback, self._penalties(start.support), self._null, tol, MAX_STEPS)
 
-    def _penalties(self, support: IndexArray) -> FloatArray:
-        return np.append(np.full(len(support), self.ridge), np.zeros(int(self.fit_intercept)))
+    def _squared_lengths(self) -> FloatArray:
+        return self.design.squared_norms
 
     def _sums(self, needed: IndexArray, points: list[_Point]) -> list[Sums]:
         """Return the sums for sets among the needed columns."""
