@@ -220,3 +220,15 @@ def test_a_basis_changes_coordinates_and_nothing_else():
     assert basis.penalty @ point[:, 0] ** 2 == pytest.approx(ridge @ theta[:, 0] ** 2, rel=1e-9)
     inner = (basis.columns * weight) @ basis.columns.T + np.diag(basis.penalty)
     np.testing.assert_allclose(inner, np.eye(4), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:the classes are separable")
+@pytest.mark.parametrize("in_blocks", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_coefficients_have_the_value_they_come_with_even_if_they_run_away(seed, in_blocks):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((9, 5)), rng.integers(0, 2, 9)
+    data = ChunkedMatrix(ArrayBlocks(X, 4)) if in_blocks else X
+    weight, offset = 10.0 ** -rng.integers(0, 8, 9), 100 * rng.standard_normal(9)
+    f = sw.Logistic(data, y, sample_weight=weight, offset=offset)
+    assert f.value_at(f.coef(range(5))) == pytest.approx(f(range(5)), rel=1e-9, abs=1e-12)

@@ -222,9 +222,11 @@ def refit(family, columns, offset, target, weight, basis, ridge, theta, alone, l
             break
         if promise < LATE * tol:
             late = max(late, length * np.abs(change).max())
-        # The last step is below what values can show, but not below what coefficients can.
-        theta[:] = trial
-        eta = moved
+        # The last step is below what values can show, but not below what coefficients can. Where nothing
+        # curves but the penalty, it leads far back, and is not taken.
+        if ahead >= value - STALLED * tol:
+            theta[:] = trial
+            eta = moved
         value = max(value, ahead)
         if promise < tol:
             converged = missed < STALLED * tol

@@ -14,6 +14,9 @@ from swapwise.checks import FloatArray
 from swapwise.data.likelihood_works import Sums
 from swapwise.kernels.glm import ARMIJO, HALVINGS, LATE, STALLED, _definite_solution
 
+# What the last step of a climb may be, in units of the largest parameter. Near a maximum it is far smaller.
+LONGEST_LAST_STEP = 0.01
+
 
 class Ask(NamedTuple):
     """Parameters at which sums are wanted, and the step that leads there."""
@@ -64,7 +67,9 @@ def climb(
             return Fit(value, theta, not slope.any(), late)  # a slope without curvature leads nowhere
         if promise < tol:
             # Below what values can show, but not below what coefficients can: no need to look at the data.
-            return Fit(value + promise / 2, theta + step, missed < STALLED * tol, late)
+            # Where nothing curves but the penalty, it leads far back, and is not taken.
+            is_short = np.abs(step).max() <= LONGEST_LAST_STEP * np.abs(theta).max()
+            return Fit(value, theta + step if is_short else theta, missed < STALLED * tol, late)
         length = 1.0
         for _ in range(HALVINGS):
             ahead = yield Ask(theta + length * step, step)
@@ -96,4 +101,5 @@ def climb_together(climbs: list[Climb], look: Callable[[dict[int, Ask]], list[Su
 
 
 def _penalty(ridge: FloatArray, theta: FloatArray) -> float:
-    return float(ridge @ theta**2) / 2
+    # Squares of what has no penalty may overflow, far out.
+    return float((ridge * theta) @ theta) / 2
