@@ -21,7 +21,6 @@ QUIET = [
     SEPARABLE,
     pytest.mark.filterwarnings("ignore:some counts are zero"),
     pytest.mark.filterwarnings("ignore:y is explained"),
-    pytest.mark.filterwarnings("ignore:a refit did not converge"),
 ]
 
 

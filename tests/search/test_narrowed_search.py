@@ -21,7 +21,7 @@ from swapwise.clock import Clock, OutOfTime
 from swapwise.objectives.ising_state import IsingState
 from swapwise.search import steps
 
-pytestmark = pytest.mark.filterwarnings("ignore:the data are separable", "ignore:a refit did not converge")
+pytestmark = pytest.mark.filterwarnings("ignore:the data are separable", "ignore:the fit on the edges")
 
 
 def search(objective, constraint, narrows=True, method="oblivious", **options):

@@ -11,10 +11,12 @@ import numpy as np
 from numba import njit
 
 from swapwise.kernels.families import GAUSSIAN, LOGISTIC, POISSON
+from swapwise.numerics import IN_DOUBLE
 
-# What a column may have left, relative to its squared length, when those before it are taken out of it: one
-# with less tells nothing new, and keeps its coefficient.
-DEPENDENT = 1e-13
+# What a column may have left, relative to its squared length, when those before it are taken out of it. Of
+# less, inner products have lost too many of their 16 digits, and it keeps its coefficient. What it could
+# still add is estimated: next to nothing if it is a copy of others.
+DEPENDENT = 1e-10
 
 # What a step must keep of the rise that its slope promises.
 ARMIJO = 1e-4
@@ -23,6 +25,9 @@ HALVINGS = 40
 
 # A step that promises so little, in units of the tolerance, is late: near a maximum, if there is one.
 LATE = 1e6
+
+# A refit that may miss more than this, in units of the tolerance, did not converge.
+STALLED = 1e3
 
 # Beyond this an exponential is cut off: it leaves floating point at 709.
 LARGEST_EXPONENT = 500.0
@@ -115,9 +120,11 @@ def derivatives(family, eta, target, weight, basis, slope, curve):
 def _definite_solution(matrix, right):
     """Solve a positive definite system by Cholesky's method, in place; dependent rows get zeros.
 
-    Rows are scaled to a diagonal of ones first: what is dependent does not depend on units.
+    Rows are scaled to a diagonal of ones first: what is dependent does not depend on units. Also return what
+    the quadratic model could gain by the rows that got zeros, if they had the least curvature that is told
+    from none.
     """
-    size = len(right)
+    size, missed = len(right), 0.0
     scale = np.zeros(size)
     for i in range(size):
         if matrix[i, i] > 0.0:
@@ -135,10 +142,12 @@ def _definite_solution(matrix, right):
                 matrix[i, j] = 0.0
         left = matrix[i, i] - np.dot(matrix[i, :i], matrix[i, :i])
         kept[i] = left > DEPENDENT
+        rest = solution[i] - np.dot(matrix[i, :i], solution[:i])
         if kept[i]:
             matrix[i, i] = np.sqrt(left)
-            solution[i] = (solution[i] - np.dot(matrix[i, :i], solution[:i])) / matrix[i, i]
+            solution[i] = rest / matrix[i, i]
         else:
+            missed += (rest / IN_DOUBLE) ** 2
             matrix[i, :i] = 0.0
             solution[i] = 0.0
     for i in range(size - 1, -1, -1):
@@ -146,12 +155,12 @@ def _definite_solution(matrix, right):
             solution[i] /= matrix[i, i]
             for j in range(i):
                 solution[j] -= matrix[i, j] * solution[i]
-    return solution * scale
+    return solution * scale, missed
 
 
 @njit(cache=True)
 def _newton_step(columns, slope, curve, ridge, theta):
-    """Return the step, the rise that its slope promises, and whether there is a slope at all."""
+    """Return the step, the rise by its slope, the rise that it misses, and whether there is a slope."""
     m, levels = theta.shape
     gradient = np.empty(m * levels)
     hessian = np.empty((m * levels, m * levels))
@@ -163,8 +172,8 @@ def _newton_step(columns, slope, curve, ridge, theta):
             hessian[b * m : (b + 1) * m, a * m : (a + 1) * m] = block
     for i in range(m * levels):
         hessian[i, i] += ridge[i % m]
-    step = _definite_solution(hessian, gradient)
-    return step.reshape(levels, m).T, np.dot(step, gradient), gradient.any()
+    step, missed = _definite_solution(hessian, gradient)
+    return step.reshape(levels, m).T, np.dot(step, gradient), missed, gradient.any()
 
 
 @njit(cache=True)
@@ -195,7 +204,7 @@ def refit(family, columns, offset, target, weight, basis, ridge, theta, alone, l
         value = derivatives(family, eta, target, weight, basis, slope, curve)
     converged, late = False, 0.0
     for _ in range(max_steps if len(theta) else 0):
-        step, promise, is_steep = _newton_step(columns, slope, curve, ridge, theta)
+        step, promise, missed, is_steep = _newton_step(columns, slope, curve, ridge, theta)
         if not promise > 0:
             converged = not is_steep  # a slope without curvature leads nowhere
             break
@@ -209,16 +218,18 @@ def refit(family, columns, offset, target, weight, basis, ridge, theta, alone, l
                 break
             length /= 2
         if not ahead > value and promise >= tol:  # nothing is left but rounding
-            converged = promise < 1e3 * tol
+            converged = max(promise, missed) < STALLED * tol
             break
         if promise < LATE * tol:
             late = max(late, length * np.abs(change).max())
-        # The last step is below what values can show, but not below what coefficients can.
-        theta[:] = trial
-        eta = moved
+        # The last step is below what values can show, but not below what coefficients can. Where nothing
+        # curves but the penalty, it leads far back, and is not taken.
+        if ahead >= value - STALLED * tol:
+            theta[:] = trial
+            eta = moved
         value = max(value, ahead)
         if promise < tol:
-            converged = True
+            converged = missed < STALLED * tol
             break
     return value, converged or not len(theta), late
 
@@ -266,16 +277,17 @@ def values_after(problem, support, theta, alone, least, added, dropped, tol, max
     for move in range(len(added)):
         elements, places = _after(support, added[move], dropped[move])
         chosen = gather(columns, begin, members, elements, with_intercept)
-        fitted, penalty = np.zeros((len(chosen), theta.shape[1])), np.full(len(chosen), ridge)
+        fitted, penalty = np.zeros((len(chosen), theta.shape[1])), np.zeros(len(chosen))
         row = 0
         for index in range(len(elements)):
             element, place = elements[index], places[index]
             size = begin[element + 1] - begin[element]
             if place >= 0:
                 fitted[row : row + size] = theta[first[place] : first[place] + size]
+            penalty[row : row + size] = ridge[members[begin[element] : begin[element + 1]]]
             row += size
         if with_intercept:
-            fitted[row], penalty[row] = theta[-1], 0.0
+            fitted[row] = theta[-1]
         values[move], converged[move], _ = refit(
             family, chosen, offset, target, weight, basis, penalty, fitted, alone, least, tol, max_steps
         )

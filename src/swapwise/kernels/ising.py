@@ -209,7 +209,7 @@ def turn(parameters, step, reached, value, gradient, hessian, longest_step, tole
 
 @njit(cache=True)
 def _climb(spins, graph, n_edges, parameters, ridge, longest_step, tolerance, max_steps):
-    """Newton's method with backtracking, in place; value, and whether it converged."""
+    """Newton's method with backtracking, in place; value at the parameters, and whether it converged."""
     size = len(parameters)
     gradient, hessian, step = np.empty(size), np.empty((size, size)), np.zeros(size)
     reached, outlook = -np.inf, UNDER_WAY
@@ -218,6 +218,8 @@ def _climb(spins, graph, n_edges, parameters, ridge, longest_step, tolerance, ma
         reached, outlook = turn(parameters, step, reached, value, gradient, hessian, longest_step, tolerance)
         if outlook != UNDER_WAY:
             break
+    if outlook == UNDER_WAY:
+        parameters -= step  # which was not looked at
     return reached, outlook == AT_MAXIMUM
 
 
@@ -226,30 +228,28 @@ def refit(spins, tail, head, parameters, ridge, longest_step, tolerance, max_ste
     """Maximise from ``parameters``, which are overwritten; return the value and whether it is the maximum.
 
     A start that leads nowhere, for instance from couplings so strong that nothing has curvature, is
-    given up for one from zero.
+    given up for one from zero, unless that leads to less.
     """
     graph = incidence(tail, head, spins.shape[0])
     value, converged = _climb(spins, graph, len(tail), parameters, ridge, longest_step, tolerance, max_steps)
     if not converged:
-        parameters[:] = 0.0
-        value, converged = _climb(
-            spins, graph, len(tail), parameters, ridge, longest_step, tolerance, max_steps
-        )
+        again = np.zeros_like(parameters)
+        reached, converged = _climb(spins, graph, len(tail), again, ridge, longest_step, tolerance, max_steps)
+        if converged or reached > value:
+            value, parameters[:] = reached, again
     return value, converged
 
 
 @njit(cache=True)
-def step_lengths(n_edges, size, longest_coupling, longest_field):
-    """Longest step of every parameter: couplings first, then fields."""
-    lengths = np.full(size, longest_field)
-    lengths[:n_edges] = longest_coupling
-    return lengths
+def step_lengths(edges, size, longest_couplings, longest_fields):
+    """Longest step of every parameter: couplings of the edges first, then fields, if the size leaves room."""
+    return np.concatenate((longest_couplings[edges], longest_fields[: size - len(edges)]))
 
 
 @njit(cache=True)
 def _value_after(problem, chosen, parameters, added, dropped, tolerance, max_steps):
     """Value after one move, and whether it is the maximum: refit from where the kept parameters are."""
-    spins, tail, head, ridge, longest_coupling, longest_field = problem
+    spins, tail, head, ridge, longest_couplings, longest_fields = problem
     n_fields = len(parameters) - len(chosen)
     kept = 0
     moved = np.empty(len(chosen) + len(added), np.intp)
@@ -267,8 +267,8 @@ def _value_after(problem, chosen, parameters, added, dropped, tolerance, max_ste
             kept += 1
     start[kept : kept + n_fields] = parameters[len(chosen) :]
     size = kept + n_fields
-    lengths = step_lengths(kept, size, longest_coupling, longest_field)
     elements = moved[:kept]
+    lengths = step_lengths(elements, size, longest_couplings, longest_fields)
     return refit(spins, tail[elements], head[elements], start[:size], ridge, lengths, tolerance, max_steps)
 
 
@@ -276,7 +276,7 @@ def _value_after(problem, chosen, parameters, added, dropped, tolerance, max_ste
 def values_after(problem, chosen, parameters, added, dropped, tolerance, max_steps):
     """Values after each of many moves, and which are maxima: one warm-started refit a row.
 
-    ``problem`` is (spins, tail, head, ridge, longest step of a coupling, longest step of a field).
+    ``problem`` is (spins, tail, head, ridge, longest step of each coupling, longest step of each field).
     """
     values, converged = np.empty(len(added)), np.empty(len(added), np.bool_)
     for row in range(len(added)):

@@ -57,19 +57,20 @@ def refit(tables, graph, n_edges, parameters, ridge, longest_step, tolerance, ma
     """Maximise from ``parameters``, which are overwritten, or else from zero; value, whether it converged."""
     size = len(parameters)
     gradient, hessian = np.empty(size), np.empty((size, size))
-    reached, outlook = -np.inf, UNDER_WAY
+    best, outlook, trial = -np.inf, UNDER_WAY, parameters.copy()
     for attempt in range(2):
-        step = np.zeros(size)
-        reached, outlook = -np.inf, UNDER_WAY
+        step, reached = np.zeros(size), -np.inf
         if attempt:
-            parameters[:] = 0.0
+            trial[:] = 0.0
         for _ in range(max_steps):
-            value = evaluate(tables, graph, parameters, n_edges, ridge, gradient, hessian)
-            reached, outlook = turn(
-                parameters, step, reached, value, gradient, hessian, longest_step, tolerance
-            )
+            value = evaluate(tables, graph, trial, n_edges, ridge, gradient, hessian)
+            reached, outlook = turn(trial, step, reached, value, gradient, hessian, longest_step, tolerance)
             if outlook != UNDER_WAY:
                 break
+        if outlook == UNDER_WAY:
+            trial -= step  # which was not looked at
+        if outlook == AT_MAXIMUM or reached > best:
+            best, parameters[:] = reached, trial
         if outlook == AT_MAXIMUM:
             break
-    return reached, outlook == AT_MAXIMUM
+    return best, outlook == AT_MAXIMUM

@@ -14,6 +14,7 @@ from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked
 from swapwise.data.streamed import StreamedDesign
 from swapwise.kernels.families import GAUSSIAN
+from swapwise.numerics import IN_DOUBLE
 from swapwise.objectives.base import QUICK_FIT, SparseState
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.likelihood_curvature import LikelihoodCurvature
@@ -93,9 +94,9 @@ class GeneralizedLinear(LikelihoodCurvature):
         self.offset = np.zeros((self.basis.shape[1], self.n_samples))
         if offset is not None:
             self.offset[:] = as_vector(offset, self.n_samples, "offset")
-        self._warned = False
+        self._warned = self._warned_of_doubt = False
         require_scale(np.abs(target).max(keepdims=True), "y")
-        perfect = self._perfect_value()
+        self._perfect = perfect = self._perfect_value()
         self.scale = abs(perfect) + float(weight @ np.abs(target)) or 1.0
         self._null, self._intercept_alone = self._intercept_on(self.offset)
         if perfect - self._null <= 1e-12 * self.scale:
@@ -168,9 +169,25 @@ class GeneralizedLinear(LikelihoodCurvature):
             self.target,
             self.weight,
             self.basis,
-            self.ridge,
+            self._ridges,
             self.fit_intercept,
         )
+
+    @cached_property
+    def _ridges(self) -> FloatArray:
+        """The penalty of every column in a fit: the ridge, and one for the precision of its numbers."""
+        squares = self._squared_lengths()
+        return self.ridge + IN_DOUBLE**2 * np.where(squares > 0, squares, 1.0)
+
+    def _squared_lengths(self) -> FloatArray:
+        """Return the weighted sum of squares of every column."""
+        from swapwise.kernels import glm
+
+        return glm.weighted_squares(self.columns, self.weight)
+
+    def _penalties(self, support: IndexArray) -> FloatArray:
+        """Return the penalties of a fit: of its columns, and none of the intercept."""
+        return np.append(self._ridges[self.members(support)], np.zeros(int(self.fit_intercept)))
 
     def start(self, support: Iterable[int] = ()) -> GeneralizedLinearState:
         """Return a state at ``support``, whose refits begin where the last one ended."""
@@ -195,19 +212,23 @@ class GeneralizedLinear(LikelihoodCurvature):
         chosen = glm.gather(self.columns, self._begin, self._members, support, self.fit_intercept)
         fitted = theta.copy()
         value, converged, late_step = self._refit(
-            chosen, self.offset, fitted, self._intercept_alone, self._null
+            chosen, self._penalties(support), self.offset, fitted, self._intercept_alone, self._null
         )
-        self._warn_of_trouble(converged, late_step)
+        self._warn_of_trouble(support, converged, late_step)
         return value - self._null, fitted
 
     def _refit(
-        self, chosen: FloatArray, offset: FloatArray, theta: FloatArray, alone: FloatArray, least: float
+        self,
+        chosen: FloatArray,
+        ridge: FloatArray,
+        offset: FloatArray,
+        theta: FloatArray,
+        alone: FloatArray,
+        least: float,
     ) -> tuple[float, bool, float]:
+        """Refit in place; return the value, whether it is the maximum, and the longest of the late steps."""
         from swapwise.kernels import glm
 
-        ridge = np.full(len(chosen), self.ridge)
-        if self.fit_intercept:
-            ridge[-1] = 0.0
         tol = FIT_TOLERANCE * self.scale
         target, weight, basis = self.target, self.weight, self.basis
         # A large fit is made step by step: signals are heard in between.
@@ -222,19 +243,49 @@ class GeneralizedLinear(LikelihoodCurvature):
                 if converged or not value > before:
                     break
                 before = value
+            if not converged:
+                value, theta[:], converged = self._refit_carefully(chosen, offset, ridge, value, theta, alone)
         return value, converged, longest
 
-    def _warn_of_trouble(self, converged: bool, late_step: float) -> None:
-        """Say once that coefficients run away, or that a refit did not come to its end."""
-        if self._warned:
-            return
-        if self.ridge == 0 and late_step > RUNAWAY_STEP and self.family != GAUSSIAN:
-            self._warned = warn(
-                f"{self.runaway}: the best coefficients are not finite, and were stopped where nothing more "
-                "is gained; a ridge (for instance ridge=0.001) makes them finite"
+    def _refit_carefully(
+        self,
+        chosen: FloatArray,
+        offset: FloatArray,
+        ridge: FloatArray,
+        value: float,
+        theta: FloatArray,
+        alone: FloatArray,
+    ) -> tuple[float, FloatArray, bool]:
+        """Go on where plain Newton steps ended; return value, parameters, and whether they are the best."""
+        from swapwise.objectives.careful_refit import STALLED, RefitProblem, careful_refit
+
+        tol = FIT_TOLERANCE * self.scale
+        if self._perfect - value <= STALLED * tol:
+            return value, theta, True
+        problem = RefitProblem(self.derivatives, chosen, offset, self.weight, ridge, tol)
+        fits = [(value, theta, False)]
+        nothing = np.zeros_like(theta)
+        nothing[len(theta) - self.fit_intercept :] = alone
+        for start in (theta, nothing):
+            fits.append(careful_refit(problem, start))
+            if fits[-1][-1]:
+                return fits[-1]
+        return max(fits, key=lambda fit: fit[0])
+
+    def _warn_of_trouble(self, support: IndexArray, converged: bool, late_step: float) -> None:
+        """Say once that coefficients run away, and once that a refit did not come to its end."""
+        if not converged and not self._warned_of_doubt:
+            self._warned_of_doubt = warn(
+                f"the fit on the set {support.tolist()} did not converge: its value may be too low, so a "
+                "search may pass it over, and a local optimum may not be one; standardised columns or a "
+                "larger ridge help"
             )
-        elif not converged:
-            self._warned = warn(f"a refit did not converge in {MAX_STEPS} steps; a larger ridge would help")
+        if self._warned or not (self.ridge == 0 and late_step > RUNAWAY_STEP and self.family != GAUSSIAN):
+            return
+        self._warned = warn(
+            f"{self.runaway}: the best coefficients are not finite, and were stopped where nothing more "
+            "is gained; a ridge (for instance ridge=0.001) makes them finite"
+        )
 
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         value, theta = self.fit_from(support, self.no_coefficients(support))
@@ -270,9 +321,11 @@ class GeneralizedLinear(LikelihoodCurvature):
         rows = int(self.fit_intercept)
         theta = np.tile(self._first_intercept(eta), (rows, 1))
         ones = np.ones((rows, self.n_samples))
-        value, converged, late_step = self._refit(ones, eta, theta, np.zeros(self.n_levels), -np.inf)
-        if not converged and late_step <= RUNAWAY_STEP:
-            self._warn_of_trouble(converged, late_step)
+        value, converged, late_step = self._refit(
+            ones, np.zeros(rows), eta, theta, np.zeros(self.n_levels), -np.inf
+        )
+        if late_step <= RUNAWAY_STEP:
+            self._warn_of_trouble(np.empty(0, dtype=np.intp), converged, late_step)
         return float(value), theta[0] if rows else np.zeros(self.n_levels)
 
     def _first_intercept(self, eta: FloatArray) -> FloatArray:

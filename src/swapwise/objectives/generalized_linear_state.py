@@ -86,9 +86,9 @@ class GeneralizedLinearState(SparseState):
                 MAX_STEPS,
             )
         gains: FloatArray = values - objective._null - self.value
-        for row in np.flatnonzero(~converged):  # from nothing it may get further
-            fresh = objective._fit(moves.move(int(row)).result(self.support))[0]
-            gains[row] = max(gains[row], fresh - self.value)
+        for row in np.flatnonzero(~converged):  # exactly as it is refitted if the move is taken
+            support = moves.move(int(row)).result(self.support)
+            gains[row] = objective.fit_from(support, self._parameters_on(support))[0] - self.value
         return gains
 
     def narrowed(self, moves: MoveBatch, floor: float, score: Callable[[MoveBatch], object]) -> MoveBatch:

@@ -112,7 +112,7 @@ class IsingPseudoLikelihood(SparseObjective):
         self.fields = bool(fields)
         self.tail, self.head = read_edges(edges, self.n_vertices)
         self.n = len(self.tail)
-        self._warned_of_separation = False
+        self._warned_of_separation = self._warned_of_doubt = False
         self.scale = self.n_vertices * np.log(2.0)  # the value of a perfect prediction
 
     @property
@@ -171,7 +171,7 @@ class IsingPseudoLikelihood(SparseObjective):
         from swapwise.kernels import ising
 
         spins, tail, head, ridge, *longest = self._problem
-        lengths = ising.step_lengths(len(support), len(fitted), *longest)
+        lengths = ising.step_lengths(support, len(fitted), *longest)
         return ising.refit(
             spins, tail[support], head[support], fitted, ridge, lengths, REFIT_TOLERANCE, MAX_STEPS
         )
@@ -192,29 +192,31 @@ class IsingPseudoLikelihood(SparseObjective):
 
     @cached_property
     def _problem(self) -> tuple[Any, ...]:
-        """What the kernels need to know: data, edges, ridge, longest steps."""
-        size = max(float(np.sqrt(np.mean(self.spins**2))), np.finfo(float).tiny)
-        return (self.spins, self.tail, self.head, self.ridge, LONGEST_STEP / size**2, LONGEST_STEP / size)
+        """What the kernels need to know: data, edges, ridge, longest steps of couplings and of fields."""
+        couplings = np.sqrt(_positive(self.edge_curvature))
+        fields = _positive(self._vertex_sizes)
+        return (self.spins, self.tail, self.head, self.ridge, LONGEST_STEP / couplings, LONGEST_STEP / fields)
 
     def _warn_of_trouble(self, support: IndexArray, fitted: FloatArray, converged: bool) -> None:
-        """Say once that couplings or fields run away, or that a refit did not come to its end."""
-        if self._warned_of_separation:
+        """Say once that couplings or fields run away, and once that a refit did not come to its end."""
+        if not converged and not self._warned_of_doubt:
+            chosen = [self.edges[e] for e in support]
+            self._warned_of_doubt = warn(
+                f"the fit on the edges {chosen} did not converge: its value may be too low, so a search "
+                "may pass it over, and a local optimum may not be one; a larger ridge helps"
+            )
+        if self._warned_of_separation or self.ridge > 0:
             return
         couplings, fields = np.abs(fitted[: len(support)]), np.abs(fitted[len(support) :])
         strong = couplings * np.sqrt(self.edge_curvature[support]) > STRONGEST_COUPLING
         biased = fields * self._vertex_sizes[: len(fields)] > STRONGEST_FIELD
-        if self.ridge == 0 and (strong.any() or biased.any()):
+        if strong.any() or biased.any():
             edge = self.edges[int(support[np.argmax(strong)])] if strong.any() else None
             what = f"coupling of {edge}" if strong.any() else f"field of vertex {int(np.argmax(biased))}"
-            warned = warn(
+            self._warned_of_separation = warn(
                 f"the data are separable: the best {what} is not finite, and was stopped where nothing "
                 "more is gained; a ridge (for instance ridge=0.01) makes couplings finite"
             )
-        elif not converged:
-            warned = warn(f"a refit did not converge in {MAX_STEPS} steps; a larger ridge would help")
-        else:
-            return
-        self._warned_of_separation = warned
 
     @cached_property
     def _vertex_sizes(self) -> FloatArray:
@@ -352,3 +354,8 @@ class IsingPseudoLikelihood(SparseObjective):
     def strong_concavity(self, t: int) -> float:
         """Return the ridge: the likelihood itself may be flat far out."""
         return self.ridge
+
+
+def _positive(sizes: FloatArray) -> FloatArray:
+    """Return sizes, with the largest in place of zeros: what has no size has no effect, whatever its step."""
+    return np.where(sizes > 0, sizes, sizes.max(initial=0.0) or 1.0)

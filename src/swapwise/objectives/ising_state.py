@@ -60,9 +60,12 @@ class IsingState(SparseState):
     def apply(self, move: Move) -> None:
         """Take a move: refit from the couplings that stay."""
         support = move.result(self.support)
-        fields = self._parameters[len(self.support) :]
-        self._parameters = np.append(self._coef[support], fields)
+        self._parameters = self._parameters_on(support)
         self._settle(support)
+
+    def _parameters_on(self, support: IndexArray) -> FloatArray:
+        """Return parameters to begin with on another set: couplings that both have, else zeros; fields."""
+        return np.append(self._coef[support], self._parameters[len(self.support) :])
 
     @property
     def gradient(self) -> FloatArray:
@@ -91,6 +94,9 @@ class IsingState(SparseState):
         """Return the gain of every move, and whether its refit came to its end."""
         self.n_evaluations += len(moves)
         values, converged = self.objective.values_after(self.support, self._parameters, moves)
+        for row in np.flatnonzero(~converged):  # exactly as it is refitted if the move is taken
+            support = moves.move(int(row)).result(self.support)
+            values[row] = self.objective.fit_from(support, self._parameters_on(support))[0]
         return values - self.value, converged
 
     def is_cheap(self, moves: MoveBatch) -> bool:

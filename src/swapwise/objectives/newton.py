@@ -12,7 +12,10 @@ import numpy as np
 
 from swapwise.checks import FloatArray
 from swapwise.data.likelihood_works import Sums
-from swapwise.kernels.glm import ARMIJO, HALVINGS, LATE, _definite_solution
+from swapwise.kernels.glm import ARMIJO, HALVINGS, LATE, STALLED, _definite_solution
+
+# What the last step of a climb may be, in units of the largest parameter. Near a maximum it is far smaller.
+LONGEST_LAST_STEP = 0.01
 
 
 class Ask(NamedTuple):
@@ -58,13 +61,15 @@ def climb(
     late = 0.0
     for _ in range(max_steps):
         slope = sums.gradient - ridge * theta
-        step = _definite_solution(sums.hessian + np.diag(ridge), slope)
+        step, missed = _definite_solution(sums.hessian + np.diag(ridge), slope)
         promise = float(step @ slope)
         if not promise > 0:
             return Fit(value, theta, not slope.any(), late)  # a slope without curvature leads nowhere
         if promise < tol:
             # Below what values can show, but not below what coefficients can: no need to look at the data.
-            return Fit(value + promise / 2, theta + step, True, late)
+            # Where nothing curves but the penalty, it leads far back, and is not taken.
+            is_short = np.abs(step).max() <= LONGEST_LAST_STEP * np.abs(theta).max()
+            return Fit(value, theta + step if is_short else theta, missed < STALLED * tol, late)
         length = 1.0
         for _ in range(HALVINGS):
             ahead = yield Ask(theta + length * step, step)
@@ -73,7 +78,7 @@ def climb(
                 break
             length /= 2
         if not reached > value:  # nothing is left but rounding
-            return Fit(value, theta, promise < 1e3 * tol, late)
+            return Fit(value, theta, max(promise, missed) < STALLED * tol, late)
         if promise < LATE * tol:
             late = max(late, length * ahead.reach)
         theta, value, sums = theta + length * step, reached, ahead
@@ -96,4 +101,5 @@ def climb_together(climbs: list[Climb], look: Callable[[dict[int, Ask]], list[Su
 
 
 def _penalty(ridge: FloatArray, theta: FloatArray) -> float:
-    return float(ridge @ theta**2) / 2
+    # Squares of what has no penalty may overflow, far out.
+    return float((ridge * theta) @ theta) / 2

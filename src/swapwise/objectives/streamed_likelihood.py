@@ -37,6 +37,10 @@ EIGENVALUES_UP_TO = 500
 # Proofs begin with a fit on all columns, and look at the data hundreds of times.
 MOST_FITTED = 500
 
+# No more numbers than these are read into memory for a refit that did not converge block by block: half a
+# gigabyte, while it works with them.
+MOST_GATHERED = 1 << 24
+
 
 class Start(NamedTuple):
     """A set, and the parameters that a refit on it begins with."""
@@ -123,7 +127,7 @@ class StreamedLikelihood(GeneralizedLinear):
             (fit,) = self.fits([Start(support, theta[:, 0])])
             last = self._last_fit = support.copy(), fit
         fit = last[1]
-        self._warn_of_trouble(fit.converged, fit.late_step)
+        self._warn_of_trouble(support, fit.converged, fit.late_step)
         return fit.value - self._null, fit.theta[:, None].copy()
 
     def fits(self, starts: list[Start]) -> list[Fit]:
@@ -133,15 +137,38 @@ class StreamedLikelihood(GeneralizedLinear):
         def look(asked: dict[int, Ask]) -> list[Sums]:
             return self._sums(needed, [_Point(starts[number].support, *ask) for number, ask in asked.items()])
 
-        return climb_together([self._climb(start) for start in starts], look)
+        fits = climb_together([self._climb(start) for start in starts], look)
+        return [
+            fit if fit.converged else self._go_on_carefully(start.support, fit)
+            for start, fit in zip(starts, fits, strict=True)
+        ]
+
+    def _go_on_carefully(self, support: IndexArray, fit: Fit) -> Fit:
+        """Go on where plain Newton steps ended, on columns in memory: one pass over the data."""
+        if (len(support) + 1) * self.n_samples > MOST_GATHERED:
+            return fit
+        self._held.passes += 1
+        columns = self.design.matrix.columns(support) - self.design.shift[support, None]
+        columns *= self._factor[support, None]
+        if self.fit_intercept:
+            columns = np.vstack([columns, np.ones(self.n_samples)])
+        value, theta, converged = self._refit_carefully(
+            columns,
+            self.offset,
+            self._penalties(support),
+            fit.value,
+            fit.theta[:, None],
+            self._intercept_alone,
+        )
+        return Fit(value, theta[:, 0], converged, fit.late_step)
 
     def _climb(self, start: Start) -> Climb:
         fallback = self.no_coefficients(start.support)[:, 0]
         tol = FIT_TOLERANCE * self.scale
         return climb(start.theta, fallback, self._penalties(start.support), self._null, tol, MAX_STEPS)
 
-    def _penalties(self, support: IndexArray) -> FloatArray:
-        return np.append(np.full(len(support), self.ridge), np.zeros(int(self.fit_intercept)))
+    def _squared_lengths(self) -> FloatArray:
+        return self.design.squared_norms
 
     def _sums(self, needed: IndexArray, points: list[_Point]) -> list[Sums]:
         """Return the sums for sets among the needed columns."""

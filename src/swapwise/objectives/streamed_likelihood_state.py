@@ -71,8 +71,7 @@ class StreamedLikelihoodState(GeneralizedLinearState):
         starts = [Start(supports[row], self._parameters_on(supports[row])[:, 0]) for row in rows]
         for row, fit in zip(rows, objective.fits(starts), strict=True):
             values[row] = fit.value - objective._null
-            if not fit.converged:  # from nothing it may get further
-                values[row] = max(values[row], objective._fit(supports[row])[0])
+            objective._warn_of_trouble(supports[row], fit.converged, 0.0)
         return values
 
     def narrowed(self, moves: MoveBatch, floor: float, score: Callable[[MoveBatch], object]) -> MoveBatch:

@@ -1,0 +1,215 @@
+"""Refits of generalised linear models where plain Newton steps lose their digits.
+
+Newton's method on the columns as they are solves with their inner products, which squares the condition
+number: columns that differ in the seventh digit (a mean of 1e6 and no intercept is enough) leave it no digit.
+Here the columns are replaced by an orthonormal basis of their span, and steps are damped (Levenberg, 1944):
+neither nearly collinear columns nor a likelihood that is flat where the climb begins end it early. It takes
+several times as long, and is used where the plain method reports that it did not converge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swapwise.checks import FloatArray
+from swapwise.kernels.glm import ARMIJO, STALLED
+from swapwise.numerics import SUM
+from swapwise.objectives.model_data import SMALLEST
+
+# A basis is orthonormal with respect to weights; where the curvature has become very different from them, it
+# is replaced by one for the curvature. Two or three are enough but for likelihoods without a maximum.
+MOST_BASES = 8
+
+# Far out, where the likelihood is all but linear, steps keep their length until one leads too far, and are
+# then shortened by the factor below: some ten steps for each power of ten in length.
+STEPS_PER_BASIS = 200
+
+# Eigenvalues are off by this share of the largest. Those that are not much larger say little: what is left to
+# gain along them is then computed as if they were as small as that.
+EIGENVALUE_ROUNDING, LEAST_EIGENVALUE = 1e-15, 1e-10
+
+# Values are means of terms of about 1, and rounded like them.
+VALUE_ROUNDING = 1e-15
+
+# Samples count at least this much in a basis, relative to the largest curvature per weight: what curves less
+# adds nothing to the value that could be seen.
+LEAST_CURVATURE = 1e-14
+
+# Damping begins with this, in units of the largest eigenvalue (or 1), and changes by this factor.
+FIRST_DAMPING, DAMPING_FACTOR = 1e-14, 10.0
+
+# A step that is damped by 1e16 times the curvature leads up unless nothing but rounding is left.
+MOST_DAMPINGS = 31
+
+LongArray = NDArray[np.longdouble]
+
+#: Log-likelihood, its slope in η, and minus its curvature (upper half, by levels), at η
+Derivatives = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True)
+class RefitProblem:
+    """What is fitted: ``u(θ) = ℓ(offset + θᵀ columns) − Σ_k ρ_k ‖θ_k‖²/2``, one column per row."""
+
+    derivatives: Derivatives
+    columns: FloatArray
+    offset: FloatArray
+    weight: FloatArray
+    ridge: FloatArray
+    #: The rise at which a refit ends
+    tol: float
+
+
+def careful_refit(problem: RefitProblem, theta: FloatArray) -> tuple[float, FloatArray, bool]:
+    """Return the maximum of ``u``, where it is, and whether it was reached, starting from θ.
+
+    Columns that others span need a penalty ρ > 0, if ever so small; see ``IN_DOUBLE``.
+
+    >>> def derivatives(eta):  # of -‖y - η‖²/2 with y = (0, 1)
+    ...     return -float(((np.arange(2) - eta[0]) ** 2).sum()) / 2, np.arange(2) - eta, np.ones((1, 1, 2))
+    >>> columns = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-7]])
+    >>> problem = RefitProblem(derivatives, columns, np.zeros((1, 2)), np.ones(2), np.full(2, 1e-20), 1e-14)
+    >>> value, theta, converged = careful_refit(problem, np.zeros((2, 1)))
+    >>> abs(value) < 1e-5, (theta[:, 0] * 1e-7).round(4), converged
+    (True, array([-1.,  1.]), True)
+    """
+    weight, value, converged = problem.weight, -np.inf, False
+    for number in range(MOST_BASES):
+        climb = _Climb(problem, OrthonormalBasis(problem, weight), theta)
+        converged = climb.to_the_top(is_fresh=number > 0)
+        value, theta = climb.value, climb.basis.parameters(climb.point)
+        steepness = np.divide(
+            np.einsum("aas->s", climb.curve),
+            problem.weight,
+            out=np.zeros_like(weight),
+            where=problem.weight > 0,
+        )
+        if converged or not steepness.any():
+            break
+        weight = problem.weight * np.maximum(steepness, LEAST_CURVATURE * steepness.max())
+    return value, theta, converged
+
+
+class OrthonormalBasis:
+    """Columns as combinations of others that are orthogonal with respect to weights, penalties included.
+
+    The rows ``√weight · columns`` and ``√ridge`` are factored as Q R. Rotated by the singular vectors of the
+    part that belongs to the penalties, Q has a diagonal penalty again. Long double precision (where the
+    machine has it) keeps what distinguishes columns that agree in ten digits.
+    """
+
+    def __init__(self, problem: RefitProblem, weight: FloatArray) -> None:
+        columns, ridge = problem.columns, problem.ridge
+        lengths = np.sqrt(np.einsum("ks,ks,s->k", columns, columns, problem.weight))
+        self._lengths = np.where(lengths > 0, lengths, 1.0)
+        root = np.sqrt(weight)
+        scaled = columns.astype(np.longdouble) / self._lengths[:, None] * root
+        rows = np.hstack([scaled, np.diag(np.sqrt(ridge) / self._lengths)])
+        self._triangle = _orthonormalised(rows)
+        samples = columns.shape[1]
+        _, sizes, self._rotation = np.linalg.svd(rows[:, samples:].T.astype(np.float64))
+        #: The penalty of each coordinate
+        self.penalty = sizes**2
+        rotated = self._rotation.astype(np.longdouble) @ rows[:, :samples]
+        self.columns = np.divide(rotated, root, out=np.zeros_like(rotated), where=root > 0).astype(np.float64)
+
+    def coordinates(self, theta: FloatArray) -> FloatArray:
+        """Return the coordinates of parameters."""
+        moved: FloatArray = self._rotation @ (self._triangle @ (theta * self._lengths[:, None]))
+        return moved.astype(np.float64)
+
+    def parameters(self, point: FloatArray) -> FloatArray:
+        """Return the parameters at coordinates."""
+        left = (self._rotation.T @ point).astype(np.longdouble)
+        for i in range(len(left) - 1, -1, -1):
+            left[i] = (left[i] - self._triangle[i, i + 1 :] @ left[i + 1 :]) / self._triangle[i, i]
+        return (left / self._lengths[:, None]).astype(np.float64)
+
+
+def _orthonormalised(rows: LongArray) -> LongArray:
+    """Make vectors, one per row, orthonormal in place; return the triangle R that leads back to them.
+
+    By Gram and Schmidt, each time twice, after which no more is lost (Giraud et al., 2005).
+    """
+    triangle = np.zeros((len(rows), len(rows)), dtype=np.longdouble)
+    for j, row in enumerate(rows):
+        for _ in range(2):
+            part = rows[:j] @ row
+            row -= part @ rows[:j]
+            triangle[:j, j] += part
+        triangle[j, j] = np.sqrt(row @ row)
+        row /= triangle[j, j]
+    return triangle
+
+
+class _Climb:
+    """Damped Newton steps in the coordinates of a basis."""
+
+    def __init__(self, problem: RefitProblem, basis: OrthonormalBasis, theta: FloatArray) -> None:
+        self.problem, self.basis = problem, basis
+        self.point = basis.coordinates(theta)
+        self.value, self.slope, self.curve = self._look(self.point)
+        self._damping = 0.0
+
+    def to_the_top(self, is_fresh: bool) -> bool:
+        """Climb; return whether the maximum was reached for certain.
+
+        ``is_fresh`` says that the basis was made where the climb begins: with one level, the Hessian is then
+        the identity but for samples that are too flat to matter, whatever its eigenvalues say.
+        """
+        enough = max(STALLED * self.problem.tol, VALUE_ROUNDING)
+        is_white = is_fresh and self.point.shape[1] == 1
+        for number in range(STEPS_PER_BASIS):
+            sizes, directions, slope = self._second_order()
+            largest = max(float(sizes[-1]), SMALLEST)  # all is flat far out, where the slope leads back
+            is_clear = sizes[0] >= LEAST_EIGENVALUE * largest or (is_white and not number)
+            left = slope**2 @ (1.0 / np.maximum(sizes, LEAST_EIGENVALUE * largest))
+            at_most = (
+                left if is_clear else slope**2 @ (1.0 / np.maximum(sizes, EIGENVALUE_ROUNDING * largest))
+            )
+            if not self._ascend(sizes, directions, slope) or left <= self.problem.tol:
+                return bool(at_most <= enough)
+        return False
+
+    def _second_order(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return eigenvalues and eigenvectors of minus the Hessian, and the slope along these."""
+        columns, penalty, levels = self.basis.columns, self.basis.penalty, self.point.shape[1]
+        m = len(columns)
+        gradient = (columns @ self.slope.T - penalty[:, None] * self.point).T.ravel()
+        hessian = np.zeros((m * levels, m * levels))
+        for a in range(levels):
+            for b in range(a, levels):
+                block = (columns * self.curve[a, b]) @ columns.T
+                hessian[a * m : (a + 1) * m, b * m : (b + 1) * m] = block
+                hessian[b * m : (b + 1) * m, a * m : (a + 1) * m] = block
+        hessian[np.diag_indices(len(hessian))] += np.tile(penalty, levels)
+        sizes, directions = np.linalg.eigh(hessian)
+        return sizes, directions, gradient @ directions
+
+    def _ascend(self, sizes: FloatArray, directions: FloatArray, slope: FloatArray) -> bool:
+        """Take a step, damped until the value rises by a fair part of its slope; False if none does."""
+        unit = max(1.0, float(sizes[-1]))
+        least = LEAST_EIGENVALUE**2 * unit  # a divisor that is not zero
+        for _ in range(MOST_DAMPINGS):
+            along = slope / (np.maximum(sizes, least) + self._damping)
+            ahead = self.point + (directions @ along).reshape(self.point.shape[::-1]).T
+            value, *rest = self._look(ahead)
+            # What a value may be off by: a rise below it is judged by the slope alone.
+            noise = SUM * abs(self.value) if slope @ along < SUM * abs(self.value) else 0.0
+            if value >= self.value + ARMIJO * float(slope @ along) - noise:
+                self.point, self.value, (self.slope, self.curve) = ahead, value, rest
+                self._damping /= DAMPING_FACTOR
+                if self._damping < FIRST_DAMPING * unit:
+                    self._damping = 0.0
+                return True
+            self._damping = max(DAMPING_FACTOR * self._damping, FIRST_DAMPING * unit)
+        return False
+
+    def _look(self, point: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        with np.errstate(all="ignore"):  # a step that leads far away is found out by its value
+            value, slope, curve = self.problem.derivatives(self.problem.offset + point.T @ self.basis.columns)
+            return value - float(self.basis.penalty @ (point**2).sum(axis=1)) / 2, slope, curve
