@@ -12,6 +12,7 @@ from scipy.optimize import minimize_scalar
 import swapwise as sw
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.file_blocks import ArrayBlocks
+from swapwise.kernels import glm
 from swapwise.moves import MoveList
 from swapwise.objectives import careful_refit, generalized_linear, ising
 from swapwise.objectives.careful_refit import OrthonormalBasis, RefitProblem
@@ -232,3 +233,18 @@ def test_coefficients_have_the_value_they_come_with_even_if_they_run_away(seed, 
     weight, offset = 10.0 ** -rng.integers(0, 8, 9), 100 * rng.standard_normal(9)
     f = sw.Logistic(data, y, sample_weight=weight, offset=offset)
     assert f.value_at(f.coef(range(5))) == pytest.approx(f(range(5)), rel=1e-9, abs=1e-12)
+
+
+def test_a_slope_without_curvature_is_not_the_end_of_a_refit():
+    # As between two classes that are certain, and wrong: the curvature underflows, the slope does not.
+    step, missed = glm._definite_solution(np.diag([2.0, 0.0]), np.array([1.0, 1.0]))
+    np.testing.assert_allclose(step, [0.5, 0.0], rtol=1e-15)
+    assert missed == np.inf
+    assert glm._definite_solution(np.diag([2.0, 0.0]), np.array([1.0, 0.0]))[1] == 0.0
+
+
+def test_a_copy_of_a_column_misses_nothing_and_a_near_copy_does():
+    for apart, is_missed in ((0.0, False), (1e-7, True)):
+        columns = np.array([[1.0, 0.0], [1.0, apart]])
+        _, missed = glm._definite_solution(columns @ columns.T, columns @ [0.0, 1.0])
+        assert (missed > 1e-6) == is_missed

@@ -129,6 +129,8 @@ def _definite_solution(matrix, right):
     for i in range(size):
         if matrix[i, i] > 0.0:
             scale[i] = 1.0 / np.sqrt(matrix[i, i])
+        elif right[i] != 0.0:  # a slope without curvature: there is no telling how far it leads
+            missed = np.inf
     for i in range(size):
         for j in range(i + 1):
             matrix[i, j] *= scale[i] * scale[j]
