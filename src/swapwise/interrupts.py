@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Thread
+from typing import Any
 
 
 @contextmanager
@@ -26,3 +28,30 @@ def plain_interrupts() -> Iterator[None]:
         if isinstance(cause, KeyboardInterrupt):
             raise KeyboardInterrupt from error
         raise
+
+
+def while_listening(work: Callable[[], Any]) -> Any:
+    """Return what ``work`` returns, done in a thread while this one listens for Ctrl-C.
+
+    For long calls of compiled libraries that hear no signals but let other threads run, such as HiGHS and
+    LAPACK. After an interrupt they are no longer waited for, but run on to their end.
+
+    >>> while_listening(lambda: 6 * 7)
+    42
+    """
+    answers: list[Any] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            answers.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.1)  # in short turns: on some systems a wait without end hears no signal
+    if errors:
+        raise errors[0]
+    return answers[0]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Thread, current_thread, main_thread
+from functools import partial
+from threading import current_thread, main_thread
 from typing import Any
 
 from swapwise.clock import Clock
+from swapwise.interrupts import while_listening
 
 # SciPy's number for a program that was stopped by its limit on time.
 STOPPED = 1
@@ -35,25 +37,6 @@ def solve_within(clock: Clock, solve: Callable[[float], Any]) -> Any:
     while answer.status == STOPPED and not clock.is_over and clock.seconds() - since >= 0.9 * seconds:
         left, since = clock.left(), clock.seconds()
         seconds = left if left < 2 * turn else turn
-        answer = _in_thread(solve, seconds)
+        answer = while_listening(partial(solve, seconds))
         turn *= GROWTH
     return answer
-
-
-def _in_thread(solve: Callable[[float], Any], seconds: float) -> Any:
-    answers: list[Any] = []
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            answers.append(solve(seconds))
-        except BaseException as error:
-            errors.append(error)
-
-    thread = Thread(target=work, daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.1)  # in short turns: on some systems a wait without end hears no signal
-    if errors:
-        raise errors[0]
-    return answers[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from swapwise.clock import Clock
 from swapwise.data.columns import Columns, Pool
 from swapwise.data.design import Design
 from swapwise.data.open import open_design
+from swapwise.interrupts import while_listening
 from swapwise.numerics import ROUNDING, precision_of
 from swapwise.objectives.base import QUICK_FIT, SparseObjective, SparseState
 from swapwise.objectives.factors import Factor, factor
@@ -274,7 +275,8 @@ class LeastSquares(SparseObjective):
         columns, y = self.design.view(support, self.y)
         if self.ridge == 0:  # then lengths do not matter, and equal ones are best for the numerics
             columns = columns / np.maximum(np.sqrt(self.squares[support]), SMALLEST)[:, None]
-        directions, sizes, _ = np.linalg.svd(columns.T, full_matrices=False)
+        decompose = partial(np.linalg.svd, columns.T, full_matrices=False)
+        directions, sizes, _ = decompose() if seconds <= QUICK_FIT else while_listening(decompose)
         rounding = self._rounding_of(support) * sizes[0]
         moved = (sizes + rounding) ** 2
         if self.ridge > 0:
