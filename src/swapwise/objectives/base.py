@@ -16,8 +16,12 @@ from swapwise.checks import FloatArray, IndexArray, as_elements
 from swapwise.clock import Clock
 from swapwise.moves import Move, MoveBatch
 
-# A fit whose slope promises less than this, relative to its value, has come to its end.
-CONVERGED = 1e-6
+# A fit from which a Newton step gains less than this, relative to its value, has come to its end.
+CONVERGED = 1e-9
+
+# Eigenvalues of second derivatives, at a unit diagonal, that are below this may be nothing but rounding: some
+# are computed by differences of slopes.
+FLAT = 1e-8
 
 # Seconds. Fits that take longer keep the clock and Ctrl-C waiting, and are not made where a bound will do.
 QUICK_FIT = 0.3
@@ -211,18 +215,41 @@ class SparseObjective(SetFunction):
 
             return climbed_bound(self, support, clock or Clock())
         value, coef = self._fit(support)
-        slope = self.gradient_at(self._embed(support, coef))[self.members(support)].ravel()
-        return min(value + self._missed(value, coef, slope), self.ceiling)
+        slope, curvature = self._slope_and_curvature(support, self._embed(support, coef))
+        missed = self._missed(slope)
+        if curvature is not None:
+            missed = min(missed, self._model_gain(support, slope, curvature, value))
+        return min(value + missed, self.ceiling)
 
-    def _missed(self, value: float, coef: FloatArray, slope: FloatArray) -> float:
-        """Return how far a point with this slope, in the coefficients that are free, can be from the best."""
+    def _missed(self, slope: FloatArray) -> float:
+        """Return how far from the best a point can be, by its slope in the coefficients that are free."""
         m = self.strong_concavity(self.n)
-        by_curvature = float(slope @ slope) / (2 * m) if m > 0 else np.inf
-        # Without curvature all depends on how far away the maximum is: not far, if the slope is but rounding.
-        by_distance = float(np.abs(slope).sum()) * 2 * max(1.0, float(np.abs(coef).max(initial=0.0)))
-        if by_distance > CONVERGED * max(abs(value), self.scale):
-            by_distance = np.inf
-        return min(by_curvature, by_distance)
+        return float(slope @ slope) / (2 * m) if m > 0 else np.inf
+
+    def _slope_and_curvature(
+        self, support: IndexArray, coef: FloatArray
+    ) -> tuple[FloatArray, FloatArray | None]:
+        """Return the slope in the coefficients of a set, and minus second derivatives if they are known."""
+        slope = self.gradient_at(coef)[self.members(support)].ravel()
+        return slope, self.hessian_at(coef, support) if self.single else None
+
+    def _model_gain(
+        self, support: IndexArray, slope: FloatArray, curvature: FloatArray, value: float
+    ) -> float:
+        """Return twice what a step to the top of the second-order model gains, if that is next to nothing.
+
+        Then the fit has come to its end, and the model is a good one around it. Infinity if it has not, or if
+        a direction is flat but for rounding, and not for certain: it may lead anywhere.
+        """
+        lengths = np.sqrt(np.maximum(np.diag(curvature), 0.0))
+        lengths[lengths == 0] = 1.0
+        sizes, directions = np.linalg.eigh(curvature / np.outer(lengths, lengths))
+        flat = sizes <= FLAT
+        if flat.any() and flat.sum() != self.dependencies(support, FLAT):
+            return np.inf
+        along = directions.T[~flat] @ (slope / lengths)
+        gain = float((along**2 / sizes[~flat]).sum())
+        return gain if gain <= CONVERGED * max(abs(value), self.scale) else np.inf
 
     def fit_seconds(self, support: IndexArray) -> float:
         """Return about how many seconds a fit takes in which no signal is heard; by default none."""
@@ -292,13 +319,14 @@ class SparseObjective(SetFunction):
         """Return a number per element, the same for copies of each other, of which one is as good as all."""
         return np.arange(self.n)
 
-    def is_rank_known(self, elements: IndexArray, least: float) -> bool:
-        """Return whether eigenvalues below ``least`` of the Hessian, at unit diagonal, are zero for certain.
+    def dependencies(self, elements: IndexArray, least: float) -> int | None:
+        """Return how many linear dependencies there are among elements, or None if that is not certain.
 
-        Computed from the Hessian, an eigenvalue of 1e-15 may as well be zero; but a direction in which a
-        function is that flat may lead far, and be worth a lot.
+        Computed from the Hessian, at a unit diagonal, an eigenvalue of 1e-15 may as well be zero; but a
+        direction in which a function is that flat may lead far, and be worth a lot. It is certain if
+        eigenvalues below ``least`` are known to be zero.
         """
-        return False
+        return None
 
     def quadratic_model(self, state: SparseState, elements: IndexArray) -> SparseObjective | None:
         """Return the second-order model of ``u`` around a state, on some elements; None if it has none.

@@ -51,7 +51,7 @@ def climbed_bound(objective: SparseObjective, support: IndexArray, clock: Clock)
         coef[rows] = point.reshape(whole[rows].shape)
         value, gradient = objective.value_and_gradient(coef)
         slope = gradient[rows].ravel()
-        bound = min(bound, value + objective._missed(value, point, slope))
+        bound = min(bound, value + objective._missed(slope))
         if bound - value <= TIGHT * max(abs(value), objective.scale):
             raise _TightEnough
         return -value, -slope

@@ -219,8 +219,9 @@ class CustomObjective(SparseObjective):
                 pass
             except NoMaximumError:
                 return np.inf
-        value = climb.value - self._at_zero
-        return value + self._missed(value, climb.point, climb.slope)
+            value, coef = climb.value - self._at_zero, self._embed(support, climb.point)
+            by_model = self._model_gain(support, climb.slope, self.hessian_at(coef, support), value)
+        return value + min(self._missed(climb.slope), by_model)
 
 
 class CustomObjectiveState(SparseState):

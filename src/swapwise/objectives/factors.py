@@ -9,7 +9,7 @@ from scipy.linalg import lapack, qr, solve_triangular, svdvals
 
 from swapwise.checks import FloatArray
 from swapwise.data.columns import SAFE_SHARE
-from swapwise.numerics import COLLINEAR
+from swapwise.numerics import COLLINEAR, ROUNDING
 
 
 class Frame(NamedTuple):
@@ -108,3 +108,44 @@ def _by_frame(
     rest, weights = frame.left_of(y[None, :])
     inverse = frame.to_coefficients @ frame.to_coefficients.T
     return Factor(columns, inverse, weights[0], rest[0], frame, rank)
+
+
+def explained_in_full(
+    columns: FloatArray, y: FloatArray, ridge: float, precision: float, rounding: float
+) -> float:
+    """Return what columns, one per row, explain of the squared length of y at most: a bound, not a value.
+
+    By singular values, each moved up by ``rounding``, which is relative to the largest. Without a ridge,
+    directions that are more than rounding count in full, however short they are.
+    """
+    if ridge == 0:  # then lengths do not matter, and equal ones are best for the numerics
+        columns = columns / np.maximum(np.linalg.norm(columns, axis=1), np.finfo(float).tiny)[:, None]
+    directions, sizes, _ = np.linalg.svd(columns.T, full_matrices=False)
+    moved = (sizes + rounding * sizes[0]) ** 2
+    if ridge > 0:
+        shares = moved / (moved + ridge)
+    else:
+        shares = np.where(sizes > rounding * sizes[0], 1.0, np.minimum(1.0, moved / precision**2))
+    return float(shares @ (directions.T @ y) ** 2) * (1.0 + ROUNDING)
+
+
+def dependencies_among(columns: FloatArray, least: float, rounding: float) -> int | None:
+    """Return how many linear dependencies there are among columns, one per row; None if that is not certain.
+
+    It is if singular values at unit lengths, squared, are above ``least``, or no more than ``rounding``.
+    """
+    lengths = np.linalg.norm(columns, axis=1)
+    units = columns[lengths > 0] / lengths[lengths > 0, None]
+    if not len(units):
+        return len(columns)
+    sizes = np.linalg.svd(units, compute_uv=False)
+    independent = int((sizes > rounding * sizes[0]).sum())
+    return len(columns) - independent if (sizes[:independent] ** 2 > least).all() else None
+
+
+def rounding_of(count: int, digits_lost: float = 0.0) -> float:
+    """Return what singular values of ``count`` columns of length 1 may be off by, relative to the largest.
+
+    ``digits_lost`` is how many deviations a mean was that was taken off.
+    """
+    return 4 * float(np.finfo(float).eps * (1.0 + digits_lost) * np.sqrt(count))

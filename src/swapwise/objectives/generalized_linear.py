@@ -16,6 +16,7 @@ from swapwise.data.streamed import StreamedDesign
 from swapwise.kernels.families import GAUSSIAN
 from swapwise.numerics import IN_DOUBLE
 from swapwise.objectives.base import QUICK_FIT, SparseState
+from swapwise.objectives.factors import dependencies_among, rounding_of
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.likelihood_curvature import LikelihoodCurvature
 from swapwise.objectives.model_data import (
@@ -354,24 +355,26 @@ class GeneralizedLinear(LikelihoodCurvature):
 
     def value_at(self, coef: FloatArray) -> float:
         """Return the mean log-likelihood at ``w`` with the best intercept, less the penalty."""
-        return (
-            self._intercept_on(self._without_intercept(coef))[0]
-            - self.ridge * float((coef**2).sum()) / 2
-            - self._null
-        )
+        return self._intercept_on(self._without_intercept(coef))[0] - self._penalty_at(coef) - self._null
+
+    def _penalty_at(self, coef: FloatArray) -> float:
+        return float(self._ridges @ (coef**2).reshape(len(coef), -1).sum(axis=1)) / 2
 
     def gradient_at(self, coef: FloatArray) -> FloatArray:
         """Return the gradient at ``w``, in the shape of ``w``."""
         _, slope, _ = self.derivatives(self.predictor(coef))
-        return self.scores_of(self.columns @ slope.T) - self.ridge * coef
+        return self._gradient(slope, coef)
+
+    def _gradient(self, slope: FloatArray, coef: FloatArray) -> FloatArray:
+        penalty = self._ridges if coef.ndim == 1 else self._ridges[:, None]
+        return self.scores_of(self.columns @ slope.T) - penalty * coef
 
     def value_and_gradient(self, coef: FloatArray) -> tuple[float, FloatArray]:
         """Return the value and the gradient at ``w``, with one fit of the intercept."""
         eta = self._without_intercept(coef)
         likelihood, intercept = self._intercept_on(eta)
         _, slope, _ = self.derivatives(eta + intercept[:, None])
-        value = likelihood - self.ridge * float((coef**2).sum()) / 2 - self._null
-        return value, self.scores_of(self.columns @ slope.T) - self.ridge * coef
+        return likelihood - self._penalty_at(coef) - self._null, self._gradient(slope, coef)
 
     def fit_seconds(self, support: IndexArray) -> float:
         """Return about how many seconds a fit takes: Newton steps that factor a matrix each."""
@@ -388,7 +391,40 @@ class GeneralizedLinear(LikelihoodCurvature):
         chosen = self.columns[elements]
         if self.fit_intercept:
             chosen = chosen - (chosen @ curve / max(curve.sum(), np.finfo(float).tiny))[:, None]
-        return (chosen * curve) @ chosen.T + self.ridge * np.eye(len(elements))
+        return (chosen * curve) @ chosen.T + np.diag(self._ridges[elements])
+
+    def dependencies(self, elements: IndexArray, least: float) -> int | None:
+        """Return how many linear dependencies there are among columns, by level; None if not certain."""
+        if self.ridge > 0:
+            return None
+        rows = self.members(elements)
+        found = dependencies_among(self.columns[rows] * np.sqrt(self.weight), least, self._rounding_of(rows))
+        return None if found is None else found * self.n_levels
+
+    def _rounding_of(self, rows: IndexArray) -> float:
+        lengths = np.sqrt(np.maximum(self._squared_lengths()[rows], np.finfo(float).tiny))
+        return rounding_of(len(rows), float((np.abs(self._means[rows]) / lengths).max(initial=0.0)))
+
+    def _slope_and_curvature(
+        self, support: IndexArray, coef: FloatArray
+    ) -> tuple[FloatArray, FloatArray | None]:
+        if self.single:
+            return super()._slope_and_curvature(support, coef)
+        rows, levels = self.members(support), self.n_levels
+        _, slopes, curve = self.derivatives(self.predictor(coef))
+        curve = curve + curve.swapaxes(0, 1)  # which has its upper half only
+        curve[np.diag_indices(levels)] /= 2
+        slope = self._levels_of(self._gradient(slopes, coef))[rows]
+        chosen = self.columns[rows]
+        if self.fit_intercept:
+            chosen = np.vstack([chosen, np.ones(self.n_samples)])
+        blocks = np.einsum("is,kls,js->ikjl", chosen, curve, chosen, optimize=True)
+        whole = blocks.reshape(len(chosen) * levels, -1)
+        whole[np.diag_indices(len(whole))] += np.repeat(self._penalties(support), levels)
+        if self.fit_intercept:  # which moves along
+            across, own = whole[:-levels, -levels:], whole[-levels:, -levels:]
+            whole = whole[:-levels, :-levels] - across @ np.linalg.pinv(own, hermitian=True) @ across.T
+        return slope.ravel(), whole
 
     def quadratic_model(self, state: SparseState, elements: IndexArray) -> LeastSquares | None:
         """Return the second-order model around a state as least squares on some columns.

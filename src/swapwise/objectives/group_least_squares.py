@@ -7,9 +7,14 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import as_matrix, as_real, as_vector
+from swapwise.checks import IndexArray, as_matrix, as_real, as_vector
+from swapwise.clock import Clock
 from swapwise.kernels.families import GAUSSIAN
+from swapwise.numerics import IN_DOUBLE
+from swapwise.objectives.base import QUICK_FIT
+from swapwise.objectives.factors import explained_in_full
 from swapwise.objectives.generalized_linear import GeneralizedLinear
+from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.model_data import read_weight
 
 
@@ -61,3 +66,14 @@ class GroupLeastSquares(GeneralizedLinear):
         mass = n_samples if sample_weight is None else float(np.sum(sample_weight))
         super().__init__(X, target, as_real(ridge, "ridge") * unit / mass, weight * unit, None, False, groups)
         self.scale = 1.0
+
+    doubt = LeastSquares.doubt
+
+    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
+        """Return what R² does not exceed; nearly collinear columns count in full, as in least squares."""
+        if not len(support) or self.fit_seconds(support) > QUICK_FIT:
+            return super().upper_bound(support, clock)
+        root, rows = np.sqrt(self.weight), self.members(support)
+        columns, y = self.columns[rows] * root, self.target * root
+        explained = explained_in_full(columns, y, self.ridge, IN_DOUBLE, self._rounding_of(rows))
+        return min(1.0, explained / float(y @ y)) if y.any() else 0.0

@@ -17,8 +17,8 @@ from swapwise.data.open import open_design
 from swapwise.interrupts import while_listening
 from swapwise.numerics import ROUNDING, precision_of
 from swapwise.objectives.base import QUICK_FIT, SparseObjective, SparseState
-from swapwise.objectives.factors import Factor, factor
-from swapwise.objectives.model_data import SMALLEST, require_scale
+from swapwise.objectives.factors import Factor, dependencies_among, explained_in_full, factor, rounding_of
+from swapwise.objectives.model_data import require_scale
 from swapwise.threads import few_threads
 
 if TYPE_CHECKING:
@@ -262,8 +262,8 @@ class LeastSquares(SparseObjective):
     def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
 
-        By singular values, each moved up by its rounding. Directions that are more than rounding count in
-        full here, however short: the bound also holds for data that are known beyond their precision.
+        Directions that are more than rounding count in full here, however short they are: the bound also
+        holds for data that are known beyond their precision.
         """
         samples = self.design.n_samples
         if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
@@ -273,31 +273,20 @@ class LeastSquares(SparseObjective):
         if clock is not None and seconds > max(QUICK_FIT, clock.left()):
             return 1.0
         columns, y = self.design.view(support, self.y)
-        if self.ridge == 0:  # then lengths do not matter, and equal ones are best for the numerics
-            columns = columns / np.maximum(np.sqrt(self.squares[support]), SMALLEST)[:, None]
-        decompose = partial(np.linalg.svd, columns.T, full_matrices=False)
-        directions, sizes, _ = decompose() if seconds <= QUICK_FIT else while_listening(decompose)
-        rounding = self._rounding_of(support) * sizes[0]
-        moved = (sizes + rounding) ** 2
-        if self.ridge > 0:
-            shares = moved / (moved + self.ridge)
-        else:
-            shares = np.where(sizes > rounding, 1.0, np.minimum(1.0, moved / self.precision**2))
-        explained = float(shares @ (directions.T @ y) ** 2) / self.total
-        return min(1.0, explained * (1.0 + ROUNDING))
+        rounding = self._rounding_of(support)
+        explain = partial(explained_in_full, columns, y, self.ridge, self.precision, rounding)
+        return min(1.0, (explain() if seconds <= QUICK_FIT else while_listening(explain)) / self.total)
 
-    def is_rank_known(self, elements: IndexArray, least: float) -> bool:
-        """Return whether singular values, squared, are either above ``least`` or no more than rounding."""
-        columns, _ = self.design.view(elements[self.squares[elements] > 0], self.y)
-        if self.ridge > 0 or not len(columns):
-            return False
-        sizes = np.linalg.svd(columns / np.linalg.norm(columns, axis=1)[:, None], compute_uv=False)
-        return bool(((sizes**2 > least) | (sizes <= self._rounding_of(elements) * sizes[0])).all())
+    def dependencies(self, elements: IndexArray, least: float) -> int | None:
+        """Return how many linear dependencies there are among columns; None if that is not certain."""
+        if self.ridge > 0:
+            return None
+        columns, _ = self.design.view(elements, self.y)
+        find = partial(dependencies_among, columns, least, self._rounding_of(elements))
+        return while_listening(find)
 
     def _rounding_of(self, elements: IndexArray) -> float:
-        """Return what singular values of columns of length 1 may be off by, relative to the largest."""
-        digits = 1.0 + float(self.design.offsets[elements].max(initial=0.0))
-        return 4 * np.finfo(float).eps * digits * float(np.sqrt(len(elements)))
+        return rounding_of(len(elements), float(self.design.offsets[elements].max(initial=0.0)))
 
     def warn_of_rank(self, what: str) -> None:
         """Say once, for this objective, that the columns are collinear."""

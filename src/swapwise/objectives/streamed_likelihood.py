@@ -204,7 +204,7 @@ class StreamedLikelihood(GeneralizedLinear):
         _, slope, _ = self.derivatives(self.predictor(coef))
         self._held.passes += 1
         products = self.design.matrix.products(slope)[0] - slope.sum() * self.design.shift
-        return products * self._factor - self.ridge * coef
+        return products * self._factor - self._ridges * coef
 
     value_and_gradient = SparseObjective.value_and_gradient
 
@@ -217,7 +217,8 @@ class StreamedLikelihood(GeneralizedLinear):
         products = InnerProducts(sums.hessian, sums.gradient, 0.0)
         if self.fit_intercept:
             products = products.without_last()
-        return products.of(np.searchsorted(used, elements), 1.0).gram + self.ridge * np.eye(len(elements))
+        gram = products.of(np.searchsorted(used, elements), 1.0).gram
+        return gram + np.diag(self._ridges[elements])
 
     def outlook(self, support: IndexArray, theta: FloatArray) -> Outlook:
         """Return slope and curvature at a fit along all columns: one pass over the data."""

@@ -23,15 +23,15 @@ NEWTON_STEPS = 8
 
 def fair_diagonal(
     H: FloatArray,
-    is_rank_known: Callable[[float], bool] = lambda least: True,
+    dependencies: Callable[[float], int | None] = lambda least: 0,
     clock: Clock | None = None,
 ) -> FloatArray:
     """Return a diagonal that H can spare, in proportion to what each element could spare alone.
 
     Alone, element i can spare ``1 / (H⁻¹)_ii``, what is left of it when all others adapt. Elements that are
     linear combinations of others (duplicate columns, more features than samples) can spare nothing; they
-    are set aside, and the others share what is left of H when those are free. ``is_rank_known(least)`` says
-    whether eigenvalues below ``least``, at a unit diagonal, are zero for certain: if not, nothing is spared.
+    are set aside, and the others share what is left of H when those are free. ``dependencies(least)`` is None
+    if eigenvalues below ``least``, at a unit diagonal, are not zero for certain; then nothing is spared.
     The clock is looked at between factorisations.
 
     >>> fair_diagonal(np.array([[2.0, 1.0], [1.0, 2.0]])).round(3)
@@ -48,7 +48,7 @@ def fair_diagonal(
     eigenvalues, vectors = np.linalg.eigh(scaled)
     singular = eigenvalues <= SINGULAR * len(scaled)
     tied = (np.abs(vectors[:, singular]) > 1e-7).any(axis=1)
-    if tied.all() or (singular.any() and not is_rank_known(SINGULAR * len(scaled))):
+    if tied.all() or (singular.any() and dependencies(SINGULAR * len(scaled)) is None):
         return diagonal
     clock.check()
     if tied.any():

@@ -50,7 +50,7 @@ def spare_diagonal(objective: SparseObjective, region: Region) -> FloatArray:
     diagonal = np.zeros(objective.n)
     region.clock.check()
     H = objective.hessian_at(np.zeros(objective.n), kept)
-    diagonal[kept] = fair_diagonal(H, partial(objective.is_rank_known, kept), region.clock)
+    diagonal[kept] = fair_diagonal(H, partial(objective.dependencies, kept), region.clock)
     return diagonal
 
 
