@@ -34,7 +34,8 @@ templates_path = ["_templates"]
 nitpicky = True
 OTHERS = "numpy|np|pandas|pd|scipy|networkx|nx|sklearn|matplotlib|collections|typing|pathlib"
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
-INTERNAL = "|".join([*ALIASES, "Axes", "Block", "Factor", "Pivot", "StreamedIsing", "StreamedLikelihood"])
+CLASSES = ["Axes", "Block", "Clock", "Factor", "OutOfTime", "Pivot", "StreamedIsing", "StreamedLikelihood"]
+INTERNAL = "|".join([*ALIASES, *CLASSES])
 nitpick_ignore_regex = [
     ("py:.*", rf"({OTHERS})\..*"),
     ("py:class", rf"(swapwise\..*\.)?({INTERNAL}|\w+State)"),

@@ -33,7 +33,7 @@ def completions(
     little but rounding is left, may explain everything: no set is missed, and those found need a closer look.
 
     >>> corr = np.array([0.1, 0.2, 0.3, 0.4])
-    >>> completions(np.eye(4), corr, np.arange(4), size=2, floor=0.2, room=10, noise=1e-13)
+    >>> completions(np.eye(4), corr, np.arange(4), size=2, floor=0.22, room=10, noise=1e-13)
     array([[2, 3]])
     """
     m = len(corr)

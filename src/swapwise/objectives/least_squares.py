@@ -62,8 +62,7 @@ class LeastSquares(SparseObjective):
 
     Columns count as known up to a relative precision ε, 1e-10 for data in double precision and 1.2e-7 in
     single: the penalty has ``ε² ‖x_j‖² w_j²`` more for each coefficient. This is invisible unless columns are
-    nearly collinear, and then keeps the fit from living on digits that the data do not have; see
-    :func:`swapwise.numerics.precision_of`.
+    nearly collinear, and then keeps the fit from living on digits that the data do not have.
 
     Parameters
     ----------

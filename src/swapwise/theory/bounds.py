@@ -87,4 +87,4 @@ def cancellation(coef: FloatArray, steepness: FloatArray) -> float:
     >>> cancellation(np.array([1e6, -1e6]), np.ones(2))
     0.007...
     """
-    return 8 * np.finfo(float).eps * float(np.abs(coef) @ steepness) ** 2
+    return 8 * float(np.finfo(float).eps) * float(np.abs(coef) @ steepness) ** 2
