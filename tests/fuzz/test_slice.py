@@ -34,6 +34,21 @@ def test_no_claim_about_near_duplicates_contradicts_the_objective(distance, dtyp
         assert not {name for name in counts if name.endswith("/f")}, seed
 
 
+def test_regular_problems_are_proven():
+    optimal = 0
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        X = random.standard_normal((30, 8))
+        y = X[:, :3].sum(axis=1) + random.standard_normal(30)
+        for f in (
+            sw.LeastSquares(X, y),
+            sw.Logistic(X, y > 0),
+            sw.GroupLeastSquares(X, y, np.arange(8) // 2),
+        ):
+            optimal += sw.exact(f, sw.Uniform(f.n, 3), time_limit=5).status == "OPTIMAL"
+    assert optimal == 60
+
+
 def test_a_seed_is_always_the_same_instance():
     first, again = instance_of(7), instance_of(7)
     assert str(first) == str(again)

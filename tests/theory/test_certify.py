@@ -393,8 +393,8 @@ def certificate(value, upper_bound, kind="branching", **options):
 @pytest.mark.parametrize(
     ("value", "upper_bound", "words"),
     [
-        (0.99996, 1.0, "at least 99.9% of the optimum: value 0.99996, upper bound 1, by branching"),
-        (0.9999999, 1.0, "at least 99.9% of the optimum: value 1, upper bound 1, by branching"),
+        (0.99996, 1.0, "at least 99.996% of the optimum: value 0.99996, upper bound 1, by branching"),
+        (0.9999999, 1.0, "at least 99.999990% of the optimum: value 1, upper bound 1, by branching"),
         (0.85199, 1.0, "at least 85.1% of the optimum: value 0.85199, upper bound 1, by branching"),
         (2.0, 4.0, "at least 50.0% of the optimum: value 2, upper bound 4, by branching"),
         (0.0, 4.0, "at least 0.0% of the optimum: value 0, upper bound 4, by branching"),

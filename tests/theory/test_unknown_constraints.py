@@ -1,6 +1,7 @@
 """A constraint that does not say what it is gets no theorem, and nothing that is false is said of it."""
 
 from itertools import combinations
+from time import perf_counter, sleep
 
 import numpy as np
 import pytest
@@ -159,3 +160,39 @@ def test_exhaustive_search_does_not_rely_on_axioms_that_were_not_verified():
     found = {tuple(s.tolist()) for s in allowed_sets(matroid, maximal=True)}
     assert tuple(sorted(pair)) in found
     assert (0, 1, 2) in found
+
+
+def test_a_p_of_one_is_verified_however_it_is_set():
+    class Claimed(Knapsack):
+        p = 1
+
+    on_instance = Knapsack([4, 3, 5, 2, 1], 7)
+    on_instance.p = 1
+    oracle = sw.OracleSystem(5, lambda support: np.array([4, 3, 5, 2, 1])[support].sum() <= 7)
+    oracle.p = 1
+    for false in (Claimed([4, 3, 5, 2, 1], 7), on_instance, oracle):
+        with pytest.raises(ValueError, match="is not a matroid"):
+            sw.maximize(WORTH, false)
+
+
+def test_a_set_that_a_class_of_the_users_does_not_allow_is_no_answer():
+    class Wrong(Knapsack):
+        def moves(self, support, q=1, candidates=None):
+            others = np.setdiff1d(np.arange(self.n), support)[:, None]
+            yield MoveList(others, np.full((len(others), 1), -1))
+
+    with pytest.raises(ValueError, match="which its _is_independent does not allow"):
+        sw.maximize(WORTH, Wrong([4, 3, 5, 2, 1], 7))
+
+
+def test_a_slow_oracle_keeps_the_limit():
+    def slow(support):
+        sleep(0.001)
+        return len(support) <= 3
+
+    system = sw.OracleSystem(100, slow)
+    begin = perf_counter()
+    heavy = system.max_weight(np.arange(100.0), time_limit=0.3)
+    assert perf_counter() - begin < 2.0
+    assert heavy.upper_bound >= 99 + 98 + 97
+    assert "0 subsets" not in system.assumptions[0]

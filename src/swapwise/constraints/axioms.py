@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -36,7 +37,9 @@ class Axioms:
     """
 
     def __init__(self, system: IndependenceSystem, exchange: bool) -> None:
-        self._system, self._exchange = system, exchange
+        self._system = system
+        #: Whether it is to be a matroid
+        self.exchange = exchange
         #: How many pairs of maximal sets (of a matroid) or subsets of allowed sets were verified
         self.verified = 0
         #: The maximal sets, one per row, if all sets were asked about
@@ -66,9 +69,7 @@ class Axioms:
         """What is taken on trust, in words; "" if all was verified."""
         if self.complete:
             return ""
-        what, how = (
-            ("a matroid", "random exchanges") if self._exchange else ("downward closed", "random subsets")
-        )
+        what, how = ("a matroid", "exchanges") if self.exchange else ("downward closed", "subsets")
         return f"that {self._system!r} is {what}: {self.verified:,} {how} were verified, not all"
 
     # -- sets that a search meets -------------------------------------------------------------------
@@ -94,7 +95,7 @@ class Axioms:
             return
         for dropped in support:
             self._require_subset(support, support[support != dropped])
-        if self._exchange:
+        if self.exchange:
             self._note_large(support)
             if maximal and (self._smallest_maximal is None or len(support) < len(self._smallest_maximal)):
                 self._smallest_maximal = support
@@ -140,7 +141,7 @@ class Axioms:
                 first = int(np.argmax(broken))
                 self._refuse_closure(*(np.flatnonzero(members[sets[first]]) for sets in (larger, smaller)))
             maximal[smaller] &= ~allowed[larger]
-        if self._exchange:
+        if self.exchange:
             self._verify_ranks(allowed, members)
         self.maximal = members[maximal]
 
@@ -171,7 +172,8 @@ class Axioms:
     def _verify_some(self, clock: Clock) -> None:
         """Verify pairs of elements, and maximal subsets of random sets, until questions or time run out."""
         n, rng = self._system.n, np.random.default_rng(0)
-        self._verify_pairs(np.sort(rng.permutation(n)[:MOST_PAIRED]), clock)
+        with suppress(OutOfTime):
+            self._verify_pairs(np.sort(rng.permutation(n)[:MOST_PAIRED]), Clock(SECONDS / 2))
         while self._questions < MOST_QUESTIONS:
             clock.check()
             # Sizes of all orders: some rules bind among few elements, some among many.
@@ -182,7 +184,7 @@ class Axioms:
             drawn = rng.permutation(ground)[: rng.integers(1, size + 1)]
             if self._allows(drawn):  # a set that cannot be grown from nothing may be allowed, too
                 self._verify_subsets(drawn, rng)
-            if self._exchange:
+            if self.exchange:
                 second = self._grown([], rng.permutation(ground))
                 self.verified += 1
                 if len(first) != len(second):
@@ -192,7 +194,7 @@ class Axioms:
         shuffled = rng.permutation(np.array(whole, dtype=np.intp))
         for part in (shuffled[1:], shuffled[: rng.integers(len(shuffled) + 1)]):
             self._require_subset(shuffled, part)
-            self.verified += not self._exchange
+            self.verified += not self.exchange
 
     def _verify_pairs(self, elements: IndexArray, clock: Clock) -> None:
         """Verify that no loop is allowed with another, and that being parallel is transitive."""
@@ -202,10 +204,11 @@ class Axioms:
             clock.check()
             for row in range(column):
                 pair = elements[[row, column]]
+                self.verified += 1
                 together[row, column] = together[column, row] = self._allows(pair)
                 if together[row, column] and not (alone[row] and alone[column]):
                     self._refuse_closure(pair, pair[1:] if alone[row] else pair[:1])
-        if self._exchange:
+        if self.exchange:
             parallel = ~together & alone & alone[:, None]
             linked = parallel.astype(np.intp) @ parallel.astype(np.intp) > 0
             for first, second in np.argwhere(linked & together)[:1]:

@@ -95,7 +95,7 @@ class IndependenceSystem(ABC):
         >>> OracleMatroid(12, few).assumptions
         ()
         >>> OracleMatroid(40, few).assumptions
-        ('that OracleMatroid(n=40, few) is a matroid: ... random exchanges were verified, not all',)
+        ('that OracleMatroid(n=40, few) is a matroid: ... exchanges were verified, not all',)
         """
         of_parts = [sentence for part in self._parts for sentence in part.assumptions]
         own = [] if self._axioms is None else [self._axioms.assumption, *_claims(self)]
@@ -109,7 +109,7 @@ class IndependenceSystem(ABC):
     @cached_property
     def _axioms(self) -> Axioms | None:
         """What was verified of a class that is not one of the library's own, when it is first asked for."""
-        return None if is_own(type(self)) else Axioms(self, exchange=False)
+        return None if is_own(type(self)) else Axioms(self, exchange=self.p == 1)
 
     def verify(self) -> None:
         """Verify that a class of the user's is what it says, as far as that is cheap, or show why it is not.
@@ -121,7 +121,8 @@ class IndependenceSystem(ABC):
         """
         for part in self._parts:
             part.verify()
-        _ = self._axioms
+        if self._axioms is not None and self.p == 1 and not self._axioms.exchange:
+            self._axioms = Axioms(self, exchange=True)  # p was set, to say that this is a matroid
 
     @property
     def forced(self) -> IndexArray:
@@ -289,7 +290,9 @@ class IndependenceSystem(ABC):
         return comb(candidates, min(size, (candidates + 1) // 2))
 
 
-# What proofs ask of a constraint: where a class of the user's answers itself, it is taken at its word.
+# What proofs ask of a constraint, and theorems, which need a p: where a class of the user's answers itself, it
+# is taken at its word.
+ASKED_BY_THEOREMS = ("moves", "cheapest_drops", "best_exchange", "exchange_size")
 ASKED_BY_PROOFS = (
     "_max_weight",
     "max_weight",
@@ -315,9 +318,10 @@ def is_own(kind: type) -> bool:
 def _claims(system: IndependenceSystem) -> list[str]:
     """Return what a class of the user's says of itself and nothing verifies."""
     strange = [kind for kind in type(system).__mro__ if not is_own(kind)]
-    written = [name for name in ASKED_BY_PROOFS if any(name in vars(kind) for kind in strange)]
+    asked = ASKED_BY_PROOFS if system.p is None else (*ASKED_BY_PROOFS, *ASKED_BY_THEOREMS)
+    written = [name for name in asked if any(name in vars(kind) for kind in strange)]
     claims = [f"that {name} of {system!r} is right" for name in written]
-    if system.p is not None and (system.p > 1 or any("p" in vars(kind) for kind in strange)):
+    if system.p is not None and system.p > 1:
         claims.append(
             f"that {system!r} is an intersection of matroids or an exchange system with p = {system.p}"
         )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elements
 from swapwise.constraints.axioms import Axioms
-from swapwise.constraints.base import IndependenceSystem, MaxWeight, as_order, is_own
+from swapwise.constraints.base import IndependenceSystem, MaxWeight, as_order
 from swapwise.moves import MoveList, SwapGrid
 
 
@@ -35,10 +34,6 @@ class Matroid(IndependenceSystem):
     """
 
     p = 1
-
-    @cached_property
-    def _axioms(self) -> Axioms | None:
-        return None if is_own(type(self)) else Axioms(self, exchange=True)
 
     @property
     def _verified(self) -> Axioms | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from itertools import combinations, islice
 
@@ -171,40 +172,50 @@ class OracleSystem(Oracle):
 
     @cached_property
     def _max_size(self) -> int:
-        return min(self.size, int(self._bound(np.ones(self.n))))
+        return min(self.size, int(self._bound(np.ones(self.n), Clock())))
 
     def _max_weight(self, weights: FloatArray) -> MaxWeight:
+        return self._max_weight_within(weights, Clock())
+
+    def _max_weight_within(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         """Return a heavy set: a heaviest one up to 12 elements, else one of greedy, exchanges and a bound."""
         value = np.maximum(weights, 0.0)
         if self._axioms.maximal is not None:
             heaviest = self._axioms.maximal[int(np.argmax(self._axioms.maximal @ value))]
             support = np.flatnonzero(heaviest & (value > 0))
             return MaxWeight(support, float(weights[support].sum()))
-        support = self._heavy(value)
+        support = self._heavy(value, clock)
         weight = float(weights[support].sum())
-        bound = max(weight, self._bound(value))
+        bound = max(weight, self._bound(value, clock))
         return MaxWeight(support, weight, weight / bound if bound > 0 else 1.0, bound)
 
-    def _heavy(self, value: FloatArray) -> IndexArray:
+    def _heavy(self, value: FloatArray, clock: Clock) -> IndexArray:
         """Return the greedy set, after each element was tried for the least valuable that must go for it."""
         in_turn = np.argsort(-value, kind="stable")[: np.count_nonzero(value)].tolist()
-        chosen = self._grown([], in_turn)
-        for element in in_turn:
-            if element not in chosen and self._fits(element):
-                by_value = sorted(chosen, key=lambda e: (-value[e], e))
-                other = self._grown([element], by_value)
-                if value[other].sum() > value[chosen].sum():
-                    chosen = other
-        return self.extend(np.array(sorted(chosen), dtype=np.intp), in_turn)
+        chosen: list[int] = []
+        with suppress(OutOfTime):
+            for element in in_turn:
+                clock.check()
+                chosen = self._grown(chosen, [element])
+            for element in in_turn:
+                clock.check()
+                if element not in chosen and self._fits(element):
+                    by_value = sorted(chosen, key=lambda e: (-value[e], e))
+                    other = self._grown([element], by_value)
+                    if value[other].sum() > value[chosen].sum():
+                        chosen = self._grown(other, in_turn)
+        return np.array(sorted(chosen), dtype=np.intp)
 
-    def _bound(self, value: FloatArray) -> float:
+    def _bound(self, value: FloatArray, clock: Clock) -> float:
         """Return a weight that no allowed set exceeds; no value is negative.
 
         A set has in each block of elements no more than the heaviest allowed subset of that block, and in all
         no more than the ``size`` largest values.
         """
-        of_blocks = sum(float((maximal @ value[block]).max()) for block, maximal in self._blocks)
-        return min(of_blocks, float(np.sort(value)[::-1][: self.size].sum()))
+        largest = float(np.sort(value)[::-1][: self.size].sum())
+        if "_blocks" not in self.__dict__ and clock.left() < SECONDS:
+            return largest  # they take up to that long, once
+        return min(sum(float((maximal @ value[block]).max()) for block, maximal in self._blocks), largest)
 
     @cached_property
     def _blocks(self) -> list[tuple[IndexArray, FloatArray]]:

@@ -208,12 +208,16 @@ class SparseObjective(SetFunction):
     def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
         """Return what f(support) does not exceed: the value of a fit, and what its slope says it missed.
 
-        A fit that would take long is made by steps that cost little, until the clock runs out.
+        A fit that would take long is made by steps that cost little, until the clock runs out; these prove
+        nothing without curvature, so then it takes the time, or there is no more than the ceiling.
         """
-        if self.fit_seconds(support) > QUICK_FIT:
+        seconds, clock = self.fit_seconds(support), clock or Clock()
+        if seconds > QUICK_FIT and self.strong_concavity(self.n) > 0:
             from swapwise.objectives.climbed_bound import climbed_bound
 
-            return climbed_bound(self, support, clock or Clock())
+            return climbed_bound(self, support, clock)
+        if seconds > max(QUICK_FIT, clock.left()):
+            return self.ceiling
         value, coef = self._fit(support)
         slope, curvature = self._slope_and_curvature(support, self._embed(support, coef))
         missed = self._missed(slope)

@@ -125,7 +125,7 @@ def explained_in_full(
     if ridge > 0:
         shares = moved / (moved + ridge)
     else:
-        shares = np.where(sizes > rounding * sizes[0], 1.0, np.minimum(1.0, moved / precision**2))
+        shares = np.where(sizes > rounding * sizes[0], 1.0, np.minimum(1.0, (sizes / precision) ** 2))
     return float(shares @ (directions.T @ y) ** 2) * (1.0 + ROUNDING)
 
 

@@ -14,7 +14,7 @@ from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked
 from swapwise.data.streamed import StreamedDesign
 from swapwise.kernels.families import GAUSSIAN
-from swapwise.numerics import IN_DOUBLE
+from swapwise.numerics import precision_of
 from swapwise.objectives.base import QUICK_FIT, SparseState
 from swapwise.objectives.factors import dependencies_among, rounding_of
 from swapwise.objectives.least_squares import LeastSquares
@@ -114,6 +114,7 @@ class GeneralizedLinear(LikelihoodCurvature):
     def _read_columns(self, X: Any) -> None:
         """Set ``n_features``, the columns, and what is taken off them."""
         columns = read_columns(X)
+        self.precision = precision_of(getattr(X, "dtype", None) == np.float32)
         self.n_features = len(columns)
         # With an intercept, a shift of columns changes nothing else, and centred they are best for numerics.
         shifted = (
@@ -178,7 +179,7 @@ class GeneralizedLinear(LikelihoodCurvature):
     def _ridges(self) -> FloatArray:
         """The penalty of every column in a fit: the ridge, and one for the precision of its numbers."""
         squares = self._squared_lengths()
-        return self.ridge + IN_DOUBLE**2 * np.where(squares > 0, squares, 1.0)
+        return self.ridge + self.precision**2 * np.where(squares > 0, squares, 1.0)
 
     def _squared_lengths(self) -> FloatArray:
         """Return the weighted sum of squares of every column."""
@@ -395,7 +396,7 @@ class GeneralizedLinear(LikelihoodCurvature):
 
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
         """Return how many linear dependencies there are among columns, by level; None if not certain."""
-        if self.ridge > 0:
+        if self.ridge > 0 or self.streamed:
             return None
         rows = self.members(elements)
         found = dependencies_among(self.columns[rows] * np.sqrt(self.weight), least, self._rounding_of(rows))
@@ -419,7 +420,7 @@ class GeneralizedLinear(LikelihoodCurvature):
         if self.fit_intercept:
             chosen = np.vstack([chosen, np.ones(self.n_samples)])
         blocks = np.einsum("is,kls,js->ikjl", chosen, curve, chosen, optimize=True)
-        whole = blocks.reshape(len(chosen) * levels, -1)
+        whole = blocks.reshape(len(chosen) * levels, len(chosen) * levels)
         whole[np.diag_indices(len(whole))] += np.repeat(self._penalties(support), levels)
         if self.fit_intercept:  # which moves along
             across, own = whole[:-levels, -levels:], whole[-levels:, -levels:]

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from swapwise.checks import IndexArray, as_matrix, as_real, as_vector
 from swapwise.clock import Clock
 from swapwise.kernels.families import GAUSSIAN
-from swapwise.numerics import IN_DOUBLE
 from swapwise.objectives.base import QUICK_FIT
 from swapwise.objectives.factors import explained_in_full
 from swapwise.objectives.generalized_linear import GeneralizedLinear
@@ -75,5 +74,5 @@ class GroupLeastSquares(GeneralizedLinear):
             return super().upper_bound(support, clock)
         root, rows = np.sqrt(self.weight), self.members(support)
         columns, y = self.columns[rows] * root, self.target * root
-        explained = explained_in_full(columns, y, self.ridge, IN_DOUBLE, self._rounding_of(rows))
+        explained = explained_in_full(columns, y, self.ridge, self.precision, self._rounding_of(rows))
         return min(1.0, explained / float(y @ y)) if y.any() else 0.0

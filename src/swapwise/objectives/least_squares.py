@@ -91,7 +91,7 @@ class LeastSquares(SparseObjective):
     closed_form_gains = True
     quadratic = True
     scale = 1.0
-    doubt = "nearly collinear columns, whose differences the data may be too rough to tell from nothing"
+    doubt = "columns are nearly collinear, and what they explain rests on the last digits of the data"
     _factored: tuple[IndexArray, Factor] | None
 
     def __init__(
@@ -184,8 +184,8 @@ class LeastSquares(SparseObjective):
             found = factor(columns, y, self.squares[support], self.penalty[support], self.precision)
         if found.rank < len(support):
             self.warn_of_rank(
-                f"of {len(support)} chosen columns only {found.rank} are linearly independent; the "
-                "coefficients of the others are arbitrary"
+                f"of {len(support)} chosen columns only {found.rank} are linearly independent but for their "
+                "last digits; coefficients of the others rest on these, or are arbitrary"
             )
         self._factored = support.copy(), found
         return found

@@ -15,6 +15,7 @@ from swapwise.data.held_columns import HeldColumns
 from swapwise.data.likelihood_works import NewtonSums, Sums, Surroundings, Trial
 from swapwise.data.streamed import StreamedDesign
 from swapwise.data.works import Scaled
+from swapwise.numerics import precision_of
 from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.generalized_linear import (
     FIT_TOLERANCE,
@@ -97,6 +98,7 @@ class StreamedLikelihood(GeneralizedLinear):
     def _read_columns(self, X: Any) -> None:
         is_design = isinstance(X, StreamedDesign)
         self.design = X if is_design else StreamedDesign(X, self.target, self.weight, self.fit_intercept)
+        self.precision = precision_of(self.design.stored_in_single)
         self.n_features = self.design.n_features
         design, nothing = self.design, np.zeros(self.n_features)
         require_scale(design.sizes, "column {} of X", design.largest_entries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from swapwise.checks import IndexArray
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.graphs import require_same_edges
 from swapwise.objectives.base import SetFunction
@@ -36,3 +37,12 @@ def require_constraint(constraint: object, n: int | None = None) -> None:
     elif isinstance(constraint, (list, tuple)):
         hint = "; several are combined by sw.Intersection(first, second)"
     raise TypeError(f"constraint must be one such as sw.Uniform or sw.Partition, got {constraint!r}{hint}")
+
+
+def require_allowed(constraint: IndependenceSystem, support: IndexArray) -> None:
+    """Say so if a constraint has led to a set that it does not allow, as one of the user's own may."""
+    if not constraint._is_independent(support):
+        raise ValueError(
+            f"{constraint!r} has led to {support.tolist()}, which its _is_independent does not allow: its "
+            "moves, extend or _max_weight contradict it"
+        )

@@ -19,7 +19,7 @@ class Status(StrEnum):
 
     - LOCAL_OPTIMUM: there is no move that the pivot and acceptance rules would take (of the rules, only
       oblivious without ``epsilon`` looks at every exchange).
-    - OPTIMAL: no allowed set is better, and that is proven.
+    - OPTIMAL: no allowed set is better, and that is proven, given what ``certificate.assumptions`` lists.
     - COMPLETE: a method that is not a local search came to its end. For a certificate: the proof is as good
       as was asked for, or every part was looked at. For :func:`exact`: every part was looked at, but some
       value is only known within bounds, so that the answer could not be called optimal;

@@ -16,6 +16,7 @@ from swapwise.search.head_start import take_head_start
 from swapwise.search.loop import Observer, Trace, climb, take_pending
 from swapwise.search.methods import make_steps, resolve
 from swapwise.search.pivots import Pivot
+from swapwise.search.problem import require_allowed
 from swapwise.search.result import SearchResult, Status
 from swapwise.search.starts import Start, begin
 
@@ -70,12 +71,19 @@ def run(
     if constraint.n and not len(trace.support) and len(constraint.loops()) == constraint.n:
         warn(f"{constraint!r} allows only the empty set: every element is a loop")
     n_evaluations = 0 if state is None else state.n_evaluations
-    return _result(objective, trace, status, n_evaluations, clock, plan.name)
+    return _result(objective, constraint, trace, status, n_evaluations, clock, plan.name)
 
 
 def _result(
-    objective: SetFunction, trace: Trace, status: Status, n_evaluations: int, clock: Clock, method: str
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    trace: Trace,
+    status: Status,
+    n_evaluations: int,
+    clock: Clock,
+    method: str,
 ) -> SearchResult:
+    require_allowed(constraint, trace.support)
     coef = None
     if isinstance(objective, SparseObjective):
         value, values = objective._fit(trace.support)

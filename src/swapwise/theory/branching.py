@@ -13,6 +13,7 @@ from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction
+from swapwise.search.problem import require_allowed
 from swapwise.search.result import Status
 from swapwise.search.run import search
 from swapwise.theory.finishing import finish, soon_small
@@ -151,6 +152,7 @@ class BranchAndBound:
         """Return whether all sets of a node could be looked at; then the best of them is known."""
         found = finish(self.objective, node.region, self.cutoff, quickly=quickly)
         for support in found or ():
+            clock.check()
             self._settle(support, node.region, clock)
         return found is not None
 
@@ -158,7 +160,8 @@ class BranchAndBound:
         """Take note of one set: of its value, and of how large that may be where numbers do not say."""
         with unwarned():
             value = self.objective._value(support)
-            bound = max(value, self.objective.upper_bound(support))
+            bound = max(value, self.objective.upper_bound(support, clock))
+        clock.check()  # cut short, the bound may be a poor one, and would stay
         self._improve(support, value, region, clock)
         if bound > max(self._settled, self.cutoff):
             known = f"between {value:.8g} and {bound:.8g}" if bound < np.inf else f"at {value:.8g} or above"
@@ -175,6 +178,7 @@ class BranchAndBound:
         """Keep a set that is better than the best so far, and see where local search takes it."""
         if value <= self.cutoff:
             return
+        require_allowed(region.constraint, support)
         self.support, self.value = support, value
         polished = search(self.objective, region.constraint, clock, start=support)
         if polished.value > self.value:

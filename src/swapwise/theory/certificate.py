@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import floor
 
 import numpy as np
 
@@ -128,15 +129,20 @@ class Certificate:
             said += f"; a better set, {self.better_value:.6g}, was found"
         if self.assumptions:
             said += f"; assuming {'; and '.join(self.assumptions)}"
-        if self.doubt and not self.optimal:
-            said += f"; not more because {self.doubt}"
+        if self.doubt and not self.optimal:  # which is not the reason if a better set was found
+            said += f"; {'and' if self.better is not None else 'not more because'} {self.doubt}"
         return said
 
 
 def percent(ratio: float) -> str:
-    """Return a share in percent, to a tenth and never rounded up: what is not proven is not said.
+    """Return a share in percent, never rounded up: what is not proven is not said.
 
-    >>> percent(0.97), percent(0.99996), percent(1.0)
-    ('97.0', '99.9', '100')
+    To a tenth, or to the first digit that is not a nine.
+
+    >>> percent(0.97), percent(0.999957), percent(1.0)
+    ('97.0', '99.995', '100')
     """
-    return "100" if ratio == 1.0 else f"{int(ratio * 1000) / 10:.1f}"
+    if ratio == 1.0:
+        return "100"
+    digits = next(digits for digits in range(1, 12) if digits == 11 or ratio < 1.0 - 10.0 ** -(digits + 2))
+    return f"{floor(ratio * 10 ** (digits + 2)) / 10**digits:.{digits}f}"

@@ -66,7 +66,8 @@ def finish(
     found = _candidates(objective, region, room, objective._embed(held, coef), target - base)
     if found is None:
         return None
-    return [support for chosen in found for support in _allowed_parts(region, chosen)]
+    parts = [support for chosen in found for support in _allowed_parts(region, chosen)]
+    return list({support.tobytes(): support for support in parts}.values())
 
 
 def _room(region: Region) -> int:
@@ -119,6 +120,7 @@ def _without_held(gram: FloatArray, held: BoolArray) -> tuple[FloatArray, float]
 
 def _allowed_parts(region: Region, chosen: IndexArray) -> list[IndexArray]:
     """Return the maximal allowed sets among the elements chosen and those held."""
+    region.clock.check()
     whole = np.union1d(region.held, chosen)
     if region.constraint._is_independent(whole):
         return [whole]

@@ -80,7 +80,7 @@ class Guarantee:
 ONLY_EMPTY = Guarantee(1.0, "no choice", "only the empty set is allowed")
 NO_THEOREM = (
     "the constraint does not say that it is a matroid, an intersection of matroids or a p-exchange system: "
-    "set its p if it is one"
+    "set its p if it is one. certify and exact prove how good an answer is without a theorem"
 )
 NO_ROUND = "no iteration was completed"
 # How α/β reads for sparse objectives, by how β does
