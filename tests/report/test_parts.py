@@ -127,7 +127,7 @@ class TestParts:
     def test_value_and_bound_are_told_apart(self, data, model):
         proof = replace(model.certify(*data), value=0.99999999, upper_bound=1.0, bounds={}, resolution=0.0)
         part = certificate_part(proof, model.result_)
-        assert "0.99999999, is at least 99.9 % of the optimum" in part.words
+        assert "0.99999999, is at least 99.9999990 % of the optimum" in part.words
         assert "says nothing about new data" in part.words
         assert "at least 99.9 % of the optimum" in part.below
         assert part.figure.layout.xaxis2.ticktext == ("0.99999999", "1")

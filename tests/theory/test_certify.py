@@ -461,7 +461,7 @@ def test_assumptions_and_doubts_are_told():
     proven = certificate(0.4, 0.6, doubt=because, **better)
     assert repr(proven) == (
         "Certificate(at least 66.6% of the optimum: value 0.4, upper bound 0.6, by branching; a better set, "
-        f"0.5, was found; not more because {because})"
+        f"0.5, was found; and {because})"
     )
     assert repr(certificate(0.4, np.inf, doubt=because)).endswith(f"; not more because {because})")
 

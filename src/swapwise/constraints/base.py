@@ -290,8 +290,8 @@ class IndependenceSystem(ABC):
         return comb(candidates, min(size, (candidates + 1) // 2))
 
 
-# What proofs ask of a constraint, and theorems, which need a p: where a class of the user's answers itself, it
-# is taken at its word.
+# What proofs ask of a constraint, and theorems, which need a p: where a class of the user's answers itself,
+# it is taken at its word.
 ASKED_BY_THEOREMS = ("moves", "cheapest_drops", "best_exchange", "exchange_size")
 ASKED_BY_PROOFS = (
     "_max_weight",
