@@ -83,16 +83,17 @@ def _explained(pivot, rest, noise):
 def _sweep(swept, rests, copies, noises, level, j, inverse):
     """Take a column out of those behind it."""
     m = rests.shape[1]
-    largest = 0.0
+    largest, out = 0.0, swept[level, j]
     for a in range(j + 1, m):
-        ratio = swept[level, j, a] * inverse
+        ratio = out[a] * inverse
         largest = max(largest, abs(ratio))
-        gone = copies[a] == copies[j]
-        rests[level + 1, a] = 0.0 if gone else rests[level, a] - ratio * rests[level, j]
+        rests[level + 1, a] = rests[level, a] - ratio * rests[level, j]
+        before, after = swept[level, a], swept[level + 1, a]
         for b in range(a, m):
-            swept[level + 1, a, b] = swept[level, a, b] - ratio * swept[level, j, b]
+            after[b] = before[b] - ratio * out[b]
     for a in range(j + 1, m):
         if copies[a] == copies[j]:
+            rests[level + 1, a] = 0.0
             for b in range(j + 1, m):
                 swept[level + 1, min(a, b), max(a, b)] = 0.0
             swept[level + 1, a, a] = GONE
@@ -104,29 +105,52 @@ def _last(swept, rests, copies, gained, noise, chosen, floor, count, sets):
     """Note the last pairs (or single columns) that may explain more than ``floor`` with those before."""
     size, m = rests.shape
     level = max(size - 2, 0)
+    products, with_y = swept[level], rests[level]
+    squares = np.diag(products).copy()  # side by side, so that the loop below is one over plain rows
     for a in range(chosen[level] + 1, m):
-        pivot, rest = swept[level, a, a], rests[level, a]
-        inverse, gain = _explained(pivot, rest, noise)
-        alone = gained + gain
+        rest = with_y[a]
+        inverse, gain = _explained(squares[a], rest, noise)
+        missing = floor - gained - gain
+        if size == 1:
+            count = _noted(missing < 0.0, a, a, chosen, count, sets)
+            continue
         # No ratio below exceeds 1/√pivot, for the other columns are no longer than 1.
         after = noise * (1.0 + np.sqrt(inverse)) ** 2
-        # A single column has no partner: one round of the loop stands for nobody.
-        for b in range(a + 1, m if size > 1 else a + 2):
-            gain = alone
-            if size > 1 and copies[b] != copies[a]:
-                ratio = swept[level, a, b] * inverse
-                left = swept[level, b, b] - ratio * swept[level, a, b]
-                if left != GONE:
-                    other = rests[level, b] - ratio * rest
-                    gain += (other * other + after) / max(left, after)
-            if gain > floor:
-                if count < len(sets):
-                    for place in range(size - 2):
-                        sets[count, place] = chosen[place]
-                    sets[count, max(size - 2, 0)] = a
-                    if size > 1:
-                        sets[count, size - 1] = b
-                count += 1
+        if _hits(products[a, a + 1 :], squares[a + 1 :], with_y[a + 1 :], inverse, rest, after, missing) > 0:
+            for b in range(a + 1, m):
+                if _hits(products[a, b : b + 1], squares[b:], with_y[b:], inverse, rest, after, missing):
+                    found = missing < 0.0 or not (squares[b] == GONE or copies[b] == copies[a])
+                    count = _noted(found, a, b, chosen, count, sets)
         if count > len(sets):
             return count
     return count
+
+
+@njit(cache=True)
+def _hits(products, squares, with_y, inverse, rest, noise, missing):
+    """Count the columns that may explain as much as is missing once another is taken out of them.
+
+    Nothing is divided, and nothing but a number is kept: the loop runs on vectors.
+    """
+    hits = 0
+    for b in range(len(products)):
+        ratio = products[b] * inverse
+        left = squares[b] - ratio * products[b]
+        other = with_y[b] - ratio * rest
+        # That is, if (other² + noise) / left exceeds it.
+        hits += other * other + noise > missing * (left if left > noise else noise)
+    return hits
+
+
+@njit(cache=True, inline="always")
+def _noted(found, a, b, chosen, count, sets):
+    """Write down a set if it was found and there is room, and count it."""
+    if not found:
+        return count
+    if count < len(sets):
+        size = sets.shape[1]
+        for place in range(size - 2):
+            sets[count, place] = chosen[place]
+        sets[count, max(size - 2, 0)] = a
+        sets[count, size - 1] = b
+    return count + 1

@@ -18,6 +18,9 @@ BLOCK_ENTRIES = 1 << 20
 # Of data in single precision, gains are known up to this share of the value.
 SINGLE_ROUNDING = 4e-6
 
+# What a fit is off by, for every unit of its coefficients times the lengths of their columns.
+COEFFICIENT_ROUNDING = 8 * float(np.finfo(float).eps)
+
 # What is left of a column's squared length includes its penalty: if it is less than this share of that, the
 # rest has been lost to rounding.
 LOST = 0.5
@@ -32,6 +35,9 @@ class LeastSquaresState(SparseState):
         self.objective = objective
         self.n_evaluations = 1
         self._floor = LOST * objective.penalty
+        self._spanned = (COLLINEAR * objective.precision) ** 2 * objective.squares + objective.ridge
+        self._lengths = np.sqrt(objective.squares / objective.total)
+        self._single_rounding = SINGLE_ROUNDING if objective.design.single else 0.0
         self._basis = SweptBasis(objective, support)
         self._arrive()
 
@@ -42,13 +48,11 @@ class LeastSquaresState(SparseState):
         self._arrive()
 
     def _arrive(self) -> None:
-        basis, objective = self._basis, self.objective
+        basis = self._basis
         self.support, self.value = basis.support, basis.value
         # Large coefficients that cancel each other, as those of nearly collinear columns do, cost digits.
-        chosen = basis.elements[: basis.size]
-        reach = np.abs(basis.weights[: basis.size]) @ np.sqrt(objective.squares[chosen] / objective.total)
-        single = SINGLE_ROUNDING if objective.design.single else 0.0
-        self.rounding = max(single, 8 * np.finfo(float).eps * float(reach))
+        reach = float(np.abs(basis.weights[: basis.size]) @ self._lengths[basis.elements[: basis.size]])
+        self.rounding = max(self._single_rounding, COEFFICIENT_ROUNDING * reach)
 
     @property
     def coef(self) -> FloatArray:
@@ -191,10 +195,9 @@ class LeastSquaresState(SparseState):
         return products
 
     def _warn_if_nothing_is_left(self, grid: SwapGrid) -> None:
-        free, objective = grid.free, self.objective
-        spanned = (COLLINEAR * objective.precision) ** 2 * objective.squares[free] + objective.ridge
-        if free.any() and not (self._basis.sigma[free] > spanned).any():
+        free = grid.free
+        if free.any() and not (self._basis.sigma[free] > self._spanned[free]).any():
             chosen = len(self.support)
-            objective.warn_of_rank(
+            self.objective.warn_of_rank(
                 f"{chosen} chosen columns span all that could be added to them: others add nothing to the fit"
             )

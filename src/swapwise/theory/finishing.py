@@ -22,7 +22,7 @@ SOON = 30
 
 # If more sets than this may be as good as the target, the target is too low, or too many columns are nearly
 # collinear, to end with this region: to look at this many takes about as long as some bounds.
-MOST_FOUND = 1024
+MOST_FOUND = 256
 
 # Where allowed sets differ in size, all parts of a set found are tried: not more than 2 to this power.
 LARGEST_WITH_PARTS = 8
