@@ -82,8 +82,10 @@ def _cholesky_solve(matrix, vector, floor):
 
 
 @njit(cache=True)
-def move_gains(added, places, slots, rest, inverse, coupling, coef, corr, floor):
+def move_gains(added, places, slots, rest, inverse, coupling, coef, corr, floor, share):
     """Gains of listed moves of any size: the formula of a swap with blocks in place of numbers.
+
+    NaN where added columns are nearly collinear with each other, and less than a ``share`` of one is left.
 
     Row k adds ``added[k]`` and takes out ``slots[k]`` (both padded with -1). ``rest[places[k, a],
     places[k, b]]`` is the inner product of two added columns after projection on the chosen ones; one column
@@ -117,7 +119,14 @@ def move_gains(added, places, slots, rest, inverse, coupling, coef, corr, floor)
                 for i in range(len(out)):
                     total += freed[a, i] * freed[b, i]
                 unexplained[a, b] = total
+        alone = np.diag(unexplained).copy()
         _cholesky_solve(unexplained, gained, floor[new])
+        collinear = False
+        for a in range(1, len(new)):
+            collinear |= unexplained[a, a] ** 2 < share * alone[a]
+        if collinear:
+            gains[k] = np.nan
+            continue
         gains[k] = (gained * gained).sum() - (lost * lost).sum()
     return gains
 

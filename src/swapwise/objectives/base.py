@@ -211,6 +211,8 @@ class SparseObjective(SetFunction):
         A fit that would take long is made by steps that cost little, until the clock runs out; these prove
         nothing without curvature, so then it takes the time, or there is no more than the ceiling.
         """
+        if not len(support):
+            return 0.0
         seconds, clock = self.fit_seconds(support), clock or Clock()
         if seconds > QUICK_FIT and self.strong_concavity(self.n) > 0:
             from swapwise.objectives.climbed_bound import climbed_bound

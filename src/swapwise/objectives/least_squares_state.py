@@ -177,8 +177,12 @@ class LeastSquaresState(SparseState):
             self._basis.weights,
             self._basis.corr,
             self._floor,
+            self._basis.small_share,
         )
-        return gains / self.objective.total
+        gains /= self.objective.total
+        collinear = np.flatnonzero(np.isnan(gains))
+        gains[collinear] = super().gains(moves.take(collinear))
+        return gains
 
     def _products_left(self, newcomers: IndexArray, at_once: int) -> FloatArray:
         """Return inner products of newcomers after projection on the chosen columns.

@@ -77,6 +77,11 @@ class SweptBasis:
         return float((explained - penalty) / self.objective.total)
 
     @property
+    def small_share(self) -> float:
+        """The share of a column's squared length below which differences of products are mostly rounding."""
+        return SMALL_IN_SINGLE if self.objective.design.single else SMALL_SHARE
+
+    @property
     def is_plain(self) -> bool:
         """Whether every chosen column leaves a fair share of its squared length unexplained by the others."""
         chosen = self.elements[: self.size]
@@ -266,8 +271,7 @@ class SweptBasis:
 
     def _refine_small(self) -> None:
         """Compute anew what concerns columns of which little is left."""
-        share = SMALL_IN_SINGLE if self.objective.design.single else SMALL_SHARE
-        small = np.flatnonzero((self.sigma < share * self.objective.squares) & (self.slot < 0))
+        small = np.flatnonzero((self.sigma < self.small_share * self.objective.squares) & (self.slot < 0))
         for begin in range(0, len(small), AT_ONCE):
             self.refine(small[begin : begin + AT_ONCE])
 
