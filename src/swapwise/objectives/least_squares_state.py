@@ -163,7 +163,6 @@ class LeastSquaresState(SparseState):
         return gains / self.objective.total
 
     def _gains_of_moves(self, moves: MoveList) -> FloatArray:
-        self.n_evaluations += len(moves)
         newcomers = np.unique(moves.added[moves.added >= 0])
         slots = np.where(moves.dropped >= 0, self._basis.slot[moves.dropped], -1)
         places = np.searchsorted(newcomers, moves.added)
@@ -181,6 +180,7 @@ class LeastSquaresState(SparseState):
         )
         gains /= self.objective.total
         collinear = np.flatnonzero(np.isnan(gains))
+        self.n_evaluations += len(moves) - len(collinear)  # refits count themselves
         gains[collinear] = super().gains(moves.take(collinear))
         return gains
 
