@@ -217,6 +217,20 @@ def test_near_collinear_columns_are_scored_as_refits_score_them(problem, data):
             assert gains.flat[index] == pytest.approx(refit, rel=1e-8, abs=1e-8)
 
 
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("distance", [1e-2, 1e-4, 1e-6, 1e-8])
+def test_nearly_collinear_columns_that_come_together_are_scored_as_refits_score_them(distance, precision):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 5)).astype(precision)
+    X[:, 4] = X[:, 3] + precision(distance) * X[:, 0]
+    objective = LeastSquares(X, X[:, 0] + 0.3 * rng.standard_normal(20))
+    state = objective.start([1, 2])
+    moves = MoveList(np.array([[3, 4], [3, 4], [0, 4]]), np.array([[1], [-1], [2]]))
+    refits = [quiet(objective, move.result(state.support)) - state.value for move in moves.moves()]
+    tolerance = 4e-6 if precision == np.float32 else 1e-15 / distance + 1e-10
+    assert quiet(state.gains, moves) == pytest.approx(refits, abs=tolerance)
+
+
 @settings(max_examples=100)
 @given(near_collinear_problems(closest=12), st.data())
 def test_the_lazy_scan_never_misses_the_best_of_all_gains(problem, data):
