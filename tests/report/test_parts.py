@@ -129,7 +129,7 @@ class TestParts:
         part = certificate_part(proof, model.result_)
         assert "0.99999999, is at least 99.9999990 % of the optimum" in part.words
         assert "says nothing about new data" in part.words
-        assert "at least 99.9 % of the optimum" in part.below
+        assert "at least 99.9999990 % of the optimum" in part.below
         assert part.figure.layout.xaxis2.ticktext == ("0.99999999", "1")
 
     @pytest.mark.parametrize(
