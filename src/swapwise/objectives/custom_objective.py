@@ -216,7 +216,7 @@ class CustomObjective(SparseObjective):
             try:
                 climb.to_the_top()
             except OutOfTime:
-                pass
+                pass  # the point that was reached by then has a bound too, if a poorer one
             except NoMaximumError:
                 return np.inf
             value, coef = climb.value - self._at_zero, self._embed(support, climb.point)
