@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from time import perf_counter
 
 import numpy as np
 
 import swapwise as sw
+from swapwise.objectives.base import State
 from swapwise.objectives.generalized_linear import GeneralizedLinear
 
 
@@ -60,7 +62,7 @@ class _AllRefitted:
     def __enter__(self) -> GeneralizedLinear:
         def start(support: object = ()) -> object:
             state = self._start(support)  # type: ignore[arg-type]
-            state.finds_floor = False
+            state.find_best = partial(State.find_best, state)  # type: ignore[method-assign]
             return state
 
         self._objective.start = start  # type: ignore[assignment, method-assign]

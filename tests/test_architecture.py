@@ -14,8 +14,9 @@ ROOT = Path(swapwise.__file__).parent
 
 # Every layer may import those before it: the folders of the package, lowest first.
 LAYERS = [
-    {"checks", "clock", "graphs", "interrupts", "news", "numerics", "threads"},
+    {"checks", "clock", "interrupts", "news", "numerics", "threads"},
     {"moves"},
+    {"budget"},
     {"kernels"},
     {"data"},
     {"objectives", "constraints"},

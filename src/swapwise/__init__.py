@@ -31,8 +31,8 @@ from swapwise.objectives.linear import Linear
 from swapwise.objectives.logistic import Logistic
 from swapwise.objectives.multinomial import Multinomial
 from swapwise.objectives.poisson import Poisson
-from swapwise.search.pivots import NonOblivious, Oblivious, SemiOblivious
 from swapwise.search.result import Event, SearchResult, Status
+from swapwise.search.rules import NonOblivious, Oblivious, SemiOblivious
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.certify import certify, exact
 from swapwise.theory.constants import Constant, RestrictedConstants, restricted_constants

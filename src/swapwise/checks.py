@@ -173,3 +173,15 @@ def require_finite(array: NDArray[Any], name: str) -> None:
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         place = where[0] if len(where) == 1 else where
         raise ValueError(f"{name} must be finite, got {array[where]} at position {place}")
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Return a source of randomness; None is 0, so that the same call gives the same answer."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(np.iinfo(np.int32).max)
+    try:
+        return np.random.default_rng(0 if random_state is None else random_state)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"random_state must be a non-negative integer, a Generator or a RandomState, got {random_state!r}"
+        ) from error

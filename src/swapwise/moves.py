@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,6 +36,38 @@ class Move:
         """Return the sorted set that the move makes of ``support``."""
         kept = support[~np.isin(support, self.dropped)] if self.dropped else support
         return np.sort(np.concatenate([kept, np.asarray(self.added, dtype=np.intp)]))
+
+    @property
+    def undone(self) -> Move:
+        """The move that leads back."""
+        return Move(self.dropped, self.added)
+
+
+class Step(NamedTuple):
+    """A move that was made, and the value that it led to."""
+
+    move: Move
+    value: float
+    #: Who made it, if not the strategy itself
+    strategy: str | None = None
+
+
+class Found(NamedTuple):
+    """The best move of some batches, and its score."""
+
+    move: Move
+    score: float
+
+
+def move_between(support: IndexArray, target: IndexArray) -> Move:
+    """Return the move that leads from one set to another."""
+    added, dropped = np.setdiff1d(target, support), np.setdiff1d(support, target)
+    return Move(tuple(added.tolist()), tuple(dropped.tolist()))
+
+
+def additions(addable: BoolArray) -> SwapGrid:
+    """Return the moves that add one element and drop nothing."""
+    return SwapGrid(np.empty(0, dtype=np.intp), addable[:, None])
 
 
 class MoveBatch(ABC):

@@ -68,7 +68,7 @@ def test_no_move_of_the_whole_problem_improves_the_answer(seed, kind, layers):
     ridge = float(rng.choice([0.0, 0.3]))
     matroid = some_matroid(rng, n, kind)
     objective = LeastSquares(X, y, ridge)
-    with patch.object(working_sets, "FIRST_LAYERS", layers):
+    with patch.object(working_sets, "FIRST_BASES", layers):
         result = maximize(objective, matroid, start="model")
         again = maximize(LeastSquares(X, y, ridge), matroid, start="model")
     assert result.status is Status.LOCAL_OPTIMUM
@@ -147,7 +147,7 @@ def test_many_rounds_on_every_kind_of_data(storage, matroid):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((80, 400)).astype(np.float32).astype(np.float64)
     y = X[:, :30] @ rng.standard_normal(30) + rng.standard_normal(80)
-    with patch.object(working_sets, "FIRST_LAYERS", 1):
+    with patch.object(working_sets, "FIRST_BASES", 1):
         result = maximize(LeastSquares(storage(X), y), matroid, start="model")
     expected = LeastSquares(X, y)
     grid = matroid.swap_grid(result.support)
@@ -195,7 +195,7 @@ def test_a_search_cut_short_among_the_few_keeps_its_moves(monkeypatch):
         if len(looks) > 12:
             raise OutOfTime
 
-    monkeypatch.setattr("swapwise.search.few_columns.WORK_AT_A_TIME", 1)
+    monkeypatch.setattr("swapwise.objectives.gram_search.WORK_PER_CALL", 1)
     monkeypatch.setattr(Clock, "check", tick)
     result = maximize(LeastSquares(X, X[:, :40].sum(axis=1)), Uniform(300, 30), start="model")
     assert 0 < len(result.support) < 30

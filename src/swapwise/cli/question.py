@@ -127,7 +127,7 @@ def _check_search(method: str, ridge: float | None) -> None:
     ...
     swapwise.cli.failures.BadInput: --ridge must be a number of at least 0, got -1
     """
-    from swapwise.search.methods import METHODS
+    from swapwise.search.plan import METHODS
 
     if method not in METHODS:
         close = hint(method, METHODS)

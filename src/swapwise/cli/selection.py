@@ -14,7 +14,7 @@ from swapwise.cli.compiling import Stopwatch, timed
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.reading.columns import Design
 from swapwise.interrupts import plain_interrupts
-from swapwise.search.methods import OTHERS
+from swapwise.search.plan import OTHERS
 from swapwise.search.result import Status
 
 if TYPE_CHECKING:

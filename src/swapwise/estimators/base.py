@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import (
     _check_feature_names_in,
     assert_all_finite,
@@ -19,9 +20,17 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from swapwise.checks import FloatArray, IndexArray, as_real, as_vector, unwarned, warn
+from swapwise.checks import (
+    FloatArray,
+    IndexArray,
+    as_generator,
+    as_real,
+    as_time_limit,
+    as_vector,
+    unwarned,
+    warn,
+)
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.constraints.matroid import Matroid
 from swapwise.data.by_rows import by_rows
 from swapwise.data.mapped_file import is_mapped
 from swapwise.data.matrix import Matrix
@@ -35,17 +44,18 @@ from swapwise.estimators.constraint_of import (
     resolve_constraint,
     with_forced,
 )
-from swapwise.estimators.restarts import Searches, best_of_searches, warn_if_cut_short
 from swapwise.estimators.scaling import Sample, Scaling, read_offset, some_rows, times
+from swapwise.maximize import with_guarantee
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.model_data import read_weight
-from swapwise.search.methods import resolve
-from swapwise.search.model_start import SMALL, prefers_model
-from swapwise.search.pivots import Pivot
-from swapwise.search.progress import reading_bar
-from swapwise.search.result import SearchResult
+from swapwise.search.plan import Plan, resolve
+from swapwise.search.progress import progress_bar, reading_bar
+from swapwise.search.restarts import Searches, best_of_searches, require_restarts
+from swapwise.search.result import SearchResult, Status
+from swapwise.search.rules import Pivot
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.certify import certify
+from swapwise.theory.roots import relaxation_start
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +65,75 @@ class Task:
     objective: SparseObjective
     scaling: Scaling
     sample: Sample
+
+
+def planned(estimator: Any, objective: SparseObjective, constraint: IndependenceSystem, start: Any) -> Plan:
+    """Return what an estimator's parameters ask to be run."""
+    plan = resolve(
+        objective,
+        constraint,
+        estimator.method,
+        start=start,
+        q=estimator.q,
+        max_iter=estimator.max_iter,
+        tol=estimator.tol,
+        relaxation=relaxation_start,
+    )
+    require_restarts(estimator.n_restarts, plan)
+    as_time_limit(estimator.time_limit)
+    as_generator(estimator.random_state)
+    return plan
+
+
+def searched(
+    estimator: Any,
+    objective: SparseObjective,
+    constraint: IndependenceSystem,
+    plan: Plan,
+    *,
+    progress: bool = False,
+    first: SearchResult | None = None,
+) -> Searches:
+    """Search as planned, with an estimator's restarts and limits; ``first`` was searched already."""
+    rng, limit = as_generator(estimator.random_state), as_time_limit(estimator.time_limit)
+    with progress_bar(plan.method, plan.max_iter) if progress else nullcontext() as show:
+        found = best_of_searches(
+            objective,
+            constraint,
+            plan,
+            rng=rng,
+            n_restarts=estimator.n_restarts,
+            time_limit=limit,
+            observers=[] if show is None else [show],
+            first=first,
+        )
+        if show is not None:  # with the passes over the data
+            show(found.best)
+    return replace(found, best=with_guarantee(found.best, objective, constraint, plan))
+
+
+def warn_if_cut_short(
+    statuses: Iterable[Status],
+    time_limit: float | None,
+    max_iter: int | None,
+    told_by: str,
+    *,
+    is_empty: bool = False,
+) -> None:
+    """Warn if a search of ``fit`` ended at a limit; ``told_by`` is where users find which.
+
+    >>> warn_if_cut_short([Status.LOCAL_OPTIMUM], None, 5, "result_.status")
+    """
+    limits = {
+        Status.TIME_LIMIT: f"cut short by {time_limit=}",
+        Status.ITERATION_LIMIT: f"cut short by {max_iter=}",
+        Status.INTERRUPTED: "interrupted",
+    }
+    seen = set(statuses)
+    reached = [limit for status, limit in limits.items() if status in seen]
+    if reached:
+        answer = "it had found nothing yet" if is_empty else "the answer is the best so far"
+        warn(f"the search was {' and '.join(reached)}: {answer} (see {told_by})", ConvergenceWarning)
 
 
 class SparseEstimator(BaseEstimator, ABC):
@@ -263,28 +342,24 @@ class SparseEstimator(BaseEstimator, ABC):
     def _penalty(self) -> float:
         return self._default_ridge if self.ridge is None else as_real(self.ridge, "ridge")
 
-    def _search(
-        self, objective: SparseObjective, constraint: IndependenceSystem, start: Any = None
-    ) -> Searches:
-        """Search as the parameters say, from another start if one is given."""
+    def _plan(self, objective: SparseObjective, constraint: IndependenceSystem) -> Plan:
+        """Return what is to be run, once all that was asked for is checked."""
         check_exchanges(self.q, constraint)
-        # What the search would say of it is in the words of matroids.
-        with unwarned() if self._told_of_nothing(constraint) else nullcontext():
-            return best_of_searches(
-                objective,
-                constraint,
-                self.method,
-                start=self._start(objective, constraint) if start is None else start,
-                q=self.q,
-                n_restarts=self.n_restarts,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                time_limit=self.time_limit,
-                random_state=self.random_state,
-                progress=self.progress,
-            )
+        return planned(self, objective, constraint, self.start)
 
-    def _told_of_nothing(self, constraint: IndependenceSystem) -> bool:
+    def _search(
+        self,
+        objective: SparseObjective,
+        constraint: IndependenceSystem,
+        plan: Plan,
+        first: SearchResult | None = None,
+    ) -> Searches:
+        """Search as planned; ``first`` is the result of the first search if it was made."""
+        # What the search would say of a constraint that allows nothing is in the words of matroids.
+        with unwarned() if self._warn_if_nothing_fits(constraint) else nullcontext():
+            return searched(self, objective, constraint, plan, progress=self.progress, first=first)
+
+    def _warn_if_nothing_fits(self, constraint: IndependenceSystem) -> bool:
         """Tell whether the constraint allows nothing, and warn if so."""
         nothing = allows_nothing(constraint)
         if nothing:
@@ -292,26 +367,13 @@ class SparseEstimator(BaseEstimator, ABC):
             warn(f"constraint allows no feature at all: the model is {model}")
         return nothing
 
-    def _start(self, objective: SparseObjective, constraint: IndependenceSystem) -> Any:
-        """Return where searches begin: by default where second-order models lead, if that is faster."""
-        if not (isinstance(self.start, str) and self.start == "auto"):
-            return self.start
-        is_local = resolve(self.method, objective)[1] is not None
-        if not is_local:
-            return "empty"
-        if prefers_model(objective, constraint):
-            return "model"
-        # Elsewhere than under a matroid each round has very many exchanges: too many to grow a set by them.
-        is_wide = objective.n > SMALL and not isinstance(constraint, Matroid)
-        return "greedy" if is_wide and (objective.closed_form_gains or objective.streamed) else "empty"
-
     def _install(
         self, task: Task, elements: Elements, constraint: IndependenceSystem, found: Searches
     ) -> Self:
         """Make an answer that of the estimator."""
         self.constraint_ = constraint
         self.result_ = found.best
-        self.n_iter_ = found.best.n_iter + 1  # rounds: the last one found no better move
+        self.n_iter_ = found.best.n_iter + 1  # the last round found no better move
         self.support_ = elements.features(found.best.support)
         self.selection_frequency_ = found.frequency[elements.of_feature]
         self.coef_, self.intercept_ = self._coefficients(task, found.best)
@@ -322,7 +384,7 @@ class SparseEstimator(BaseEstimator, ABC):
         constraint = self._resolve(elements)
         with reading_bar() if self.progress and isinstance(sample.X, Matrix) else nullcontext():
             task = self._build(sample, elements)
-        found = self._search(task.objective, constraint)
+        found = self._search(task.objective, constraint, self._plan(task.objective, constraint))
         statuses, is_empty = [found.best.status], not len(found.best.support)
         warn_if_cut_short(statuses, self.time_limit, self.max_iter, "result_.status", is_empty=is_empty)
         return self._install(task, elements, constraint, found)

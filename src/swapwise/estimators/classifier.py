@@ -20,8 +20,8 @@ from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.logistic import Logistic
 from swapwise.objectives.multinomial import Multinomial
-from swapwise.search.pivots import Pivot
 from swapwise.search.result import SearchResult
+from swapwise.search.rules import Pivot
 
 
 class SparseClassifier(ClassifierMixin, SparseEstimator):

@@ -13,7 +13,7 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.cross_validated import CrossValidated
 from swapwise.estimators.scaling import Sample
-from swapwise.search.pivots import Pivot
+from swapwise.search.rules import Pivot
 
 
 class SparseClassifierCV(CrossValidated, SparseClassifier):

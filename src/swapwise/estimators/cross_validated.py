@@ -15,26 +15,33 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from swapwise.checks import FloatArray, IndexArray, as_count, as_real, as_time_limit, unwarned, warn
+from swapwise.checks import (
+    FloatArray,
+    IndexArray,
+    as_count,
+    as_generator,
+    as_real,
+    as_time_limit,
+    unwarned,
+    warn,
+)
 from swapwise.constraints.matroid import Matroid
 from swapwise.data.dask_blocks import is_dask
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked
-from swapwise.estimators.base import SparseEstimator, Task
+from swapwise.estimators.base import SparseEstimator, Task, warn_if_cut_short
 from swapwise.estimators.constraint_of import Elements
 from swapwise.estimators.criteria import CRITERIA, chosen_row, information_criteria
-from swapwise.estimators.jobs import results_so_far
-from swapwise.estimators.path import warm_path
-from swapwise.estimators.restarts import Searches, as_generator, warn_if_cut_short
 from swapwise.estimators.scaling import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
 from swapwise.interrupts import plain_interrupts
 from swapwise.objectives.base import SparseObjective
-from swapwise.search.methods import resolve
-from swapwise.search.pivots import Pivot
+from swapwise.search.loop import passes_of
+from swapwise.search.path import warm_path
+from swapwise.search.plan import Plan
+from swapwise.search.restarts import Searches, results_so_far
 from swapwise.search.result import SearchResult, Status
-from swapwise.search.run import Plan, passes_of
-from swapwise.search.starts import check_start
+from swapwise.search.rules import Pivot
 
 Fold = tuple[IndexArray, IndexArray]
 
@@ -184,11 +191,11 @@ class CrossValidated(SparseEstimator):
             self.constraint, self.sizes, self.along, self.forced, elements, sample.count
         )
         sizes, constraints = list(family), list(family.values())
-        self._told_of_nothing(constraints[-1])
+        self._warn_if_nothing_fits(constraints[-1])
         # As a number: a generator would be shared by folds of one process, but copied to other processes.
         seed = int(as_generator(self.random_state).integers(2**32))
         task = self._build(sample, elements)
-        plan = self._plan(task.objective, constraints[0], seed)
+        plan = self._plan(task.objective, constraints[0])
         run = _Run(elements, constraints, plan, seed, self.time_limit)
         results = run.path(task.objective)
         interrupted = all(result.status is Status.INTERRUPTED for result in results)
@@ -209,21 +216,7 @@ class CrossValidated(SparseEstimator):
             found = self._last_search(task.objective, constraints[row], results[row], plan, seed)
         statuses = [result.status for result in (*results, found.best)]
         warn_if_cut_short(statuses, self.time_limit, self.max_iter, "path_['status'] or result_.status")
-        self._install(task, elements, constraints[row], found)
-        self.n_iter_ = sum(result.n_iter + 1 for result in results)
-        return self
-
-    def _plan(self, objective: SparseObjective, constraint: Any, seed: int) -> Plan:
-        """Return how to search, once all that was asked for is checked."""
-        # Without time nothing is searched, but every option is checked as for any search.
-        idle = self._copy(time_limit=0.0, random_state=seed, progress=False)
-        with unwarned():
-            checked = idle._search(objective, constraint)
-        if checked.best.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt  # it came so early that there is nothing yet
-        start = check_start(self._start(objective, constraint), constraint)
-        name, pivot = resolve(self.method, objective)
-        return Plan(name, pivot, self.q, start, self.max_iter, None, self.tol)
+        return self._install(task, elements, constraints[row], found)
 
     def _copy(self, **parameters: Any) -> Self:
         """Return an estimator with other parameters, and all that this one has learnt of its data."""
@@ -278,18 +271,15 @@ class CrossValidated(SparseEstimator):
     def _last_search(
         self, objective: SparseObjective, constraint: Any, result: SearchResult, plan: Plan, seed: int
     ) -> Searches:
-        """Search once more under the chosen constraint, with restarts if they are asked for.
-
-        The first search finds what the path found: it begins there, or draws the same.
-        """
-        start = "empty" if plan.pivot is None else result.support
+        """Make the restarts that are asked for under the chosen constraint, after the search of the path."""
         try:
             with unwarned(), plain_interrupts():  # the path has said what there is to say
-                found = self._copy(random_state=seed)._search(objective, constraint, start)
+                again = self._copy(random_state=seed)
+                return again._search(
+                    objective, constraint, plan, replace(result, n_passes=passes_of(objective))
+                )
         except KeyboardInterrupt:
             return _as_it_is(result, objective)
-        worse = found.best.status is Status.INTERRUPTED and found.best.value < result.value
-        return _as_it_is(result, objective) if worse else found
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from swapwise.checks import FloatArray, IndexArray, as_count
+from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
 from swapwise.data.two_values import has_blocks
+from swapwise.estimators.base import planned, searched, warn_if_cut_short
 from swapwise.estimators.chunked_input import open_chunks, opened
-from swapwise.estimators.restarts import as_generator, best_of_searches, warn_if_cut_short
 from swapwise.estimators.spin_blocks import coding_of_blocks, mean_over_blocks, require_memory
 from swapwise.estimators.spins import (
     Vertices,
@@ -27,7 +27,7 @@ from swapwise.estimators.spins import (
     warn_of_constants,
 )
 from swapwise.objectives.ising import IsingPseudoLikelihood
-from swapwise.search.pivots import NonOblivious, Pivot
+from swapwise.search.rules import Pivot
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.certify import certify
 
@@ -154,21 +154,14 @@ class BaseIsingGraph(BaseEstimator):
         named = isinstance(self.start, str)
         return self.start if named else self._vertices().elements(self.start, objective.edges)
 
-    def _search_options(self, objective: IsingPseudoLikelihood) -> dict[str, Any]:
-        names = ("method", "q", "max_iter", "tol", "time_limit", "random_state", "n_restarts")
-        options = {name: getattr(self, name) for name in names}
-        if isinstance(self.method, str) and self.method == "auto" and objective.n > MOST_PAIRS_TO_REFIT:
-            options["method"] = NonOblivious.name
-        return options
-
     def _fit_graph(self, spins: Any, max_degree: Any, ridge: float) -> IsingPseudoLikelihood:
         """Search the best graph on all data, keep what describes it, and return what was maximised."""
         limits = self._vertices().limits(max_degree)
         objective = self._objective(spins, ridge)
         self.constraint_ = degree_limits(objective, limits)
         self.ridge_ = objective.ridge
-        options = self._search_options(objective) | {"progress": self.progress}
-        searches = best_of_searches(objective, self.constraint_, start=self._start(objective), **options)
+        plan = planned(self, objective, self.constraint_, self._start(objective))
+        searches = searched(self, objective, self.constraint_, plan, progress=self.progress)
         self.result_ = searches.best
         warn_if_cut_short([self.result_.status], self.time_limit, self.max_iter, "result_.status")
         chosen = self.result_.support

@@ -13,15 +13,16 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from swapwise.checks import FloatArray, IndexArray, as_count, as_real, unwarned, warn
+from swapwise.checks import FloatArray, IndexArray, as_count, as_generator, as_real, unwarned, warn
+from swapwise.estimators.base import planned
 from swapwise.estimators.ising_graph import BaseIsingGraph
-from swapwise.estimators.jobs import results_so_far
-from swapwise.estimators.restarts import as_generator, best_of_searches
 from swapwise.estimators.spins import degree_limits, fitted_parameters, pseudo_log_likelihood
 from swapwise.objectives.ising import IsingPseudoLikelihood
-from swapwise.search.methods import OTHERS
-from swapwise.search.pivots import Pivot
-from swapwise.search.result import SearchResult, Status
+from swapwise.search.path import stepwise_path
+from swapwise.search.plan import Plan
+from swapwise.search.restarts import results_so_far
+from swapwise.search.result import Status
+from swapwise.search.rules import Pivot
 
 LARGEST_DEFAULT_DEGREE = 6
 DEFAULT_RIDGES = (0.001, 0.01, 0.1)
@@ -150,12 +151,13 @@ class IsingGraphCV(BaseIsingGraph):
         objective = self._objective(spins, ridges[0])
         edges = None if self.edges is None else objective.edges
         constraints = [degree_limits(objective, [degree] * self.n_features_in_) for degree in degrees]
-        options = self._search_options(objective)
+        plans = [planned(self, objective, limits, self._start(objective)) for limits in constraints]
         # As a number: a generator would be shared by paths of one process, but copied to other processes.
-        options["random_state"] = int(as_generator(self.random_state).integers(2**32))
-        fixed = {"fields": self.fields, "edges": edges, "start": self._start(objective), **options}
+        seed = int(as_generator(self.random_state).integers(2**32))
+        options = {"n_restarts": self.n_restarts, "time_limit": self.time_limit, "seed": seed}
+        fixed = {"fields": self.fields, "edges": edges, **options}
         tasks = [
-            delayed(_path)(spins, train, test, ridge, constraints, **fixed)
+            delayed(_path)(spins, train, test, ridge, constraints, plans, **fixed)
             for train, test in folds
             for ridge in ridges
         ]
@@ -186,28 +188,28 @@ def _path(
     test: IndexArray,
     ridge: float,
     constraints: list[Any],
+    plans: list[Plan],
     *,
     fields: bool,
     edges: list[tuple[int, int]] | None,
-    start: Any,
-    **options: Any,
+    n_restarts: int,
+    time_limit: float | None,
+    seed: int,
 ) -> list[tuple[int, float]]:
-    """Return number of edges and held-out score for every constraint; each allows what the one before did."""
-    begins_anywhere = not (isinstance(options["method"], str) and options["method"] in OTHERS)
+    """Return number of edges and held-out score for every constraint, each wider than the one before."""
     rows: list[tuple[int, float]] = []
-    best: SearchResult | None = None
-    # A column that is constant in one fold is not worth a word, and the last fit says the rest.
+    # A column that is constant in one fold does not matter, and the last fit warns of the rest.
     with unwarned():
         objective = IsingPseudoLikelihood(spins[train], ridge, fields, edges)
-        for constraint in constraints:
-            found = [best_of_searches(objective, constraint, start=start, **options).best]
-            if best is not None and begins_anywhere:
-                # By itself it would not do: where the graph before was a poor one, it often stays near it.
-                once = options | {"n_restarts": 0}
-                found.append(best_of_searches(objective, constraint, start=best.support, **once).best)
-            if any(result.status is Status.INTERRUPTED for result in found):
-                raise KeyboardInterrupt  # of what was cut short no degree is to be chosen
-            best = max(found, key=lambda result: result.value)
+        answers = stepwise_path(
+            objective,
+            constraints,
+            plans,
+            rng=np.random.default_rng(seed),
+            n_restarts=n_restarts,
+            time_limit=time_limit,
+        )
+        for best in answers:
             score = pseudo_log_likelihood(spins[test], *fitted_parameters(objective, best)).mean()
             rows.append((len(best.support), float(score)))
     return rows

@@ -20,7 +20,7 @@ from swapwise.estimators.chunked_input import check_features, opened, read_targe
 from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.poisson import SparsePoissonRegressor
 from swapwise.estimators.regressor import SparseRegressor
-from swapwise.search.pivots import Pivot
+from swapwise.search.rules import Pivot
 from swapwise.theory.certificate import Certificate
 
 ESTIMATORS: dict[str, type[SparseEstimator]] = {

@@ -11,8 +11,8 @@ import numpy as np
 
 from swapwise.experiments.settings import Setting
 from swapwise.maximize import maximize
-from swapwise.search.pivots import NonOblivious, Pivot
 from swapwise.search.result import SearchResult, Status
+from swapwise.search.rules import NonOblivious, Pivot
 from swapwise.theory.certify import certify
 
 DEFAULT, AS_PUBLISHED = "default", "as-published"

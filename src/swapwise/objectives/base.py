@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray, as_elements
 from swapwise.clock import Clock
-from swapwise.moves import Move, MoveBatch
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.moves import Found, Move, MoveBatch, Step, SwapGrid
+from swapwise.numerics import TIE
 
 # A fit from which a Newton step gains less than this, relative to its value, has come to its end.
 CONVERGED = 1e-9
@@ -100,8 +103,9 @@ class State:
     array([[-inf, -inf],
            [  2., -inf],
            [  1., -inf]])
-    >>> index, gain = state.best(grid)
-    >>> state.apply(grid.move(index))
+    >>> from swapwise.budget import Budget
+    >>> move, gain = state.find_best([grid], 0.0, Budget())
+    >>> state.apply(move)
     >>> state.support, state.value
     (array([1]), 3.0)
     """
@@ -110,12 +114,6 @@ class State:
     value: float
     #: How many values of f were computed so far, in closed form or by refitting.
     n_evaluations: int
-    #: Gains no larger than this, relative to the values at play, may be rounding.
-    rounding: float = 0.0
-    #: Whether :meth:`narrowed` leaves moves out: the more, the better the floor.
-    narrows: bool = False
-    #: Whether it does so and finds a good floor by itself: then any rule with exact gains may use it.
-    finds_floor: bool = False
 
     def __init__(self, objective: SetFunction, support: IndexArray) -> None:
         self.objective = objective
@@ -129,35 +127,85 @@ class State:
         values = [self.objective._value(move.result(self.support)) for move in listed.moves()]
         return moves.spread(np.array(values, dtype=np.float64) - self.value)
 
-    def best(self, moves: MoveBatch) -> tuple[int, float]:
-        """Return flat index and gain of the best move of a batch (-1 if it holds none)."""
-        return moves.best(self.gains(moves), self.magnitude)
+    def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
+        """Return the best move that gains more than ``incumbent``, or None; ties go to the first.
 
-    def narrowed(self, moves: MoveBatch, floor: float, score: Callable[[MoveBatch], object]) -> MoveBatch:
-        """Return the moves, in order, without some that can neither gain ``floor`` nor tie with it.
-
-        Bounds may be gains of other moves. The state hands those to ``score``, which calls :meth:`gains` for
-        them, a few at a time, so that a search can stop in between.
+        Here every move is scored. An override may leave out moves that cannot be the best.
         """
-        return moves
+        return best_of_batches(self, batches, incumbent, budget)
 
-    @property
-    def magnitude(self) -> float:
-        """The size of the values at play: far smaller differences are rounding."""
-        return max(abs(self.value), self.objective.scale)
+    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> list[Step]:
+        """Make many best moves in one compiled call and return them; here none.
 
-    def is_cheap(self, moves: MoveBatch) -> bool:
-        """Tell whether the gains of a batch cost next to nothing: then it need not be cut into pieces."""
-        return False
+        They are those that :meth:`find_best` would find one by one, each gaining more than ``tol`` times the
+        value. The run may end before a local optimum.
+        """
+        return []
+
+    def resolution(self, tol: float) -> float:
+        """Return what a gain must exceed to count as one: ``tol`` times the value, and more than rounding."""
+        return tol * magnitude(self)
 
     def apply(self, move: Move) -> None:
-        """Take a move."""
+        """Make a move."""
         self._settle(move.result(self.support))
 
     def _settle(self, support: IndexArray) -> None:
         self.support = support
         self.value = float(self.objective._value(support))
         self.n_evaluations += 1
+
+
+def magnitude(state: State) -> float:
+    """Return the size of the values that gains are differences of: far smaller gains are rounding."""
+    return max(abs(state.value), state.objective.scale)
+
+
+#: Returns the moves of a batch without some that gain less than a given amount
+Prune = Callable[[MoveBatch, float], MoveBatch]
+
+
+def best_of_batches(
+    state: State,
+    batches: Iterable[MoveBatch],
+    incumbent: float,
+    budget: Budget,
+    *,
+    scores: Callable[[MoveBatch], FloatArray] | None = None,
+    prune: Prune | None = None,
+    are_cheap: Callable[[MoveBatch], bool] | None = None,
+) -> Found | None:
+    """Return the best move that gains more than ``incumbent``; ties go to the first in order.
+
+    ``scores`` are the gains, unless a rule has its own. ``prune`` gets every batch and the best score so far.
+    What is scored does not depend on where the clock cuts the batches into pieces.
+    """
+    found = None
+    for batch in batches:
+        reached = incumbent if found is None else found.score
+        kept = batch if prune is None else prune(batch, reached)
+        cheap = costs_little(state, kept) if are_cheap is None else are_cheap(kept)
+        for piece in budget.pieces([kept], cheap):
+            scored = state.gains(piece) if scores is None else scores(piece)
+            index, score = piece.best(scored, magnitude(state))
+            if index >= 0 and is_better(score, found, incumbent, magnitude(state)):
+                found = Found(piece.move(index), score)
+                budget.keep([Step(found.move, state.value + score)], score)
+    return found
+
+
+def is_better(score: float, found: Found | None, incumbent: float, scale: float) -> bool:
+    """Tell whether a score beats the best so far by more than a tie."""
+    if found is None:
+        return score > incumbent
+    return score > found.score + TIE * (abs(found.score) + scale)
+
+
+def costs_little(state: State, moves: MoveBatch) -> bool:
+    """Tell whether a batch is better scored as a whole: its gains are in closed form, or take a pass each."""
+    if state.objective.streamed:
+        return True
+    return state.objective.closed_form_gains and (isinstance(moves, SwapGrid) or moves.to_list().are_swaps())
 
 
 class SparseObjective(SetFunction):

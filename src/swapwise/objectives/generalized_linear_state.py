@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
+from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.kernels import glm
-from swapwise.moves import NOTHING, Move, MoveBatch, MoveList
+from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.addition_bounds import AdditionBounds
-from swapwise.objectives.base import SparseState
+from swapwise.objectives.base import SparseState, best_of_batches, magnitude
 from swapwise.objectives.generalized_linear import FIT_TOLERANCE, MAX_STEPS, GeneralizedLinear
 from swapwise.objectives.outlook import Outlook
 from swapwise.threads import few_threads
 
-# Bounds and refits are right to about 1e-12 of the values at play. What is below the floor by less than this
-# is not left out.
+# Bounds and refits are right to about 1e-12 of the values. What is below the incumbent by less than this is
+# not pruned.
 ROOM = 1e-10
 
 # How many of the most promising moves are refitted first; then twice as many, and so on.
@@ -32,7 +34,6 @@ class GeneralizedLinearState(SparseState):
 
     def __init__(self, objective: GeneralizedLinear, support: IndexArray) -> None:
         self._theta = objective.no_coefficients(support)
-        self.finds_floor = objective.single
         super().__init__(objective, support)
 
     def _settle(self, support: IndexArray) -> None:
@@ -91,33 +92,40 @@ class GeneralizedLinearState(SparseState):
             gains[row] = objective.fit_from(support, self._parameters_on(support))[0] - self.value
         return gains
 
-    def narrowed(self, moves: MoveBatch, floor: float, score: Callable[[MoveBatch], object]) -> MoveBatch:
-        """Return the moves that duality does not keep below the floor, all of them refitted.
+    def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
+        """Return the best move that gains more than ``incumbent``; most moves are left out by bounds."""
+        if not self.objective.single:
+            return super().find_best(batches, incumbent, budget)
+        prune = partial(self.unpruned, budget=budget)
+        return best_of_batches(self, batches, incumbent, budget, prune=prune)
+
+    def unpruned(self, moves: MoveBatch, least: float, budget: Budget) -> MoveBatch:
+        """Return the moves that duality does not prove to gain less than the best, all of them refitted.
 
         No swap gains more than its addition alone. What that leaves is bounded drop by drop, from the fit
-        without the dropped element; see :class:`AdditionBounds`. The most promising are refitted first and
-        raise the floor.
+        without the dropped element; see :class:`AdditionBounds`. Those with the largest predicted gains are
+        refitted first and raise the incumbent.
         """
         listed = moves.to_list()
         added, dropped = listed.swap_columns() if listed.are_swaps() else (listed.added[:, :0], None)
         if dropped is None or not len(listed) or (added == NOTHING).any():
             return moves
-        contest = Contest(self, listed, floor, score)
+        refits = BoundedRefits(self, listed, least, budget)
         elements, row = np.unique(added, return_inverse=True)
         additions = AdditionBounds(self.objective, self.support, self._theta[:, 0], elements)
         loses = dropped != NOTHING
         expected = additions.promise[row]
         expected[loses] = self._expected(additions, row[loses], dropped[loses])
         best_first = np.argsort(-expected, kind="stable")[:FIRST_REFITS]
-        contest.refit(best_first[expected[best_first] > floor])
-        additions.tighten(contest.least)
-        hopeful = additions.most[row] >= contest.least
-        free = np.flatnonzero(hopeful & ~loses)
-        contest.run(free, additions.promise[row[free]], additions.most[row[free]])
-        for gone in np.unique(dropped[hopeful & loses]):
-            rows = np.flatnonzero(hopeful & (dropped == gone) & (additions.most[row] >= contest.least))
-            self._contend_without(int(gone), rows, added[rows], contest)
-        return listed.take(np.array(sorted(contest.scored), dtype=np.intp))
+        refits.refit(best_first[expected[best_first] > least])
+        additions.tighten(refits.least)
+        unpruned = additions.most[row] >= refits.least
+        free = np.flatnonzero(unpruned & ~loses)
+        refits.run(free, additions.promise[row[free]], additions.most[row[free]])
+        for gone in np.unique(dropped[unpruned & loses]):
+            rows = np.flatnonzero(unpruned & (dropped == gone) & (additions.most[row] >= refits.least))
+            self._refit_without(int(gone), rows, added[rows], refits)
+        return listed.take(np.array(sorted(refits.done), dtype=np.intp))
 
     def _expected(
         self, additions: AdditionBounds | Outlook, row: IndexArray, dropped: IndexArray
@@ -131,7 +139,7 @@ class GeneralizedLinearState(SparseState):
         slope = additions.slope[row] + tied * weight * spread
         return (slope**2 / (additions.left[row] + tied**2 * spread) - weight**2 * spread) / 2
 
-    def _contend_without(self, gone: int, rows: IndexArray, added: IndexArray, contest: Contest) -> None:
+    def _refit_without(self, gone: int, rows: IndexArray, added: IndexArray, refits: BoundedRefits) -> None:
         """Refit those swaps that drop one element and may yet be the best."""
         if not len(rows):
             return
@@ -140,43 +148,44 @@ class GeneralizedLinearState(SparseState):
         self.n_evaluations += 1
         lost = value - self.value
         additions = AdditionBounds(self.objective, rest, theta[:, 0], added)
-        additions.tighten(contest.least - lost)
-        contest.run(rows, additions.promise + lost, additions.most + lost)
+        additions.tighten(refits.least - lost)
+        refits.run(rows, additions.promise + lost, additions.most + lost)
 
 
-class Contest:
-    """The search for the best of some moves: what is below the best so far drops out."""
+class BoundedRefits:
+    """Refits of moves in the order of their predicted gains, until bounds rule out the rest."""
 
     def __init__(
-        self,
-        state: GeneralizedLinearState,
-        listed: MoveList,
-        floor: float,
-        score: Callable[[MoveBatch], object],
+        self, state: GeneralizedLinearState, listed: MoveList, incumbent: float, budget: Budget
     ) -> None:
-        self._state, self.listed, self._floor, self._score = state, listed, floor, score
-        self.scored: set[int] = set()
+        self._state, self.listed, self._incumbent, self._budget = state, listed, incumbent, budget
+        self.done: set[int] = set()
 
     @property
     def least(self) -> float:
         """What a bound must reach for its move to be refitted."""
-        return self._floor - ROOM * self._state.magnitude
+        return self._incumbent - ROOM * magnitude(self._state)
 
     def refit(self, rows: IndexArray) -> None:
-        """Refit moves and raise the floor to the best of them."""
-        batch = self.listed.take(rows)
-        self._score(batch)
-        self._floor = max(self._floor, float(self._state.gains(batch).max(initial=-np.inf)))
-        self.scored.update(rows.tolist())
+        """Refit moves and raise the incumbent to the best of them."""
+        state, moves = self._state, self.listed.take(rows)
+        for piece in self._budget.pieces([moves], state.objective.streamed) if len(rows) else ():
+            index, gain = piece.best(state.gains(piece))
+            if gain > self._incumbent:
+                self._incumbent = gain
+                self._budget.keep([Step(piece.move(index), state.value + gain)], gain)
+        self.done.update(rows.tolist())
 
-    def run(self, rows: IndexArray, promise: FloatArray, most: FloatArray, size: int = FIRST_REFITS) -> None:
-        """Refit moves, the most promising first, until what is left cannot be the best."""
-        best_first = np.argsort(-promise, kind="stable")
-        rows, most = rows[best_first], most[best_first]
+    def run(
+        self, rows: IndexArray, predicted: FloatArray, bound: FloatArray, size: int = FIRST_REFITS
+    ) -> None:
+        """Refit moves, largest predicted gain first, until none that is left can be the best."""
+        best_first = np.argsort(-predicted, kind="stable")
+        rows, bound = rows[best_first], bound[best_first]
         while True:
-            hopeful = most >= self.least
-            rows, most = rows[hopeful], most[hopeful]
+            unpruned = bound >= self.least
+            rows, bound = rows[unpruned], bound[unpruned]
             if not len(rows):
                 return
             self.refit(rows[:size])
-            rows, most, size = rows[size:], most[size:], 2 * size
+            rows, bound, size = rows[size:], bound[size:], 2 * size

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
+from swapwise.budget import Budget
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.moves import NOTHING, Move, MoveBatch, MoveList
-from swapwise.objectives.base import SparseState
+from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
+from swapwise.objectives.base import SparseState, best_of_batches, magnitude
 from swapwise.objectives.ising import IsingPseudoLikelihood
 
 # A part of several drops is refitted, to bound the moves that drop more, if so many of them share it.
 SHARED_BY = 3
 
-# Bounds are refits themselves. Those that came to their end are right to 1e-12 of the values at play, even in
-# separable data, and ties are as near. What is below the floor by less than this is not left out.
+# Bounds are refits themselves. Those that converged are right to 1e-12 of the values, even in separable data,
+# and ties are as near. What is below the incumbent by less than this is not pruned.
 ROOM = 1e-9
 
 # How many gains are remembered at the most: some hundred megabytes.
@@ -43,7 +44,6 @@ class IsingState(SparseState):
     objective: IsingPseudoLikelihood
     _parameters: FloatArray  # couplings in the order of the support, then fields
     _scored: dict[Key, Scored]  # what is known of moves from this set
-    narrows = True
 
     def __init__(self, objective: IsingPseudoLikelihood, support: IndexArray) -> None:
         self._parameters = objective.no_couplings(len(support))
@@ -99,37 +99,55 @@ class IsingState(SparseState):
             values[row] = self.objective.fit_from(support, self._parameters_on(support))[0]
         return values - self.value, converged
 
-    def is_cheap(self, moves: MoveBatch) -> bool:
-        """Tell whether a batch is better not cut into pieces: each would be a pass over the data."""
-        return self.objective.streamed
+    def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
+        """Return the best move that gains more than ``incumbent``; most moves are left out by bounds.
 
-    def narrowed(self, moves: MoveBatch, floor: float, score: Callable[[MoveBatch], object]) -> MoveBatch:
-        """Return the moves that monotony does not keep below the floor.
+        In every batch the cheapest drop for each addition is refitted first: that says what the best move
+        gains at least, though not which of several equal ones comes first.
+        """
+
+        def prune(moves: MoveBatch, least: float) -> MoveList:
+            listed = moves.to_list()
+            probes = _cheapest_of_each(listed, self._coef**2)
+            for piece in self._pieces(probes, budget):
+                index, gain = piece.best(self.gains(piece))
+                if gain > least:
+                    least = gain
+                    budget.keep([Step(piece.move(index), self.value + gain)], gain)
+            return self.unpruned(listed, least, budget)
+
+        return best_of_batches(self, batches, incumbent, budget, prune=prune)
+
+    def unpruned(self, listed: MoveList, least: float, budget: Budget) -> MoveList:
+        """Return the moves without those that monotonicity proves to gain less than ``least``.
 
         To drop but a part of what a move drops gains no less, and many moves share that part.
         """
-        listed = moves.to_list()
-        least = floor - ROOM * self.magnitude
+        least -= ROOM * magnitude(self)
         n_dropped = (listed.dropped != NOTHING).sum(axis=1)
         # Strong couplings first: without them most is lost, and so most moves are ruled out. Padding is last.
         strength = np.append(self._coef**2, -1.0)[listed.dropped]
         dropped = np.take_along_axis(listed.dropped, np.argsort(-strength, axis=1, kind="stable"), axis=1)
-        hopeful = np.ones(len(listed), dtype=bool)
+        kept = np.ones(len(listed), dtype=bool)
         # To drop nothing loses nothing: that rules moves out only if more than nothing is to be gained.
         for size in range(0 if least > 0 else 1, int(n_dropped.max(initial=0))):
             for columns in combinations(range(dropped.shape[1]), size):
-                rows = np.flatnonzero(hopeful & (n_dropped > max(size, *columns, 0)))
+                rows = np.flatnonzero(kept & (n_dropped > max(size, *columns, 0)))
                 parts = MoveList(listed.added[rows], dropped[rows][:, columns])
-                hopeful[rows] = self._bounds(parts, score) >= least
-        return listed.take(np.flatnonzero(hopeful))
+                kept[rows] = self._bounds(parts, budget) >= least
+        return listed.take(np.flatnonzero(kept))
 
-    def _bounds(self, parts: MoveList, score: Callable[[MoveBatch], object]) -> FloatArray:
-        """Return what each row gains at the most: infinity where too few rows share the refit."""
+    def _bounds(self, parts: MoveList, budget: Budget) -> FloatArray:
+        """Return an upper bound on the gain of each row: infinity where too few rows share the refit."""
         keys = _keys(parts)
         shared = Counter(keys)
         rows = {key: row for row, key in enumerate(keys) if shared[key] >= SHARED_BY}
-        score(parts.take(np.array(list(rows.values()), dtype=np.intp)))
+        for piece in self._pieces(parts.take(np.array(list(rows.values()), dtype=np.intp)), budget):
+            self.gains(piece)
         return np.array([self._scored.get(key, UNKNOWN).bound for key in keys], dtype=np.float64)
+
+    def _pieces(self, moves: MoveList, budget: Budget) -> Iterator[MoveBatch]:
+        return budget.pieces([moves], self.objective.streamed) if len(moves) else iter(())
 
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
         """Return for every move its own M: edges that share no vertex do not add up.
@@ -149,6 +167,16 @@ class IsingState(SparseState):
         curvature = np.where(there, self.objective.edge_curvature[touched], 0.0)
         largest = (curvature * degrees).max(axis=1, initial=0.0) + self.objective.ridge
         return moves.spread(largest)
+
+
+def _cheapest_of_each(moves: MoveList, cost: FloatArray) -> MoveList:
+    """Return for everything that is added the move whose drops cost least."""
+    order = np.lexsort((moves.sums(moves.dropped, cost), *moves.added.T[::-1]))
+    added = moves.added[order]
+    is_first = (
+        np.append(True, (added[1:] != added[:-1]).any(axis=1)) if len(added) else np.zeros(0, dtype=bool)
+    )
+    return moves.take(np.sort(order[is_first]))
 
 
 def _keys(moves: MoveList) -> list[Key]:

@@ -31,6 +31,10 @@ EIGENVALUES_UP_TO = 1000
 PRODUCTS_PER_SECOND = 1e9
 
 
+# Up to this many columns, and products, the inner products of all columns cost little.
+FEW_COLUMNS, FEW_PRODUCTS = 400, 10**7
+
+
 # Inner products of so few columns with some others are read off those with all others.
 FEW = 8
 
@@ -199,6 +203,12 @@ class LeastSquares(SparseObjective):
         model._scale_by_y()
         model.products_with_y = self.products_with_y[elements]
         return model
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the inner products of all columns cost little: then moves can be made in compiled code."""
+        few = self.n <= FEW_COLUMNS and self.n**2 * self.design.n_samples <= FEW_PRODUCTS
+        return few and not self.design.single
 
     @property
     def last_pool(self) -> IndexArray:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
+from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.base import IndependenceSystem
 from swapwise.kernels import swaps
-from swapwise.moves import Move, MoveBatch, MoveList, SwapGrid
+from swapwise.moves import Found, Move, MoveBatch, MoveList, Step, SwapGrid, move_between
 from swapwise.numerics import COLLINEAR, TIE
-from swapwise.objectives.base import SparseState
+from swapwise.objectives.base import SparseState, best_of_batches, is_better, magnitude
+from swapwise.objectives.gram_search import GramSearch
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.swept_basis import SweptBasis
 
@@ -52,7 +57,7 @@ class LeastSquaresState(SparseState):
         self.support, self.value = basis.support, basis.value
         # Large coefficients that cancel each other, as those of nearly collinear columns do, cost digits.
         reach = float(np.abs(basis.weights[: basis.size]) @ self._lengths[basis.elements[: basis.size]])
-        self.rounding = max(self._single_rounding, COEFFICIENT_ROUNDING * reach)
+        self._rounding = max(self._single_rounding, COEFFICIENT_ROUNDING * reach)
 
     @property
     def coef(self) -> FloatArray:
@@ -68,11 +73,6 @@ class LeastSquaresState(SparseState):
         gradient[self.support] = 0.0
         return gradient
 
-    def is_cheap(self, moves: MoveBatch) -> bool:
-        """Return True but for large moves from a set of nearly collinear columns, which are refitted."""
-        swaps_only = isinstance(moves, SwapGrid) or moves.to_list().are_swaps()
-        return swaps_only or self._basis.is_plain
-
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return the exact gains of a grid or of listed swaps in closed form."""
         if isinstance(moves, SwapGrid):
@@ -87,16 +87,48 @@ class LeastSquaresState(SparseState):
             return super().gains(moves)  # dropping several of them together cancels large numbers
         return self._gains_of_moves(moves.to_list())
 
-    def best(self, moves: MoveBatch) -> tuple[int, float]:
-        """Return the best move of a grid by a lazy scan that is still exact."""
-        if not isinstance(moves, SwapGrid):
-            return super().best(moves)
+    def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
+        """Return the best move that gains more than ``incumbent``: of a grid by a lazy scan, still exact."""
+        found = None
+        for batch in batches:
+            if isinstance(batch, SwapGrid):
+                budget.check()
+                index, gain = self._best_of_grid(batch)
+                best = Found(batch.move(index), gain) if index >= 0 else None
+            else:
+                best = best_of_batches(self, [batch], incumbent, budget, are_cheap=self._are_cheap)
+            if best is not None and is_better(best.score, found, incumbent, magnitude(self)):
+                found = best
+                budget.keep([Step(best.move, self.value + best.score)], best.score)
+        return found
+
+    def _are_cheap(self, moves: MoveBatch) -> bool:
+        """Return True but for large moves from a set of nearly collinear columns, which are refitted."""
+        return self._basis.is_plain or moves.to_list().are_swaps()
+
+    def _best_of_grid(self, moves: SwapGrid) -> tuple[int, float]:
         self._warn_if_nothing_is_left(moves)
         total = self.objective.total
         slots = self._basis.slot[moves.drops]
         index, gain, evaluated = swaps.best_of_grid(moves.feasible, slots, *self._quantities(), TIE, total)
         self.n_evaluations += evaluated
         return index, gain / total
+
+    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> list[Step]:
+        """Make the best moves in compiled code if there are few columns, no two of them nearly collinear."""
+        if not self.objective.is_small or constraint.nested_limits() is None:
+            return []
+        every = np.arange(self.objective.n)
+        search = GramSearch(self.objective.quadratic_model(self, every), constraint, tol, every)
+        steps = search.steps(self.support, budget, well_conditioned=True)
+        self.n_evaluations += search.n_evaluations
+        if steps:
+            self.apply(move_between(self.support, search.support))
+        return steps or []
+
+    def resolution(self, tol: float) -> float:
+        """Return what a gain must exceed to count as one: ``tol`` times the value, and more than rounding."""
+        return max(tol, self._rounding) * magnitude(self)
 
     @property
     def least_loss(self) -> float:

@@ -50,10 +50,6 @@ class LinearState(SwapState):
 
     objective: Linear
 
-    def is_cheap(self, moves: MoveBatch) -> bool:
-        """Return True: no move needs a refit."""
-        return True
-
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return f after minus f before for every move; minus infinity where a grid has none."""
         if not isinstance(moves, MoveList):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.moves import NOTHING, MoveBatch, MoveList
-from swapwise.objectives.generalized_linear_state import Contest, GeneralizedLinearState
+from swapwise.objectives.generalized_linear_state import BoundedRefits, GeneralizedLinearState
 from swapwise.objectives.outlook import Outlook
 from swapwise.objectives.streamed_likelihood import Start, StreamedLikelihood
 
@@ -48,10 +47,6 @@ class StreamedLikelihoodState(GeneralizedLinearState):
         gradient[self.support] = 0.0
         return gradient
 
-    def is_cheap(self, moves: MoveBatch) -> bool:
-        """Return True: moves are refitted together, and pieces of them would cost as much each."""
-        return True
-
     def _refits(self, moves: MoveList) -> FloatArray:
         self.n_evaluations += len(moves)
         gains = np.empty(len(moves))
@@ -74,10 +69,10 @@ class StreamedLikelihoodState(GeneralizedLinearState):
             objective._warn_of_trouble(supports[row], fit.converged, 0.0)
         return values
 
-    def narrowed(self, moves: MoveBatch, floor: float, score: Callable[[MoveBatch], object]) -> MoveBatch:
-        """Return the moves that promise most, all of them refitted; see :class:`StreamedLikelihood`.
+    def unpruned(self, moves: MoveBatch, least: float, budget: Budget) -> MoveBatch:
+        """Return the moves with the largest predicted gains, all refitted; see :class:`StreamedLikelihood`.
 
-        The first few are refitted in any case, others as long as the second-order model expects more of them
+        The first few are refitted in any case, others as long as the second-order model predicts more of them
         than the best so far gains.
         """
         listed = moves.to_list()
@@ -87,9 +82,9 @@ class StreamedLikelihoodState(GeneralizedLinearState):
         loses = dropped != NOTHING
         expected = self.outlook.promise[added]
         expected[loses] = self._expected(self.outlook, added[loses], dropped[loses])
-        contest = Contest(self, listed, floor, score)
+        refits = BoundedRefits(self, listed, least, budget)
         best_first = np.argsort(-expected, kind="stable")
-        contest.refit(best_first[:FIRST_REFITS])
+        refits.refit(best_first[:FIRST_REFITS])
         others = best_first[FIRST_REFITS:]
-        contest.run(others, expected[others], expected[others], 2 * FIRST_REFITS)
-        return listed.take(np.array(sorted(contest.scored), dtype=np.intp))
+        refits.run(others, expected[others], expected[others], 2 * FIRST_REFITS)
+        return listed.take(np.array(sorted(refits.done), dtype=np.intp))

@@ -39,10 +39,6 @@ class SwapState(State):
     def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
         """Return how much of the loss of ``i`` each ``j`` makes up for: one row for each ``j``."""
 
-    def is_cheap(self, moves: MoveBatch) -> bool:
-        """Return True for swaps; larger moves are refitted."""
-        return isinstance(moves, SwapGrid) or moves.to_list().are_swaps()
-
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return f after minus f before for every move; minus infinity where a grid has none."""
         if isinstance(moves, SwapGrid):

@@ -13,8 +13,8 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.maximize import maximize
 from swapwise.objectives.base import SetFunction
 from swapwise.report.frames import require_columns
-from swapwise.search.pivots import Pivot
 from swapwise.search.result import Status
+from swapwise.search.rules import Pivot
 from swapwise.theory.certify import certify
 
 if TYPE_CHECKING:

@@ -1,77 +1,232 @@
-"""The one loop that every method runs through, and the record it keeps."""
+"""The one loop that every search runs through, and the record it keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
 
 import numpy as np
 
+from swapwise.budget import Budget
 from swapwise.checks import IndexArray, warn
-from swapwise.clock import Clock
-from swapwise.moves import Move
-from swapwise.objectives.base import State
-from swapwise.search.result import Event, Status
-from swapwise.search.steps import Steps
+from swapwise.clock import OutOfTime
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.interrupts import plain_interrupts
+from swapwise.moves import Step, move_between
+from swapwise.objectives.base import SetFunction, SparseObjective, State
+from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 
 Observer = Callable[[Event], object]
 
+#: Statuses after which no further strategy is run
+CUT_SHORT = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.INTERRUPTED)
+
+
+class Strategy(ABC):
+    """What proposes and makes moves: local search, working sets, greedy, restarts, and so on."""
+
+    name: str
+    #: Why the search stops when the strategy is at its end.
+    finished: Status = Status.COMPLETE
+
+    @abstractmethod
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Move the state on and return what was done, at most ``budget.moves``; nothing at the end.
+
+        Values only rise, except for a step that says whose it is: a perturbation leaves a local optimum, and
+        the last step of its advance is better than where it began. What is found before the state moves goes
+        to ``budget.keep``: if the clock ends the advance, these steps are made.
+        """
+
 
 class Trace:
-    """What is known so far: the best set, the accepted moves, and who wants to hear of them."""
+    """The record of a search: where it is, the moves that led there, and who wants to hear of them."""
 
-    def __init__(self, support: IndexArray, observers: list[Observer]) -> None:
+    def __init__(
+        self, support: IndexArray, observers: Iterable[Observer] = (), history: Sequence[Event] = ()
+    ) -> None:
         self.support = support
-        self.history: list[Event] = []
-        self.start_path: list[Event] = []  # the moves of a greedy start are none of the search's own
-        self.recording = False
-        self._observers = observers
+        self.history: list[Event] = list(history)
+        self.strategies: list[StrategyRun] = []
+        self._observers = list(observers)
 
-    @property
-    def is_watched(self) -> bool:
-        """Whether somebody wants to hear of every move."""
-        return bool(self._observers)
+    def record(self, steps: Sequence[Step], strategy: str, seconds: float, before: float) -> bool:
+        """Put steps from a set of value ``before`` on the record; return True if an observer says stop.
 
-    def add(self, event: Event) -> None:
-        """Note a move that was taken elsewhere."""
-        self.support = event.support.copy()  # whoever reads the history may do with it what they like
-        self.history.append(event)
+        The record then ends where the observer stopped, or before the steps if that is not better: in the
+        middle of a perturbation it need not be.
+        """
+        n_before, begin = len(self.history), self.support
+        for step in steps:
+            support = step.move.result(self.support)
+            event = Event(
+                len(self.history) + 1,
+                step.move.added,
+                step.move.dropped,
+                support.copy(),  # observers may do with it what they like
+                step.value,
+                seconds,
+                step.strategy or strategy,
+                len(steps),
+            )
+            self.support = support
+            self.history.append(event)
+            answers = [_wants_to_stop(observer, event) for observer in self._observers]  # all get to hear it
+            if any(answers):
+                if step.value < before:
+                    del self.history[n_before:]
+                    self.support = begin
+                return True
+        return False
 
-    def record(self, move: Move, state: State, seconds: float) -> bool:
-        """Note a move; return True if an observer wants the search to stop."""
-        self.support = state.support
-        moves = self.history if self.recording else self.start_path
-        support = state.support.copy()  # observers may do with it what they like
-        event = Event(len(moves) + 1, move.added, move.dropped, support, state.value, seconds)
-        moves.append(event)
-        if not self.recording:
-            return False
-        answers = [_wants_to_stop(observer, event) for observer in self._observers]  # all get to hear it
-        return any(answers)
+
+def run(strategies: Iterable[Strategy], state: State, trace: Trace, budget: Budget) -> Status:
+    """Run strategies one after the other to their ends, or until a limit or an observer says stop."""
+    status = Status.COMPLETE
+    for strategy in strategies:
+        begin, n_before = perf_counter(), len(trace.history)
+        try:
+            status = _run(strategy, state, trace, budget)
+        finally:
+            n_moves, seconds = len(trace.history) - n_before, perf_counter() - begin
+            trace.strategies.append(StrategyRun(strategy.name, n_moves, state.value, seconds))
+        if status in CUT_SHORT:
+            break
+    return status
 
 
-def climb(state: State, steps: Steps, trace: Trace, clock: Clock, max_iter: int | None = None) -> Status:
-    """Take the moves that ``steps`` proposes until it has none, or a limit or an observer says stop."""
-    while max_iter is None or len(trace.history) < max_iter:
-        clock.check()
-        move = steps.propose(state)
-        if move is None:
-            return steps.finished
+def _run(strategy: Strategy, state: State, trace: Trace, budget: Budget) -> Status:
+    while budget.moves is None or budget.moves > 0:
+        budget.check()
         before = state.value
-        state.apply(move)
-        if steps.must_rise and not state.value > before:
-            state.apply(Move(added=move.dropped, dropped=move.added))
-            warn(f"{move} did not raise the value {before:.6g} as it promised: {steps.why_not}")
-            return Status.INTERRUPTED
-        if trace.record(move, state, clock.seconds()):
+        steps = strategy.advance(state, budget)
+        budget.spend(len(steps))
+        if not steps:
+            return strategy.finished
+        if trace.record(steps, strategy.name, budget.clock.seconds(), before):
+            if not np.array_equal(trace.support, state.support):  # in the middle of a compiled run
+                state.apply(move_between(state.support, trace.support))
             return Status.INTERRUPTED
     return Status.ITERATION_LIMIT
 
 
-def take_pending(state: State, steps: Steps, trace: Trace, clock: Clock) -> None:
-    """Take the best move that a round had found before it was cut short."""
-    if steps.pending is not None:
-        state.apply(steps.pending)
-        trace.record(steps.pending, state, clock.seconds())
+def search(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    starts: Sequence[Strategy],
+    strategies: Sequence[Strategy],
+    begin: IndexArray,
+    budget: Budget,
+    observers: Iterable[Observer] = (),
+    history: Sequence[Event] = (),
+) -> SearchResult:
+    """Search from a set; out of time or interrupted, the best set so far is the result.
+
+    The moves of ``starts`` do not count towards the limit on moves. ``history`` is what led to the set, if it
+    is the answer of another search.
+    """
+    trace = Trace(begin, observers, history)
+    state: State | None = None
+    try:
+        with plain_interrupts():
+            state = objective.start(begin)
+            most, budget.moves = budget.moves, None
+            status = run(starts, state, trace, budget)
+            budget.moves = most
+            if status is not Status.INTERRUPTED:
+                status = run(strategies, state, trace, budget)
+    except (OutOfTime, KeyboardInterrupt) as stop:
+        status = Status.TIME_LIMIT if isinstance(stop, OutOfTime) else Status.INTERRUPTED
+        if state is not None:
+            take_kept(objective, trace, budget)
+    if constraint.n and not len(trace.support) and len(constraint.loops()) == constraint.n:
+        warn(f"the only independent set of {constraint!r} is empty: every element is a loop")
+    n_evaluations = 0 if state is None else state.n_evaluations
+    planned = [strategy.name for strategy in (*starts, *strategies)]
+    method = ", ".join(dict.fromkeys([ran.name for ran in trace.strategies] or planned))
+    return result_of(objective, constraint, trace, status, method, n_evaluations, budget.clock.seconds())
+
+
+def take_kept(objective: SetFunction, trace: Trace, budget: Budget) -> None:
+    """Make the steps that a round had found before it was cut short, if they lead to a better set.
+
+    The state may have been left in the middle of a move, so it is not asked.
+    """
+    steps = budget.kept
+    if not steps:
+        return
+    target = trace.support
+    for step in steps:
+        target = step.move.result(target)
+    value, before = float(objective._value(target)), float(objective._value(trace.support))
+    if value > before:
+        name = trace.strategies[-1].name
+        trace.record(ending_at(steps, value), name, budget.clock.seconds(), before)
+        trace.strategies[-1] = trace.strategies[-1]._replace(
+            n_moves=trace.strategies[-1].n_moves + len(steps), value=value
+        )
+    budget.forget()
+
+
+def ending_at(steps: Sequence[Step], value: float) -> list[Step]:
+    """Return the steps of a compiled run, whose values are sums of gains, with the value where they end.
+
+    >>> ending_at([Step(Move(added=(0,)), 0.5), Step(Move(added=(1,)), 0.75 + 1e-12)], 0.75)[-1].value
+    0.75
+    """
+    rising = [step._replace(value=min(step.value, value)) for step in steps]
+    return [*rising[:-1], rising[-1]._replace(value=value)]
+
+
+def result_of(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    trace: Trace,
+    status: Status,
+    method: str,
+    n_evaluations: int,
+    seconds: float,
+) -> SearchResult:
+    """Return the result at the end of a record, with value and coefficients computed afresh."""
+    require_independent(constraint, trace.support)
+    coef = None
+    if isinstance(objective, SparseObjective):
+        value, values = objective._fit(trace.support)
+        coef = objective._embed(trace.support, values)
+    else:
+        value = objective._value(trace.support)
+    return SearchResult(
+        support=trace.support,
+        value=float(value),
+        coef=coef,
+        status=status,
+        n_iter=len(trace.history),
+        n_evaluations=n_evaluations,
+        seconds=seconds,
+        history=trace.history,
+        method=method,
+        strategies=trace.strategies,
+        n_passes=passes_of(objective),
+    )
+
+
+def require_independent(constraint: IndependenceSystem, support: IndexArray) -> None:
+    """Refuse a set that a constraint has led to and does not allow, as one of the user's own may."""
+    if not constraint._is_independent(support):
+        raise ValueError(
+            f"{constraint!r} has led to {support.tolist()}, which its _is_independent does not allow: its "
+            "moves, extend or _max_weight contradict it"
+        )
+
+
+def passes_of(objective: SetFunction) -> float | None:
+    """Return how many times all of the data were read so far, rounded; None if that is not counted.
+
+    >>> from swapwise import Linear
+    >>> passes_of(Linear([1.0]))
+    """
+    return None if objective.n_passes is None else round(objective.n_passes, 3)
 
 
 def _wants_to_stop(observer: Observer, event: Event) -> bool:

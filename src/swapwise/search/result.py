@@ -54,6 +54,26 @@ class Event(NamedTuple):
     dropped: tuple[int, ...]
     support: IndexArray
     value: float
+    #: Since the search began. The moves of one compiled call share the time when it was over.
+    seconds: float
+    #: What made the move: a strategy, or a "perturbation" or "restart", which may lower the value
+    strategy: str = ""
+    #: How many moves were made in the call whose time this is
+    n_together: int = 1
+
+
+class StrategyRun(NamedTuple):
+    """What one strategy of a search did.
+
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> [run.name for run in maximize(Linear([1, 3, 2]), Uniform(3, 2), start="greedy").strategies]
+    ['greedy', 'oblivious']
+    """
+
+    name: str
+    n_moves: int
+    #: The value where it ended
+    value: float
     seconds: float
 
 
@@ -64,18 +84,21 @@ class SearchResult:
     Attributes
     ----------
     support : sorted integer array
-    value : ``f(support)``, computed anew at the end
+    value : ``f(support)``, computed afresh at the end
     coef : best coefficients of length n, or None for a plain set function
     status : why the search stopped, a :class:`Status`
-    n_iter : number of accepted moves
+    n_iter : number of accepted moves, as many as ``history`` holds
     n_evaluations : how many values of f were computed, in closed form or by refitting
     n_passes : how many times all of the data were read since the objective was made, where a few columns
         count as their share; None for objectives that do not count
-    seconds : wall time
-    history : one :class:`Event` per accepted move
-    start_path : one :class:`Event` per element that ``start="greedy"`` added, from the empty set on: the path
-        of forward selection (orthogonal matching pursuit's better sister), a set for every size
-    method : the method that ran
+    seconds : wall time history : one :class:`Event` per accepted move, from where the search began to the
+    answer, whichever strategy
+        made it. Values only rise, except at a ``"perturbation"`` or ``"restart"``, which leaves a local
+        optimum and leads to a better one
+    strategies : what was run, in order: a :class:`StrategyRun` each, with moves, value and seconds
+    start_path : the part of the history that ``start="greedy"`` made, from the empty set on: the path of
+        forward selection (orthogonal matching pursuit's better sister), a set for every size
+    method : the names of the strategies that were run
     certificate : the :class:`Certificate` that :func:`exact` proved, else None
     guarantee : what the theorems promise of this run, or None; see :attr:`guarantee`
 
@@ -99,10 +122,17 @@ class SearchResult:
     history: list[Event]
     method: str
     certificate: Any = None
-    start_path: list[Event] = field(default_factory=list)
+    strategies: list[StrategyRun] = field(default_factory=list)
     n_passes: float | None = None
     #: What works out the guarantee: it lies in a layer above, and needs the objective.
-    _promise: Callable[[], Any] | None = field(default=None, repr=False)
+    _guarantee: Callable[[], Any] | None = field(default=None, repr=False)
+
+    @property
+    def start_path(self) -> list[Event]:
+        """The moves of ``start="greedy"``, one element each."""
+        if self.method == "greedy":
+            return []
+        return [event for event in self.history if event.strategy == "greedy"]
 
     @cached_property
     def guarantee(self) -> Any:
@@ -115,11 +145,11 @@ class SearchResult:
         >>> maximize(Coverage([{1, 2}, {2, 3}, {4}]), Uniform(3, 2), "greedy").guarantee
         at least 0.75 of the optimum (Nemhauser, Wolsey and Fisher 1978: 1 − (1 − 1/s)^T)
         """
-        return None if self._promise is None else self._promise()
+        return None if self._guarantee is None else self._guarantee()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the way to the data."""
-        return {**self.__dict__, "_promise": None}
+        return {**self.__dict__, "_guarantee": None}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the history as a pandas frame, one row per accepted move.
@@ -133,7 +163,7 @@ class SearchResult:
         """
         import pandas as pd
 
-        names = ["added", "dropped", "value", "seconds"]
+        names = ["added", "dropped", "value", "seconds", "strategy", "n_together"]
         rows = [tuple(getattr(event, name) for name in names) for event in self.history]
         return pd.DataFrame(rows, columns=names)
 

@@ -1,167 +1,235 @@
-"""Least squares among many columns: search the few that promise most, look at all, take in what improves."""
+"""Searches on few elements at a time: working sets, and rounds of second-order models."""
 
 from __future__ import annotations
 
-from itertools import count
-from typing import TYPE_CHECKING, cast
+from collections.abc import Sequence
 
 import numpy as np
 
+from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.matroid import Matroid
-from swapwise.interrupts import plain_interrupts
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.moves import MoveBatch, Step, SwapGrid, move_between
 from swapwise.news import tell
-from swapwise.objectives.base import SparseState
-from swapwise.search.few_columns import FewColumns, few_columns, layers
-from swapwise.search.steps import move_to
+from swapwise.objectives.base import SparseState, State
+from swapwise.objectives.least_squares_state import LeastSquaresState
+from swapwise.search.loop import Strategy, ending_at
+from swapwise.search.subproblem import Subproblem, disjoint_bases
 
-if TYPE_CHECKING:
-    from swapwise.objectives.least_squares_state import LeastSquaresState
+# A working set begins with this many disjoint bases (of at most this many elements in all) and grows by that
+# many.
+FIRST_BASES, MOST_AT_FIRST, NEW_BASES = 4, 3000, 1
 
-# Working sets begin with so many allowed sets, or this many elements in all if those are fewer, and grow by
-# so many that promise most at the set found.
-FIRST_LAYERS, MOST_AT_FIRST, NEW_LAYERS = 4, 3000, 1
-
-# As long as a round changes more than this share of the set, promises are good enough to go on with.
+# As long as a round changes more than this share of the set, screening scores are good enough to grow by.
 LARGE_CHANGE = 0.25
 
-# A column that adds less than this share of what the weakest chosen one does has to wait for the scan.
+# A column that adds less than this share of what the weakest chosen one does has to wait for the exact scan.
 FAR_LESS = 0.5
 
-# The search among few columns is begun anew with this share of the set found, and with this share of a random
-# set, by turns; it ends when so many in a row have led to nothing better.
-KEPT, DRAWN, VAIN_KICKS = 0.4, 0.2, 8
+# A perturbation keeps this share of the local optimum, or of a random set, by turns. The search ends when
+# this many in a row have led to nothing better.
+KEPT, DRAWN, MOST_FAILURES = 0.4, 0.2, 8
 
-# What a number of the tableau costs in a kick, in numbers of a product with all of the data.
-WORK_OF_A_KICK = 16
+# What a number of the tableau costs in a perturbation, in numbers of a product with all of the data.
+WORK_PER_PERTURBATION = 16
+
+# A model that leads to a worse set than the one it was made for ends the rounds; few get that far.
+MOST_MODELS = 20
+
+# Models look at this many elements, and at this many per element that can be chosen; this many disjoint bases
+# are among them, so that every part of the constraint has a choice.
+CANDIDATES, CANDIDATES_PER_CHOICE, BASES = 100, 4, 6
 
 
-def working_sets(
-    state: SparseState, matroid: Matroid, clock: Clock, tol: float, first: IndexArray | None = None
-) -> IndexArray:
-    """Return a set of columns that no exchange with any other column improves; the state is left there.
+class WorkingSets(Strategy):
+    """Least squares among many columns: search a working set, scan all columns exactly, enlarge it, repeat.
 
-    ``first`` is the working set that a search of the same objective ended with: this one begins with it, and
-    kicks are left to that search.
+    It ends when the exact scan finds nothing, and no perturbation leads to a better set. ``first`` is the
+    working set that a search of the same objective ended with: this one begins with it, and perturbations are
+    left to that search.
     """
-    return _WorkingSets(cast("LeastSquaresState", state), matroid, clock, tol, first).search()
 
+    name = "working sets"
 
-class _WorkingSets:
-    def __init__(
-        self,
-        state: LeastSquaresState,
-        matroid: Matroid,
-        clock: Clock,
-        tol: float,
-        first: IndexArray | None,
-    ) -> None:
-        self._state, self._matroid, self._clock, self._tol = state, matroid, clock, tol
-        self._least = max(tol, state.rounding)
-        self._pool = self._first_pool(first)
-        self._kicks = _Kicks(VAIN_KICKS if first is None else 0)
+    def __init__(self, constraint: IndependenceSystem, tol: float, first: IndexArray | None = None) -> None:
+        self._constraint, self._tol = constraint, tol
+        self._perturbation = Perturbation(MOST_FAILURES if first is None else 0)
+        #: The working set
+        self.elements = np.empty(0, dtype=np.intp) if first is None else first
+        self._subproblem: Subproblem | None = None
+        self._changed, self._rounds = False, 0
 
-    def _first_pool(self, first: IndexArray | None) -> IndexArray:
-        state, matroid = self._state, self._matroid
-        if first is None or not len(first):
-            most = max(1, min(FIRST_LAYERS, MOST_AT_FIRST // max(1, matroid.max_size())))
-            first = layers(state.objective.promises(state), state.support, matroid, most)
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Go to the local optimum of the next working set, or to a better one after a perturbation."""
+        assert isinstance(state, LeastSquaresState)
+        if self._rounds == 0:
+            self.elements = self._first(state)
+        while len(self.elements):
+            if self._subproblem is None:
+                steps = self._solve(state, budget)
+                if steps:
+                    return steps
+            grown = self._grown(state, budget)
+            if len(grown) == len(self.elements):
+                return self._perturb(state, budget)
+            self.elements, self._subproblem = grown, None
+        return []
+
+    def _first(self, state: LeastSquaresState) -> IndexArray:
+        first = self.elements
+        if not len(first):
+            most = max(1, min(FIRST_BASES, MOST_AT_FIRST // max(1, self._constraint.max_size())))
+            scores = state.objective.promises(state)
+            first = disjoint_bases(scores, state.support, self._constraint, most)
         return np.union1d(first, state.support)
 
-    def search(self) -> IndexArray:
-        """Go on until nothing improves among all columns, and no kick among the few leads to better ones."""
-        state = self._state
-        for rounds in count(1):
-            if not len(self._pool):
-                break
-            self._clock.check()
-            tell(rounds=rounds, passes=state.objective.n_passes, value=state.value)
-            few = cast(FewColumns, few_columns(state, self._matroid, self._pool, self._clock, self._tol))
-            before = state.support
-            self._go_to(self._climbed(few))
-            changed = len(np.setdiff1d(state.support, before)) > LARGE_CHANGE * len(state.support)
-            grown = self._grown(self._promises()) if changed else self._pool
-            if len(grown) == len(self._pool):
-                grown = self._grown(self._improvements())
-            if len(grown) == len(self._pool) and not self._kicked(few):
-                break
-            self._pool = grown
-        return state.support
+    def _solve(self, state: LeastSquaresState, budget: Budget) -> Sequence[Step]:
+        budget.check()
+        self._rounds += 1
+        tell(rounds=self._rounds, passes=state.objective.n_passes, value=state.value)
+        model = state.objective.quadratic_model(state, self.elements)
+        self._subproblem = Subproblem(model, self._constraint, self.elements, self._tol)
+        before = state.support
+        steps = go(self._subproblem.search(before, budget), state)
+        self._changed = len(np.setdiff1d(state.support, before)) > LARGE_CHANGE * len(state.support)
+        return steps
 
-    def _climbed(self, few: FewColumns) -> IndexArray:
-        """Return where the best moves among the few lead; cut short, go where they have led so far."""
-        try:
-            with plain_interrupts():
-                return few.climb(np.searchsorted(self._pool, self._state.support))[0]
-        except (OutOfTime, KeyboardInterrupt):
-            if few.reached is not None:
-                self._go_to(few.reached)
-            raise
+    def _grown(self, state: LeastSquaresState, budget: Budget) -> IndexArray:
+        """Return the working set and what may improve the set: by screening, else by an exact scan."""
+        grown = self.elements
+        if self._changed:
+            scores = state.objective.promises(state)
+            scores[scores < FAR_LESS * state.least_loss] = 0.0
+            grown = self._with(scores, state)
+        if len(grown) == len(self.elements):
+            gains = gains_by_addition(state, self._constraint, budget)
+            gains[gains <= state.resolution(self._tol)] = 0.0
+            grown = self._with(gains, state)
+        return grown
 
-    def _grown(self, weights: FloatArray) -> IndexArray:
-        """Return the pool with the heaviest columns that are not in it yet."""
-        return np.union1d(self._pool, layers(weights, self._state.support, self._matroid, NEW_LAYERS))
+    def _with(self, weights: FloatArray, state: State) -> IndexArray:
+        return np.union1d(self.elements, disjoint_bases(weights, state.support, self._constraint, NEW_BASES))
 
-    def _promises(self) -> FloatArray:
-        """Return what each column would add by itself, 0 if far less than the weakest chosen one does."""
-        state = self._state
-        gains = state.objective.promises(state)
-        gains[gains < FAR_LESS * state.least_loss] = 0.0
-        return gains
-
-    def _improvements(self) -> FloatArray:
-        """Return what the best exchange that adds each column gains, 0 if that is no improvement."""
-        (grid,) = self._matroid.moves(self._state.support)
-        gains = self._state.gains_by_element(grid)
-        gains[gains <= self._least * self._state.magnitude] = 0.0
-        return gains
-
-    def _kicked(self, few: FewColumns) -> bool:
-        """Tell whether a kick has led to a better set."""
-        design = self._state.objective.design
+    def _perturb(self, state: LeastSquaresState, budget: Budget) -> Sequence[Step]:
+        assert self._subproblem is not None
+        self._changed = False
+        design = state.objective.design
+        least = state.value + state.resolution(self._tol)
         entries = design.n_samples * design.n_features
-        chosen = np.searchsorted(self._pool, self._state.support)
-        value = self._state.value + self._least * self._state.magnitude
-        better = self._kicks.better(few, chosen, value, entries)
-        return better is not None and self._go_to(better)
-
-    def _go_to(self, places: IndexArray) -> bool:
-        """Go to a set of the pool, and back if it is no better than inner products made it look."""
-        before, value = self._state.support, self._state.value
-        target = self._pool[places]
-        if np.array_equal(target, before):
-            return False
-        self._state.apply(move_to(before, target))
-        if self._state.value > value:
-            return True
-        self._state.apply(move_to(target, before))
-        return False
+        return go(self._perturbation.steps(self._subproblem, state.support, least, entries, budget), state)
 
 
-class _Kicks:
-    """Searches among few columns from parts of sets: most take about a thousandth of a second."""
+class Perturbation:
+    """Leaves a local optimum of a subproblem and searches again: most take about a millisecond."""
 
-    def __init__(self, most_in_vain: int) -> None:
+    name = "perturbation"
+
+    def __init__(self, most_failures: int) -> None:
         self._rng = np.random.default_rng(0)
-        self._vain, self._most = 0, most_in_vain
+        self._failures, self._most = 0, most_failures
 
-    def better(self, few: FewColumns, chosen: IndexArray, value: float, entries: int) -> IndexArray | None:
-        """Return a set of more than this value, or None if the last few kicks have found none.
+    def steps(
+        self, subproblem: Subproblem, support: IndexArray, value: float, entries: int, budget: Budget
+    ) -> Sequence[Step]:
+        """Return the way to a set of more than this value, or nothing if the last few have found none.
 
-        Kicks are to cost no more than a product of the chosen columns with the ``entries`` of the data does.
+        Perturbations are to cost no more than a product of the chosen columns with the ``entries`` of the
+        data.
         """
-        most = min(self._most, entries // (WORK_OF_A_KICK * max(1, few.model.n * len(chosen))))
-        while few.is_fused and self._vain < most:
-            found, reached = few.climb(np.union1d(self._part(few, chosen), few.system.forced))
-            self._vain += 1
-            if reached > value:
-                self._vain = 0
-                return found
-        return None
+        numbers = max(1, len(subproblem.elements) * len(support))
+        most = min(self._most, entries // (WORK_PER_PERTURBATION * numbers))
+        while subproblem.is_compiled and self._failures < most:
+            begin = self._part(subproblem, support)
+            steps = subproblem.search(begin, Budget(budget.clock))
+            self._failures += 1
+            if subproblem.value > value:
+                self._failures = 0
+                jump = Step(move_between(support, begin), subproblem.value_at_start, self.name)
+                return [jump, *steps] if budget.most(len(steps) + 1) > len(steps) else []
+        return []
 
-    def _part(self, few: FewColumns, chosen: IndexArray) -> IndexArray:
-        if self._vain % 2 == 0:
-            return chosen[self._rng.random(len(chosen)) < KEPT]
-        drawn = few.system.random_set(few.system.forced, self._rng)
-        return drawn[self._rng.random(len(drawn)) < DRAWN]
+    def _part(self, subproblem: Subproblem, support: IndexArray) -> IndexArray:
+        system, elements = subproblem.system, subproblem.elements
+        if self._failures % 2 == 0:
+            part = support[self._rng.random(len(support)) < KEPT]
+        else:
+            drawn = system.random_set(system.forced, self._rng)
+            part = elements[drawn[self._rng.random(len(drawn)) < DRAWN]]
+        return np.union1d(part, elements[system.forced])
+
+
+class ModelRounds(Strategy):
+    """Newton's method for sets: search the second-order model around the fit, refit on what it finds, repeat.
+
+    Each round is one move. The rounds end when a model finds nothing, or leads to a set that is no better.
+    """
+
+    name = "model rounds"
+
+    def __init__(self, constraint: IndependenceSystem, tol: float) -> None:
+        self._constraint, self._tol, self._rounds = constraint, tol, 0
+
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Go where the model around the state leads."""
+        assert isinstance(state, SparseState)
+        if self._rounds == MOST_MODELS:
+            return []
+        self._rounds += 1
+        passes = state.objective.n_passes
+        if passes is not None:
+            tell(rounds=self._rounds, passes=passes, value=state.value)
+        elements = self._candidates(state)
+        model = state.objective.quadratic_model(state, elements) if len(elements) else None
+        if model is None:
+            return []
+        subproblem = Subproblem(model, self._constraint, elements, self._tol)
+        target = support_after(subproblem.search(state.support, Budget(budget.clock)), state.support)
+        move = move_between(state.support, target)
+        return go([Step(move, np.inf)], state) if move.added else []
+
+    def _candidates(self, state: SparseState) -> IndexArray:
+        """Return the chosen elements, a few disjoint bases of large screening scores, and single ones."""
+        scores = state.objective.promises(state).copy()
+        found = np.union1d(disjoint_bases(scores, state.support, self._constraint, BASES), state.support)
+        scores[found] = 0.0
+        wanted = max(CANDIDATES, CANDIDATES_PER_CHOICE * self._constraint.max_size())
+        best = np.argsort(-scores, kind="stable")[: max(0, wanted - len(found))]
+        return np.union1d(found, best[scores[best] > 0])
+
+
+def go(steps: Sequence[Step], state: State) -> Sequence[Step]:
+    """Go where steps of a model lead, and back if that is no better than the model made it look."""
+    before, value = state.support, state.value
+    target = support_after(steps, before)
+    if np.array_equal(before, target):
+        return []
+    state.apply(move_between(before, target))
+    if state.value > value:
+        return ending_at(steps, state.value)
+    state.apply(move_between(target, before))
+    return []
+
+
+def support_after(steps: Sequence[Step], support: IndexArray) -> IndexArray:
+    """Return the set that steps lead to."""
+    for step in steps:
+        support = step.move.result(support)
+    return support
+
+
+def gains_by_addition(state: LeastSquaresState, constraint: IndependenceSystem, budget: Budget) -> FloatArray:
+    """Return what the best move that adds each element gains, 0 if none improves."""
+    gains = np.zeros(constraint.n)
+    for batch in constraint.moves(state.support):
+        budget.check()
+        if isinstance(batch, SwapGrid):
+            np.maximum(gains, state.gains_by_element(batch), out=gains)
+        else:
+            _note_best(gains, batch, state.gains(batch))
+    return gains
+
+
+def _note_best(gains: FloatArray, batch: MoveBatch, scores: FloatArray) -> None:
+    for added in batch.to_list().added.T:
+        there = added >= 0
+        np.maximum.at(gains, added[there], scores[there])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.search.steps import gains_of_additions
+from swapwise.search.strategies import gains_of_additions
 from swapwise.theory.region import Region
 
 
@@ -53,7 +54,7 @@ def bound_from_gains(
     state = objective.start(support)
     others = ~region.outside
     others[support] = False
-    gains = np.maximum(gains_of_additions(state, others, clock), 0.0)
+    gains = np.maximum(gains_of_additions(state, others, Budget(clock)), 0.0)
     chosen, heaviest = region.heaviest(gains)
     return state.value + heaviest + ROUNDING * (abs(state.value) + heaviest), chosen
 

@@ -13,9 +13,9 @@ from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction
-from swapwise.search.problem import require_allowed
+from swapwise.search.loop import require_independent
+from swapwise.search.plan import search_by_default
 from swapwise.search.result import Status
-from swapwise.search.run import search
 from swapwise.theory.finishing import finish, soon_small
 from swapwise.theory.region import Region
 
@@ -178,9 +178,9 @@ class BranchAndBound:
         """Keep a set that is better than the best so far, and see where local search takes it."""
         if value <= self.cutoff:
             return
-        require_allowed(region.constraint, support)
+        require_independent(region.constraint, support)
         self.support, self.value = support, value
-        polished = search(self.objective, region.constraint, clock, start=support)
+        polished = search_by_default(self.objective, region.constraint, clock, start=support)
         if polished.value > self.value:
             self.support, self.value = polished.support, polished.value
         if polished.status == Status.INTERRUPTED:

@@ -12,11 +12,9 @@ from swapwise.checks import IndexArray, as_count, as_real, as_time_limit, warn
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.search.problem import check_problem
+from swapwise.search.plan import check_problem, check_start, search_by_default
 from swapwise.search.progress import proof_bar
 from swapwise.search.result import SearchResult, Status
-from swapwise.search.run import search
-from swapwise.search.starts import check_start
 from swapwise.theory.certificate import Certificate
 from swapwise.theory.guarantees import Guarantee
 from swapwise.theory.prover import Prover
@@ -156,7 +154,7 @@ def exact(
     _require_bounds(objective)
     most = _most_nodes(max_nodes)
     clock = Clock(as_time_limit(time_limit))
-    first = search(objective, constraint, clock)
+    first = search_by_default(objective, constraint, clock)
     with _observer("exact", progress) as observe, few_threads(objective.n):
         prover = Prover(objective, constraint, first.support, first.value, observe)
         status = prover.run(_patience(clock, first.status), 0.0, most)
@@ -173,7 +171,7 @@ def exact(
         history=first.history,
         method="exact",
         certificate=certificate,
-        _promise=partial(Guarantee, 1.0, "proven", certificate.kind) if certificate.optimal else None,
+        _guarantee=partial(Guarantee, 1.0, "proven", certificate.kind) if certificate.optimal else None,
     )
     _ = result.guarantee  # worked out now, so that a pickled result has it
     return result
@@ -203,7 +201,7 @@ def _answer(
     clock: Clock,
 ) -> tuple[IndexArray, float, Status]:
     if result is None:
-        found = search(objective, constraint, clock)
+        found = search_by_default(objective, constraint, clock)
         return found.support, found.value, found.status
     if isinstance(result, str):
         raise TypeError(f"result must be a SearchResult or an allowed set, got {result!r}")

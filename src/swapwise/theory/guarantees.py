@@ -18,9 +18,8 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.constraints.uniform import Uniform
 from swapwise.numerics import EQUAL
-from swapwise.search.methods import METHODS, PIVOTS
-from swapwise.search.pivots import NonOblivious, Oblivious, Pivot
-from swapwise.search.problem import require_constraint
+from swapwise.search.plan import METHODS, PIVOTS, require_constraint
+from swapwise.search.rules import NonOblivious, Oblivious, Pivot
 from swapwise.theory.constants import RestrictedConstants
 from swapwise.theory.localizability import Localizability
 

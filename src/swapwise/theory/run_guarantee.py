@@ -10,8 +10,8 @@ import numpy as np
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.uniform import Uniform
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.search.pivots import NonOblivious, Oblivious, Pivot
 from swapwise.search.result import Status
+from swapwise.search.rules import NonOblivious, Oblivious, Pivot
 from swapwise.theory.constants import restricted_constants
 from swapwise.theory.guarantees import (
     NO_ROUND,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from swapwise.budget import Budget
 from swapwise.checks import IndexArray
 from swapwise.clock import Clock
 from swapwise.objectives.base import SetFunction
-from swapwise.search.steps import gains_of_additions
+from swapwise.search.strategies import gains_of_additions
 from swapwise.theory.bounds import bound_from_gains, bound_of_all
 from swapwise.theory.branching import Node
 from swapwise.theory.region import Region
@@ -40,7 +41,7 @@ class SetNode(Node):
             return
         may_join = np.zeros(self.objective.n, dtype=bool)
         may_join[self.region.open] = True
-        gains = gains_of_additions(self.objective.start(held), may_join, clock)
+        gains = gains_of_additions(self.objective.start(held), may_join, Budget(clock))
         self._gains = np.maximum(gains, 0.0)
         self._candidate = np.union1d(self.region.heaviest(self._gains)[0], held)
 

@@ -18,16 +18,17 @@ from swapwise import (
     maximize,
 )
 from swapwise.clock import Clock, OutOfTime
+from swapwise.objectives.base import State
 from swapwise.objectives.ising_state import IsingState
-from swapwise.search import steps
 
 pytestmark = pytest.mark.filterwarnings("ignore:the data are separable", "ignore:the fit on the edges")
 
 
-def search(objective, constraint, narrows=True, method="oblivious", **options):
+def search(objective, constraint, prunes=True, method="oblivious", **options):
     """Search with one and the same objective, so that not even rounding differs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(IsingState, "narrows", narrows)
+        if not prunes:
+            patch.setattr(IsingState, "find_best", State.find_best)
         return maximize(objective, constraint, method, **options)
 
 
@@ -53,7 +54,7 @@ def path(result):
 
 def check_same_path(model, constraint, **options):
     objective = IsingPseudoLikelihood(*model)
-    found, expected = (search(objective, constraint, narrows, **options) for narrows in (True, False))
+    found, expected = (search(objective, constraint, prunes, **options) for prunes in (True, False))
     assert path(found) == path(expected)
     values = [[event.value for event in result.history] for result in (found, expected)]
     np.testing.assert_allclose(*values, rtol=0, atol=1e-12)
@@ -89,25 +90,25 @@ def test_same_path_under_other_constraints(model, one_matroid, start):
 class EveryFifth(Oblivious):
     """A rule of one's own, whose moves are fewer than those of its parent."""
 
-    def batches(self, state, constraint, q, only_best=False):
+    def batches(self, state, constraint, q):
         for moves in constraint.moves(state.support, q):
             yield moves.take(np.flatnonzero(moves.added[:, 0] % 5 == 0))
 
 
-def test_rules_of_ones_own_are_not_narrowed_by_moves_they_do_not_have():
+def test_rules_of_ones_own_are_not_pruned_by_moves_they_do_not_have():
     constraint = BMatching.complete(8, 2)
     for seed in range(20):
         objective = IsingPseudoLikelihood(spins_of(np.random.default_rng(seed), 8, 50, "signs"))
         found, expected = (
-            search(objective, constraint, narrows, method=EveryFifth(), start="arbitrary")
-            for narrows in (True, False)
+            search(objective, constraint, prunes, method=EveryFifth(), start="arbitrary")
+            for prunes in (True, False)
         )
         assert path(found) == path(expected)
 
 
 def test_it_saves_refits():
     objective = IsingPseudoLikelihood(spins_of(np.random.default_rng(0), 10, 100, "noise"))
-    found, expected = (search(objective, BMatching.complete(10, 5), narrows) for narrows in (True, False))
+    found, expected = (search(objective, BMatching.complete(10, 5), prunes) for prunes in (True, False))
     assert found.n_evaluations < 0.6 * expected.n_evaluations
 
 
@@ -116,7 +117,7 @@ def test_what_is_scored_does_not_depend_on_the_clock(q, monkeypatch):
     spins = spins_of(np.random.default_rng(1), 6, 30, "noise")
     results = []
     for seconds in (0.0, 1e9):  # one move at a time; pieces that double in size
-        monkeypatch.setattr(steps, "PIECE_SECONDS", seconds)
+        monkeypatch.setattr("swapwise.budget.PIECE_SECONDS", seconds)
         results.append(maximize(IsingPseudoLikelihood(spins), BMatching.complete(6, 2), "oblivious", q=q))
     assert path(results[0]) == path(results[1])
     assert results[0].n_evaluations == results[1].n_evaluations
@@ -124,8 +125,8 @@ def test_what_is_scored_does_not_depend_on_the_clock(q, monkeypatch):
 
 @pytest.mark.parametrize("stop", [OutOfTime, KeyboardInterrupt])
 def test_a_search_cut_short_keeps_the_best_it_has_seen(stop, monkeypatch):
-    """The later it is cut, the better: neither scouts nor bounds make it forget a move that it knows."""
-    monkeypatch.setattr(steps, "PIECE_SECONDS", 0.0)
+    """The later it is cut, the better: neither probes nor bounds make it forget a move that it knows."""
+    monkeypatch.setattr("swapwise.budget.PIECE_SECONDS", 0.0)
     objective = IsingPseudoLikelihood(spins_of(np.random.default_rng(2), 7, 40, "noise"))
     constraint = BMatching.complete(7, 3)
     complete = maximize(objective, constraint, "oblivious")

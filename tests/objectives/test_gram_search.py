@@ -1,4 +1,4 @@
-"""The search in one call, against the plain search that refits for every move."""
+"""The compiled search, against the plain search that refits for every move."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from benchmarks.reference import PlainLeastSquares, local_search
 from swapwise import Laminar, LeastSquares, Partition, Uniform
-from swapwise.clock import Clock
-from swapwise.search.few_columns import FewColumns
+from swapwise.budget import Budget
+from swapwise.objectives.gram_search import GramSearch
 
 TOL = 1e-10
 
@@ -35,15 +35,23 @@ def problem(rng):
     return X, y, float(rng.choice([0.0, 0.5]))
 
 
-def few_columns(objective, matroid):
-    model = objective.quadratic_model(objective.start(matroid.forced), np.arange(objective.n))
-    few = FewColumns(model, matroid, Clock(), TOL)
-    assert few.is_fused
-    return few
+def search(objective, matroid, start):
+    """Return where the compiled search leads, and the value there."""
+    every = np.arange(objective.n)
+    model = objective.quadratic_model(objective.start(matroid.forced), every)
+    found = GramSearch(model, matroid, TOL, every)
+    steps = found.steps(start, Budget())
+    support = start
+    for step in steps:
+        support = step.move.result(support)
+        assert step.value == pytest.approx(objective(support), abs=1e-9)
+    assert support.tolist() == found.support.tolist()
+    assert found.value_at_start == pytest.approx(objective(start), abs=1e-9)
+    return found.support, found.value
 
 
 def some_start(rng, matroid):
-    """Return a random allowed set, from nothing but the forced elements to a maximal one."""
+    """Return a random independent set, from nothing but the forced elements to a maximal one."""
     whole = matroid.random_set(matroid.forced, rng)
     return np.union1d(matroid.forced, whole[rng.random(len(whole)) < rng.choice([0.0, 0.5, 1.0])]).astype(
         np.intp
@@ -58,7 +66,7 @@ def test_moves_are_those_of_the_plain_search(seed):
     matroid = some_matroid(rng, X.shape[1])
     start = some_start(rng, matroid)
     objective, plain = LeastSquares(X, y, ridge), PlainLeastSquares(X, y, ridge)
-    found, value = few_columns(objective, matroid).climb(start)
+    found, value = search(objective, matroid, start)
     expected = local_search(
         plain, matroid.is_independent, objective.n, "oblivious", start.tolist(), T=1000, tol=TOL
     )
@@ -77,7 +85,7 @@ def test_ends_where_no_move_improves_even_with_twins_among_the_columns(seed):
     X[:, rng.integers(n)] = X[:, rng.integers(n)] * rng.choice([0.0, 1.0, -2.0])
     matroid = some_matroid(rng, n, share_of_forcing=0)
     plain = PlainLeastSquares(X, y, ridge)
-    found, value = few_columns(LeastSquares(X, y, ridge), matroid).climb(np.empty(0, dtype=np.intp))
+    found, value = search(LeastSquares(X, y, ridge), matroid, np.empty(0, dtype=np.intp))
     assert matroid.is_independent(found)
     assert value == pytest.approx(plain.value(found), abs=1e-9)
     for added in np.setdiff1d(np.arange(n), found):
@@ -93,9 +101,8 @@ def test_a_column_that_was_dropped_can_come_back():
         rng = np.random.default_rng(seed)
         X, y = rng.standard_normal((12, 10)), rng.standard_normal(12)
         objective = LeastSquares(X, y)
-        few = few_columns(objective, Uniform(10, 4))
         for start in ([0, 1, 2, 3], [6, 7, 8, 9]):
-            found, value = few.climb(np.array(start))
+            found, value = search(objective, Uniform(10, 4), np.array(start))
             gains = objective.start(found).gains(Uniform(10, 4).swap_grid(found))
             assert gains.max() <= 1e-9
             assert value == pytest.approx(objective(found), abs=1e-9)
@@ -103,12 +110,10 @@ def test_a_column_that_was_dropped_can_come_back():
 
 def test_no_columns_fit_and_nothing_to_explain():
     X = np.eye(3)
-    assert (
-        len(few_columns(LeastSquares(X, [1.0, 2.0, 3.0]), Uniform(3, 0)).climb(np.array([], dtype=int))[0])
-        == 0
-    )
+    nothing = np.array([], dtype=int)
+    assert len(search(LeastSquares(X, [1.0, 2.0, 3.0]), Uniform(3, 0), nothing)[0]) == 0
     far = LeastSquares(np.eye(4)[:, :3], [0.0, 0.0, 0.0, 1.0])
-    found, value = few_columns(far, Uniform(3, 2)).climb(np.array([], dtype=int))
+    found, value = search(far, Uniform(3, 2), nothing)
     assert (found.tolist(), value) == ([], 0.0)
 
 
@@ -117,8 +122,8 @@ def test_long_searches_are_the_same_in_pieces(monkeypatch):
     X, y = rng.standard_normal((60, 40)), rng.standard_normal(60)
     objective, matroid = LeastSquares(X, y), Partition(np.arange(40) % 8, 2)
     start = np.arange(16)
-    whole = few_columns(objective, matroid).climb(start)
-    monkeypatch.setattr("swapwise.search.few_columns.WORK_AT_A_TIME", 1)
-    pieces = few_columns(objective, matroid).climb(start)
+    whole = search(objective, matroid, start)
+    monkeypatch.setattr("swapwise.objectives.gram_search.WORK_PER_CALL", 1)
+    pieces = search(objective, matroid, start)
     assert whole[0].tolist() == pieces[0].tolist()
     assert whole[1] == pytest.approx(pieces[1], abs=1e-12)

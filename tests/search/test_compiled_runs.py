@@ -1,4 +1,4 @@
-"""The first moves in one call are those that the loop takes one by one."""
+"""Many moves in one compiled call are those that local search makes one by one."""
 
 import warnings
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import swapwise as sw
-from swapwise.search.few_columns import FewColumns
+from swapwise.objectives.least_squares_state import LeastSquaresState
 
 
 @st.composite
@@ -40,18 +40,17 @@ def moves_of(result):
 
 
 @given(problems(), st.sampled_from(["empty", "arbitrary"]), st.sampled_from([None, 0, 2]))
-def test_same_moves_as_when_somebody_watches(problem, start, max_iter):
+def test_same_moves_as_one_by_one(problem, start, max_iter):
     objective, constraint = problem
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore", UserWarning)
-        ahead = sw.maximize(objective, constraint, start=start, max_iter=max_iter)
-        watched = sw.maximize(
-            objective, constraint, start=start, max_iter=max_iter, callback=lambda event: None
-        )
-        assert moves_of(ahead) == moves_of(watched)
-        assert ahead.status == watched.status
-        for event in ahead.history:
-            assert event.value == pytest.approx(objective(event.support), abs=1e-7)
+        compiled = sw.maximize(objective, constraint, start=start, max_iter=max_iter)
+        patch.setattr(LeastSquaresState, "best_run", lambda *_: [])
+        single = sw.maximize(objective, constraint, start=start, max_iter=max_iter)
+    assert moves_of(compiled) == moves_of(single)
+    assert compiled.status == single.status
+    for event in compiled.history:
+        assert event.value == pytest.approx(objective(event.support), abs=1e-7)
 
 
 def large(n=60):
@@ -71,13 +70,9 @@ def test_the_answer_and_the_history_are_apart():
     assert result.support.min() >= 0
 
 
-def test_it_is_used_at_all(monkeypatch):
-    taken = []
-    original = FewColumns.plain_moves
-    monkeypatch.setattr(
-        FewColumns,
-        "plain_moves",
-        lambda self, *args: taken.append(original(self, *args)) or taken[-1],
-    )
+def test_moves_of_one_call_share_its_time_and_say_so():
     result = sw.maximize(*large())
-    assert len(taken[0][1]) == result.n_iter > 0
+    assert result.n_iter > 1
+    assert {event.n_together for event in result.history} == {result.n_iter}
+    assert len({event.seconds for event in result.history}) == 1
+    assert 0 < result.history[0].seconds <= result.seconds

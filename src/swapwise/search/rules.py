@@ -1,31 +1,39 @@
-"""Pivot rules: how moves are scored. Algorithm 3 of the paper (appendix), one class a variant."""
+"""Pivot rules say how moves are scored (Algorithm 3 of the paper), acceptance rules which one is taken."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
+from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray, as_real
-from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
-from swapwise.moves import MoveBatch, MoveList, SwapGrid
+from swapwise.moves import Found, MoveBatch, MoveList, SwapGrid, additions
 from swapwise.numerics import TIE
-from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
+from swapwise.objectives.base import (
+    SetFunction,
+    SparseObjective,
+    SparseState,
+    State,
+    best_of_batches,
+    costs_little,
+    magnitude,
+)
 from swapwise.search.result import Status
-from swapwise.search.steps import additions
 
 
 class Pivot(ABC):
-    """Scores batches of moves; what is accepted is decided elsewhere."""
+    """Scores batches of moves. Write :meth:`batches`, and :meth:`scores` if they are not the exact gains."""
 
     name: str
     #: Why the search stops when no move is good enough.
     finished: Status = Status.LOCAL_OPTIMUM
-    #: What to think if the move chosen does not raise the value.
-    why_not: str = "the objective gave two values for the same set (is it random? then fix its seed)"
+    #: What a chosen move that does not raise the value means.
+    failure_hint: str = "the objective gave two values for the same set (is it random? then fix its seed)"
 
     def __repr__(self) -> str:
         """Return the call that makes this rule."""
@@ -35,29 +43,31 @@ class Pivot(ABC):
         """Say what the rule needs and the objective lacks, or return None."""
         return None
 
-    def is_cheap(self, state: State, moves: MoveBatch) -> bool:
-        """Tell whether scoring the moves costs next to nothing; else they are scored in pieces."""
-        return state.is_cheap(moves)
-
     @abstractmethod
-    def batches(
-        self, state: State, constraint: IndependenceSystem, q: int, only_best: bool = False
-    ) -> Iterator[MoveBatch]:
-        """Yield the moves worth scoring; with ``only_best``, those that cannot be the best may be missing."""
+    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+        """Yield the moves worth scoring."""
 
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
         """Return a score for every move: here its exact gain."""
         return state.gains(moves)
 
-    def best(self, state: State, moves: MoveBatch) -> tuple[int, float]:
-        """Return flat index and score of the best move."""
-        return state.best(moves)
+    def find_best(
+        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+    ) -> Found | None:
+        """Return the move with the best score above ``incumbent``, or None; ties go to the first."""
+        return self._best_of(self.batches(state, constraint, q), state, incumbent, budget)
 
-    def scouts(self, state: State, constraint: IndependenceSystem) -> MoveBatch | None:
-        """Return a few moves, likely good ones, if worse ones can be left out for knowing their gains."""
-        if state.finds_floor and type(self).scores is Pivot.scores and type(self).best is Pivot.best:
-            return MoveList.empty()
-        return None
+    def _best_of(
+        self, batches: Iterator[MoveBatch], state: State, incumbent: float, budget: Budget
+    ) -> Found | None:
+        if type(self).scores is Pivot.scores:
+            return state.find_best(batches, incumbent, budget)  # which may leave out what cannot be the best
+        scores, are_cheap = partial(self.scores, state), partial(self.are_cheap, state)
+        return best_of_batches(state, batches, incumbent, budget, scores=scores, are_cheap=are_cheap)
+
+    def are_cheap(self, state: State, moves: MoveBatch) -> bool:
+        """Tell whether moves are better scored as a whole; else a search can stop between pieces of them."""
+        return costs_little(state, moves)
 
 
 class Oblivious(Pivot):
@@ -73,18 +83,9 @@ class Oblivious(Pivot):
 
     name = "oblivious"
 
-    def batches(
-        self, state: State, constraint: IndependenceSystem, q: int, only_best: bool = False
-    ) -> Iterator[MoveBatch]:
+    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
         """Yield all moves."""
         return constraint.moves(state.support, q)
-
-    def scouts(self, state: State, constraint: IndependenceSystem) -> MoveBatch | None:
-        """Return the moves that :class:`SemiOblivious` would score."""
-        # A rule of one's own, derived from this one, may leave moves out or score them by its own lights.
-        if type(self) is not Oblivious or not (state.narrows and isinstance(state, SparseState)):
-            return super().scouts(state, constraint)
-        return constraint.cheapest_drops(state.support, state.strength)
 
 
 class Additions(Pivot):
@@ -93,9 +94,7 @@ class Additions(Pivot):
     name = "greedy"
     finished = Status.COMPLETE
 
-    def batches(
-        self, state: State, constraint: IndependenceSystem, q: int, only_best: bool = False
-    ) -> Iterator[MoveBatch]:
+    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
         """Yield all additions."""
         yield additions(constraint.addable(state.support))
 
@@ -123,9 +122,7 @@ class SemiOblivious(_OnCoefficients):
 
     name = "semi-oblivious"
 
-    def batches(
-        self, state: State, constraint: IndependenceSystem, q: int, only_best: bool = False
-    ) -> Iterator[MoveBatch]:
+    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
         """Yield, for all that can be added, the drop of the smallest coefficients."""
         assert isinstance(state, SparseState)
         yield from constraint.cheapest_in_batches(state.support, state.strength, q)
@@ -154,7 +151,7 @@ class NonOblivious(_OnCoefficients):
     """
 
     name = "non-oblivious"
-    why_not = "the smoothness constant is too small or the gradient is wrong"
+    failure_hint = "the smoothness constant is too small or the gradient is wrong"
 
     def __init__(self, smoothness: str | float = "move") -> None:
         if isinstance(smoothness, str):
@@ -181,38 +178,43 @@ class NonOblivious(_OnCoefficients):
                 return "a smoothness constant (give one yourself: NonOblivious(smoothness=...))"
         return lacks
 
-    def is_cheap(self, state: State, moves: MoveBatch) -> bool:
-        """Return True: the gradient scores every move."""
-        return True
-
-    def batches(
-        self,
-        state: State,
-        constraint: IndependenceSystem,
-        q: int,
-        only_best: bool = False,
-        clock: Clock | None = None,
-    ) -> Iterator[MoveBatch]:
-        """Yield all moves if each has its own M, else only those with the cheapest drop.
-
-        Where the best move comes from an integer program, that gets the time that the clock has left.
-        """
+    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+        """Yield all moves if each has its own M, else only those with the cheapest drop."""
         assert isinstance(state, SparseState)
         if self.smoothness == "move":
-            # Under a matroid all swaps are one grid, and cheap; elsewhere they are long lists.
-            hopeful = None
-            if only_best and q == 1 and not isinstance(constraint, Matroid):
-                hopeful = self._hopeful(state, constraint)
-            yield from constraint.moves(state.support, q, hopeful)
+            yield from constraint.moves(state.support, q)
         elif q == 1:
             yield constraint.cheapest_drops(state.support, state.strength, q)
         else:
-            # With one M for all moves the best is a linear maximisation over the neighbourhood.
-            M = self._one_constant(state, constraint.exchange_size(q))
-            gain, cost = state.pull / (2 * M), state.strength * M / 2
-            yield constraint.best_exchange(state.support, gain, cost, q, clock)
+            yield self._best_exchange(state, constraint, q, Budget())
 
-    def _hopeful(self, state: SparseState, constraint: IndependenceSystem) -> IndexArray:
+    def find_best(
+        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+    ) -> Found | None:
+        """Return the move with the largest lower bound; moves that cannot have it are left out."""
+        assert isinstance(state, SparseState)
+        if self.smoothness != "move" and q > 1:
+            batches: Iterator[MoveBatch] = iter([self._best_exchange(state, constraint, q, budget)])
+        elif self.smoothness == "move" and q == 1 and not isinstance(constraint, Matroid):
+            # Under a matroid all swaps are one grid, and cheap; elsewhere they are long lists.
+            batches = constraint.moves(state.support, q, self._unpruned(state, constraint))
+        else:
+            batches = self.batches(state, constraint, q)
+        return self._best_of(batches, state, incumbent, budget)
+
+    def are_cheap(self, state: State, moves: MoveBatch) -> bool:
+        """Return True: the gradient scores every move."""
+        return True
+
+    def _best_exchange(
+        self, state: SparseState, constraint: IndependenceSystem, q: int, budget: Budget
+    ) -> MoveList:
+        """Return the best move with one M for all: a linear maximisation over the neighbourhood."""
+        M = self._one_constant(state, constraint.exchange_size(q))
+        gain, cost = state.pull / (2 * M), state.strength * M / 2
+        return constraint.best_exchange(state.support, gain, cost, q, budget.clock)
+
+    def _unpruned(self, state: SparseState, constraint: IndependenceSystem) -> IndexArray:
         """Return the elements that the best move can add, without a look at all moves.
 
         A score falls with M, and M only grows with what a move drops. So no move that adds j scores
@@ -226,8 +228,8 @@ class NonOblivious(_OnCoefficients):
         gained = cheapest.sums(cheapest.added, state.pull)
         bound = gained / (2 * M) - M * cheapest.sums(cheapest.dropped, state.strength) / 2
         best = float(reached.max(initial=0.0))
-        hopeful = cheapest.added[bound >= best - TIE * (best + state.magnitude)]
-        return np.unique(hopeful[hopeful >= 0])
+        unpruned = cheapest.added[bound >= best - TIE * (best + magnitude(state))]
+        return np.unique(unpruned[unpruned >= 0])
 
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
         """Return the lower bounds."""
@@ -243,10 +245,6 @@ class NonOblivious(_OnCoefficients):
         lost = listed.sums(listed.dropped, coef)
         return gained / (2 * M) - M * lost / 2
 
-    def best(self, state: State, moves: MoveBatch) -> tuple[int, float]:
-        """Return the move with the largest lower bound."""
-        return moves.best(self.scores(state, moves), state.magnitude)
-
     def _constants(self, state: SparseState, moves: MoveBatch) -> FloatArray | float:
         if self.smoothness == "move":
             return state.move_smoothness(moves)
@@ -255,3 +253,48 @@ class NonOblivious(_OnCoefficients):
 
     def _one_constant(self, state: SparseState, t: int) -> float:
         return state.objective.smoothness(t) if self.smoothness == "global" else float(self.smoothness)
+
+
+class Acceptance(ABC):
+    """Decides which of the scored moves is made, or none."""
+
+    def __init__(self, tol: float) -> None:
+        self.tol = tol
+
+    @abstractmethod
+    def pick(
+        self, rule: Pivot, state: State, constraint: IndependenceSystem, q: int, budget: Budget
+    ) -> Found | None:
+        """Return the move to make, or None."""
+
+
+class BestImprovement(Acceptance):
+    """Make the best move if it improves at all: Algorithms 1 and 3 of the paper."""
+
+    def pick(
+        self, rule: Pivot, state: State, constraint: IndependenceSystem, q: int, budget: Budget
+    ) -> Found | None:
+        """Return the best improving move; ties go to the one that comes first."""
+        return rule.find_best(state, constraint, q, state.resolution(self.tol), budget)
+
+
+class GeometricImprovement(Acceptance):
+    """Make the first move whose score is at least ``delta · f(X)``: Algorithm 5 of the paper."""
+
+    def __init__(self, delta: float, tol: float) -> None:
+        super().__init__(tol)
+        self.delta = delta
+
+    def pick(
+        self, rule: Pivot, state: State, constraint: IndependenceSystem, q: int, budget: Budget
+    ) -> Found | None:
+        """Return the first move that is good enough."""
+        least = state.resolution(self.tol)
+        for batch in rule.batches(state, constraint, q):
+            for moves in budget.pieces([batch], rule.are_cheap(state, batch)):
+                scores = rule.scores(state, moves)
+                good = (scores >= self.delta * state.value) & (scores > least)
+                if good.any():
+                    index = int(np.argmax(good))
+                    return Found(moves.move(index), float(scores.flat[index]))
+        return None

@@ -1,0 +1,333 @@
+"""Answers under growing constraints, each found from its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from swapwise.budget import Budget
+from swapwise.checks import FloatArray, IndexArray, as_time_limit
+from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.interrupts import plain_interrupts
+from swapwise.moves import NOTHING, Move, MoveList, move_between
+from swapwise.objectives.base import SparseObjective, SparseState, State, magnitude
+from swapwise.search.loop import Strategy, Trace, result_of, run, take_kept
+from swapwise.search.plan import Plan, resolve
+from swapwise.search.restarts import best_of_searches
+from swapwise.search.result import Event, SearchResult, Status
+
+# The path is searched down and up again this many times; what changes after that is very little.
+SWEEPS = 2
+
+# Every so often along the path a search begins afresh: where it is better, the neighbours learn of it. One by
+# models costs as much as a fit.
+FRESH_EVERY, MODEL_EVERY = 3, 8
+
+
+def warm_path(
+    objective: SparseObjective,
+    constraints: Sequence[IndependenceSystem],
+    plan: Plan,
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    all_or_nothing: bool = False,
+) -> list[SearchResult]:
+    """Return an answer for each of some constraints; what one allows, those after it allow too.
+
+    Going up, a local search begins at the answer before; going down, at the answer after, less what it can
+    spare best. The better answer stays, until nothing changes. As these alone may stay in a region that was
+    good for small sets, some searches begin afresh: with the first elements that a search from nothing under
+    the last constraint took, or, where the objective has second-order models, by strategies on these.
+
+    Other methods than local search cannot begin at a given set: they answer each constraint by itself.
+
+    The history of an answer is the whole way to it, over the answers under other constraints: a step from one
+    to the next that drops elements is a "perturbation". After a keyboard interrupt, all answers are what they
+    are by then, with status INTERRUPTED.
+
+    Parameters
+    ----------
+    objective : SparseObjective
+    constraints : sequence of IndependenceSystem
+        Growing, and all with the same forced elements.
+    plan : Plan
+        How to search; ``start`` is where the search under the first constraint begins, and ``max_iter`` holds
+        for every search.
+    seed : int
+        For methods that draw at random.
+    time_limit : float, optional
+        Seconds after which all answers are what they are by then: at worst that of the constraint before.
+    all_or_nothing : bool
+        Let a keyboard interrupt through.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import LeastSquares, Uniform
+    >>> from swapwise.search.plan import resolve
+    >>> objective = LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
+    >>> constraints = [Uniform(3, size) for size in (1, 2, 3)]
+    >>> path = warm_path(objective, constraints, resolve(objective, constraints[0]))
+    >>> [result.support.tolist() for result in path]
+    [[1], [1, 2], [0, 1, 2]]
+    """
+    walk = _Walk(objective, constraints, plan, Clock(as_time_limit(time_limit)), seed)
+    try:
+        with plain_interrupts():
+            walk.search()
+            return walk.results()
+    except KeyboardInterrupt:
+        if all_or_nothing:
+            raise
+        walk.stop()
+    return walk.results()
+
+
+@dataclass
+class _Answer:
+    """The best set so far under one constraint, how it was reached, and all sets where a search has been."""
+
+    support: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    value: float = -np.inf
+    status: Status = Status.COMPLETE
+    history: list[Event] = field(default_factory=list)
+    seen: set[bytes] = field(default_factory=set)
+
+
+class _Walk:
+    """The answers of a path, and the one state that goes from set to set: to build another is expensive."""
+
+    def __init__(
+        self,
+        objective: SparseObjective,
+        constraints: Sequence[IndependenceSystem],
+        plan: Plan,
+        clock: Clock,
+        seed: int,
+    ) -> None:
+        self._objective, self._constraints, self._plan = objective, constraints, plan
+        self._clock, self._seed = clock, seed
+        self._answers = [_Answer() for _ in constraints]
+        self._state: State = objective.start(plan.begin)
+        self._under_way = 0, Trace(plan.begin)
+        self._out_of_time = False
+        self._by_models = resolve(objective, constraints[0]).start == "model"
+
+    def search(self) -> None:
+        """Find all answers."""
+        if self._plan.rule is None:
+            for place in range(len(self._constraints)):
+                self._search_from_nothing(place)
+            return
+        self._search_from_start()
+        self._forward(self._fresh_starts())
+        for _ in range(SWEEPS):
+            if not self._backward() or not self._forward({}):
+                break
+
+    def stop(self) -> None:
+        """Keep what the search under way had found, and nowhere less than under the constraint before."""
+        place, trace = self._under_way
+        value = self._objective._value(trace.support)  # an interrupt may have come in the middle of a move
+        if value > self._answers[place].value:
+            self._answers[place] = _Answer(trace.support, value, history=trace.history)
+        for before, after in pairwise(self._answers):
+            if before.value > after.value:
+                after.support, after.value, after.history = before.support, before.value, before.history
+        for answer in self._answers:
+            answer.status = Status.INTERRUPTED
+
+    def _search_from_start(self) -> None:
+        """Search under the first constraint from where the plan says."""
+        plan, constraint = self._plan, self._constraints[0]
+        starts = [*plan.starts(self._objective, constraint), *plan.models(self._objective, constraint)]
+        self._search(0, [], starts)
+
+    def _search_from_nothing(self, place: int) -> list[Event]:
+        """Search under a constraint from its forced elements; return the moves."""
+        self._go_to(self._constraints[place].forced)
+        return self._search(place, [])
+
+    def _fresh_starts(self) -> dict[int, list[Event]]:
+        """Return ways to sets that owe nothing to smaller answers, for some places."""
+        every = MODEL_EVERY if self._by_models else FRESH_EVERY
+        places = range(len(self._constraints) - 1, 0, -every)
+        if not places:
+            return {}
+        if self._by_models:
+            return {place: self._modelled(place) for place in places}
+        grown = [event for event in self._search_from_nothing(places[0]) if not event.dropped]
+        starts = {}
+        for place in places:
+            fits = self._constraints[place]._is_independent
+            last = max((number for number, event in enumerate(grown) if fits(event.support)), default=None)
+            if last is not None:
+                starts[place] = grown[: last + 1]
+        return starts
+
+    def _forward(self, fresh_starts: dict[int, list[Event]]) -> bool:
+        """Search from every answer under the next constraint; tell whether any answer got better."""
+        better = False
+        for place in range(1, len(self._constraints)):
+            before = self._answers[place - 1]
+            better |= self._attempt(place, before.support, before.history)
+            if fresh := fresh_starts.get(place):
+                better |= self._attempt(place, fresh[-1].support, fresh)
+        return better
+
+    def _backward(self) -> bool:
+        """Search from answers made smaller under the constraint before; tell whether any got better."""
+        better = False
+        for place in reversed(range(len(self._constraints) - 1)):
+            if not self._out_of_time:
+                after = self._answers[place + 1]
+                better |= self._attempt(place, self._reduced(after.support, place), after.history)
+        return better
+
+    def results(self) -> list[SearchResult]:
+        """Return the answers, with values and coefficients computed afresh."""
+        return [
+            self._result(answer, constraint)
+            for answer, constraint in zip(self._answers, self._constraints, strict=True)
+        ]
+
+    def _modelled(self, place: int) -> list[Event]:
+        """Return the moves that strategies on few elements make from the forced elements."""
+        constraint = self._constraints[place]
+        trace = Trace(constraint.forced)
+        models = replace(self._plan, start="model").models(self._objective, constraint)
+        budget = Budget(self._clock)
+        try:
+            run(models, self._objective.start(constraint.forced), trace, budget)
+        except OutOfTime:
+            take_kept(self._objective, trace, budget)
+        return trace.history
+
+    def _attempt(self, place: int, start: IndexArray, history: list[Event]) -> bool:
+        """Search from a set where no search has been; tell whether that gave a better answer.
+
+        ``history`` is the way to the set, or to one that it is a part of.
+        """
+        answer = self._answers[place]
+        if start.tobytes() in answer.seen:
+            return False
+        before = answer.value
+        self._go_to(start)
+        self._search(place, self._extended(history, start))
+        return answer.value > before
+
+    def _extended(self, history: list[Event], start: IndexArray) -> list[Event]:
+        """Return a way to a set with the step from where it ends to the set, if it does not end there."""
+        last = history[-1].support if history else self._constraints[0].forced
+        step = move_between(last, start)
+        if not (step.added or step.dropped):
+            return history
+        seconds, value = self._clock.seconds(), self._state.value
+        event = Event(
+            len(history) + 1, step.added, step.dropped, start.copy(), value, seconds, "perturbation"
+        )
+        return [*history, event]
+
+    def _search(self, place: int, history: list[Event], starts: Sequence[Strategy] = ()) -> list[Event]:
+        """Search from where the state is, up to where a search has been before; keep what is better."""
+        answer, constraint = self._answers[place], self._constraints[place]
+        answer.seen.add(self._state.support.tobytes())
+
+        def is_known(event: Event) -> bool:
+            key = event.support.tobytes()
+            known = key in answer.seen
+            answer.seen.add(key)
+            return known
+
+        plan, rng = self._plan, np.random.default_rng(self._seed)
+        trace = Trace(self._state.support, [is_known], history)
+        self._under_way = place, trace
+        budget = Budget(self._clock)
+        try:
+            run(starts, self._state, trace, budget)
+            budget.moves = plan.max_iter
+            status = run([plan.main(self._objective, constraint, rng)], self._state, trace, budget)
+        except OutOfTime:
+            status, self._out_of_time = Status.TIME_LIMIT, True
+            take_kept(self._objective, trace, budget)
+            self._go_to(trace.support)
+        value = self._state.value
+        if value > answer.value + plan.tol * magnitude(self._state):
+            answer.support, answer.value, answer.status = self._state.support, value, status
+            answer.history = trace.history
+        return trace.history
+
+    def _reduced(self, support: IndexArray, place: int) -> IndexArray:
+        """Return a subset that the constraint allows: drop what is missed least, one at a time."""
+        constraint = self._constraints[place]
+        self._go_to(support)
+        while not constraint._is_independent(self._state.support):
+            losses = self._losses()
+            most_missed_first = self._state.support[np.argsort(losses, kind="stable")]
+            kept = constraint.extend(constraint.forced, most_missed_first)
+            spared = most_missed_first[~np.isin(most_missed_first, kept)][-1]
+            self._state.apply(Move(dropped=(int(spared),)))
+        return self._state.support
+
+    def _losses(self) -> FloatArray:
+        """Return what dropping each of the chosen changes the value by, to second order if it has models."""
+        scored, chosen = self._state, self._state.support
+        if self._by_models and not self._objective.closed_form_gains:
+            assert isinstance(self._state, SparseState)
+            model = self._objective.quadratic_model(self._state, chosen)
+            if model is not None:
+                chosen = np.arange(len(chosen))
+                scored = model.start(chosen)
+        return scored.gains(MoveList(np.full((len(chosen), 1), NOTHING), chosen[:, None]))
+
+    def _go_to(self, target: IndexArray) -> None:
+        if not np.array_equal(self._state.support, target):
+            self._state.apply(move_between(self._state.support, target))
+
+    def _result(self, answer: _Answer, constraint: IndependenceSystem) -> SearchResult:
+        trace = Trace(answer.support, history=answer.history)
+        method = ", ".join(dict.fromkeys([*(e.strategy for e in answer.history), self._plan.method]))
+        evaluated, seconds = self._state.n_evaluations, self._clock.seconds()
+        result = result_of(self._objective, constraint, trace, answer.status, method, evaluated, seconds)
+        return replace(result, n_passes=None)
+
+
+def stepwise_path(
+    objective: SparseObjective,
+    constraints: Sequence[IndependenceSystem],
+    plans: Sequence[Plan],
+    *,
+    rng: np.random.Generator,
+    n_restarts: int = 0,
+    time_limit: float | None = None,
+) -> list[SearchResult]:
+    """Return an answer for each of some constraints, searched by itself and from the answer before.
+
+    For objectives whose every search is expensive; see :func:`warm_path` for others. The answer before would
+    not do by itself: where it was a poor one, a search often stays near it. An interrupt is let through.
+
+    >>> from swapwise import LeastSquares, Uniform
+    >>> objective = LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
+    >>> constraints = [Uniform(3, size) for size in (1, 2)]
+    >>> plans = [resolve(objective, constraint) for constraint in constraints]
+    >>> path = stepwise_path(objective, constraints, plans, rng=np.random.default_rng(0))
+    >>> [result.support.tolist() for result in path]
+    [[1], [1, 2]]
+    """
+    answers: list[SearchResult] = []
+    for constraint, plan in zip(constraints, plans, strict=True):
+        search = partial(best_of_searches, objective, constraint, rng=rng, time_limit=time_limit)
+        found = [search(plan, n_restarts=n_restarts).best]
+        if answers and plan.rule is not None:
+            onward = replace(plan, start="empty", begin=answers[-1].support)
+            found.append(search(onward).best)
+        if any(result.status is Status.INTERRUPTED for result in found):
+            raise KeyboardInterrupt  # of what was cut short no degree is to be chosen
+        answers.append(max(found, key=lambda result: result.value))
+    return answers

@@ -1,0 +1,373 @@
+"""What is run for a problem: the one place where "auto" is decided, and where a misfit is named."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swapwise.budget import Budget
+from swapwise.checks import IndexArray, as_count, as_elements, as_real
+from swapwise.clock import Clock
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.matroid import Matroid
+from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.objectives.ising import IsingPseudoLikelihood
+from swapwise.objectives.least_squares import LeastSquares
+from swapwise.search.loop import Observer, Strategy, search
+from swapwise.search.result import SearchResult
+from swapwise.search.rules import (
+    Acceptance,
+    Additions,
+    BestImprovement,
+    GeometricImprovement,
+    NonOblivious,
+    Oblivious,
+    Pivot,
+    SemiOblivious,
+)
+from swapwise.search.strategies import (
+    LARGEST_FAMILY,
+    BestSingleton,
+    Exhaustive,
+    Given,
+    LocalSearch,
+    MaximalSet,
+    Modular,
+    RandomResidualGreedy,
+    RandomSet,
+    count_bound,
+)
+from swapwise.search.working_sets import ModelRounds, WorkingSets
+
+PIVOTS: dict[str, type[Pivot]] = {rule.name: rule for rule in (Oblivious, SemiOblivious, NonOblivious)}
+OTHERS = ("greedy", "random-residual-greedy", "modular", "random", "exhaustive")
+METHODS = ("auto", *PIVOTS, *OTHERS)
+STARTS = ("auto", "empty", "arbitrary", "greedy", "modular", "best-singleton", "relaxation", "model")
+
+# Up to this many elements, all of them are looked at in every round: working sets would save nothing.
+SMALL = 200
+
+# A graph of more pairs than this is searched by gradients: exact gains take a refit per pair. That is
+# hundreds of times faster, and usually ends within a percent of what the semi-oblivious rule finds.
+MOST_PAIRS_TO_REFIT = 300
+
+#: Finds the set of ``start="relaxation"``; it lies in a layer above.
+Relaxation = Callable[[SetFunction, IndependenceSystem, Clock], IndexArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A method and where it starts, with the words of ``maximize``; nothing is "auto" any more."""
+
+    method: str
+    rule: Pivot | None
+    start: str
+    begin: IndexArray
+    q: int = 1
+    max_iter: int | None = None
+    epsilon: float | None = None
+    tol: float = 1e-10
+    relaxation: Relaxation | None = None
+
+    def search(
+        self,
+        objective: SetFunction,
+        constraint: IndependenceSystem,
+        rng: np.random.Generator,
+        clock: Clock,
+        observers: Iterable[Observer] = (),
+        *,
+        models: Sequence[Strategy] | None = None,
+    ) -> SearchResult:
+        """Search as planned, with ``models`` in place of the planned ones if they are given."""
+        if models is None:
+            models = self.models(objective, constraint)
+        return search(
+            objective,
+            constraint,
+            self.starts(objective, constraint),
+            [*models, self.main(objective, constraint, rng)],
+            self.begin,
+            Budget(clock, self.max_iter),
+            observers,
+        )
+
+    def starts(self, objective: SetFunction, constraint: IndependenceSystem) -> list[Strategy]:
+        """Return what leads to the start that was asked for by name."""
+        if self.start == "greedy":
+            return [LocalSearch(constraint, Additions(), BestImprovement(self.tol))]
+        if self.start == "relaxation":
+            find = self.relaxation
+            assert find is not None
+            return [Given("relaxation", constraint, lambda budget: find(objective, constraint, budget.clock))]
+        jumps = {"arbitrary": MaximalSet, "modular": Modular, "best-singleton": BestSingleton}
+        return [jumps[self.start](constraint)] if self.start in jumps else []
+
+    def models(
+        self, objective: SetFunction, constraint: IndependenceSystem, first: IndexArray | None = None
+    ) -> list[Strategy]:
+        """Return the strategies on few elements; ``first`` is a working set to begin with."""
+        if self.start != "model":
+            return []
+        if isinstance(objective, LeastSquares):
+            return [WorkingSets(constraint, self.tol, first)]
+        return [ModelRounds(constraint, self.tol)]
+
+    def main(
+        self, objective: SetFunction, constraint: IndependenceSystem, rng: np.random.Generator
+    ) -> Strategy:
+        """Return the strategy that the method stands for."""
+        if self.rule is not None:
+            return LocalSearch(constraint, self.rule, self._acceptance(constraint), self.q)
+        if self.method == "greedy":
+            return LocalSearch(constraint, Additions(), BestImprovement(self.tol))
+        if self.method == "modular":
+            return Modular(constraint)
+        if self.method == "random":
+            return RandomSet(constraint, rng)
+        if self.method == "exhaustive":
+            return Exhaustive(objective, constraint)
+        assert isinstance(constraint, Matroid)
+        return RandomResidualGreedy(constraint, rng)
+
+    def _acceptance(self, constraint: IndependenceSystem) -> Acceptance:
+        if self.epsilon is None:
+            return BestImprovement(self.tol)
+        # The paper divides by n; its proof needs only as many terms as a base has elements.
+        return GeometricImprovement(self.epsilon / max(1, constraint.max_size()), self.tol)
+
+
+def resolve(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    method: str | Pivot = "auto",
+    *,
+    start: Any = "auto",
+    q: int = 1,
+    max_iter: int | None = None,
+    epsilon: float | None = None,
+    tol: float = 1e-10,
+    relaxation: Relaxation | None = None,
+) -> Plan:
+    """Check all that was asked for, decide what is "auto", and return what is to be run.
+
+    >>> from swapwise import Linear, Uniform
+    >>> plan = resolve(Linear([1, 3]), Uniform(2, 1))
+    >>> plan.method, plan.start
+    ('oblivious', 'empty')
+    """
+    check_problem(objective, constraint)
+    name, rule = resolve_method(method, objective)
+    tol = as_real(tol, "tol")
+    max_iter = None if max_iter is None else as_count(max_iter, "max_iter")
+    epsilon = None if epsilon is None else as_real(epsilon, "epsilon", positive=True)
+    if as_count(q, "q") == 0:
+        raise ValueError("q must be at least 1, got 0")
+    if rule is None:
+        _require_what_others_need(name, objective, constraint, q, start, epsilon)
+    begin, where = constraint.forced, "empty"
+    found = check_start(start, constraint)
+    if isinstance(found, str):
+        where = _start_of(found, rule, objective, constraint, epsilon)
+    else:
+        begin = found
+    return Plan(name, rule, where, begin, q, max_iter, epsilon, tol, relaxation)
+
+
+def search_by_default(
+    objective: SetFunction, constraint: IndependenceSystem, clock: Clock, start: Any = "auto"
+) -> SearchResult:
+    """Run what is best for a problem."""
+    plan = resolve(objective, constraint, start=start)
+    return plan.search(objective, constraint, np.random.default_rng(0), clock)
+
+
+def resolve_method(method: str | Pivot, objective: SetFunction) -> tuple[str, Pivot | None]:
+    """Return the name of the method, and its pivot rule if it is a local search."""
+    if isinstance(method, str):
+        if method not in METHODS:
+            hint = "; that is sw.exact(objective, constraint)" if method == "exact" else ""
+            raise ValueError(
+                f"method must be a pivot rule or one of {', '.join(METHODS)}; got {method!r}{hint}"
+            )
+        if method == "auto":
+            method = _method_for(objective)
+        if method in OTHERS:
+            return method, None
+        method = PIVOTS[method]()
+    if not isinstance(method, Pivot):
+        hint = f"; call it: {method.__name__}()" if isinstance(method, type) else ""
+        raise TypeError(f"method must be a name or a pivot rule such as sw.Oblivious(), got {method!r}{hint}")
+    lacks = method.missing(objective)
+    if lacks is not None:
+        fitting = [name for name, rule in PIVOTS.items() if rule().missing(objective) is None]
+        raise TypeError(
+            f"the {method.name} rule needs what {type(objective).__name__} lacks: {lacks}. "
+            f"Methods that work here: {', '.join([*fitting, *OTHERS])}"
+        )
+    return method.name, method
+
+
+def _method_for(objective: SetFunction) -> str:
+    """Return the rule that is best for an objective."""
+    if objective.closed_form_gains or not isinstance(objective, SparseObjective):
+        return Oblivious.name
+    if isinstance(objective, IsingPseudoLikelihood) and objective.n > MOST_PAIRS_TO_REFIT:
+        return NonOblivious.name
+    return SemiOblivious.name
+
+
+def _start_of(
+    start: str,
+    rule: Pivot | None,
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    epsilon: float | None,
+) -> str:
+    """Return where a search begins that was given no set."""
+    if rule is None:
+        return "empty"
+    if epsilon is not None and start in ("auto", "empty"):
+        return "best-singleton"  # the geometric rule says nothing at the value 0
+    if start == "model" and not has_model(objective):
+        raise TypeError(
+            f"start='model' needs second-order models, as sw.LeastSquares and sw.Logistic have, and "
+            f"{type(objective).__name__} has none; start='greedy' works here"
+        )
+    if start != "auto":
+        return start
+    if has_model(objective) and (objective.n > SMALL or not isinstance(objective, LeastSquares)):
+        return "model"
+    # Elsewhere than under a matroid each round has very many moves: too many to grow a set by them.
+    is_wide = objective.n > SMALL and not isinstance(constraint, Matroid)
+    return "greedy" if is_wide and (objective.closed_form_gains or objective.streamed) else "empty"
+
+
+def has_model(objective: SetFunction) -> bool:
+    """Tell whether the objective has second-order models."""
+    return (
+        isinstance(objective, SparseObjective)
+        and objective.single
+        and type(objective).quadratic_model is not SparseObjective.quadratic_model
+    )
+
+
+def _require_what_others_need(
+    name: str,
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    q: int,
+    start: object,
+    epsilon: float | None,
+) -> None:
+    """Refuse options of local search, and a constraint that a method is not for."""
+    if q != 1:
+        raise ValueError(f"q is an option of local search; {name} does not use it")
+    if epsilon is not None:
+        raise ValueError(f"epsilon is an option of local search; {name} does not use it")
+    if not (isinstance(start, str) and start in ("auto", "empty")):
+        raise ValueError(f"start is an option of local search; {name} begins where it must")
+    if name == "random-residual-greedy" and not isinstance(constraint, Matroid):
+        raise TypeError(f"random-residual-greedy is for a matroid, got {constraint!r}; greedy works here")
+    if name == "exhaustive" and count_bound(constraint, maximal=objective.monotone) > LARGEST_FAMILY:
+        raise ValueError(
+            f"exhaustive search is for at most {LARGEST_FAMILY:,} sets; this constraint may have more. "
+            f"A local search (method='auto') has no such limit"
+        )
+
+
+def check_start(start: Any, constraint: IndependenceSystem, name: str = "start") -> str | IndexArray:
+    """Return the name of a start, or an independent set, or say what is wrong with it."""
+    if isinstance(start, SearchResult):
+        start = start.support
+    if isinstance(start, str):
+        if start not in STARTS:
+            raise ValueError(
+                f"{name} must be an independent set or one of {', '.join(STARTS)}; got {start!r}"
+            )
+        return start
+    support = as_elements(start, constraint.n, name)
+    loops = np.intersect1d(support, constraint.loops()) if len(support) else support
+    if len(loops):
+        raise ValueError(
+            f"{name} must be independent, but element {loops[0]} is a loop: it can never be chosen"
+        )
+    support = np.union1d(support, constraint.forced)
+    if not constraint._is_independent(support):
+        raise ValueError(
+            f"{name} must be independent, but {support.tolist()} is not allowed by {constraint!r}"
+        )
+    return support
+
+
+def check_problem(objective: SetFunction, constraint: IndependenceSystem) -> None:
+    """Say what is wrong with an objective, a constraint, or the pair of them, if anything is."""
+    if not isinstance(objective, SetFunction):
+        hint = "; wrap a function in sw.CustomSetFunction(function, n)" if callable(objective) else ""
+        kind = type(objective).__name__
+        raise TypeError(f"objective must be a SetFunction such as sw.LeastSquares, got a {kind}{hint}")
+    require_constraint(constraint, objective.n)
+    if objective.n != constraint.n:
+        raise ValueError(
+            f"objective and constraint must have the same ground set, but the objective has "
+            f"n = {objective.n} elements and the constraint n = {constraint.n}"
+        )
+    if hasattr(objective, "edges"):
+        for part in getattr(constraint, "matroids", (constraint,)):
+            if hasattr(part, "edges"):
+                require_same_edges(objective.edges, part.edges)
+    constraint.verify()
+
+
+def require_constraint(constraint: object, n: int | None = None) -> None:
+    """Refuse what is not a constraint."""
+    if isinstance(constraint, IndependenceSystem):
+        return
+    hint = ""
+    if isinstance(constraint, int):
+        hint = f"; did you mean sw.Uniform({'n' if n is None else n}, {constraint})?"
+    elif isinstance(constraint, (list, tuple)):
+        hint = "; several are combined by sw.Intersection(first, second)"
+    raise TypeError(f"constraint must be one such as sw.Uniform or sw.Partition, got {constraint!r}{hint}")
+
+
+Edge = tuple[Hashable, Hashable]
+
+
+def require_same_edges(first: Sequence[Edge], second: Sequence[Edge]) -> None:
+    """Refuse two lists of edges that do not describe one graph, edge by edge.
+
+    Ends may be swapped, and vertices may have other names in the second list (the names of columns, say,
+    in place of their numbers), as long as edges that meet in the first meet in the second.
+
+    >>> require_same_edges([(0, 1), (1, 2)], [("b", "a"), ("b", "c")])
+    >>> require_same_edges([(0, 1), (1, 2)], [(1, 2), (0, 1)])
+    Traceback (most recent call last):
+    ValueError: objective and constraint must list the same edges in the same order, but edge number 0 is \
+(0, 1) in one and (1, 2) in the other
+    """
+    one, other = [frozenset(edge) for edge in first], [frozenset(edge) for edge in second]
+    if one == other:
+        return
+    same_names = set().union(*one) == set().union(*other)
+    if same_names or not _meet_alike(one, other):
+        e = next(e for e in range(len(one)) if one[e] != other[e])
+        raise ValueError(
+            f"objective and constraint must list the same edges in the same order, but edge number {e} is "
+            f"{first[e]} in one and {second[e]} in the other"
+        )
+
+
+def _meet_alike(one: list[frozenset[Hashable]], other: list[frozenset[Hashable]]) -> bool:
+    """Tell whether all edges at a vertex of the first graph have a vertex of the second in common."""
+    common: dict[Hashable, frozenset[Hashable]] = defaultdict(frozenset)
+    for edge, renamed in zip(one, other, strict=True):
+        for vertex in edge:
+            common[vertex] = common[vertex] & renamed if vertex in common else renamed
+            if not common[vertex]:
+                return False
+    return True

@@ -1,0 +1,254 @@
+"""Further searches from other sets, of which the best is kept; joblib may make them elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from swapwise.budget import Budget
+from swapwise.checks import FloatArray, IndexArray, as_count, unwarned
+from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.interrupts import plain_interrupts
+from swapwise.moves import Move, Step, move_between
+from swapwise.objectives.base import SetFunction, State
+from swapwise.search.loop import Observer, Strategy, search
+from swapwise.search.plan import Plan
+from swapwise.search.result import SearchResult, Status
+from swapwise.search.working_sets import WorkingSets
+
+# Searches that begin with a part of the best answer so far begin with this share of it.
+KEPT_OF_BEST = 0.5
+
+# A search that ends like this is the last one.
+CUT_SHORT = (Status.TIME_LIMIT, Status.INTERRUPTED)
+
+DRAWN_AT_RANDOM = ("random", "random-residual-greedy")
+
+# This many searches begin from what is known before the first of them ends. The number does not depend on how
+# many workers there are, so neither does the answer.
+BATCH = 8
+
+# What dask's ``sizeof`` is told of a problem: more than joblib sends along with every job.
+SENT_ONCE = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Searches:
+    """The best of some searches, and the share of them whose answer holds each element."""
+
+    best: SearchResult
+    frequency: FloatArray
+
+
+def best_of_searches(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    plan: Plan,
+    *,
+    rng: np.random.Generator,
+    n_restarts: int = 0,
+    time_limit: float | None = None,
+    observers: Iterable[Observer] = (),
+    first: SearchResult | None = None,
+) -> Searches:
+    """Search as planned, then ``n_restarts`` times more, and keep the best.
+
+    Local searches begin again at random maximal sets, every other one with a part of the best answer so far;
+    methods that draw at random draw again. What is known of the data from one search serves the next. The
+    limit on time is for all searches together: those that it leaves no time for are not made.
+
+    The first search is made here, unless its result is given. The others are jobs for joblib, which makes
+    them here too, one after the other, unless a context such as ``joblib.parallel_config(backend="dask")``
+    says where else.
+
+    >>> from swapwise import Linear, Uniform
+    >>> from swapwise.search.plan import resolve
+    >>> f, constraint = Linear([1, 3, 2]), Uniform(3, 2)
+    >>> rng = np.random.default_rng(0)
+    >>> found = best_of_searches(f, constraint, resolve(f, constraint), rng=rng, n_restarts=3)
+    >>> found.best.support, found.frequency
+    (array([1, 2]), array([0., 1., 1.]))
+    """
+    require_restarts(n_restarts, plan)
+    clock = Clock(time_limit)
+    models = plan.models(objective, constraint)
+    if first is None:
+        first = plan.search(objective, constraint, rng, clock, observers, models=models)
+    if not n_restarts or first.status in CUT_SHORT:
+        return Searches(first, np.bincount(first.support, minlength=objective.n).astype(float))
+    known = next((model.elements for model in models if isinstance(model, WorkingSets)), None)
+    restarts = Restarts(Problem(objective, constraint, plan, known), first, n_restarts, rng)
+    budget, history = Budget(clock), first.history
+    best = search(objective, constraint, [], [restarts], first.support, budget, observers, history)
+    frequency = np.bincount(np.concatenate(restarts.supports), minlength=objective.n) / len(restarts.supports)
+    together = replace(
+        best,
+        method=first.method,
+        strategies=[*first.strategies, *best.strategies],
+        n_evaluations=first.n_evaluations + restarts.n_evaluations,
+    )
+    return Searches(together, frequency)
+
+
+def require_restarts(n_restarts: Any, plan: Plan) -> None:
+    """Refuse restarts of a method that would find the same again."""
+    if as_count(n_restarts, "n_restarts") and plan.rule is None and plan.method not in DRAWN_AT_RANDOM:
+        raise ValueError(
+            f"n_restarts must be 0 for {plan.method}, which would find the same again, got {n_restarts}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What the restarts of a search have in common; ``known`` is the last working set of the first."""
+
+    objective: SetFunction
+    constraint: IndependenceSystem
+    plan: Plan
+    known: IndexArray | None
+
+    def __sizeof__(self) -> int:
+        return SENT_ONCE
+
+
+class Restarts(Strategy):
+    """A batch of searches from other sets, and a jump to the best answer if it is better."""
+
+    name = "restarts"
+
+    def __init__(
+        self, problem: Problem, first: SearchResult, n_restarts: int, rng: np.random.Generator
+    ) -> None:
+        self._problem, self._left, self._rng = problem, n_restarts, rng
+        self.finished = first.status
+        #: The answers of all searches, the first included
+        self.supports = [first.support]
+        self.n_evaluations = 0
+
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Search from other sets until one leads to something better."""
+        while self._left:
+            results = self._batch(state, budget)
+            best = max(results, key=lambda result: result.value)
+            better = best.value > state.value and not np.array_equal(best.support, state.support)
+            steps = self._steps(state, best) if better else []
+            if better:
+                self.finished = best.status if best.status not in CUT_SHORT else self.finished
+                budget.keep(steps, best.value)
+            _stop_if_cut_short(results)
+            if better:
+                state.apply(move_between(state.support, best.support))
+                return steps
+        return []
+
+    def _batch(self, state: State, budget: Budget) -> list[SearchResult]:
+        results: list[SearchResult] = []
+        begins = self._begins(state.support, min(BATCH, self._left))
+
+        def jobs() -> Iterator[Any]:
+            for kept, seed in begins:
+                if not results or results[-1].status not in CUT_SHORT:
+                    left = budget.clock.left()
+                    yield delayed(search_again)(self._problem, kept, seed, None if left == np.inf else left)
+
+        # One job per worker at a time: the time that is left is what is left when it begins.
+        here = self._problem.objective.streamed
+        for result in results_of(jobs(), here=here, pre_dispatch="n_jobs", batch_size=1):
+            results.append(result)
+            self._left -= 1
+            self.supports.append(result.support)
+            self.n_evaluations += result.n_evaluations
+            if result.value > state.value:  # an interrupt is to lose none
+                budget.keep(self._steps(state, result), result.value)
+        return results
+
+    def _begins(self, best: IndexArray, count: int) -> list[tuple[IndexArray, int]]:
+        """Return what searches begin with, and their seeds.
+
+        All begin with what is forced, every other one with a part of the best answer too.
+        """
+        begins = []
+        for number in range(len(self.supports), len(self.supports) + count):
+            kept = self._problem.constraint.forced
+            if number % 2 == 0:
+                kept = np.union1d(best[self._rng.random(len(best)) < KEPT_OF_BEST], kept)
+            begins.append((kept, int(self._rng.integers(2**32))))
+        return begins
+
+    def _steps(self, state: State, result: SearchResult) -> list[Step]:
+        """Return the jump to where a search began, and its moves."""
+        begin = result.support
+        for event in reversed(result.history):
+            begin = Move(event.added, event.dropped).undone.result(begin)
+        jump = move_between(state.support, begin)
+        value = float(self._problem.objective._value(begin))
+        steps = [Step(jump, value, "restart")]
+        for event in result.history:
+            steps.append(Step(Move(event.added, event.dropped), event.value, event.strategy))
+        return steps
+
+
+def _stop_if_cut_short(results: list[SearchResult]) -> None:
+    statuses = {result.status for result in results}
+    if Status.INTERRUPTED in statuses:
+        raise KeyboardInterrupt
+    if Status.TIME_LIMIT in statuses:
+        raise OutOfTime
+
+
+def search_again(problem: Problem, kept: IndexArray, seed: int, time_limit: float | None) -> SearchResult:
+    """Search once more; the answer depends on nothing but the arguments, so any process may do it."""
+    objective, constraint, plan = problem.objective, problem.constraint, problem.plan
+    clock, rng = Clock(time_limit), np.random.default_rng(seed)
+    with unwarned():  # the first search has said what there is to say
+        if plan.rule is None:
+            return plan.search(objective, constraint, rng, clock)
+        models = plan.models(objective, constraint, problem.known)
+        again = replace(plan, begin=constraint.random_set(kept, rng), start="empty")
+        return again.search(objective, constraint, rng, clock, models=models)
+
+
+def results_of(
+    jobs: Iterable[Any], *, here: bool, n_jobs: int | None = None, **options: Any
+) -> Iterator[Any]:
+    """Yield what delayed calls return, in their order.
+
+    Jobs on chunked data are made ``here``: each has the whole cluster work for it, and a job that waits for
+    other jobs on the same cluster may wait for ever.
+
+    >>> list(results_of([delayed(abs)(-1), delayed(abs)(2)], here=True))
+    [1, 2]
+    """
+    if here:
+        return (function(*args, **kwargs) for function, args, kwargs in jobs)
+    found: Iterator[Any] = Parallel(n_jobs=n_jobs, return_as="generator", **options)(jobs)
+    return found
+
+
+def results_so_far(
+    jobs: Sequence[Any], *, here: bool, n_jobs: int | None, progress: bool
+) -> tuple[list[Any], bool]:
+    """Return what delayed calls return, of those that ended before an interrupt, and whether there was one.
+
+    >>> results_so_far([delayed(abs)(-1), delayed(abs)(2)], here=True, n_jobs=None, progress=False)
+    ([1, 2], False)
+    """
+    found: Iterable[Any] = results_of(jobs, here=here, n_jobs=n_jobs)
+    if progress and jobs:
+        from rich.console import Console
+        from rich.progress import track
+
+        found = track(found, "cross-validation", total=len(jobs), console=Console(stderr=True))
+    results: list[Any] = []
+    try:
+        with plain_interrupts():
+            for result in found:
+                results.append(result)
+    except KeyboardInterrupt:
+        return results, True
+    return results, False

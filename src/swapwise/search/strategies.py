@@ -1,0 +1,237 @@
+"""The strategies that look at the whole ground set: local search, greedy methods, and sets in one jump."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import comb
+
+import numpy as np
+
+from swapwise.budget import Budget
+from swapwise.checks import BoolArray, FloatArray, IndexArray, warn
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.matroid import Matroid
+from swapwise.moves import Move, Step, additions, move_between
+from swapwise.numerics import TIE
+from swapwise.objectives.base import SetFunction, State, costs_little, magnitude
+from swapwise.search.loop import Strategy, ending_at
+from swapwise.search.result import Status
+from swapwise.search.rules import Acceptance, BestImprovement, Oblivious, Pivot
+
+# Exhaustive search is for at most this many sets.
+LARGEST_FAMILY = 1_000_000
+
+
+class LocalSearch(Strategy):
+    """Moves to a neighbouring set for as long as the rules find a good enough one."""
+
+    def __init__(
+        self, constraint: IndependenceSystem, rule: Pivot, acceptance: Acceptance, q: int = 1
+    ) -> None:
+        self._constraint, self._rule, self._acceptance, self._q = constraint, rule, acceptance, q
+        self.name, self.finished = rule.name, rule.finished
+        # A rule of one's own, derived from this one, may leave moves out or score them otherwise.
+        self._may_run = type(rule) is Oblivious and isinstance(acceptance, BestImprovement) and q == 1
+
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Make the move that the rules choose, or many at first where that can be done in compiled code."""
+        if self._may_run:
+            self._may_run = False  # once: later moves are for the rounding of many updates
+            steps = state.best_run(self._constraint, self._acceptance.tol, budget)
+            if steps:
+                return ending_at(steps, state.value)
+        found = self._acceptance.pick(self._rule, state, self._constraint, self._q, budget)
+        budget.forget()
+        return [] if found is None else self._make(found.move, state)
+
+    def _make(self, move: Move, state: State) -> Sequence[Step]:
+        before = state.value
+        state.apply(move)
+        if state.value > before:
+            return [Step(move, state.value)]
+        state.apply(move.undone)
+        warn(f"{move} did not raise the value {before:.6g} as predicted: {self._rule.failure_hint}")
+        self.finished = Status.INTERRUPTED
+        return []
+
+
+class Jump(Strategy):
+    """One move to a set that is found by other means; nothing if the set is there already."""
+
+    def __init__(self, constraint: IndependenceSystem) -> None:
+        self._constraint = constraint
+        self._done = False
+
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Go to the set at once."""
+        if self._done:
+            return []
+        self._done = True
+        move = move_between(state.support, self._target(state, budget))
+        budget.forget()
+        if not move.added:
+            return []
+        state.apply(move)
+        return [Step(move, state.value)]
+
+    def _target(self, state: State, budget: Budget) -> IndexArray:
+        raise NotImplementedError
+
+
+class Modular(Jump):
+    """Ignore all interaction: the max-weight set by the gains of single elements (Algorithm 6)."""
+
+    name = "modular"
+
+    def _target(self, state: State, budget: Budget) -> IndexArray:
+        gains = gains_of_additions(state, self._constraint.addable(state.support), budget)
+        found = self._constraint._max_weight_within(np.maximum(gains, 0.0), budget.clock)
+        return np.union1d(found.support, state.support)
+
+
+class RandomSet(Jump):
+    """A random maximal set: the baseline of the paper's second experiment."""
+
+    name = "random"
+
+    def __init__(self, constraint: IndependenceSystem, rng: np.random.Generator) -> None:
+        super().__init__(constraint)
+        self._rng = rng
+
+    def _target(self, state: State, budget: Budget) -> IndexArray:
+        return self._constraint.random_set(state.support, self._rng)
+
+
+class MaximalSet(Jump):
+    """A maximal set in index order: line 2 of the paper's algorithms."""
+
+    name = "arbitrary"
+
+    def _target(self, state: State, budget: Budget) -> IndexArray:
+        return self._constraint.extend(state.support, np.arange(self._constraint.n))
+
+
+class BestSingleton(Jump):
+    """The best single element, completed to a maximal set in index order."""
+
+    name = "best-singleton"
+
+    def _target(self, state: State, budget: Budget) -> IndexArray:
+        first = state.support
+        gains = gains_of_additions(state, self._constraint.addable(first), budget)
+        if gains.max(initial=-np.inf) > -np.inf:
+            first = np.union1d(first, [int(np.argmax(gains))])
+        return self._constraint.extend(first, np.arange(self._constraint.n))
+
+
+class Given(Jump):
+    """A set that is worked out when the search begins, such as the rounding of a relaxation."""
+
+    def __init__(
+        self, name: str, constraint: IndependenceSystem, find: Callable[[Budget], IndexArray]
+    ) -> None:
+        super().__init__(constraint)
+        self.name, self._find = name, find
+
+    def _target(self, state: State, budget: Budget) -> IndexArray:
+        return self._find(budget)
+
+
+class RandomResidualGreedy(Strategy):
+    """In each of rank rounds, add a random element of what would be the max-weight rest.
+
+    The rest is the base of the contracted matroid with the largest sum of marginal gains; one of its
+    elements, each as likely as the others, is added (Chen, Feldman and Karbasi 2018).
+    """
+
+    name = "random-residual-greedy"
+
+    def __init__(self, matroid: Matroid, rng: np.random.Generator) -> None:
+        self._matroid, self._rng = matroid, rng
+
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Make the random addition of this round; none at a base."""
+        gains = gains_of_additions(state, self._matroid.addable(state.support), budget)
+        budget.forget()
+        best_first = np.argsort(-gains, kind="stable")
+        fitting = best_first[np.isfinite(gains[best_first])]
+        rest = np.setdiff1d(self._matroid.extend(state.support, fitting), state.support)
+        if not len(rest):
+            return []
+        move = Move(added=(int(self._rng.choice(rest)),))
+        state.apply(move)
+        return [Step(move, state.value)]
+
+
+class Exhaustive(Strategy):
+    """Evaluates all maximal independent sets and moves to each new best one.
+
+    Of an objective that may not be monotone, all independent sets are evaluated.
+    """
+
+    name = "exhaustive"
+
+    def __init__(self, objective: SetFunction, constraint: IndependenceSystem) -> None:
+        self._sets = independent_sets(constraint, maximal=objective.monotone)
+
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Move to the next set that beats the present one; none when all were seen."""
+        for candidate in self._sets:
+            budget.check()
+            state.n_evaluations += 1
+            value = state.objective._value(candidate)
+            if value > state.value + TIE * max(abs(value), magnitude(state)):
+                move = move_between(state.support, candidate)
+                state.apply(move)
+                return [Step(move, state.value)]
+        return []
+
+
+def greedy(constraint: IndependenceSystem, rule: Pivot, tol: float) -> LocalSearch:
+    """Return the greedy algorithm: local search by additions alone."""
+    return LocalSearch(constraint, rule, BestImprovement(tol))
+
+
+def gains_of_additions(state: State, addable: BoolArray, budget: Budget) -> FloatArray:
+    """Return the gain of adding each element, minus infinity where that is not feasible.
+
+    Until all are known, the best of those that are is kept in the budget.
+    """
+    gains = np.full(len(addable), -np.inf)
+    batch = additions(addable)
+    for piece in budget.pieces([batch], costs_little(state, batch)):
+        scores, listed = state.gains(piece), piece.to_list()
+        gains[listed.added[:, 0]] = scores[np.isfinite(scores)]
+        index, top = piece.best(scores)
+        if index >= 0 and top > 0:
+            budget.keep([Step(piece.move(index), state.value + top)], top)
+    return gains
+
+
+def count_bound(constraint: IndependenceSystem, maximal: bool = True) -> int:
+    """Return a bound on the number of maximal independent sets, or of all independent sets."""
+    forced = len(constraint.forced)
+    candidates, size = constraint.n - len(constraint.loops()) - forced, constraint.max_size() - forced
+    if not maximal:
+        return sum(comb(candidates, k) for k in range(size + 1))
+    return comb(candidates, min(size, (candidates + 1) // 2))
+
+
+def independent_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[IndexArray]:
+    """Yield every independent set with the forced elements, or every maximal one, in lexicographic order."""
+    largest = constraint.max_size()
+    # That all maximal sets are of one size is relied on only where it is known.
+    one_size = maximal and constraint.p == 1 and not constraint.assumptions
+    stack = [constraint.forced]
+    while stack:
+        chosen = stack.pop()
+        addable = np.flatnonzero(constraint.addable(chosen))
+        if not (maximal and len(addable)):
+            yield chosen
+        # Elements come in rising order (after the forced ones), so every set is built in one way.
+        free = np.setdiff1d(chosen, constraint.forced)
+        later = addable[addable > free.max(initial=-1)]
+        for element in later[::-1]:
+            hopeless = one_size and len(chosen) + (later >= element).sum() < largest
+            if not hopeless:
+                stack.append(np.sort(np.append(chosen, element)))
