@@ -14,17 +14,18 @@ ROOT = Path(swapwise.__file__).parent
 
 # Every layer may import those before it: the folders of the package, lowest first.
 LAYERS = [
-    {"checks", "clock", "graphs", "interrupts", "news", "numerics", "threads"},
+    {"checks", "clock", "files", "graphs", "interrupts", "news", "numerics", "threads"},
     {"moves"},
     {"kernels"},
     {"data"},
     {"objectives", "constraints"},
     {"search"},
     {"theory"},
+    {"certify"},
     {"maximize"},
     {"estimators"},
-    {"experiments"},
     {"report"},
+    {"experiments"},
     {"cli"},
     {"__main__"},
 ]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from swapwise.certify.root import relaxation_start
 from swapwise.checks import as_count, as_real, as_time_limit
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
@@ -24,7 +25,6 @@ from swapwise.search.result import Event, SearchResult
 from swapwise.search.run import Plan, run
 from swapwise.search.starts import Start, check_start
 from swapwise.theory.guarantees import Guarantee
-from swapwise.theory.roots import relaxation_start
 from swapwise.theory.run_guarantee import guarantee_of
 
 

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import swapwise as sw
+from swapwise.certify.prover import Prover
 from swapwise.report.quality import COLUMNS, plot_quality, quality_over_sizes
 
 
@@ -206,7 +207,7 @@ def test_an_interrupt_ends_all_sizes(monkeypatch):
     def interrupted(self, *arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("swapwise.theory.prover.Prover._simple_bounds", interrupted)
+    monkeypatch.setattr(Prover, "_simple_bounds", interrupted)
     with pytest.warns(UserWarning, match="interrupted at size 2"):
         frame = quality_over_sizes(objective, lambda size: sw.Uniform(8, size), [2, 3, 4])
     assert frame["size"].tolist() == [2]

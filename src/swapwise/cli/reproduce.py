@@ -106,9 +106,9 @@ def _run_and_report(grid: Sequence[Cell], folder: Path, options: dict[str, Any])
 
     from swapwise.experiments import manifest as manifests
     from swapwise.experiments.measure import to_frame
+    from swapwise.experiments.results import write_results
     from swapwise.experiments.run import run, stored
     from swapwise.experiments.store import Store
-    from swapwise.report.results import write_results
 
     began = perf_counter()
     notes = Console(stderr=True)

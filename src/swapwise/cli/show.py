@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from swapwise.certify.certificate import Certificate
     from swapwise.cli.compiling import Stopwatch
     from swapwise.cli.selection import Selection
     from swapwise.search.result import Status
-    from swapwise.theory.certificate import Certificate
 
 # What has proven a bound.
 KINDS = {
@@ -110,7 +110,7 @@ def _proven(proof: Certificate) -> str:
     if proof.trivial:
         most = f"at most {proof.bounds['all']:.6g} possible, {KINDS['all']}"
         return f"Nothing proven beyond the trivial bound: {value}, {most}"
-    from swapwise.theory.certificate import percent
+    from swapwise.certify.certificate import percent
 
     share = f"at least {percent(proof.ratio)}% of the optimum, {KINDS[proof.kind]}"
     return f"Proven: {share} ({value}, at most {proof.upper_bound:.6g} possible)"

@@ -19,6 +19,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from swapwise.certify.certificate import Certificate
+from swapwise.certify.certify import certify
 from swapwise.checks import FloatArray, IndexArray, as_real, as_vector, unwarned, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
@@ -44,8 +46,6 @@ from swapwise.search.model_start import SMALL, prefers_model
 from swapwise.search.pivots import Pivot
 from swapwise.search.progress import reading_bar
 from swapwise.search.result import SearchResult
-from swapwise.theory.certificate import Certificate
-from swapwise.theory.certify import certify
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from swapwise.certify.root import relaxation_start
 from swapwise.checks import FloatArray, IndexArray, as_time_limit
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
@@ -22,7 +23,6 @@ from swapwise.search.result import Event, SearchResult, Status
 from swapwise.search.run import Plan
 from swapwise.search.starts import begin
 from swapwise.search.steps import move_to
-from swapwise.theory.roots import relaxation_start
 
 # So often the path is gone down and up again; what changes after that is very little.
 SWEEPS = 2

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from swapwise.certify.certify import certify
 from swapwise.experiments.settings import Setting
 from swapwise.maximize import maximize
 from swapwise.search.pivots import NonOblivious, Pivot
 from swapwise.search.result import SearchResult, Status
-from swapwise.theory.certify import certify
 
 DEFAULT, AS_PUBLISHED = "default", "as-published"
 FLAVOURS = (DEFAULT, AS_PUBLISHED)

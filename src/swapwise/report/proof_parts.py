@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from swapwise.certify.certificate import Certificate, percent
 from swapwise.report.parts import GREY, MARKS, Part, as_table, chart
 from swapwise.search.result import SearchResult, Status
-from swapwise.theory.certificate import Certificate, percent
 
 # On a bar that begins at 0, what is open is too small to be read if the value has more than this share.
 _TOO_CLOSE = 0.8

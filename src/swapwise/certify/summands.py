@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from swapwise.certify.branching import Node
+from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import Block
-from swapwise.theory.branching import Node
-from swapwise.theory.region import Region
 
 # All sets of all blocks are looked at beforehand, if that takes no more numbers than this: some seconds.
 MOST_NUMBERS, MOST_SETS = 50_000_000, 200_000

@@ -7,16 +7,16 @@ from functools import partial
 
 import numpy as np
 
+from swapwise.certify.branching import Node
+from swapwise.certify.diagonal import fair_diagonal
+from swapwise.certify.nodes import PerspectiveNode
+from swapwise.certify.region import Region
+from swapwise.certify.set_node import SetNode
+from swapwise.certify.summands import BlockNode, block_tables
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.theory.block_node import BlockNode, block_tables
-from swapwise.theory.branching import Node
-from swapwise.theory.diagonal import fair_diagonal
-from swapwise.theory.perspective_node import PerspectiveNode
-from swapwise.theory.region import Region
-from swapwise.theory.set_node import SetNode
 
 # Up to this many elements the curvature is looked at as a whole.
 WHOLE_CURVATURE_UP_TO = 1000

@@ -9,6 +9,8 @@ from itertools import count
 
 import numpy as np
 
+from swapwise.certify.leaf import finish, soon_small
+from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.numerics import EQUAL, ROUNDING
@@ -16,8 +18,6 @@ from swapwise.objectives.base import SetFunction
 from swapwise.search.problem import require_allowed
 from swapwise.search.result import Status
 from swapwise.search.run import search
-from swapwise.theory.finishing import finish, soon_small
-from swapwise.theory.region import Region
 
 
 class Node(ABC):

@@ -7,6 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from swapwise.certify.bounds import bound_from_concavity, bound_from_gains, bound_of_all, ceiling
+from swapwise.certify.branching import BranchAndBound, Node
+from swapwise.certify.certificate import Certificate
+from swapwise.certify.region import Region
+from swapwise.certify.root import WHOLE_CURVATURE_UP_TO, root_node
+from swapwise.certify.set_node import SetNode
 from swapwise.checks import IndexArray, warn
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
@@ -14,13 +20,7 @@ from swapwise.interrupts import plain_interrupts
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.result import Status
-from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all, ceiling
-from swapwise.theory.branching import BranchAndBound, Node
-from swapwise.theory.certificate import Certificate
 from swapwise.theory.constants import restricted_constants
-from swapwise.theory.region import Region
-from swapwise.theory.roots import WHOLE_CURVATURE_UP_TO, root_node
-from swapwise.theory.set_node import SetNode
 
 # How much of the time that is left each of the simple bounds may take, which are seldom the best ones.
 SHARE_OF_TIME = 0.3

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from swapwise.certify.bounds import bound_from_gains, bound_of_all
+from swapwise.certify.branching import Node
+from swapwise.certify.region import Region
 from swapwise.checks import IndexArray
 from swapwise.clock import Clock
 from swapwise.objectives.base import SetFunction
 from swapwise.search.steps import gains_of_additions
-from swapwise.theory.bounds import bound_from_gains, bound_of_all
-from swapwise.theory.branching import Node
-from swapwise.theory.region import Region
 
 
 class SetNode(Node):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.steps import gains_of_additions
-from swapwise.theory.region import Region
 
 
 def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = None) -> float:

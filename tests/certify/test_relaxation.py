@@ -7,20 +7,21 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import swapwise as sw
+from swapwise.certify import relaxation as relaxation_module
+from swapwise.certify.atoms import Mixture, climb_quadratic
+from swapwise.certify.bounds import bound_from_concavity, bound_from_gains, bound_of_all
+from swapwise.certify.diagonal import best_diagonal, fair_diagonal, is_spared, schur_complement
+from swapwise.certify.nodes import PerspectiveNode
+from swapwise.certify.region import Region
+from swapwise.certify.relaxation import Perspective
+from swapwise.certify.root import relaxation_start, root_node, spare_diagonal
+from swapwise.certify.set_node import SetNode
+from swapwise.certify.summands import BlockNode
 from swapwise.clock import Clock
 from swapwise.constraints.base import MaxWeight
-from swapwise.theory.atoms import Mixture, climb_quadratic
-from swapwise.theory.block_node import BlockNode
-from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all
-from swapwise.theory.diagonal import best_diagonal, fair_diagonal, is_spared, schur_complement
-from swapwise.theory.perspective import Perspective
-from swapwise.theory.perspective_node import PerspectiveNode
-from swapwise.theory.region import Region
-from swapwise.theory.roots import relaxation_start, root_node, spare_diagonal
-from swapwise.theory.set_node import SetNode
+from tests.certify.problem_zoo import COMPLETE, OBJECTIVES, best_of, ising, randoms, tall, tolerance
 from tests.contracts import constraint_zoo as zoo
 from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS, some_allowed_set, subsets
-from tests.theory.problem_zoo import COMPLETE, OBJECTIVES, best_of, ising, randoms, tall, tolerance
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*allows only the empty set",
@@ -455,7 +456,7 @@ def test_a_step_that_would_lower_the_value_is_shortened_or_not_taken(monkeypatch
         pass
     value, point = relaxation.value, relaxation.point
     worst = Mixture([np.sort(np.argsort(relaxation.dual.weights)[:3])], [1.0])
-    monkeypatch.setattr("swapwise.theory.perspective.climb_quadratic", lambda *arguments: worst)
+    monkeypatch.setattr(relaxation_module, "climb_quadratic", lambda *arguments: worst)
     assert not relaxation.improve()
     assert relaxation.value == pytest.approx(value, abs=1e-12)
     np.testing.assert_allclose(relaxation.point, point)

@@ -8,6 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from swapwise.certify.certificate import Certificate
+from swapwise.certify.prover import Prover
 from swapwise.checks import IndexArray, as_count, as_real, as_time_limit, warn
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
@@ -17,9 +19,7 @@ from swapwise.search.progress import proof_bar
 from swapwise.search.result import SearchResult, Status
 from swapwise.search.run import search
 from swapwise.search.starts import check_start
-from swapwise.theory.certificate import Certificate
 from swapwise.theory.guarantees import Guarantee
-from swapwise.theory.prover import Prover
 from swapwise.threads import few_threads
 
 

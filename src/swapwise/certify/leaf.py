@@ -8,10 +8,10 @@ from math import comb
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.theory.region import Region
 
 # A set takes a few nanoseconds; fewer than the second take no more time than a bound, and where no more than
 # a few elements can be added, bounds are hardly ever tight.

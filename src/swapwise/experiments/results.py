@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from swapwise.experiments.claims import Finding, describe, findings, to_markdown
+from swapwise.experiments.figure import draw_figure
 from swapwise.experiments.manifest import Manifest, what_is_missing
+from swapwise.experiments.page import render_page
 from swapwise.experiments.store import write_atomically
-from swapwise.report.figure import draw_figure
-from swapwise.report.page import render_page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from swapwise.certify.atoms import Mixture, Oracle, climb_quadratic
+from swapwise.certify.bounds import cancellation
+from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective
-from swapwise.theory.atoms import Mixture, Oracle, climb_quadratic
-from swapwise.theory.bounds import cancellation
-from swapwise.theory.region import Region
 
 NEWTON_STEPS = 50
 

@@ -9,15 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
+from swapwise.certify import branching, certify
+from swapwise.certify.branching import BranchAndBound
+from swapwise.certify.leaf import finish
+from swapwise.certify.region import Region
+from swapwise.certify.relaxation import Perspective
+from swapwise.certify.root import root_node
 from swapwise.clock import Clock, OutOfTime
-from swapwise.theory import branching
-from swapwise.theory.branching import BranchAndBound
-from swapwise.theory.finishing import finish
-from swapwise.theory.perspective import Perspective
-from swapwise.theory.region import Region
-from swapwise.theory.roots import root_node
-from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
-from tests.theory.problem_zoo import (
+from tests.certify.problem_zoo import (
     GRAPH_CONSTRAINTS,
     OBJECTIVES,
     WAYS,
@@ -28,6 +27,7 @@ from tests.theory.problem_zoo import (
     spins,
     tolerance,
 )
+from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
 
 pytestmark = expected_warnings
 
@@ -187,7 +187,7 @@ def worst_first(patch):
     stay = lambda objective, constraint, clock, start=(): sw.maximize(  # noqa: E731
         objective, constraint, start=constraint.forced if isinstance(start, str) else start, max_iter=0
     )
-    patch.setattr("swapwise.theory.certify.search", stay)
+    patch.setattr(certify, "search", stay)
     patch.setattr(branching, "search", stay)
 
 

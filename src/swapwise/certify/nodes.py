@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from swapwise.certify.atoms import Mixture
+from swapwise.certify.bounds import ceiling
+from swapwise.certify.branching import Node
+from swapwise.certify.diagonal import best_diagonal, is_spared, schur_complement
+from swapwise.certify.region import Region
+from swapwise.certify.relaxation import Dual, Perspective
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SparseObjective
-from swapwise.theory.atoms import Mixture
-from swapwise.theory.bounds import ceiling
-from swapwise.theory.branching import Node
-from swapwise.theory.diagonal import best_diagonal, is_spared, schur_complement
-from swapwise.theory.perspective import Dual, Perspective
-from swapwise.theory.region import Region
 
 # Matrices up to this size have their diagonal chosen with care: each choice takes dozens of factorisations.
 CHOOSE_DIAGONAL_UP_TO = 500
