@@ -24,8 +24,7 @@ from swapwise.search.progress import progress_bar
 from swapwise.search.result import Event, SearchResult
 from swapwise.search.run import Plan, run
 from swapwise.search.starts import Start, check_start
-from swapwise.theory.guarantees import Guarantee
-from swapwise.theory.run_guarantee import guarantee_of
+from swapwise.theory.guarantees import Guarantee, guarantee_of
 
 
 def maximize(
