@@ -66,7 +66,7 @@ def maximize(
     start : str or independent set
         ``"empty"``, ``"arbitrary"`` (a maximal set in index order), ``"greedy"``, ``"modular"``,
         ``"best-singleton"`` (completed to a maximal set), ``"relaxation"`` (near the best fractional set,
-        for objectives with curvature to spare), ``"model"`` (a set that second-order models do not improve,
+        for strongly concave objectives), ``"model"`` (a set that second-order models do not improve,
         for ``LeastSquares``, ``Logistic`` and ``Poisson``: by far the fastest with many elements; ``history``
         begins there), or any independent set, such as the result of another search. The moves of
         ``"greedy"``, forward selection, are in ``start_path``. For local search.

@@ -56,7 +56,7 @@ expected_warnings = pytest.mark.filterwarnings(
     "ignore:.*allows only the empty set",
     "ignore:.*linearly independent",
     "ignore:.*span all that could be added",
-    "ignore:.*no curvature to spare",
+    "ignore:.*no strong-concavity bound",
 )
 
 

@@ -368,7 +368,7 @@ def test_what_certify_and_exact_refuse(function, arguments, options, error, mess
         ([0, 0], {}, ValueError, "repeated"),
         ([0.5], {}, TypeError, "integers"),
         (3, {}, TypeError, "got 3"),
-        ("greedy", {}, TypeError, "a SearchResult or an allowed set, got 'greedy'"),
+        ("greedy", {}, TypeError, "a SearchResult or an independent set, got 'greedy'"),
         (None, {"gap": -0.1}, ValueError, "gap must be"),
         (None, {"gap": "small"}, TypeError, "gap must be"),
     ],

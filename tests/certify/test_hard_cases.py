@@ -7,10 +7,10 @@ import pytest
 
 import swapwise as sw
 from swapwise.certify import certify, leaf
-from swapwise.certify.leaf import finish
+from swapwise.certify.leaf import enumerate_leaf
 from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Perspective
-from swapwise.certify.root import spare_diagonal
+from swapwise.certify.root import diagonal_shift
 from swapwise.search import run
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:UserWarning")
@@ -49,7 +49,7 @@ def test_columns_close_to_the_held_ones_hide_no_set(distance):
         X[:, 1] = X[:, 0] + distance * d
         f, c = sw.LeastSquares(X, 3 * d + r.standard_normal(30)), sw.Uniform(7, 3).contract([0])
         best = sw.maximize(f, c, "exhaustive").value
-        finished = finish(f, Region.of(c), best - 1e-6)
+        finished = enumerate_leaf(f, Region.of(c), best - 1e-6)
         assert finished is None or max(map(f, finished)) == pytest.approx(best, abs=1e-9)
 
 
@@ -61,7 +61,7 @@ def test_weak_duality_with_free_elements_of_other_lengths():
     X[:, 2:] *= 1e3
     f, c = sw.LeastSquares(X, r.standard_normal(9)), sw.Uniform(4, 2)
     region = Region.of(c)
-    relaxation = Perspective(f, region, spare_diagonal(f, region))
+    relaxation = Perspective(f, region, diagonal_shift(f, region))
     assert relaxation.dual.bound >= relaxation.value - 1e-12
     assert relaxation.dual.bound >= sw.maximize(f, c, "exhaustive").value - 1e-12
 

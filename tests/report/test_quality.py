@@ -68,7 +68,7 @@ class TestFrame:
 
     def test_trivial_bounds_are_marked(self):
         wide = sw.LeastSquares(np.random.default_rng(0).standard_normal((15, 60)), np.arange(15.0))
-        with pytest.warns(UserWarning, match="no curvature to spare"):
+        with pytest.warns(UserWarning, match="no strong-concavity bound"):
             frame = quality_over_sizes(wide, lambda size: sw.Uniform(60, size), [1, 7], time_limit=0.2)
         assert frame["trivial"].tolist() == [False, True]
         assert frame["ratio"][1] == pytest.approx(frame["value"][1])

@@ -21,7 +21,7 @@ def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = N
     >>> bound_of_all(Linear([1.0, 2.0, 4.0]), Region.of(Uniform(3, 1)))
     7.0...
     """
-    with unwarned():  # nobody asked for all elements: they may well be collinear or separable
+    with unwarned():  # users did not choose all elements, which may well be collinear or separable
         bound = objective.upper_bound(np.flatnonzero(~region.outside), clock or region.clock)
     return _rounded_up(objective, min(bound, objective.ceiling))
 
@@ -54,8 +54,8 @@ def bound_from_gains(
     others = ~region.outside
     others[support] = False
     gains = np.maximum(gains_of_additions(state, others, clock), 0.0)
-    chosen, heaviest = region.heaviest(gains)
-    return state.value + heaviest + ROUNDING * (abs(state.value) + heaviest), chosen
+    chosen, largest = region.max_weight(gains)
+    return state.value + largest + ROUNDING * (abs(state.value) + largest), chosen
 
 
 def bound_from_concavity(objective: SparseObjective, region: Region, support: IndexArray, m: float) -> float:
@@ -72,11 +72,11 @@ def bound_from_concavity(objective: SparseObjective, region: Region, support: In
     coef = objective.coef(support)
     value, slope = objective.value_at(coef), objective.gradient_at(coef)
     paired, curved = float(slope @ coef), m * float(coef @ coef) / 2
-    heaviest = region.heaviest((slope + m * coef) ** 2 / (2 * m))[1]
+    largest = region.max_weight((slope + m * coef) ** 2 / (2 * m))[1]
     steepness = np.sqrt(np.diag(objective.hessian_at(coef, support)))
-    rounding = ROUNDING * (abs(value) + abs(paired) + curved + heaviest)
+    rounding = ROUNDING * (abs(value) + abs(paired) + curved + largest)
     rounding += cancellation(coef[support], steepness)
-    return value - paired - curved + heaviest + rounding
+    return value - paired - curved + largest + rounding
 
 
 def cancellation(coef: FloatArray, steepness: FloatArray) -> float:

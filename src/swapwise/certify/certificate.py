@@ -19,12 +19,12 @@ _WORTH = 0.01
 class Certificate:
     """A proof of how good an answer is, on these data and for this criterion.
 
-    It compares the answer with every other allowed set by the objective itself. How well any of them will do
-    on new data is another question, about which it says nothing.
+    It compares the answer with every other independent set by the objective itself. It says nothing about how
+    well any of them will do on new data.
 
     Attributes
     ----------
-    upper_bound : no allowed set has a larger value
+    upper_bound : no independent set has a larger value
     value : the value of the answer
     ratio : the answer has at least this share of the optimum. Of a trivial bound it is value divided by bound
         all the same, which is true but no proof of quality: see ``trivial``
