@@ -62,7 +62,7 @@ def opened(tmp_path):
         done = subprocess.run([browser, *options], capture_output=True, text=True, timeout=120, check=True)
         # Chromium complains of the machine too; only what the page does comes from its console.
         complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        assert complaints == []
+        assert complaints == [], "\n".join(complaints)
         return done.stdout
 
     return open_page
