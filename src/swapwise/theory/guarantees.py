@@ -1,4 +1,4 @@
-"""What the theorems promise of an answer before anybody has looked at it.
+"""What the theorems promise of an answer before the search.
 
 Where the paper's printed forms slip, its proofs are followed: ``exp(+…)`` in Table 1 and Theorem 2 is
 ``exp(−…)``; ``M_{s,2}`` in the last row of Table 1 and in the proof of Theorem 4 is ``M_{s,t}``; t is
@@ -105,7 +105,7 @@ def local_search_ratio(
     ``α/β`` at a local optimum. Theorems 3 and 4: the same with ``(α, β₁, β₂) = (m/M, M/m, 0)``.
 
     Theorem 5, at a stop of the geometric rule with δ = ε/s: ``α/(β + ε)``. No move gains ``δ f(X)``, and
-    the proof sums s of them at the most, so that the paper's δ = ε/n is not needed. For systems, too:
+    the proof sums at most s of them, so that the paper's δ = ε/n is not needed. For systems, too:
     there are up to ``s q η`` exchanges, and everything is divided by ``q η``.
     """
     alpha, beta1, beta2 = triple
