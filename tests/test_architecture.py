@@ -14,18 +14,20 @@ ROOT = Path(swapwise.__file__).parent
 
 # Every layer may import those before it: the folders of the package, lowest first.
 LAYERS = [
-    {"checks", "clock", "interrupts", "news", "numerics", "threads"},
+    {"checks", "clock", "files", "interrupts", "news", "numerics", "threads"},
     {"moves"},
     {"budget"},
     {"kernels"},
     {"data"},
-    {"objectives", "constraints"},
+    {"constraints"},
+    {"objectives"},
     {"search"},
     {"theory"},
+    {"certify"},
     {"maximize"},
     {"estimators"},
-    {"experiments"},
     {"report"},
+    {"experiments"},
     {"cli"},
     {"__main__"},
 ]

@@ -27,7 +27,8 @@ from benchmarks.race.store import Store
 from benchmarks.race.tables import figure_tables, markdown, race_tables
 from benchmarks.race.topics import TOPICS, measure
 from benchmarks.race.versions import all_versions, installed
-from swapwise.experiments.store import StoreError, write_atomically
+from swapwise.experiments.store import StoreError
+from swapwise.files import write_atomically
 
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 

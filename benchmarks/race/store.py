@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.race.rows import Figure, Key, Lap, Row, from_json, to_json
-from swapwise.experiments.store import StoreError, write_atomically
+from swapwise.experiments.store import StoreError
+from swapwise.files import write_atomically
 
 
 class Store:

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import Any
 
+from swapwise.certify.certificate import Certificate
+from swapwise.certify.certify import certify, exact
 from swapwise.constraints.base import IndependenceSystem, MaxWeight
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.graphic import Graphic
@@ -33,8 +35,6 @@ from swapwise.objectives.multinomial import Multinomial
 from swapwise.objectives.poisson import Poisson
 from swapwise.search.result import Event, SearchResult, Status
 from swapwise.search.rules import NonOblivious, Oblivious, SemiOblivious
-from swapwise.theory.certificate import Certificate
-from swapwise.theory.certify import certify, exact
 from swapwise.theory.constants import Constant, RestrictedConstants, restricted_constants
 from swapwise.theory.guarantees import Guarantee, guarantee
 from swapwise.theory.localizability import (

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from swapwise.certify.root import relaxation_start
 from swapwise.checks import as_generator, as_time_limit
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
@@ -17,8 +18,7 @@ from swapwise.search.plan import Plan, resolve
 from swapwise.search.progress import progress_bar
 from swapwise.search.result import Event, SearchResult
 from swapwise.search.rules import Pivot
-from swapwise.theory.roots import relaxation_start
-from swapwise.theory.run_guarantee import guarantee_of
+from swapwise.theory.guarantees import guarantee_of
 
 
 def maximize(

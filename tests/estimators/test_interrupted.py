@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from swapwise.estimators.path import warm_path
+from swapwise.search.run import Plan
 
 import swapwise as sw
 from swapwise.estimators import cross_validated, ising_graph_cv
-from swapwise.estimators.path import warm_path
-from swapwise.search.methods import resolve
-from swapwise.search.run import Plan
+from swapwise.search.plan import resolve
 
 N = 12
 
@@ -214,7 +214,7 @@ def test_without_a_fold_the_largest_degree_is_fitted(monkeypatch):
 
 
 def test_a_proof_is_interrupted_in_compiled_code(monkeypatch):
-    from swapwise.theory import prover
+    from swapwise.certify import prover
 
     monkeypatch.setattr(prover, "root_node", lambda *arguments: compiled())
     proof = sw.certify(objective(), sw.Uniform(N, 3), [9, 10, 11])

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from swapwise.estimators.path import warm_path
+from swapwise.search.run import Plan
 
 import swapwise as sw
 from swapwise.estimators import path as path_module
-from swapwise.estimators.path import warm_path
-from swapwise.search.methods import resolve
-from swapwise.search.run import Plan
+from swapwise.search.plan import resolve
 
 
 def correlated(seed, n_samples=60, n_features=30):

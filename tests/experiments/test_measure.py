@@ -133,7 +133,7 @@ def test_a_proof_is_above_all_that_is_known():
     assert proof["status"] == "ITERATION_LIMIT"
 
 
-@pytest.mark.filterwarnings("ignore:.*no curvature to spare")
+@pytest.mark.filterwarnings("ignore:.*no strong-concavity bound")
 def test_a_trivial_bound_is_no_proven_share():
     instance, _ = _instance(REGRESSION_200, 0, 0)
     proof = Proof(ridge=0.0, max_nodes=1).run(REGRESSION_200, instance, 3, "default", 0)

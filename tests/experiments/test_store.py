@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from swapwise.experiments.store import Store, StoreError, write_atomically
+from swapwise.experiments.store import Store, StoreError
 
 
 def row(trial, **figures):
@@ -119,24 +119,3 @@ def test_interrupted_while_it_is_written_a_row_counts(tmp_path, monkeypatch):
 
 def test_lines_are_plain_json(path):
     assert [json.loads(line)["row"]["trial"] for line in path.read_text().splitlines()] == [0, 1, 2]
-
-
-def test_files_are_replaced_in_whole(tmp_path, monkeypatch):
-    path = tmp_path / "new" / "file"
-    write_atomically(path, b"old")
-
-    def fails(*args):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", fails)
-    with pytest.raises(OSError, match="disk full"):
-        write_atomically(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_a_file_keeps_its_permissions(tmp_path):
-    path = tmp_path / "file"
-    path.touch(mode=0o600)
-    write_atomically(path, b"new")
-    assert path.stat().st_mode & 0o777 == 0o600

@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 
 import swapwise as sw
 from swapwise.moves import MoveList
+from swapwise.moves import move_between as move_to
 from swapwise.objectives.addition_bounds import AdditionBounds
 from swapwise.objectives.base import State
-from swapwise.search.steps import move_to
 
 SEPARABLE = pytest.mark.filterwarnings("ignore:the classes are separable")
 QUIET = [
@@ -336,7 +336,7 @@ def test_blocks_of_coefficients_are_bounded_by_values_at_least(groups):
         result = sw.maximize(f, constraint, method)
         assert result.value <= best.value + 1e-9
         assert result.guarantee is None or result.guarantee.ratio <= 1
-    with pytest.warns(UserWarning, match="no curvature to spare"):
+    with pytest.warns(UserWarning, match="no strong-concavity bound"):
         assert sw.certify(f, constraint, best, time_limit=1, gap=0).upper_bound >= best.value - 1e-9
 
 

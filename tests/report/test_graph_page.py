@@ -10,11 +10,11 @@ import pytest
 from swapwise import IsingGraph, IsingGraphCV
 from swapwise.report.fit_parts import degree_part
 from swapwise.report.graph_page import _drawn, _numbered, graph_report
-from tests.report import test_page
-from tests.report.test_page import EVIL, Reader
+from tests.report import pages
+from tests.report.pages import EVIL, Reader
 from tests.report.test_selection import IMAGE, LINK, NARROW, TOGGLE, drawn, harmless, hovered, then
 
-opened = test_page.opened
+opened = pages.opened
 
 NAMES = ["rain", EVIL, IMAGE, LINK, "a & b", "sun"]
 
@@ -90,7 +90,7 @@ class TestContent:
 
     def test_no_name_is_left_as_it_is(self, page):
         for name in (EVIL, IMAGE, LINK):
-            assert name not in test_page.own(page)
+            assert name not in pages.own(page)
         assert set(re.findall(r"\\u003c/?\w*", page)) == {"\\u003cbr"}
 
 

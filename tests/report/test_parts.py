@@ -108,7 +108,7 @@ class TestParts:
         found, open_ = part.figure.data
         assert (found.base[0], found.x[0]) == (0.0, 0.6)
         assert (open_.base[0], open_.base[0] + open_.x[0]) == (0.6, 0.8)
-        assert "at least 74.9 % of the optimum" in certificate_part(replace(proof, value=0.5999), model).words
+        assert "at least 74.9% of the optimum" in certificate_part(replace(proof, value=0.5999), model).words
         assert "better" not in part.words
         better = replace(proof, better=np.array([1]), better_value=0.7)
         assert "a better choice was found, of value 0.7" in certificate_part(better, model.result_).words
@@ -127,21 +127,22 @@ class TestParts:
     def test_value_and_bound_are_told_apart(self, data, model):
         proof = replace(model.certify(*data), value=0.99999999, upper_bound=1.0, bounds={}, resolution=0.0)
         part = certificate_part(proof, model.result_)
-        assert "0.99999999, is at least 99.9999990 % of the optimum" in part.words
+        assert "0.99999999, is at least 99.9999990% of the optimum" in part.words
         assert "says nothing about new data" in part.words
-        assert "at least 99.9999990 % of the optimum" in part.below
+        assert "at least 99.9999990% of the optimum" in part.below
         assert part.figure.layout.xaxis2.ticktext == ("0.99999999", "1")
 
     @pytest.mark.parametrize(
         ("status", "words"),
         [
             (Status.INTERRUPTED, "was interrupted: left to run, it could tighten the bound"),
-            (Status.TIME_LIMIT, "ran out of time: with more, the bound could be tightened"),
-            (Status.ITERATION_LIMIT, "came to its limit of steps: with more, the bound could be tightened"),
+            (Status.TIME_LIMIT, "was stopped after 7 s: left to run, it could tighten the bound"),
+            (Status.ITERATION_LIMIT, "was stopped at its limit of nodes: left to run, it could tighten"),
         ],
     )
     def test_a_proof_that_was_cut_short_could_be_tightened(self, data, model, status, words):
         proof = replace(model.certify(*data), value=0.6, upper_bound=0.8, resolution=0.0, status=status)
+        proof = replace(proof, seconds=7.2)
         assert words in certificate_part(proof, model.result_).words
         assert words in certificate_part(replace(proof, upper_bound=np.inf), model.result_).words
         done = replace(proof, upper_bound=0.6)
@@ -171,9 +172,9 @@ class TestParts:
         numbers = {"value": 0.893, "upper_bound": 1.0, "bounds": {"all": 1.0}, "kind": "all"}
         proof = replace(model.certify(*data), **numbers)
         part = certificate_part(proof, model.result_)
-        assert part.words.startswith("Nothing is proven beyond the trivial bound: the value found is 0.893,")
+        assert part.words.startswith("Nothing proven beyond the trivial bound: the value found is 0.893,")
         assert "no choice can have more than 1, about what everything together has." in part.words
-        assert "nothing beyond the trivial bound" in part.below
+        assert "nothing proven beyond the trivial bound" in part.below
         assert "89.3" not in part.words + part.below
         assert part.figure.data[1].name == "the optimum lies here"
 

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import swapwise as sw
+from swapwise.certify.prover import Prover
 from swapwise.report.quality import COLUMNS, plot_quality, quality_over_sizes
 
 
@@ -67,7 +68,7 @@ class TestFrame:
 
     def test_trivial_bounds_are_marked(self):
         wide = sw.LeastSquares(np.random.default_rng(0).standard_normal((15, 60)), np.arange(15.0))
-        with pytest.warns(UserWarning, match="no curvature to spare"):
+        with pytest.warns(UserWarning, match="no strong-concavity bound"):
             frame = quality_over_sizes(wide, lambda size: sw.Uniform(60, size), [1, 7], time_limit=0.2)
         assert frame["trivial"].tolist() == [False, True]
         assert frame["ratio"][1] == pytest.approx(frame["value"][1])
@@ -206,7 +207,7 @@ def test_an_interrupt_ends_all_sizes(monkeypatch):
     def interrupted(self, *arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("swapwise.theory.prover.Prover._simple_bounds", interrupted)
+    monkeypatch.setattr(Prover, "_simple_bounds", interrupted)
     with pytest.warns(UserWarning, match="interrupted at size 2"):
         frame = quality_over_sizes(objective, lambda size: sw.Uniform(8, size), [2, 3, 4])
     assert frame["size"].tolist() == [2]

@@ -12,11 +12,11 @@ from swapwise.report.document import _STYLE
 from swapwise.report.graph_page import graph_report
 from swapwise.report.parts import GREY, MARKS, SYMBOLS, shown_name
 from swapwise.report.selection import selection_report
-from tests.report import test_page
-from tests.report.test_page import EVIL, Reader
+from tests.report import pages
+from tests.report.pages import EVIL, Reader
 from tests.report.test_selection import drawn, harmless, sample, then
 
-opened = test_page.opened
+opened = pages.opened
 
 ARABIC = "\u0639\u0645\u0648\u062f"
 ODD = [EVIL, "\U0001f600 smile", ARABIC, "", "a long name " * 8]

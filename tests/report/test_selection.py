@@ -17,10 +17,10 @@ from swapwise import (
 from swapwise.report.chosen_parts import MOST_CLASSES, MOST_DRAWN, Chosen
 from swapwise.report.parts import tick
 from swapwise.report.selection import selection_report
-from tests.report import test_page
-from tests.report.test_page import EVIL, Reader
+from tests.report import pages
+from tests.report.pages import EVIL, Reader
 
-opened = test_page.opened
+opened = pages.opened
 
 IMAGE = "</script><img src=x onerror=alert(2)>"
 LINK = '<a href="javascript:alert(3)">go</a>'
@@ -213,7 +213,7 @@ class TestContent:
 
     def test_no_name_is_left_as_it_is(self, page):
         for name in (EVIL, IMAGE, LINK):
-            assert name not in test_page.own(page)
+            assert name not in pages.own(page)
         assert "\\u003c" in page  # only the breaks of hover texts
         assert set(re.findall(r"\\u003c/?\w*", page)) == {"\\u003cbr"}
 

@@ -14,9 +14,9 @@ from swapwise.theory.guarantees import (
     guarantee,
     iterations_for,
     local_search_ratio,
+    submodular_guarantee,
 )
 from swapwise.theory.localizability import Localizability
-from swapwise.theory.run_guarantee import submodular_guarantee
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set", "ignore:.*linearly independent")
 

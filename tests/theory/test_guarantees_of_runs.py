@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
-from swapwise.search.pivots import Pivot
+from swapwise.search.rules import Pivot
 from swapwise.theory.constants import restricted_constants
-from swapwise.theory.guarantees import guarantee
+from swapwise.theory.guarantees import guarantee, guarantee_of
 from swapwise.theory.localizability import Localizability
-from swapwise.theory.run_guarantee import guarantee_of
 from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set", "ignore:.*linearly independent")
@@ -236,7 +235,7 @@ def test_a_large_tol_is_counted(method, epsilon):
 def test_a_promise_is_made_when_it_is_asked_for_and_once(monkeypatch):
     calls = []
     monkeypatch.setattr(
-        "swapwise.theory.run_guarantee.restricted_constants",
+        "swapwise.theory.guarantees.restricted_constants",
         lambda *arguments: calls.append(arguments) or restricted_constants(*arguments),
     )
     result = sw.maximize(sw.LeastSquares(np.eye(3), np.ones(3)), sw.Uniform(3, 2))

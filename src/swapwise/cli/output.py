@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from swapwise.cli.failures import INTERRUPTED, BadInput
+from swapwise.files import write_atomically
 from swapwise.interrupts import plain_interrupts
 
 # Where a file is wanted, if it is, and what makes its content.
@@ -140,8 +141,6 @@ def write_outputs(outputs: Iterable[Output], *, force: bool) -> Written:
 
 
 def _write(path: Path, content: str | bytes) -> None:
-    from swapwise.experiments.store import write_atomically  # takes its time to import: help should not
-
     # Names of files may hold what is no text; that is no reason to lose all.
     data = content.encode(errors="replace") if isinstance(content, str) else content
     write_atomically(path.resolve(), data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,14 +14,17 @@ import typer
 
 from swapwise.cli.failures import INTERRUPTED, terminated_like_interrupted
 from swapwise.cli.options import flag
+from swapwise.files import write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
     from rich.console import Console
     from rich.table import Table
 
     from swapwise.experiments.claims import Finding
     from swapwise.experiments.grid import Cell
+    from swapwise.experiments.manifest import Manifest
 
 STOPPED = "Interrupted; the same command goes on from here."
 
@@ -108,7 +112,6 @@ def _run_and_report(grid: Sequence[Cell], folder: Path, options: dict[str, Any])
     from swapwise.experiments.measure import to_frame
     from swapwise.experiments.run import run, stored
     from swapwise.experiments.store import Store
-    from swapwise.report.results import write_results
 
     began = perf_counter()
     notes = Console(stderr=True)
@@ -130,12 +133,37 @@ def _run_and_report(grid: Sequence[Cell], folder: Path, options: dict[str, Any])
         if rows:
             frame = to_frame(rows)
             try:
-                judged = write_results(folder, frame, manifest)
+                judged = _write_results(folder, frame, manifest)
             except KeyboardInterrupt:
                 notes.print(STOPPED)
                 return False
             _show(Console(), frame, len(grid), judged, folder, perf_counter() - began)
     return complete
+
+
+def _write_results(folder: Path, rows: pd.DataFrame, manifest: Manifest) -> list[Finding]:
+    """Write rows.csv, figure.png, figure.pdf, claims.md and report.html; return what became of the claims."""
+    from swapwise.experiments.claims import describe, findings, to_markdown
+    from swapwise.experiments.figure import draw_figure
+    from swapwise.experiments.manifest import what_is_missing
+    from swapwise.experiments.page import render_page
+
+    judged = findings(rows)
+    about = f"{describe(rows)} {what_is_missing(manifest)}".strip()
+    figure = draw_figure(rows)
+    write_atomically(folder / "rows.csv", rows.to_csv(index=False).encode())
+    write_atomically(folder / "figure.png", _saved(figure, "png"))
+    write_atomically(folder / "figure.pdf", _saved(figure, "pdf"))
+    write_atomically(folder / "claims.md", to_markdown(judged, about).encode())
+    write_atomically(folder / "report.html", render_page(rows, judged, manifest).encode())
+    return judged
+
+
+def _saved(figure: Figure, kind: str) -> bytes:
+    buffer = BytesIO()
+    # No time of day in the file: the same rows give the same bytes.
+    figure.savefig(buffer, format=kind, dpi=200, metadata={"CreationDate": None} if kind == "pdf" else None)
+    return buffer.getvalue()
 
 
 def _say_what_is_there(

@@ -20,9 +20,9 @@ from swapwise.search.result import Status
 if TYPE_CHECKING:
     import pandas as pd
 
+    from swapwise.certify.certificate import Certificate
     from swapwise.cli.problem import Problem
     from swapwise.cli.question import Question
-    from swapwise.theory.certificate import Certificate
 
 ESTIMATORS = {
     Family.LINEAR: "SparseRegressor",

@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from swapwise.certify.certificate import Certificate
     from swapwise.cli.compiling import Stopwatch
     from swapwise.cli.selection import Selection
     from swapwise.search.result import Status
-    from swapwise.theory.certificate import Certificate
 
 # What has proven a bound.
 KINDS = {
@@ -86,34 +86,24 @@ def proof_in_words(proof: Certificate, better: Sequence[str] = ()) -> str:
     >>> proof_in_words(certify(Linear([1, 3, 2]), Uniform(3, 2)))
     'Proven optimal, by marginal gains (objective 5)'
     """
-    said = _proven(proof)
+    said = [_proven(proof)]
     if better:
-        said += f"; better, with {proof.better_value:.6g}, would be {', '.join(better)}"
-    if proof.assumptions:
-        said += f"; assuming {'; and '.join(proof.assumptions)}"
-    if proof.optimal:
-        return said
-    ended = {"INTERRUPTED": "interrupted", "TIME_LIMIT": f"stopped after {proof.seconds:.0f} s"}
-    if proof.status in ended:
-        said += f"; {ended[proof.status]}: more might be proven"
-    if proof.doubt:
-        said += f"; not more because {proof.doubt}"
-    return said
+        said.append(f"better, with {proof.better_value:.6g}, would be {', '.join(better)}")
+    if proof.cut_short:
+        said.append(f"{proof.cut_short}: more might be proven")
+    return "; ".join([*said, *proof.caveats])
 
 
 def _proven(proof: Certificate) -> str:
-    value = f"objective {proof.value:.6g}"
+    verdict, value = proof.verdict, f"objective {proof.value:.6g}"
     if proof.optimal:
-        return f"Proven optimal, {KINDS[proof.kind]} ({value})"
+        return f"{verdict.capitalize()}, {KINDS[proof.kind]} ({value})"
     if not math.isfinite(proof.upper_bound):
-        return f"Nothing proven: {value}, and no bound on what is possible"
+        return f"{verdict.capitalize()}: {value}, and no bound on what is possible"
+    most = f"at most {proof.bounds['all'] if proof.trivial else proof.upper_bound:.6g} possible"
     if proof.trivial:
-        most = f"at most {proof.bounds['all']:.6g} possible, {KINDS['all']}"
-        return f"Nothing proven beyond the trivial bound: {value}, {most}"
-    from swapwise.theory.certificate import percent
-
-    share = f"at least {percent(proof.ratio)}% of the optimum, {KINDS[proof.kind]}"
-    return f"Proven: {share} ({value}, at most {proof.upper_bound:.6g} possible)"
+        return f"{verdict.capitalize()}: {value}, {most}, {KINDS['all']}"
+    return f"Proven: {verdict}, {KINDS[proof.kind]} ({value}, {most})"
 
 
 def ending(status: Status, watch: Stopwatch) -> str:

@@ -20,6 +20,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from swapwise.certify.certificate import Certificate
+from swapwise.certify.certify import certify
+from swapwise.certify.root import relaxation_start
 from swapwise.checks import (
     FloatArray,
     IndexArray,
@@ -53,9 +56,6 @@ from swapwise.search.progress import progress_bar, reading_bar
 from swapwise.search.restarts import Searches, best_of_searches, require_restarts
 from swapwise.search.result import SearchResult, Status
 from swapwise.search.rules import Pivot
-from swapwise.theory.certificate import Certificate
-from swapwise.theory.certify import certify
-from swapwise.theory.roots import relaxation_start
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,8 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from swapwise.certify.certificate import Certificate
+from swapwise.certify.certify import certify
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
 from swapwise.data.two_values import has_blocks
 from swapwise.estimators.base import planned, searched, warn_if_cut_short
@@ -28,8 +30,6 @@ from swapwise.estimators.spins import (
 )
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.search.rules import Pivot
-from swapwise.theory.certificate import Certificate
-from swapwise.theory.certify import certify
 
 # The pairs of 25 vertices. A refit for each of them in every round takes seconds then, and minutes with 64.
 MOST_PAIRS_TO_REFIT = 300

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import mean_poisson_deviance
 from sklearn.utils.validation import check_is_fitted
 
+from swapwise.certify.certificate import Certificate
 from swapwise.checks import FloatArray, IndexArray, as_vector, warn
 from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.scaling import Sample, read_offset
@@ -17,7 +18,6 @@ from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.generalized_linear import GeneralizedLinear
 from swapwise.objectives.poisson import Poisson
 from swapwise.search.result import SearchResult
-from swapwise.theory.certificate import Certificate
 
 # Means beyond these would round to zero or infinity in a deviance.
 SMALLEST, LARGEST = 1e-300, 1e300

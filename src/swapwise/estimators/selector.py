@@ -12,6 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from swapwise.certify.certificate import Certificate
 from swapwise.checks import BoolArray
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.data.open import is_chunked
@@ -21,7 +22,6 @@ from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.poisson import SparsePoissonRegressor
 from swapwise.estimators.regressor import SparseRegressor
 from swapwise.search.rules import Pivot
-from swapwise.theory.certificate import Certificate
 
 ESTIMATORS: dict[str, type[SparseEstimator]] = {
     "squared": SparseRegressor,

@@ -12,7 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from swapwise.experiments.store import StoreError, write_atomically
+from swapwise.experiments.store import StoreError
+from swapwise.files import write_atomically
 
 PACKAGES = ("swapwise", "numpy", "scipy", "numba", "scikit-learn", "networkx", "joblib", "pandas")
 

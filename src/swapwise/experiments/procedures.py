@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from swapwise.certify.certify import certify
 from swapwise.experiments.settings import Setting
 from swapwise.maximize import maximize
 from swapwise.search.result import SearchResult, Status
 from swapwise.search.rules import NonOblivious, Pivot
-from swapwise.theory.certify import certify
 
 DEFAULT, AS_PUBLISHED = "default", "as-published"
 FLAVOURS = (DEFAULT, AS_PUBLISHED)
@@ -98,8 +98,8 @@ class Proof(Procedure):
     """A search with the certificate of its answer.
 
     The certificate may look at a fixed number of parts, not take a fixed time, so that it is the same
-    wherever it runs. A ridge (for one sample) gives the dual bound curvature to spare. Where nothing is
-    proven beyond the trivial bound, there is no share of the optimum.
+    wherever it runs. A ridge (for one sample) makes the objective strongly concave, which the dual bound
+    needs. Where nothing is proven beyond the trivial bound, there is no share of the optimum.
     """
 
     ridge: float

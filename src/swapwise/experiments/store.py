@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -101,30 +100,6 @@ class Store:
                 "to have its row made again, or the file to begin anew"
             )
         return dict(row)
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that it is there in whole or, if something happens, as it was before.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder) / "a", b"text")
-    ...     os.listdir(folder)
-    ['a']
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Of this process only, and no longer than names may be.
-    unfinished = path.with_name(f".{path.name[:40]}.{os.getpid()}.unfinished")
-    try:
-        with open(unfinished, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())  # else the new name may be on disk before what it names
-        if path.exists():
-            shutil.copymode(path, unfinished)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _key(row: Mapping[str, Any]) -> Key:

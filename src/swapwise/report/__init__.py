@@ -1,1 +1,1 @@
-"""Figures and tables for people; the only place that plots."""
+"""Figures, tables and HTML pages for users. Only the paper's reproduction, in experiments, plots besides."""

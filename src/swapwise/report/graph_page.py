@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swapwise.certify.certificate import Certificate
 from swapwise.estimators.ising_graph import BaseIsingGraph
 from swapwise.report.document import table
 from swapwise.report.fit_parts import degree_part
@@ -26,7 +27,6 @@ from swapwise.report.parts import (
 )
 from swapwise.report.proof_parts import certificate_part
 from swapwise.report.search_parts import moves_part, notice_of
-from swapwise.theory.certificate import Certificate
 
 TITLE = "Graph learnt"
 

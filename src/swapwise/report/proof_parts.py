@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from swapwise.certify.certificate import Certificate
 from swapwise.report.parts import GREY, MARKS, Part, as_table, chart
-from swapwise.search.result import SearchResult, Status
-from swapwise.theory.certificate import Certificate, percent
+from swapwise.search.result import SearchResult
 
 # On a bar that begins at 0, what is open is too small to be read if the value has more than this share.
 _TOO_CLOSE = 0.8
@@ -20,12 +20,6 @@ NO_PROOF = (
 )
 
 _ABOUT = "This is about these data and this criterion; it says nothing about new data."
-
-_CUT_SHORT = {
-    Status.TIME_LIMIT: "The proof ran out of time: with more, the bound could be tightened.",
-    Status.ITERATION_LIMIT: "The proof came to its limit of steps: with more, the bound could be tightened.",
-    Status.INTERRUPTED: "The proof was interrupted: left to run, it could tighten the bound.",
-}
 
 
 def certificate_part(certificate: Certificate | None, result: SearchResult) -> Part:
@@ -54,18 +48,18 @@ def certificate_part(certificate: Certificate | None, result: SearchResult) -> P
 def _proof(proven: Certificate) -> str:
     if proven.optimal:
         words = f"no allowed choice has a larger value than {proven.value:.6g} (by {proven.kind})"
-        return f"Proven optimal: {words}. {_ABOUT}"
+        return f"{proven.verdict.capitalize()}: {words}. {_ABOUT}"
     value, bound = _told_apart(proven)
     if not np.isfinite(proven.upper_bound):
         return f"The value found is {value}; no bound on the optimum was proven."
     if proven.trivial:
         return (
-            f"Nothing is proven beyond the trivial bound: the value found is {value}, and no choice can have "
-            f"more than {bound}, about what everything together has."
+            f"{proven.verdict.capitalize()}: the value found is {value}, and no choice can have more than "
+            f"{bound}, about what everything together has."
         )
     return (
-        f"The value found, {value}, is at least {percent(proven.ratio)} % of the optimum: no allowed choice "
-        f"has more than {bound} (proven by {proven.kind}). {_ABOUT}"
+        f"The value found, {value}, is {proven.verdict}: no allowed choice has more than {bound} (proven by "
+        f"{proven.kind}). {_ABOUT}"
     )
 
 
@@ -74,10 +68,10 @@ def _remarks(proven: Certificate) -> Iterator[str]:
         yield f"On the way a better choice was found, of value {proven.better_value:.6g}."
     if proven.assumptions:
         yield f"This assumes {'; and '.join(proven.assumptions)}."
-    if not proven.optimal:
-        yield _CUT_SHORT.get(proven.status, "")
-        if proven.doubt:
-            yield f"More could not be proven because {proven.doubt}."
+    if proven.cut_short:
+        yield f"The proof was {proven.cut_short}: left to run, it could tighten the bound."
+    if proven.doubt and not proven.optimal:
+        yield f"More could not be proven because {proven.doubt}."
 
 
 def _told_apart(proven: Certificate) -> tuple[str, str]:
@@ -90,9 +84,8 @@ def _told_apart(proven: Certificate) -> tuple[str, str]:
 
 def _table(proven: Certificate) -> str:
     value, bound = _told_apart(proven)
-    share = "optimal" if proven.optimal else f"at least {percent(proven.ratio)} % of the optimum"
     rows = [["value found", value], ["bound on the optimum", bound]]
-    rows += [["proven", "nothing beyond the trivial bound" if proven.trivial else share]]
+    rows += [["verdict", proven.verdict]]
     rows += [["largest possible gain", f"{proven.gap:.3g}"]]
     return as_table(["what", "number"], rows)
 

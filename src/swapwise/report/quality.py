@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from swapwise.certify.certify import certify
 from swapwise.checks import as_count, as_real, as_time_limit, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.maximize import maximize
@@ -15,7 +16,6 @@ from swapwise.objectives.base import SetFunction
 from swapwise.report.frames import require_columns
 from swapwise.search.result import Status
 from swapwise.search.rules import Pivot
-from swapwise.theory.certify import certify
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from swapwise.certify.certificate import Certificate
 from swapwise.report.parts import MARKS, Part, as_table, chart, plotted, points
 from swapwise.search.result import Event, SearchResult, Status
-from swapwise.theory.certificate import Certificate
 
 # Gains that differ by more than this factor are drawn on a log axis: else the small ones look like nothing.
 _FEW = 20.0

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from swapwise.certify.certificate import Certificate
 from swapwise.checks import unwarned
 from swapwise.constraints.uniform import Uniform
 from swapwise.estimators.base import SparseEstimator
@@ -21,7 +22,6 @@ from swapwise.report.parts import asked_part, page_of, require_data, shown_name
 from swapwise.report.proof_parts import certificate_part
 from swapwise.report.search_parts import moves_part, notice_of
 from swapwise.search.result import SearchResult
-from swapwise.theory.certificate import Certificate
 
 TITLE = "Features chosen"
 

@@ -1,4 +1,4 @@
-"""What the theorems promise of an answer before anybody has looked at it.
+"""What the theorems promise of an answer before the search.
 
 Where the paper's printed forms slip, its proofs are followed: ``exp(+…)`` in Table 1 and Theorem 2 is
 ``exp(−…)``; ``M_{s,2}`` in the last row of Table 1 and in the proof of Theorem 4 is ``M_{s,t}``; t is
@@ -18,10 +18,12 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.constraints.uniform import Uniform
 from swapwise.numerics import EQUAL
+from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.plan import METHODS, PIVOTS, require_constraint
+from swapwise.search.result import Status
 from swapwise.search.rules import NonOblivious, Oblivious, Pivot
-from swapwise.theory.constants import RestrictedConstants
-from swapwise.theory.localizability import Localizability
+from swapwise.theory.constants import RestrictedConstants, restricted_constants
+from swapwise.theory.localizability import Localizability, known_localizability
 
 Constants = RestrictedConstants | Localizability
 Triple = tuple[float, float, float]
@@ -82,6 +84,8 @@ NO_THEOREM = (
     "set its p if it is one. certify and exact prove how good an answer is without a theorem"
 )
 NO_ROUND = "no iteration was completed"
+# What ``tol`` leaves behind is counted from here on, relative to the value; below, it is rounding.
+NOTEWORTHY = 1e-6
 # How α/β reads for sparse objectives, by how β does
 LIMITS = {"M/m": "m²/M²", "(p − 1 + 1/q) M/m": "m²/((p − 1 + 1/q) M²)"}
 
@@ -100,7 +104,7 @@ def local_search_ratio(
     ``α/β`` at a local optimum. Theorems 3 and 4: the same with ``(α, β₁, β₂) = (m/M, M/m, 0)``.
 
     Theorem 5, at a stop of the geometric rule with δ = ε/s: ``α/(β + ε)``. No move gains ``δ f(X)``, and
-    the proof sums s of them at the most, so that the paper's δ = ε/n is not needed. For systems, too:
+    the proof sums at most s of them, so that the paper's δ = ε/n is not needed. For systems, too:
     there are up to ``s q η`` exchanges, and everything is divided by ``q η``.
     """
     alpha, beta1, beta2 = triple
@@ -368,3 +372,98 @@ def without_constants(name: str, constraint: IndependenceSystem, s: int, T: int 
     if name == "exhaustive":
         return Guarantee(1.0, "exhaustive search", "all sets were seen")
     return _nothing(NO_THEOREM) if constraint.p is None else None
+
+
+def submodular_guarantee(
+    name: str, constraint: IndependenceSystem, T: int | None = None, linear: bool = False
+) -> Guarantee:
+    """Return what is known of a method other than local search for monotone submodular functions.
+
+    It takes more than localizability, which sees exchanges only.
+
+    >>> from swapwise import BMatching, Uniform
+    >>> submodular_guarantee("greedy", Uniform(10, 2))
+    at least 0.75 of the optimum (Nemhauser, Wolsey and Fisher 1978: 1 − (1 − 1/s)^T)
+    >>> submodular_guarantee("greedy", BMatching.complete(4, 1))
+    at least 0.3333 of the optimum (Fisher, Nemhauser and Wolsey 1978: 1/(p + 1))
+    """
+    s, p = constraint.max_size(), constraint.p
+    early = without_constants(name, constraint, s, T)
+    if early is not None:
+        return early
+    assert p is not None
+    if name == "modular":
+        factor = constraint.max_weight(np.zeros(constraint.n)).factor
+        if linear:
+            return Guarantee(factor, "the largest weight", "factor of max_weight", {"factor": factor})
+        return Guarantee(factor / s, "the best of s elements", "factor/s", {"factor": factor, "s": s})
+    if linear and (T is None or s <= T):
+        if name == "greedy" and p > 1:
+            return Guarantee(1 / p, "Jenkyns 1976", "1/p", {"p": p})
+        return Guarantee(1.0, "Edmonds 1971", "greedy is exact on matroids")
+    if name == "random-residual-greedy":
+        return Guarantee(0.25, "Chen, Feldman and Karbasi 2018", "1/4", in_expectation=True)
+    if isinstance(constraint, Uniform):
+        T = s if T is None else T
+        ratio, numbers = 1 - (1 - 1 / s) ** T, {"s": float(s), "T": float(T)}
+        return Guarantee(
+            ratio, "Nemhauser, Wolsey and Fisher 1978", "1 − (1 − 1/s)^T", numbers, reason=NO_ROUND
+        )
+    return Guarantee(1 / (p + 1), "Fisher, Nemhauser and Wolsey 1978", "1/(p + 1)", {"p": p})
+
+
+def guarantee_of(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    method: str | Pivot,
+    *,
+    status: Status,
+    n_iter: int,
+    value: float,
+    q: int = 1,
+    epsilon: float | None = None,
+    tol: float = 0.0,
+) -> Guarantee | None:
+    """Return the guarantee of a search that ended like this, or None if nothing is known of the objective.
+
+    >>> from swapwise import Linear, Uniform
+    >>> guarantee_of(Linear([1, 3]), Uniform(2, 1), "greedy", status=Status.COMPLETE, n_iter=1, value=3.0)
+    the optimum (Edmonds 1971: greedy is exact on matroids)
+    """
+    s, t = constraint.max_size(), constraint.exchange_size(q)
+    if s == 0:
+        return ONLY_EMPTY
+    if constraint.p is None and method != "exhaustive":
+        return _nothing(NO_THEOREM)
+    T, geometric = _full_rounds(status, n_iter), epsilon is not None
+    # A search that stops at tol has gains of up to that left, s times: as if by the geometric rule.
+    left = s * tol * max(abs(value), objective.scale)
+    if T is None and left > NOTEWORTHY * abs(value):
+        if isinstance(method, Pivot) and value > 0:
+            epsilon = max(epsilon or 0.0, left / value)
+        elif isinstance(method, Pivot) or method == "greedy":
+            T = n_iter
+    if isinstance(method, NonOblivious) and method.smoothness == "global":
+        assert isinstance(objective, SparseObjective)
+        method = NonOblivious(objective.smoothness(t))
+    promises = []
+    known = known_localizability(objective)
+    if method == "exhaustive" or (known is not None and isinstance(method, str)):
+        of_values = submodular_guarantee(str(method), constraint, T, objective.linear)
+        promises.append(on_trust(of_values, constraint))
+    elif known is not None and isinstance(method, Oblivious):
+        promises.append(guarantee(method, constraint, known, T, q, epsilon))
+    if isinstance(objective, SparseObjective):
+        constants = restricted_constants(objective, s, min(t, constraint.n))
+        if not isinf(constants.M_1):
+            promises.append(guarantee(method, constraint, constants, T, q, epsilon))
+    best = max(promises, key=lambda promise: promise.ratio, default=None)
+    return best if best is None or geometric else replace(best, max_iterations=None)
+
+
+def _full_rounds(status: Status, n_iter: int) -> int | None:
+    """Return how many rounds looked at all moves; None if the search came to its own end."""
+    if status in (Status.LOCAL_OPTIMUM, Status.COMPLETE):
+        return None
+    # A round that was cut short may have taken the best move that it had seen.
+    return n_iter if status == Status.ITERATION_LIMIT else max(0, n_iter - 1)

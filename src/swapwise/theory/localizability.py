@@ -324,7 +324,7 @@ def _worst(pairs: _Pairs, pair: int, price: float | None) -> tuple[Collection, i
 
 
 def _from_ray(pairs: _Pairs, pair: int, ray: Collection, triple: Triple) -> Counterexample | None:
-    """Return a collection with so many copies of a ray that it fails by the size of the values."""
+    """Return a collection with enough copies of a ray to fail by the size of the values."""
     X, star = pairs.pairs[pair]
     for power in range(64):
         collection = Counter({move: times << power for move, times in ray.items()})

@@ -1,4 +1,4 @@
-"""The best set of a small region of a quadratic objective, by going through its sets in closed form."""
+"""Leaves of branch and bound: small regions of a quadratic objective, enumerated in closed form."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from math import comb
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.theory.region import Region
 
 # A set takes a few nanoseconds; fewer than the second take no more time than a bound, and where no more than
 # a few elements can be added, bounds are hardly ever tight.
 MOST_SETS, QUICK, FEW = 30_000_000, 1_000_000, 6
 
-# Regions with this many times as many sets are split without a look at better bounds.
-SOON = 30
+# Regions with at most this many times as many sets are split at once: better bounds would not pay.
+NEARLY_LEAF = 30
 
 # If more sets than this may be as good as the target, the target is too low, or too many columns are nearly
 # collinear, to end with this region: to look at this many takes about as long as some bounds.
 MOST_FOUND = 256
 
-# Where allowed sets differ in size, all parts of a set found are tried: not more than 2 to this power.
+# Where maximal independent sets differ in size, all subsets of those found are tried, 2 to this power.
 LARGEST_WITH_PARTS = 8
 
 # Held columns of which less is left than this share of their square are nearly collinear: products with the
@@ -35,27 +35,27 @@ SAFE = 1e-6
 NOISE = 1e-13
 
 
-def soon_small(objective: SetFunction, region: Region) -> bool:
+def is_nearly_leaf(objective: SetFunction, region: Region) -> bool:
     """Tell whether a few splits make the region so small that bounds are not worth their time."""
     if not isinstance(objective, SparseObjective) or not (objective.quadratic and objective.single):
         return False
     room, candidates = _room(region), len(region.open)
-    return room <= FEW and comb(candidates, min(room, candidates)) <= SOON * MOST_SETS
+    return room <= FEW and comb(candidates, min(room, candidates)) <= NEARLY_LEAF * MOST_SETS
 
 
-def finish(
-    objective: SetFunction, region: Region, target: float, *, quickly: bool = False
+def enumerate_leaf(
+    objective: SetFunction, region: Region, target: float, *, quick: bool = False
 ) -> list[IndexArray] | None:
     """Return the sets of the region that may exceed the target, if the region is small; else None.
 
-    The sizes of sets are minded first, the constraint only for those that may exceed the target. ``quickly``
-    means only if that takes less time than a bound.
+    Sets of the right size are enumerated first, and the constraint is checked only for those that may exceed
+    the target. ``quick`` means only if that takes less time than a bound.
     """
     if not isinstance(objective, SparseObjective) or not (objective.quadratic and objective.single):
         return None
     held, candidates = region.held, region.open
     room = min(_room(region), len(candidates))
-    most = min(MOST_SETS, QUICK) if quickly and room > FEW else MOST_SETS
+    most = min(MOST_SETS, QUICK) if quick and room > FEW else MOST_SETS
     if comb(len(candidates), room) > most:
         return None
     if not isinstance(region.constraint, Matroid) and room > LARGEST_WITH_PARTS:
@@ -66,7 +66,7 @@ def finish(
     found = _candidates(objective, region, room, objective._embed(held, coef), target - base)
     if found is None:
         return None
-    parts = [support for chosen in found for support in _allowed_parts(region, chosen)]
+    parts = [support for chosen in found for support in _independent_parts(region, chosen)]
     return list({support.tobytes(): support for support in parts}.values())
 
 
@@ -80,7 +80,7 @@ def _room(region: Region) -> int:
 def _candidates(
     objective: SparseObjective, region: Region, room: int, coef: FloatArray, floor: float
 ) -> list[IndexArray] | None:
-    """Return the sets of ``room`` open elements that may add more than ``floor``, allowed or not."""
+    """Return the sets of ``room`` open elements that may add more than ``floor``, independent or not."""
     from swapwise.kernels.completions import completions
 
     elements = np.flatnonzero(~region.outside)
@@ -118,8 +118,8 @@ def _without_held(gram: FloatArray, held: BoolArray) -> tuple[FloatArray, float]
     return gram[np.ix_(~held, ~held)] - across.T @ across, NOISE / least
 
 
-def _allowed_parts(region: Region, chosen: IndexArray) -> list[IndexArray]:
-    """Return the maximal allowed sets among the elements chosen and those held."""
+def _independent_parts(region: Region, chosen: IndexArray) -> list[IndexArray]:
+    """Return the maximal independent sets among the elements chosen and those held."""
     region.clock.check()
     whole = np.union1d(region.held, chosen)
     if region.constraint._is_independent(whole):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 import swapwise as sw
+from swapwise.certify import leaf
 
 Random = np.random.Generator
 
@@ -55,7 +56,7 @@ expected_warnings = pytest.mark.filterwarnings(
     "ignore:.*allows only the empty set",
     "ignore:.*linearly independent",
     "ignore:.*span all that could be added",
-    "ignore:.*no curvature to spare",
+    "ignore:.*no strong-concavity bound",
 )
 
 
@@ -183,7 +184,7 @@ def enumeration(closed_form: bool) -> Iterator[pytest.MonkeyPatch]:
     """Switch the closed form off if asked to, so that nothing but relaxation and branching is left."""
     with pytest.MonkeyPatch.context() as patch:
         if not closed_form:
-            patch.setattr("swapwise.theory.finishing.MOST_SETS", 0)
+            patch.setattr(leaf, "MOST_SETS", 0)
         yield patch
 
 

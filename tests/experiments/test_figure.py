@@ -10,9 +10,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from swapwise.report.figure import SMALL, draw_figure
-from swapwise.report.panels import BEYOND_PANELS, PAPER_PANELS
-from tests.report.test_panels import BAD_ROWS, fake, row, table
+from swapwise.experiments.figure import SMALL, draw_figure
+from swapwise.experiments.panels import BEYOND_PANELS, PAPER_PANELS
+from tests.experiments.test_panels import BAD_ROWS, fake, row, table
 
 
 def lines(axes):
@@ -140,5 +140,5 @@ def test_rows_are_left_as_they_are():
 
 
 def test_importing_the_module_does_not_import_matplotlib():
-    code = "import sys, swapwise.report.figure; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, swapwise.experiments.figure; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

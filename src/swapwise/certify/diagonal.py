@@ -1,4 +1,4 @@
-"""Diagonals that a matrix can spare: D ≥ 0 such that H − D is still positive semidefinite."""
+"""Diagonal shifts of a matrix: D ≥ 0 such that H − D is still positive semidefinite."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from swapwise.clock import Clock
 # error is then below 1e-6.
 SINGULAR = 1e-10
 
-# This share of a diagonal is kept back, so that H − D is positive definite beyond all rounding.
+# This fraction of a diagonal is kept back, so that H − D is positive definite beyond all rounding.
 KEPT_BACK = 1e-4
 
 # No more Newton steps than this for one μ: the next one is as well begun a little off the path.
 NEWTON_STEPS = 8
 
 
-def fair_diagonal(
+def proportional_diagonal(
     H: FloatArray,
     dependencies: Callable[[float], int | None] = lambda least: 0,
     clock: Clock | None = None,
 ) -> FloatArray:
-    """Return a diagonal that H can spare, in proportion to what each element could spare alone.
+    """Return a valid shift in proportion to the largest that each element could have alone.
 
-    Alone, element i can spare ``1 / (H⁻¹)_ii``, what is left of it when all others adapt. Elements that are
-    linear combinations of others (duplicate columns, more features than samples) can spare nothing; they
-    are set aside, and the others share what is left of H when those are free. ``dependencies(least)`` is None
-    if eigenvalues below ``least``, at a unit diagonal, are not zero for certain; then nothing is spared.
-    The clock is looked at between factorisations.
+    Alone, that of element i is ``1 / (H⁻¹)_ii``, the Schur complement of all others. It is 0 for elements
+    that are linear combinations of others (duplicate columns, more features than samples); these are left
+    free, and the rest is a shift of their Schur complement. ``dependencies(least)`` is None if eigenvalues
+    below ``least``, at a unit diagonal, are not zero for certain; then the shift is 0. The clock is checked
+    between factorisations.
 
-    >>> fair_diagonal(np.array([[2.0, 1.0], [1.0, 2.0]])).round(3)
+    >>> proportional_diagonal(np.array([[2.0, 1.0], [1.0, 2.0]])).round(3)
     array([1., 1.])
-    >>> fair_diagonal(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).round(3)
+    >>> proportional_diagonal(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).round(3)
     array([0., 0., 3.])
     """
     diagonal, clock = np.zeros(len(H)), clock or Clock()
@@ -60,14 +60,14 @@ def fair_diagonal(
     together = np.sqrt(alone)[:, None] * vectors / np.sqrt(eigenvalues)
     clock.check()
     most = float(np.linalg.eigvalsh(together.T @ together)[-1])
-    spared = np.zeros(len(scaled))
-    spared[~tied] = (1.0 - KEPT_BACK) * alone / most
-    diagonal[usable] = spared * lengths[usable] ** 2
-    return diagonal if is_spared(H, diagonal) else np.zeros(len(H))
+    shift = np.zeros(len(scaled))
+    shift[~tied] = (1.0 - KEPT_BACK) * alone / most
+    diagonal[usable] = shift * lengths[usable] ** 2
+    return diagonal if is_valid_shift(H, diagonal) else np.zeros(len(H))
 
 
 def schur_complement(H: FloatArray, free: BoolArray) -> FloatArray:
-    """Return what is left of H on the other elements when the ``free`` ones adapt to them."""
+    """Return the Schur complement of the ``free`` elements in H."""
     lengths = np.sqrt(np.diag(H)[free])
     lengths[lengths == 0] = 1.0
     across = H[np.ix_(free, ~free)] / lengths[:, None]
@@ -78,15 +78,15 @@ def schur_complement(H: FloatArray, free: BoolArray) -> FloatArray:
 
 def best_diagonal(
     H: FloatArray,
-    worth: FloatArray,
+    weights: FloatArray,
     start: FloatArray,
     precision: float = 0.1,
     clock: Clock | None = None,
 ) -> FloatArray:
-    """Return nearly the most valuable diagonal: ``worth·D`` at its largest with H − D ⪰ 0 and D ≥ 0.
+    """Return a nearly best shift: the largest ``weights·D`` with H − D ⪰ 0 and D ≥ 0.
 
-    A barrier method: Newton steps on ``worth·D + μ log det(H − D) + μ Σ log D``, with μ falling until the
-    value is within ``precision`` of the best. ``start`` is a diagonal that is spared, and positive.
+    A barrier method: Newton steps on ``weights·D + μ log det(H − D) + μ Σ log D``, with μ falling until the
+    value is within ``precision`` of the best. ``start`` is a valid shift, and positive.
 
     >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
     >>> best_diagonal(H, np.array([1.0, 0.0]), np.ones(2), precision=0.001).round(1)
@@ -94,26 +94,26 @@ def best_diagonal(
     """
     n = len(H)
     D = 0.5 * start
-    worth = worth / float(worth @ D)
+    weights = weights / float(weights @ D)
     mu = 1.0 / n
     while True:
         for _ in range(NEWTON_STEPS):
             if clock is not None:
                 clock.check()
-            ahead = _newton_step(H, worth, D, mu)
+            ahead = _newton_step(H, weights, D, mu)
             if ahead is None:
                 break
             D = ahead
-        if 2 * n * mu <= precision * float(worth @ D):
+        if 2 * n * mu <= precision * float(weights @ D):
             return (1.0 - KEPT_BACK) * D
         mu *= 0.1
 
 
-def _newton_step(H: FloatArray, worth: FloatArray, D: FloatArray, mu: float) -> FloatArray | None:
-    """Return a diagonal of larger ``worth·D + μ log det(H − D) + μ Σ log D``, or None if this is about it."""
+def _newton_step(H: FloatArray, weights: FloatArray, D: FloatArray, mu: float) -> FloatArray | None:
+    """Return a diagonal of larger ``weights·D + μ log det(H − D) + μ Σ log D``, or None at its maximum."""
     factor, barrier = _barrier(H, D)
     inverse = cho_solve(factor, np.eye(len(H)), check_finite=False)
-    slope = worth - mu * np.diag(inverse) + mu / D
+    slope = weights - mu * np.diag(inverse) + mu / D
     curve = mu * inverse * inverse
     curve[np.diag_indices(len(H))] += mu / D**2
     try:
@@ -125,7 +125,7 @@ def _newton_step(H: FloatArray, worth: FloatArray, D: FloatArray, mu: float) -> 
     length = min(1.0, 3.0 / (1.0 + np.sqrt(max(rise, 0.0) / mu)))
     while rise > 0.1 * mu and length > 1e-6:
         ahead = D + length * step
-        gain = length * float(worth @ step) + mu * (_barrier(H, ahead)[1] - barrier)
+        gain = length * float(weights @ step) + mu * (_barrier(H, ahead)[1] - barrier)
         if gain >= 0.01 * length * rise:
             return ahead
         length /= 2
@@ -143,11 +143,11 @@ def _barrier(H: FloatArray, D: FloatArray) -> tuple[tuple[FloatArray, bool], flo
     return (H, False), -np.inf
 
 
-def is_spared(H: FloatArray, D: FloatArray) -> bool:
+def is_valid_shift(H: FloatArray, D: FloatArray) -> bool:
     """Tell whether H − D is positive semidefinite, up to rounding of eigenvalues.
 
     >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> is_spared(H, np.array([1.0, 1.0])), is_spared(H, np.array([1.1, 1.0]))
+    >>> is_valid_shift(H, np.array([1.0, 1.0])), is_valid_shift(H, np.array([1.1, 1.0]))
     (True, False)
     """
     lengths = np.sqrt(np.diag(H))

@@ -19,12 +19,12 @@ _WORTH = 0.01
 class Certificate:
     """A proof of how good an answer is, on these data and for this criterion.
 
-    It compares the answer with every other allowed set by the objective itself. How well any of them will do
-    on new data is another question, about which it says nothing.
+    It compares the answer with every other independent set by the objective itself. It says nothing about how
+    well any of them will do on new data.
 
     Attributes
     ----------
-    upper_bound : no allowed set has a larger value
+    upper_bound : no independent set has a larger value
     value : the value of the answer
     ratio : the answer has at least this share of the optimum. Of a trivial bound it is value divided by bound
         all the same, which is true but no proof of quality: see ``trivial``
@@ -48,6 +48,9 @@ class Certificate:
         "assuming"
     doubt : why more could not be proven, if numbers are to blame, such as a value that is only known within
         bounds; it reads on after "because". Empty if there is no such reason
+    verdict : what is proven in a few words, such as ``"at least 97.0% of the optimum"``
+    caveats : what has to be said with it, in clauses: what it assumes, and what is in doubt
+    cut_short : how the proof was stopped before its end, such as ``"stopped after 10 s"``, or empty
 
     Examples
     --------
@@ -107,31 +110,51 @@ class Certificate:
         trivial_gap = self.bounds.get("all", np.inf) - self.value
         return not self.optimal and not self.gap < (1.0 - _WORTH) * trivial_gap
 
+    @property
+    def verdict(self) -> str:
+        """What is proven, in a few words: optimality, a share of the optimum, or nothing."""
+        if self.optimal:
+            return "proven optimal"
+        if not np.isfinite(self.upper_bound):
+            return "nothing proven"
+        if self.trivial:
+            return "nothing proven beyond the trivial bound"
+        return f"at least {percent(self.ratio)}% of the optimum"
+
+    @property
+    def caveats(self) -> list[str]:
+        """What has to be said with the verdict: what it assumes, and what is in doubt, a clause each."""
+        said = [f"assuming {'; and '.join(self.assumptions)}"] if self.assumptions else []
+        if self.doubt and not self.optimal:  # which is not the reason if a better set was found
+            said.append(f"{'and' if self.better is not None else 'not more because'} {self.doubt}")
+        return said
+
+    @property
+    def cut_short(self) -> str:
+        """How the proof was stopped before its end, in words; empty if it was not, or is complete."""
+        if self.optimal:
+            return ""
+        ways = {
+            Status.TIME_LIMIT: f"stopped after {self.seconds:.0f} s",
+            Status.ITERATION_LIMIT: "stopped at its limit of nodes",
+            Status.INTERRUPTED: "interrupted",
+        }
+        return ways.get(self.status, "")
+
     def __repr__(self) -> str:
         """Return what is proven."""
-        return f"Certificate({self._proven()}{self._remarks()})"
+        better = [] if self.better is None else [f"a better set, {self.better_value:.6g}, was found"]
+        return f"Certificate({'; '.join([self._proven(), *better, *self.caveats])})"
 
     def _proven(self) -> str:
-        value = f"value {self.value:.6g}"
+        said = f"{self.verdict}: value {self.value:.6g}"
         if self.optimal:
-            return f"proven optimal: {value}, by {self.kind}"
+            return f"{said}, by {self.kind}"
         if not np.isfinite(self.upper_bound):
-            return f"nothing proven: {value}, and no upper bound on the optimum"
+            return f"{said}, and no upper bound on the optimum"
         if self.trivial:
-            most = f"at most {self.bounds['all']:.6g} by all elements together"
-            return f"nothing proven beyond the trivial bound: {value}, {most}"
-        bound = f"upper bound {self.upper_bound:.6g}, by {self.kind}"
-        return f"at least {percent(self.ratio)}% of the optimum: {value}, {bound}"
-
-    def _remarks(self) -> str:
-        said = ""
-        if self.better is not None:
-            said += f"; a better set, {self.better_value:.6g}, was found"
-        if self.assumptions:
-            said += f"; assuming {'; and '.join(self.assumptions)}"
-        if self.doubt and not self.optimal:  # which is not the reason if a better set was found
-            said += f"; {'and' if self.better is not None else 'not more because'} {self.doubt}"
-        return said
+            return f"{said}, at most {self.bounds['all']:.6g} by all elements together"
+        return f"{said}, upper bound {self.upper_bound:.6g}, by {self.kind}"
 
 
 def percent(ratio: float) -> str:

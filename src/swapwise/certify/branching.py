@@ -1,58 +1,23 @@
-"""Branch and bound: split the allowed sets, bound f over each part, and drop the parts that cannot win."""
+"""Branch and bound: split the independent sets, bound f over each part, and prune what cannot be best."""
 
 from __future__ import annotations
 
 import heapq
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from itertools import count
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray, unwarned
+from swapwise.certify.leaf import enumerate_leaf, is_nearly_leaf
+from swapwise.certify.nodes import Node
+from swapwise.certify.region import Region
+from swapwise.checks import IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction
 from swapwise.search.loop import require_independent
 from swapwise.search.plan import search_by_default
 from swapwise.search.result import Status
-from swapwise.theory.finishing import finish, soon_small
-from swapwise.theory.region import Region
-
-
-class Node(ABC):
-    """A part of the allowed sets, with a proven upper bound on f over it."""
-
-    #: The kind of bound, a key of ``Certificate.bounds``
-    kind: str
-    region: Region
-    bound: float
-
-    @property
-    def own_bound(self) -> float | None:
-        """The best bound of this kind, if there is one yet."""
-        return self.bound
-
-    @property
-    def fractional(self) -> FloatArray | None:
-        """The fractional set that the bound comes from, if it does."""
-        return None
-
-    @abstractmethod
-    def tighten(self, target: float, clock: Clock) -> None:
-        """Lower the bound until it is at most ``target``, or hardly falls any more."""
-
-    @abstractmethod
-    def candidate(self) -> IndexArray:
-        """Return a set of the region that might be good."""
-
-    @abstractmethod
-    def split(self) -> int:
-        """Return the open element by which to split the region."""
-
-    @abstractmethod
-    def part(self, region: Region) -> Node:
-        """Return the node of a part of the region, with a bound that costs little."""
 
 
 class BranchAndBound:
@@ -69,21 +34,21 @@ class BranchAndBound:
         self.n_nodes = 0
         self._numbers = count()
         self._open: list[tuple[float, int, Node]] = []
-        self._planted = False
-        self._settled = -np.inf
+        self._has_root = False
+        self._leaf_bound = -np.inf
         self._doubt = ""
 
-    def plant(self, root: Node) -> None:
-        """Begin with the node of all allowed sets."""
-        self._planted = True
+    def set_root(self, root: Node) -> None:
+        """Begin with the node of all independent sets."""
+        self._has_root = True
         self._put(root)
 
     @property
     def upper_bound(self) -> float:
-        """No allowed set has a larger value than this: what was dropped is at most the cutoff."""
-        if not self._planted:
+        """No independent set has a larger value than this: what was pruned is at most the cutoff."""
+        if not self._has_root:
             return np.inf
-        return max(self.cutoff, self._settled, -self._open[0][0] if self._open else -np.inf)
+        return max(self.cutoff, self._leaf_bound, -self._open[0][0] if self._open else -np.inf)
 
     @property
     def cutoff(self) -> float:
@@ -93,26 +58,26 @@ class BranchAndBound:
     @property
     def is_open(self) -> bool:
         """Whether there are parts that might hold a better set."""
-        return bool(self._open) or not self._planted
+        return bool(self._open) or not self._has_root
 
     @property
     def doubt(self) -> str:
         """The set that keeps the bound up because its value is only known within bounds, in words, or ''."""
-        return self._doubt if self.cutoff < self._settled == self.upper_bound else ""
+        return self._doubt if self.cutoff < self._leaf_bound == self.upper_bound else ""
 
     def run(
         self,
         clock: Clock,
         gap: float = 0.0,
         max_nodes: int | None = None,
-        tell: Callable[[], None] = lambda: None,
+        notify: Callable[[], None] = lambda: None,
     ) -> Status:
         """Go on until the best set has at least ``1 − gap`` of the bound, or clock or nodes run out."""
         while self.is_open and self.cutoff < (1.0 - gap) * self.upper_bound:
             if max_nodes is not None and self.n_nodes >= max_nodes:
                 return Status.ITERATION_LIMIT
             self.step(clock)
-            tell()
+            notify()
         return Status.COMPLETE
 
     def step(self, clock: Clock) -> None:
@@ -132,40 +97,40 @@ class BranchAndBound:
         """Return the parts of a node that are worth another look."""
         if node.bound > self.cutoff:
             self.n_nodes += 1
-            if self._finished(node, clock, quickly=True):
+            if self._enumerated(node, clock, quick=True):
                 return []
-            if self.n_nodes == 1 or not soon_small(self.objective, node.region):
+            if self.n_nodes == 1 or not is_nearly_leaf(self.objective, node.region):
                 node.tighten(self.cutoff, clock)
                 self._improve(*self._try(node), node.region, clock)
-            if node.bound > self.cutoff and self._finished(node, clock, quickly=False):
+            if node.bound > self.cutoff and self._enumerated(node, clock, quick=False):
                 return []
         if node.bound <= self.cutoff:
             return []
         if not len(node.region.open):
-            self._settle(node.region.held, node.region, clock)
+            self._evaluate(node.region.held, node.region, clock)
             return []
         element = node.split()
         regions = node.region.with_inside(element), node.region.with_outside(element)
         return [part for part in map(node.part, regions) if part.bound > self.cutoff]
 
-    def _finished(self, node: Node, clock: Clock, *, quickly: bool) -> bool:
-        """Return whether all sets of a node could be looked at; then the best of them is known."""
-        found = finish(self.objective, node.region, self.cutoff, quickly=quickly)
+    def _enumerated(self, node: Node, clock: Clock, *, quick: bool) -> bool:
+        """Enumerate the sets of a node if they are few enough, so that its best is known; return whether."""
+        found = enumerate_leaf(self.objective, node.region, self.cutoff, quick=quick)
         for support in found or ():
             clock.check()
-            self._settle(support, node.region, clock)
+            self._evaluate(support, node.region, clock)
         return found is not None
 
-    def _settle(self, support: IndexArray, region: Region, clock: Clock) -> None:
-        """Take note of one set: of its value, and of how large that may be where numbers do not say."""
+    def _evaluate(self, support: IndexArray, region: Region, clock: Clock) -> None:
+        """Evaluate one set: its value, and an upper bound on it where rounding leaves it uncertain."""
         with unwarned():
             value = self.objective._value(support)
             bound = max(value, self.objective.upper_bound(support, clock))
         clock.check()  # cut short, the bound may be a poor one, and would stay
         self._improve(support, value, region, clock)
-        if bound > max(self._settled, self.cutoff):
+        if bound > max(self._leaf_bound, self.cutoff):
             known = f"between {value:.8g} and {bound:.8g}" if bound < np.inf else f"at {value:.8g} or above"
-            self._settled = bound
+            self._leaf_bound = bound
             self._doubt = (
                 f"the value of {support.tolist()} is only known to lie {known}: {self.objective.doubt}"
             )
@@ -175,7 +140,7 @@ class BranchAndBound:
         return support, self.objective._value(support)
 
     def _improve(self, support: IndexArray, value: float, region: Region, clock: Clock) -> None:
-        """Keep a set that is better than the best so far, and see where local search takes it."""
+        """Keep a set that is better than the incumbent, and improve it by local search."""
         if value <= self.cutoff:
             return
         require_independent(region.constraint, support)

@@ -8,6 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from swapwise.certify.certificate import Certificate
+from swapwise.certify.prover import Prover
 from swapwise.checks import IndexArray, as_count, as_real, as_time_limit, warn
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
@@ -15,9 +17,7 @@ from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.plan import check_problem, check_start, search_by_default
 from swapwise.search.progress import proof_bar
 from swapwise.search.result import SearchResult, Status
-from swapwise.theory.certificate import Certificate
 from swapwise.theory.guarantees import Guarantee
-from swapwise.theory.prover import Prover
 from swapwise.threads import few_threads
 
 
@@ -31,7 +31,7 @@ def certify(
     max_nodes: int | None = None,
     progress: bool = False,
 ) -> Certificate:
-    """Prove how far from the best allowed set an answer can be.
+    """Prove how far from the best independent set an answer can be.
 
     The best set is the one with the largest objective on the data that the objective was made from: the
     proof says nothing about new data. It is computed in double precision, whatever the precision of the data.
@@ -39,14 +39,14 @@ def certify(
     The best of all bounds that hold here: the value of all elements together; the paper's concavity lemma
     at the answer; marginal gains, if f is submodular; the best that each block could have by itself, if the
     objective is a sum over blocks (the vertices of an Ising model), else the dual bound of the perspective
-    relaxation, if it has curvature to spare (a ridge, or columns that are not collinear); and branch and
+    relaxation, if it is strongly concave (a ridge, or columns that are not collinear); and branch and
     bound on top of these, for as long as there is time. Whenever it stops, what it returns is proven.
 
     Parameters
     ----------
     objective : SetFunction
     constraint : IndependenceSystem
-    result : SearchResult or allowed set, optional
+    result : SearchResult or independent set, optional
         The answer to judge. Without it, the answer of ``maximize(objective, constraint)``.
     time_limit : float, optional
         Seconds after which the best bound so far is returned; None for no limit.
@@ -83,18 +83,18 @@ def certify(
     gap = as_real(gap, "gap")
     if gap >= 1:
         raise ValueError(f"gap must be at least 0 and below 1, got {gap:g}")
-    most = _most_nodes(max_nodes)
+    most = _as_max_nodes(max_nodes)
     clock = Clock(as_time_limit(time_limit))
     support, value, status = _answer(objective, constraint, result, clock)
     with _observer("certify", progress) as observe, few_threads(objective.n):
         prover = Prover(objective, constraint, support, value, observe)
-        prover.run(_patience(clock, status), gap, most)
+        prover.run(_proof_clock(clock, status), gap, most)
     certificate = prover.certificate(clock.seconds())
     proven = prover.tree.value >= (1.0 - gap) * certificate.upper_bound
     if isinstance(objective, SparseObjective) and prover.by_values_only and not proven:
         warn(
-            f"no curvature to spare is known of {objective!r}, so only values bound it; a ridge would help, "
-            "or for an objective of your own, hessian_diagonal_bound() or strong_concavity(t)"
+            f"no strong-concavity bound is known for {objective!r}, so only values bound it; a ridge would "
+            "help, or for an objective of your own, hessian_diagonal_bound() or strong_concavity(t)"
         )
     return certificate
 
@@ -107,12 +107,11 @@ def exact(
     max_nodes: int | None = None,
     progress: bool = False,
 ) -> SearchResult:
-    """Find the best allowed set, with the proof that it is.
+    """Find the best independent set, with the proof that it is.
 
-    Branch and bound: the allowed sets are split by an element that is forced in or out, every part is
-    bounded as in :func:`certify`, and parts that cannot hold a better set than the best so far are dropped.
-    Parts of a least-squares problem that have at most some ten million sets are gone through one by one,
-    in closed form.
+    Branch and bound: the independent sets are split by an element that is forced in or out, every part is
+    bounded as in :func:`certify`, and parts that cannot hold a better set than the incumbent are pruned.
+    Parts of a least-squares problem that have at most some ten million sets are enumerated in closed form.
 
     Parameters
     ----------
@@ -132,7 +131,7 @@ def exact(
         Its ``certificate`` has the bound, the ratio proven and the number of parts looked at. Its status is
         one of
 
-        - OPTIMAL: no allowed set is better, and that is proven;
+        - OPTIMAL: no independent set is better, and that is proven;
         - TIME_LIMIT: the time was up before that was proven;
         - ITERATION_LIMIT: ``max_nodes`` parts were looked at before that was proven;
         - INTERRUPTED: by the keyboard, or because values contradict each other and no search could go on;
@@ -152,19 +151,19 @@ def exact(
     """
     check_problem(objective, constraint)
     _require_bounds(objective)
-    most = _most_nodes(max_nodes)
+    most = _as_max_nodes(max_nodes)
     clock = Clock(as_time_limit(time_limit))
     first = search_by_default(objective, constraint, clock)
     with _observer("exact", progress) as observe, few_threads(objective.n):
         prover = Prover(objective, constraint, first.support, first.value, observe)
-        status = prover.run(_patience(clock, first.status), 0.0, most)
+        status = prover.run(_proof_clock(clock, first.status), 0.0, most)
     tree = prover.tree
     certificate = prover.certificate(clock.seconds(), of_best=True)
     result = SearchResult(
         support=tree.support,
         value=tree.value,
         coef=objective.coef(tree.support) if isinstance(objective, SparseObjective) else None,
-        status=Status.OPTIMAL if certificate.optimal else _why(first.status, status),
+        status=Status.OPTIMAL if certificate.optimal else _unproven_status(first.status, status),
         n_iter=first.n_iter,
         n_evaluations=first.n_evaluations,
         seconds=clock.seconds(),
@@ -177,16 +176,16 @@ def exact(
     return result
 
 
-def _most_nodes(max_nodes: int | None) -> int | None:
+def _as_max_nodes(max_nodes: int | None) -> int | None:
     return None if max_nodes is None else as_count(max_nodes, "max_nodes")
 
 
-def _patience(clock: Clock, status: Status) -> Clock:
-    """Return how long proofs may take: whoever interrupted the search does not want to wait for them."""
+def _proof_clock(clock: Clock, status: Status) -> Clock:
+    """Return how long proofs may take: no time at all if the search was interrupted."""
     return Clock(0.0) if status == Status.INTERRUPTED else clock
 
 
-def _why(of_search: Status, of_proof: Status) -> Status:
+def _unproven_status(of_search: Status, of_proof: Status) -> Status:
     return Status.INTERRUPTED if of_search == Status.INTERRUPTED else of_proof
 
 
@@ -204,7 +203,7 @@ def _answer(
         found = search_by_default(objective, constraint, clock)
         return found.support, found.value, found.status
     if isinstance(result, str):
-        raise TypeError(f"result must be a SearchResult or an allowed set, got {result!r}")
+        raise TypeError(f"result must be a SearchResult or an independent set, got {result!r}")
     support = check_start(result, constraint, "result")
     assert isinstance(support, np.ndarray)
     return support, float(objective._value(support)), Status.COMPLETE

@@ -1,4 +1,4 @@
-"""The perspective relaxation and what it is made of: regions, mixtures, diagonals, nodes."""
+"""The perspective relaxation and what it is made of: regions, combinations, diagonals, nodes."""
 
 import numpy as np
 import pytest
@@ -7,26 +7,25 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import swapwise as sw
+from swapwise.certify import relaxation as relaxation_module
+from swapwise.certify.bounds import bound_from_concavity, bound_from_gains, bound_of_all
+from swapwise.certify.diagonal import best_diagonal, is_valid_shift, proportional_diagonal, schur_complement
+from swapwise.certify.nodes import PerspectiveNode, SetNode
+from swapwise.certify.region import Region
+from swapwise.certify.relaxation import ConvexCombination, Perspective, pairwise_frank_wolfe
+from swapwise.certify.root import diagonal_shift, relaxation_start, root_node
+from swapwise.certify.summands import BlockNode
 from swapwise.clock import Clock
 from swapwise.constraints.base import MaxWeight
-from swapwise.theory.atoms import Mixture, climb_quadratic
-from swapwise.theory.block_node import BlockNode
-from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all
-from swapwise.theory.diagonal import best_diagonal, fair_diagonal, is_spared, schur_complement
-from swapwise.theory.perspective import Perspective
-from swapwise.theory.perspective_node import PerspectiveNode
-from swapwise.theory.region import Region
-from swapwise.theory.roots import relaxation_start, root_node, spare_diagonal
-from swapwise.theory.set_node import SetNode
+from tests.certify.problem_zoo import COMPLETE, OBJECTIVES, best_of, ising, randoms, tall, tolerance
 from tests.contracts import constraint_zoo as zoo
 from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS, some_allowed_set, subsets
-from tests.theory.problem_zoo import COMPLETE, OBJECTIVES, best_of, ising, randoms, tall, tolerance
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*allows only the empty set",
     "ignore:.*linearly independent",
     "ignore:.*span all that could be added",
-    "ignore:.*no curvature to spare",
+    "ignore:.*no strong-concavity bound",
 )
 
 
@@ -50,7 +49,7 @@ def sets_of(region, allows):
 
 
 def check_heaviest(region, allows, weights, exact):
-    support, bound = region.heaviest(weights)
+    support, bound = region.max_weight(weights)
     heaviest = max(weights[sorted(s)].sum() for s in sets_of(region, allows))
     assert bound >= heaviest - 1e-9
     chosen = frozenset(support.tolist())
@@ -73,7 +72,7 @@ def test_the_heaviest_set_of_a_region_of_a_matroid_is_found(family, data):
     specimen, random = data.draw(FAMILIES[family]), data.draw(randoms)
     region, weights = some_region(random, specimen.matroid), weights_of(random, specimen.matroid.n)
     check_heaviest(region, specimen.allows, weights, exact=True)
-    assert weights[region.heavy(weights)].sum() == pytest.approx(region.heaviest(weights)[1])
+    assert weights[region.greedy_set(weights)].sum() == pytest.approx(region.max_weight(weights)[1])
 
 
 @pytest.mark.parametrize("family", SYSTEMS)
@@ -84,7 +83,7 @@ def test_no_set_of_a_region_of_a_system_is_heavier_than_said(family, data):
     region, weights = some_region(random, specimen.system), weights_of(random, specimen.system.n)
     exact = specimen.system.max_weight(weights).exact and not len(region.held)
     check_heaviest(region, specimen.allows, weights, exact)
-    heavy = region.heavy(weights)
+    heavy = region.greedy_set(weights)
     assert specimen.allows(frozenset(heavy.tolist()))
     assert np.isin(region.held, heavy).all()
     assert not region.outside[heavy].any()
@@ -109,8 +108,8 @@ def test_where_the_heaviest_set_is_not_known_its_bound_counts(monkeypatch):
     half = MaxWeight(np.array([0]), 1.0, factor=0.5)
     monkeypatch.setattr(sw.Uniform, "_max_weight", lambda constraint, weights: half)
     region = Region.of(sw.Uniform(4, 2))
-    assert region.heaviest(np.ones(4))[1] == 2
-    assert region.with_inside(3).heaviest(np.array([1.0, 1.0, 1.0, 5.0]))[1] == 5 + 2
+    assert region.max_weight(np.ones(4))[1] == 2
+    assert region.with_inside(3).max_weight(np.array([1.0, 1.0, 1.0, 5.0]))[1] == 5 + 2
 
 
 @pytest.mark.parametrize("family", [*FAMILIES, *SYSTEMS])
@@ -152,14 +151,14 @@ def smallest_eigenvalue(H, D):
 
 @settings(max_examples=60)
 @given(randoms, st.integers(1, 6))
-def test_a_fair_diagonal_is_spared(random, n):
+def test_a_proportional_diagonal_is_a_valid_shift(random, n):
     H = positive(random, n)
-    D = fair_diagonal(H)
+    D = proportional_diagonal(H)
     assert (D > 0).all()
     assert smallest_eigenvalue(H, D) >= -1e-12
-    assert is_spared(H, D)
+    assert is_valid_shift(H, D)
     # And no multiple of it is: the matrix is at its limit.
-    assert not is_spared(H, 1.001 * D)
+    assert not is_valid_shift(H, 1.001 * D)
     assert smallest_eigenvalue(H, 1.001 * D) < 0
 
 
@@ -169,7 +168,7 @@ def test_a_fair_diagonal_leaves_collinear_columns_alone(random, n):
     A = random.standard_normal((8, n))
     A[:, 0] = [A[:, 1], -2 * A[:, 1], 0 * A[:, 1]][random.integers(3)]
     H = A.T @ A
-    D = fair_diagonal(H)
+    D = proportional_diagonal(H)
     assert D[0] == 0
     assert D[1] == 0 or not H[0, 0]
     assert (D[2:] > 0).all()
@@ -177,21 +176,21 @@ def test_a_fair_diagonal_leaves_collinear_columns_alone(random, n):
 
 
 def test_a_matrix_with_nothing_to_spare_spares_nothing():
-    assert fair_diagonal(np.ones((3, 3))).tolist() == [0, 0, 0]
-    assert fair_diagonal(np.zeros((2, 2))).tolist() == [0, 0]
-    assert fair_diagonal(np.empty((0, 0))).tolist() == []
+    assert proportional_diagonal(np.ones((3, 3))).tolist() == [0, 0, 0]
+    assert proportional_diagonal(np.zeros((2, 2))).tolist() == [0, 0]
+    assert proportional_diagonal(np.empty((0, 0))).tolist() == []
 
 
 @settings(max_examples=30)
 @given(randoms)
 def test_a_fair_diagonal_scales_with_the_elements(random):
     H, lengths = positive(random, 4), 10.0 ** random.integers(-4, 5, 4)
-    scaled = fair_diagonal(H * np.outer(lengths, lengths))
-    np.testing.assert_allclose(scaled, fair_diagonal(H) * lengths**2, rtol=1e-6)
+    scaled = proportional_diagonal(H * np.outer(lengths, lengths))
+    np.testing.assert_allclose(scaled, proportional_diagonal(H) * lengths**2, rtol=1e-6)
 
 
 def check_best(H, worth, optimum, precision):
-    D = best_diagonal(H, worth, fair_diagonal(H), precision)
+    D = best_diagonal(H, worth, proportional_diagonal(H), precision)
     assert (D >= 0).all()
     assert smallest_eigenvalue(H, D) >= -1e-12
     # And a little is kept back against rounding.
@@ -221,7 +220,7 @@ def test_the_best_diagonal_of_three_elements(random):
     def least(D):
         return np.linalg.eigvalsh(H - np.diag(D))[0]
 
-    start = 0.5 * fair_diagonal(H)
+    start = 0.5 * proportional_diagonal(H)
     found = minimize(
         lambda D: -worth @ D,
         start,
@@ -233,7 +232,7 @@ def test_the_best_diagonal_of_three_elements(random):
     feasible = np.clip(found.x, 0, None)
     feasible -= max(0.0, -least(feasible))
     reached = worth @ feasible if (feasible >= 0).all() else 0.0
-    D = best_diagonal(H, worth, fair_diagonal(H), 1e-3)
+    D = best_diagonal(H, worth, proportional_diagonal(H), 1e-3)
     assert (D >= 0).all()
     assert least(D) >= -1e-12
     assert worth @ D >= (1 - 2e-3) * reached - 1e-9
@@ -241,11 +240,11 @@ def test_the_best_diagonal_of_three_elements(random):
 
 def test_is_spared_knows_too_much_from_enough():
     H = np.array([[2.0, 1.0], [1.0, 2.0]])
-    assert is_spared(H, np.array([0.999, 0.999]))
-    assert not is_spared(H, np.array([1.001, 1.001]))
-    assert not is_spared(H, np.array([2.1, 0.0]))
-    assert not is_spared(np.ones((2, 2)), np.array([1e-9, 0.0]))
-    assert is_spared(np.empty((0, 0)), np.empty(0))
+    assert is_valid_shift(H, np.array([0.999, 0.999]))
+    assert not is_valid_shift(H, np.array([1.001, 1.001]))
+    assert not is_valid_shift(H, np.array([2.1, 0.0]))
+    assert not is_valid_shift(np.ones((2, 2)), np.array([1e-9, 0.0]))
+    assert is_valid_shift(np.empty((0, 0)), np.empty(0))
 
 
 @settings(max_examples=30)
@@ -265,27 +264,27 @@ def test_a_schur_complement_is_the_least_over_the_free_elements(random, n):
 
 def test_equal_sets_share_and_small_shares_go():
     a, b = np.array([0, 1]), np.array([1, 2])
-    mixture = Mixture([a, b, a.copy(), np.array([3])], [0.25, 0.5, 0.25, 1e-15])
-    assert [s.tolist() for s in mixture.sets] == [[0, 1], [1, 2]]
-    np.testing.assert_allclose(mixture.shares, [0.5, 0.5])
-    np.testing.assert_allclose(mixture.point(4), [0.5, 1, 0.5, 0])
+    combination = ConvexCombination([a, b, a.copy(), np.array([3])], [0.25, 0.5, 0.25, 1e-15])
+    assert [s.tolist() for s in combination.sets] == [[0, 1], [1, 2]]
+    np.testing.assert_allclose(combination.weights, [0.5, 0.5])
+    np.testing.assert_allclose(combination.point(4), [0.5, 1, 0.5, 0])
 
 
 @given(randoms, st.floats(0.01, 0.99))
 def test_a_blend_lies_between(random, share):
     sets = [np.sort(random.permutation(6)[:3]) for _ in range(4)]
-    first, second = (Mixture(random.permutation(sets), random.random(4) + 0.1) for _ in range(2))
+    first, second = (ConvexCombination(random.permutation(sets), random.random(4) + 0.1) for _ in range(2))
     blended = first.blend(second, share)
     np.testing.assert_allclose(blended.point(6), (1 - share) * first.point(6) + share * second.point(6))
-    assert blended.shares.sum() == pytest.approx(1)
+    assert blended.weights.sum() == pytest.approx(1)
     assert first.blend(second, 1.0).point(6) == pytest.approx(second.point(6))
 
 
 def test_a_mixture_may_lose_sets_or_all_of_them():
-    mixture = Mixture([np.array([0]), np.array([1]), np.array([0, 1])], [0.2, 0.2, 0.6])
-    kept = mixture.within(lambda s: 0 in s)
-    np.testing.assert_allclose(kept.shares, [0.25, 0.75])
-    assert mixture.within(lambda s: 5 in s) is None
+    combination = ConvexCombination([np.array([0]), np.array([1]), np.array([0, 1])], [0.2, 0.2, 0.6])
+    kept = combination.within(lambda s: 0 in s)
+    np.testing.assert_allclose(kept.weights, [0.25, 0.75])
+    assert combination.within(lambda s: 5 in s) is None
 
 
 def heaviest_pair(now):
@@ -298,7 +297,7 @@ def test_climbing_again_and_again_ends_at_the_best_mixture(random):
     n, k = 5, 2
     B = random.standard_normal((4, n))
     curve, slope = B.T @ B, random.random(n) * 3
-    mixture = start = Mixture([np.array([0, 1])], [1.0])
+    combination = start = ConvexCombination([np.array([0, 1])], [1.0])
     way = np.zeros(n)
 
     def model(way):
@@ -306,11 +305,11 @@ def test_climbing_again_and_again_ends_at_the_best_mixture(random):
 
     for _ in range(40):
         now = slope - curve @ way
-        mixture = climb_quadratic(mixture, np.arange(n), now, curve, heaviest_pair, 60, 1e-9)
-        before, way = way, mixture.point(n) - start.point(n)
+        combination = pairwise_frank_wolfe(combination, np.arange(n), now, curve, heaviest_pair, 60, 1e-9)
+        before, way = way, combination.point(n) - start.point(n)
         assert model(way) >= model(before) - 1e-12
-        assert mixture.shares.sum() == pytest.approx(1)
-        assert (mixture.shares > 0).all()
+        assert combination.weights.sum() == pytest.approx(1)
+        assert (combination.weights > 0).all()
     best = minimize(
         lambda z: -model(z - start.point(n)),
         np.full(n, k / n),
@@ -328,9 +327,9 @@ def test_climbing_again_and_again_ends_at_the_best_mixture(random):
 def test_climbing_makes_the_best_of_the_sets_at_hand(random):
     """None that has a share is liked less than another."""
     n, B = 6, random.standard_normal((5, 6))
-    start = Mixture([np.sort(random.permutation(n)[:2]) for _ in range(5)], random.random(5) + 0.1)
+    start = ConvexCombination([np.sort(random.permutation(n)[:2]) for _ in range(5)], random.random(5) + 0.1)
     curve, slope = B.T @ B, random.random(n)
-    end = climb_quadratic(start, np.arange(n), slope, curve, lambda now: start.sets[0], 3000, 1e-7)
+    end = pairwise_frank_wolfe(start, np.arange(n), slope, curve, lambda now: start.sets[0], 3000, 1e-7)
     left = slope - curve @ (end.point(n) - start.point(n))
     liked = [left[support].sum() for support in end.sets]
     assert max(liked) - min(liked) <= 1e-6
@@ -338,17 +337,17 @@ def test_climbing_makes_the_best_of_the_sets_at_hand(random):
 
 
 def test_climbing_needs_only_the_elements_at_hand():
-    start, elements = Mixture([np.array([2, 7])], [1.0]), np.array([2, 5, 7])
+    start, elements = ConvexCombination([np.array([2, 7])], [1.0]), np.array([2, 5, 7])
     slope, curve = np.array([1.0, 3.0, 2.0]), np.zeros((3, 3))
-    end = climb_quadratic(start, elements, slope, curve, lambda now: np.array([5, 7]), 10, 0.0)
+    end = pairwise_frank_wolfe(start, elements, slope, curve, lambda now: np.array([5, 7]), 10, 0.0)
     assert [s.tolist() for s in end.sets] == [[5, 7]]
 
 
 # The relaxation
 
 
-def spared_problem(random, n=6):
-    """Return an objective of which every element has curvature to spare, and its diagonal."""
+def strongly_concave_problem(random, n=6):
+    """Return an objective of which every element has a strong-concavity margin, and its diagonal."""
     kind = random.choice(["tall", "ridge", "logistic", "ising"])
     if kind == "ridge":
         X, y = random.standard_normal((3, n)), random.standard_normal(3)
@@ -357,13 +356,13 @@ def spared_problem(random, n=6):
         objective = sw.IsingPseudoLikelihood(ising(random, n).spins.T, 0.2, edges=COMPLETE)
     else:
         objective = OBJECTIVES[kind](random, n)
-    return objective, spare_diagonal(objective, Region.of(sw.Uniform(n, n)))
+    return objective, diagonal_shift(objective, Region.of(sw.Uniform(n, n)))
 
 
-def some_mixture(random, region, allows, count=3):
+def some_combination(random, region, allows, count=3):
     sets = sets_of(region, allows)
     chosen = [np.array(sorted(sets[i]), dtype=np.intp) for i in random.integers(len(sets), size=count)]
-    return Mixture(chosen, random.random(count) + 0.1)
+    return ConvexCombination(chosen, random.random(count) + 0.1)
 
 
 def phi(relaxation, z):
@@ -387,10 +386,10 @@ def some_specimen(random):
 @settings(max_examples=60)
 @given(randoms)
 def test_on_a_set_the_relaxation_is_f(random):
-    objective, diagonal = spared_problem(random)
+    objective, diagonal = strongly_concave_problem(random)
     region = Region.of(sw.Uniform(6, 6))
     support = np.flatnonzero(random.random(6) < 0.5)
-    relaxation = Perspective(objective, region, diagonal, Mixture([support], [1.0]))
+    relaxation = Perspective(objective, region, diagonal, ConvexCombination([support], [1.0]))
     assert relaxation.value == pytest.approx(objective(support), abs=1e-10)
     np.testing.assert_allclose(relaxation.coef, objective.coef(support), atol=1e-5)
 
@@ -398,7 +397,7 @@ def test_on_a_set_the_relaxation_is_f(random):
 @settings(max_examples=60)
 @given(randoms)
 def test_between_sets_the_relaxation_is_concave(random):
-    objective, diagonal = spared_problem(random)
+    objective, diagonal = strongly_concave_problem(random)
     relaxation = Perspective(objective, Region.of(sw.Uniform(6, 6)), diagonal)
     ends = [(random.random(6) < 0.5) * random.random(6) for _ in range(2)]
     values = [phi(relaxation, z) for z in ends]
@@ -408,7 +407,7 @@ def test_between_sets_the_relaxation_is_concave(random):
 @settings(max_examples=60)
 @given(randoms)
 def test_every_point_proves_a_bound_on_a_region(random):
-    objective, diagonal = spared_problem(random)
+    objective, diagonal = strongly_concave_problem(random)
     constraint, allows = some_specimen(random)
     region = some_region(random, constraint)
     best = best_of(objective, sets_of(region, allows))
@@ -431,10 +430,10 @@ def test_every_point_proves_a_bound_on_a_region(random):
 @settings(max_examples=60)
 @given(randoms)
 def test_fractional_sets_are_worth_no_more_than_the_bound_and_only_improve(random):
-    objective, diagonal = spared_problem(random)
+    objective, diagonal = strongly_concave_problem(random)
     constraint, allows = some_specimen(random)
     region = some_region(random, constraint)
-    relaxation = Perspective(objective, region, diagonal, some_mixture(random, region, allows))
+    relaxation = Perspective(objective, region, diagonal, some_combination(random, region, allows))
     first = relaxation.dual.bound - relaxation.value
     for _ in range(6):
         before = relaxation.value
@@ -442,20 +441,20 @@ def test_fractional_sets_are_worth_no_more_than_the_bound_and_only_improve(rando
         rose = relaxation.improve()
         assert relaxation.value >= before - tolerance(objective, before, 1e-10)
         assert not rose or relaxation.value > before
-        assert relaxation.point == pytest.approx(relaxation.mixture.point(6))
-        for support in relaxation.mixture.sets:
+        assert relaxation.point == pytest.approx(relaxation.combination.point(6))
+        for support in relaxation.combination.sets:
             assert frozenset(support.tolist()) in sets_of(region, allows)
     assert relaxation.dual.bound - relaxation.value <= max(first, 1e-9)
 
 
 def test_a_step_that_would_lower_the_value_is_shortened_or_not_taken(monkeypatch):
     objective, region = tall(np.random.default_rng(0), 8), Region.of(sw.Uniform(8, 3))
-    relaxation = Perspective(objective, region, spare_diagonal(objective, region))
+    relaxation = Perspective(objective, region, diagonal_shift(objective, region))
     while relaxation.improve():
         pass
     value, point = relaxation.value, relaxation.point
-    worst = Mixture([np.sort(np.argsort(relaxation.dual.weights)[:3])], [1.0])
-    monkeypatch.setattr("swapwise.theory.perspective.climb_quadratic", lambda *arguments: worst)
+    worst = ConvexCombination([np.sort(np.argsort(relaxation.dual.weights)[:3])], [1.0])
+    monkeypatch.setattr(relaxation_module, "pairwise_frank_wolfe", lambda *arguments: worst)
     assert not relaxation.improve()
     assert relaxation.value == pytest.approx(value, abs=1e-12)
     np.testing.assert_allclose(relaxation.point, point)
@@ -465,7 +464,7 @@ def test_a_step_that_would_lower_the_value_is_shortened_or_not_taken(monkeypatch
 def test_bound_and_value_meet_at_the_best_fractional_set(seed):
     objective = tall(np.random.default_rng(seed), 8)
     region = Region.of(sw.Uniform(8, 3))
-    relaxation = Perspective(objective, region, spare_diagonal(objective, region))
+    relaxation = Perspective(objective, region, diagonal_shift(objective, region))
     while relaxation.improve():
         pass
     assert relaxation.dual.bound == pytest.approx(relaxation.value, rel=1e-4)
@@ -474,7 +473,7 @@ def test_bound_and_value_meet_at_the_best_fractional_set(seed):
 @settings(max_examples=30)
 @given(randoms)
 def test_weights_are_the_slope_of_the_relaxation(random):
-    objective, diagonal = spared_problem(random)
+    objective, diagonal = strongly_concave_problem(random)
     relaxation = Perspective(objective, Region.of(sw.Uniform(6, 3)), diagonal)
     z = random.uniform(0.2, 0.8, 6)
     phi(relaxation, z)
@@ -488,7 +487,7 @@ def test_weights_are_the_slope_of_the_relaxation(random):
 @given(randoms)
 def test_the_curve_is_that_of_the_relaxation(random):
     """Also for elements at 0, where the derivative is one-sided."""
-    objective, diagonal = spared_problem(random)
+    objective, diagonal = strongly_concave_problem(random)
     relaxation = Perspective(objective, Region.of(sw.Uniform(6, 3)), diagonal)
     z = random.uniform(0.2, 0.8, 6) * (random.random(6) < 0.8)
     phi(relaxation, z)
@@ -511,9 +510,9 @@ def test_elements_without_a_charge_are_used_at_will():
     X = random.standard_normal((9, 5))
     X[:, 1] = X[:, 0]
     objective, region = sw.LeastSquares(X, random.standard_normal(9)), Region.of(sw.Uniform(5, 2))
-    diagonal = spare_diagonal(objective, region)
+    diagonal = diagonal_shift(objective, region)
     assert (diagonal > 0).tolist() == [False, False, True, True, True]
-    relaxation = Perspective(objective, region, diagonal, Mixture([np.array([2])], [1.0]))
+    relaxation = Perspective(objective, region, diagonal, ConvexCombination([np.array([2])], [1.0]))
     assert relaxation.point.tolist() == [1, 1, 1, 0, 0]
     assert relaxation.value == pytest.approx(objective([0, 1, 2]))
     np.testing.assert_allclose(relaxation.slope[:2], 0, atol=1e-8)
@@ -522,12 +521,12 @@ def test_elements_without_a_charge_are_used_at_will():
 def test_another_diagonal_gives_another_bound_that_holds():
     objective, constraint = tall(np.random.default_rng(1), 6), sw.Uniform(6, 2)
     region = Region.of(constraint)
-    fair = spare_diagonal(objective, region)
+    fair = diagonal_shift(objective, region)
     relaxation = Perspective(objective, region, fair)
     relaxation.improve()
     best = sw.maximize(objective, constraint, "exhaustive").value
     value = relaxation.value
-    relaxation.charge_by(0.1 * fair)
+    relaxation.set_diagonal(0.1 * fair)
     assert relaxation.value > value
     assert relaxation.dual.bound >= best
 
@@ -567,7 +566,7 @@ def check_node(objective, node, allows, target):
 @settings(max_examples=60)
 @given(randoms)
 def test_nodes_of_the_relaxation_lose_no_set_above_the_target(random):
-    objective, diagonal = spared_problem(random)
+    objective, diagonal = strongly_concave_problem(random)
     constraint, allows = some_specimen(random)
     region = some_region(random, constraint)
     values = sorted({objective(sorted(s)) for s in sets_of(region, allows)})
@@ -575,7 +574,7 @@ def test_nodes_of_the_relaxation_lose_no_set_above_the_target(random):
     node = PerspectiveNode(objective, region, diagonal)
     for part in check_node(objective, node, allows, target):
         check_node(objective, part, allows, target)
-        for support in part._relax().mixture.sets:
+        for support in part._relax().combination.sets:
             assert frozenset(support.tolist()) in sets_of(part.region, allows)
 
 
@@ -613,10 +612,10 @@ def test_nodes_of_blocks_lose_no_set_above_the_target(random):
         check_node(objective, part, allows, target)
 
 
-def test_a_better_diagonal_lowers_the_bound_and_is_still_spared():
+def test_a_better_diagonal_lowers_the_bound_and_is_still_a_valid_shift():
     objective = tall(np.random.default_rng(3), 8)
     node = PerspectiveNode(
-        objective, Region.of(sw.Uniform(8, 3)), spare_diagonal(objective, Region.of(sw.Uniform(8, 3)))
+        objective, Region.of(sw.Uniform(8, 3)), diagonal_shift(objective, Region.of(sw.Uniform(8, 3)))
     )
     fair = node.diagonal
     for _ in range(5):
@@ -627,7 +626,7 @@ def test_a_better_diagonal_lowers_the_bound_and_is_still_spared():
         node._improve(0.0, Clock())
     assert node.bound < before
     assert not np.allclose(node.diagonal, fair)
-    assert is_spared(objective.curvature(np.arange(8)), node.diagonal)
+    assert is_valid_shift(objective.curvature(np.arange(8)), node.diagonal)
 
 
 def test_settled_elements_shrink_the_region():
@@ -658,7 +657,7 @@ def test_elements_that_may_not_be_chosen_take_no_curvature():
     X = np.random.default_rng(0).standard_normal((9, 4))
     X[:, 3] = X[:, 0]
     objective = sw.LeastSquares(X, np.ones(9))
-    diagonal = spare_diagonal(objective, Region.of(sw.Uniform(4, 2).restrict([0, 1, 2])))
+    diagonal = diagonal_shift(objective, Region.of(sw.Uniform(4, 2).restrict([0, 1, 2])))
     assert (diagonal > 0).tolist() == [True, True, True, False]
 
 
@@ -677,7 +676,7 @@ def test_simple_bounds_hold_on_regions_and_at_any_set(random):
         held = bound_from_gains(objective, region, region.held, Clock())[0]
         elsewhere = bound_from_gains(objective, Region.of(constraint), support, Clock())[0]
         assert min(held, elsewhere, bound_of_all(objective, region)) >= best - tolerance(objective, best)
-    objective, _ = spared_problem(random)
+    objective, _ = strongly_concave_problem(random)
     best, m = best_of(objective, sets_of(region, allows)), objective.strong_concavity(6)
     assert bound_from_concavity(objective, region, support, m) >= best - tolerance(objective, best)
 
@@ -735,7 +734,7 @@ def test_ising_models_start_from_the_relaxation_too():
 )
 def test_no_start_from_the_relaxation_without_curvature_to_spare(objective):
     with pytest.raises(
-        ValueError, match=r"needs an objective with curvature to spare \(a ridge.*start='greedy'"
+        ValueError, match=r"needs an objective with a strong-concavity bound \(a ridge.*start='greedy'"
     ):
         sw.maximize(objective, sw.Uniform(4, 2), start="relaxation")
 

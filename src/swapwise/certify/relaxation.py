@@ -1,37 +1,43 @@
 """The perspective relaxation of choosing elements: fractional sets, and the upper bounds they prove.
 
-With a diagonal D that ``u`` can spare (``u(w) + wᵀDw/2`` is still concave), write ``u = −L − wᵀDw/2``.
-A fractional set z has the value ``φ(z) = max_w −L(w) − Σ D_i w_i² / 2z_i``: f on sets, and concave. At any w,
-with g = ∇L(w),
+With a strong-concavity margin, a diagonal D such that ``u(w) + wᵀDw/2`` is still concave, write
+``u = −L − wᵀDw/2``. A fractional set z has the value ``φ(z) = max_w −L(w) − Σ D_i w_i² / 2z_i``: f on sets,
+and concave. At any w, with g = ∇L(w),
 
-    f(S)  ≤  −L(w) + ⟨g, w⟩ + max over allowed S of Σ_{i∈S} g_i² / 2D_i
+    f(S)  ≤  −L(w) + ⟨g, w⟩ + max over independent S of Σ_{i∈S} g_i² / 2D_i
 
-which at the w of the best z is φ(z) itself. Elements whose D is 0 are free: they are used at no charge.
+which at the w of the best z is φ(z) itself. Elements whose D is 0 are free: they are used without penalty.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from swapwise.certify.bounds import cancellation
+from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective
-from swapwise.theory.atoms import Mixture, Oracle, climb_quadratic
-from swapwise.theory.bounds import cancellation
-from swapwise.theory.region import Region
+
+#: Finds a set of large weight, if not the largest, for a slope that gives the weights
+Oracle = Callable[[FloatArray], IndexArray]
+
+# Weights below this are rounding: the set is dropped from the combination.
+SMALLEST_WEIGHT = 1e-12
 
 NEWTON_STEPS = 50
 
-# If free elements are farther than this from their best, relative to the value, nothing is proven.
-SETTLED = 1e-7
+# If free elements are farther than this from their optimum, relative to the value, nothing is proven.
+FREE_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """A proven upper bound on f over a region, the point that proves it, and the set it would like."""
+    """A proven upper bound on f over a region, the weights that prove it, and a set of the largest weight."""
 
     bound: float
     #: The part of the bound that is the same for every set
@@ -42,36 +48,40 @@ class Dual:
 
     def bound_on(self, region: Region) -> float:
         """Return the upper bound that the same point proves on a part of the region."""
-        return self.base + region.heaviest(self.weights)[1]
+        return self.base + region.max_weight(self.weights)[1]
 
 
 class Perspective:
     """A fractional set on its way to the largest φ over a region."""
 
     def __init__(
-        self, objective: SparseObjective, region: Region, diagonal: FloatArray, mixture: Mixture | None = None
+        self,
+        objective: SparseObjective,
+        region: Region,
+        diagonal: FloatArray,
+        combination: ConvexCombination | None = None,
     ) -> None:
         self.objective = objective
         self.region = region
-        if mixture is None:
+        if combination is None:
             slope = objective.gradient_at(np.zeros(objective.n)) ** 2
-            mixture = Mixture([region.heaviest(slope)[0]], [1.0])
-        self.mixture = mixture
+            combination = ConvexCombination([region.max_weight(slope)[0]], [1.0])
+        self.combination = combination
         self.coef = np.zeros(objective.n)
-        self.charge_by(diagonal)
+        self.set_diagonal(diagonal)
 
-    def charge_by(self, diagonal: FloatArray) -> None:
-        """Use another diagonal that ``u`` can spare."""
+    def set_diagonal(self, diagonal: FloatArray) -> None:
+        """Use another diagonal for which ``u(w) + wᵀDw/2`` is concave."""
         self.diagonal = diagonal
-        self._charged = diagonal > 0
-        self._free = ~self._charged & ~self.region.outside
-        self._move_to(self.mixture)
+        self._shifted = diagonal > 0
+        self._free = ~self._shifted & ~self.region.outside
+        self._move_to(self.combination)
 
     # -- the best coefficients of a fractional set --------------------------------------------------
 
-    def _move_to(self, mixture: Mixture) -> None:
-        self.mixture = mixture
-        self.point = mixture.point(self.objective.n)
+    def _move_to(self, combination: ConvexCombination) -> None:
+        self.combination = combination
+        self.point = combination.point(self.objective.n)
         self.point[self._free] = 1.0
         self._fit()
         self.dual = self._dual()
@@ -125,15 +135,15 @@ class Perspective:
         objective, coef, D = self.objective, self.coef, self.diagonal
         value = objective.value_at(coef)
         self.slope = objective.gradient_at(coef) + D * coef
-        spared = 0.5 * float(D @ coef**2)
+        shift = 0.5 * float(D @ coef**2)
         paired = float(self.slope @ coef)
         weights = np.zeros(objective.n)
-        weights[self._charged] = self.slope[self._charged] ** 2 / (2 * D[self._charged])
-        support, heaviest = self.region.heaviest(weights)
-        rounding = ROUNDING * (abs(value) + spared + abs(paired) + heaviest)
+        weights[self._shifted] = self.slope[self._shifted] ** 2 / (2 * D[self._shifted])
+        support, largest = self.region.max_weight(weights)
+        rounding = ROUNDING * (abs(value) + shift + abs(paired) + largest)
         rounding += cancellation(coef[self.used], self._steepness)
-        base = value + spared - paired + rounding + self._left_over(value)
-        return Dual(base + heaviest, base, weights, support)
+        base = value + shift - paired + rounding + self._left_over(value)
+        return Dual(base + largest, base, weights, support)
 
     def _left_over(self, value: float) -> float:
         """Return what the slope of the free elements may still be worth; it is zero up to rounding.
@@ -150,20 +160,20 @@ class Perspective:
         if (slope[flat] > 0).any():
             return np.inf
         worth = float((slope[~flat] / curvature[~flat]) @ reach[~flat])
-        return worth if worth <= SETTLED * size else np.inf
+        return worth if worth <= FREE_TOLERANCE * size else np.inf
 
     # -- towards the best fractional set ------------------------------------------------------------
 
     def improve(self, steps: int = 60) -> bool:
-        """Take one Newton step of φ over the mixtures; return whether φ rose.
+        """Take one Newton step of φ over the convex combinations; return whether φ rose.
 
         The second-order model of φ is maximised by pairwise Frank–Wolfe steps, which need no more
         factorisations; only the true φ at its end does.
         """
-        elements = np.unique(np.concatenate([*self.mixture.sets, self.dual.support]))
+        elements = np.unique(np.concatenate([*self.combination.sets, self.dual.support]))
         gap = self.dual.bound - self.value
-        before, value, dual, start = self.mixture, self.value, self.dual, self.point
-        ahead = climb_quadratic(
+        before, value, dual, start = self.combination, self.value, self.dual, self.point
+        ahead = pairwise_frank_wolfe(
             before,
             elements,
             dual.weights[elements],
@@ -195,17 +205,17 @@ class Perspective:
         return curve
 
     def _oracle(self, elements: IndexArray) -> Oracle:
-        """Return what finds heavy sets of the region among ``elements``.
+        """Return the oracle for sets of the region among ``elements``.
 
-        Where heaviest sets are expensive, those of the true φ have to do; here the heaviest elements first.
+        It is greedy, as the exact set of largest weight may be expensive; the true φ asks for that.
         """
         weights = np.full(self.objective.n, -1.0)
 
-        def heavy(slope: FloatArray) -> IndexArray:
+        def greedy(slope: FloatArray) -> IndexArray:
             weights[elements] = slope
-            return self.region.heavy(weights)
+            return self.region.greedy_set(weights)
 
-        return heavy
+        return greedy
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,3 +245,98 @@ class Factor:
         scale = self.scale.reshape(shape)
         solution: FloatArray = cho_solve(self.factor, right / scale, check_finite=False) / scale
         return solution
+
+
+class ConvexCombination:
+    """A fractional set: independent sets and their weights, which sum to 1.
+
+    >>> combination = ConvexCombination([np.array([0, 1]), np.array([1, 2])], [0.5, 0.5])
+    >>> combination.point(3)
+    array([0.5, 1. , 0.5])
+    """
+
+    def __init__(self, sets: Iterable[IndexArray], weights: Iterable[float]) -> None:
+        merged: dict[bytes, tuple[IndexArray, float]] = {}
+        for support, weight in zip(sets, weights, strict=True):
+            if weight > SMALLEST_WEIGHT:
+                key = support.tobytes()
+                merged[key] = (support, weight + merged[key][1] if key in merged else weight)
+        self.sets = [support for support, _ in merged.values()]
+        self.weights = np.array([weight for _, weight in merged.values()])
+        self.weights /= self.weights.sum()
+
+    def point(self, n: int) -> FloatArray:
+        """Return the fractional set: for each element, the total weight of the sets that hold it."""
+        point = np.zeros(n)
+        for support, weight in zip(self.sets, self.weights, strict=True):
+            point[support] += weight
+        return np.minimum(point, 1.0)
+
+    def blend(self, other: ConvexCombination, share: float) -> ConvexCombination:
+        """Return ``1 − share`` of this one plus ``share`` of another."""
+        weights = np.append((1.0 - share) * self.weights, share * other.weights)
+        return ConvexCombination([*self.sets, *other.sets], weights)
+
+    def within(self, keep: Callable[[IndexArray], bool]) -> ConvexCombination | None:
+        """Return the combination of those sets that may stay, or None if none may."""
+        pairs = zip(self.sets, self.weights, strict=True)
+        kept = [(support, weight) for support, weight in pairs if keep(support)]
+        return ConvexCombination(*zip(*kept, strict=True)) if kept else None
+
+
+def pairwise_frank_wolfe(
+    combination: ConvexCombination,
+    elements: IndexArray,
+    slope: FloatArray,
+    curve: FloatArray,
+    oracle: Oracle,
+    steps: int,
+    gap: float,
+) -> ConvexCombination:
+    """Move weight between sets to raise ``slope·d − dᵀ curve d / 2``, where d is how far the point moves.
+
+    ``slope`` and ``curve`` are those of ``elements``, which no set goes beyond. Frank–Wolfe with
+    pairwise steps: weight moves from the set of the smallest slope to that of the largest. The oracle is
+    asked for another set only when the gap between the sets at hand is less than half of the Frank–Wolfe
+    gap that its last answer left.
+    """
+    position = np.full(elements.max(initial=-1) + 1, -1)
+    position[elements] = np.arange(len(elements))
+    sets, count = list(combination.sets), len(combination.sets)
+    rows = np.zeros((count + steps, len(elements)))
+    weights = np.zeros(count + steps)
+    weights[:count] = combination.weights
+    for number, support in enumerate(sets):
+        rows[number, position[support]] = 1.0
+    slope = slope.copy()
+    last_gap = np.inf
+    for _ in range(steps):
+        slopes = rows[:count] @ slope
+        worst = int(np.argmin(np.where(weights[:count] > SMALLEST_WEIGHT, slopes, np.inf)))
+        best = int(np.argmax(slopes))
+        local = float(slopes[best] - slopes[worst])
+        if local < last_gap / 2:
+            here = float(weights[:count] @ slopes)
+            support = oracle(slope)
+            last_gap = float(slope[position[support]].sum()) - here
+            if last_gap > max(gap, slopes[best] - here):
+                sets.append(support)
+                best, count = count, count + 1
+                rows[best, position[support]] = 1.0
+            elif local > gap:
+                last_gap = local  # nothing new for now: make the best of the sets at hand
+            else:
+                break
+        way = rows[best] - rows[worst]
+        moved = np.flatnonzero(way)
+        bend = curve[:, moved] @ way[moved]
+        rise, curvature = float(slope @ way), float(way @ bend)
+        if rise <= 0:
+            break
+        step = float(weights[worst])
+        if curvature * step > rise:
+            step = rise / curvature
+        slope -= step * bend
+        weights[best] += step
+        weights[worst] -= step
+    return ConvexCombination(sets, weights[:count])

@@ -1,4 +1,4 @@
-"""Nodes of branch and bound for objectives that fall apart into blocks, such as the vertices of a graph."""
+"""Nodes of branch and bound for objectives that are sums, such as over the vertices of a graph."""
 
 from __future__ import annotations
 
@@ -6,40 +6,39 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from swapwise.certify.nodes import Node
+from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import Block
-from swapwise.theory.branching import Node
-from swapwise.theory.region import Region
 
-# All sets of all blocks are looked at beforehand, if that takes no more numbers than this: some seconds.
+# All sets of all summands are enumerated beforehand, if that takes no more numbers than this: some seconds.
 MOST_NUMBERS, MOST_SETS = 50_000_000, 200_000
 
-# Of a block, as many sets at a time as have about this many numbers: a tenth of a second between looks at the
-# clock.
+# Sets are evaluated in chunks of about this many numbers: a tenth of a second between looks at the clock.
 NUMBERS_AT_ONCE = 1_000_000
 
 
 class BlockTable:
-    """All allowed sets of elements of one block, and what the block does not exceed on each."""
+    """All independent sets of elements of one summand, and an upper bound on the summand for each."""
 
     def __init__(self, block: Block, members: BoolArray, values: FloatArray) -> None:
         self.elements = block.elements
-        self.members = members  # one row a set
+        self.members = members  # one row per set
         self.values = values
 
     def best(self, region: Region) -> tuple[float, IndexArray]:
         """Return the largest value among the sets of a region, and the set."""
         inside, outside = region.inside[self.elements], region.outside[self.elements]
-        allowed = ~self.members[:, outside].any(axis=1) & self.members[:, inside].all(axis=1)
-        values = np.where(allowed, self.values, -np.inf)
+        within = ~self.members[:, outside].any(axis=1) & self.members[:, inside].all(axis=1)
+        values = np.where(within, self.values, -np.inf)
         row = int(np.argmax(values))
         return float(values[row]), self.elements[self.members[row]]
 
 
 def block_tables(blocks: list[Block], region: Region, clock: Clock) -> list[BlockTable] | None:
-    """Return the tables of all blocks, or None if there are too many sets."""
+    """Return the tables of all summands, or None if there are too many sets."""
     tables, numbers, count = [], 0, 0
     for block in blocks:
         sizes: list[IndexArray] = []
@@ -88,7 +87,7 @@ def _allowed_subsets(block: Block, region: Region, most: int, clock: Clock) -> I
 
 
 class BlockNode(Node):
-    """A region bounded by the sum of what its blocks can have, each with the set it likes best."""
+    """A region bounded by the sum over the maxima of its summands, each maximised by itself."""
 
     kind = "blocks"
 
@@ -116,18 +115,18 @@ class BlockNode(Node):
         """Do nothing: the bound is all there is."""
 
     def _votes(self) -> FloatArray:
-        """Return how many blocks would choose each element."""
+        """Return how many summands have each element in their best set."""
         votes = np.zeros(self.region.constraint.n)
         for _, support in self._best:
             votes[support] += 1
         return votes
 
     def candidate(self) -> IndexArray:
-        """Return a set of elements that many blocks would choose."""
-        return self.region.heavy(self._votes())
+        """Return a set of elements that are best for many summands."""
+        return self.region.greedy_set(self._votes())
 
     def split(self) -> int:
-        """Return an element that some of its blocks want and others do not, by what settling it gains."""
+        """Return an element on which summands disagree: the one whose fixing lowers the bound most."""
         votes = self._votes()
         asked = np.zeros(len(votes))
         for table in self._tables:
@@ -136,9 +135,9 @@ class BlockNode(Node):
         disputed = open_[(votes[open_] > 0) & (votes[open_] < asked[open_])]
         if not len(disputed):
             return int(open_[np.argmax(votes[open_])])
-        return max(disputed.tolist(), key=self._promise)
+        return max(disputed.tolist(), key=self._bound_decrease)
 
-    def _promise(self, element: int) -> tuple[float, float]:
+    def _bound_decrease(self, element: int) -> tuple[float, float]:
         drops = [self.bound - self.part(region).bound for region in self._halves(element)]
         return min(drops), max(drops)
 
@@ -146,5 +145,5 @@ class BlockNode(Node):
         return self.region.with_inside(element), self.region.with_outside(element)
 
     def part(self, region: Region) -> BlockNode:
-        """Return a part; only the blocks of settled elements are looked at anew."""
+        """Return a part; only the summands of newly fixed elements are maximised again."""
         return BlockNode(self._tables, region, self)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from swapwise.report.panels import (
+from swapwise.experiments.panels import (
     BEYOND_PANELS,
     NAMES,
     PAPER_PANELS,

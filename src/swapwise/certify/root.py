@@ -1,4 +1,4 @@
-"""Where bounding begins: the node of all allowed sets, and the start that its relaxation suggests."""
+"""Where bounding begins: the node of all independent sets, and the start that its relaxation suggests."""
 
 from __future__ import annotations
 
@@ -7,25 +7,23 @@ from functools import partial
 
 import numpy as np
 
+from swapwise.certify.diagonal import proportional_diagonal
+from swapwise.certify.nodes import Node, PerspectiveNode, SetNode
+from swapwise.certify.region import Region
+from swapwise.certify.summands import BlockNode, block_tables
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.theory.block_node import BlockNode, block_tables
-from swapwise.theory.branching import Node
-from swapwise.theory.diagonal import fair_diagonal
-from swapwise.theory.perspective_node import PerspectiveNode
-from swapwise.theory.region import Region
-from swapwise.theory.set_node import SetNode
 
 # Up to this many elements the curvature is looked at as a whole.
 WHOLE_CURVATURE_UP_TO = 1000
 
 
 def root_node(objective: SetFunction, region: Region, support: IndexArray, clock: Clock) -> Node:
-    """Return the node of all allowed sets: by blocks, else by relaxation if there is curvature to spare.
+    """Return the node of all independent sets: by summands, else by relaxation if u is strongly concave.
 
-    ``support`` is a good set, at which blocks are to agree.
+    ``support`` is a good set, at which summands are to agree.
     """
     if isinstance(objective, SparseObjective) and objective.single:
         blocks = objective.blocks(objective.coef(support))
@@ -37,25 +35,25 @@ def root_node(objective: SetFunction, region: Region, support: IndexArray, clock
 
 
 def relaxed_root(objective: SparseObjective, region: Region) -> PerspectiveNode | None:
-    """Return the node of the relaxation over all allowed sets, if there is curvature to spare."""
-    diagonal = spare_diagonal(objective, region)
+    """Return the node of the relaxation over all independent sets, if u is strongly concave."""
+    diagonal = diagonal_shift(objective, region)
     return PerspectiveNode(objective, region, diagonal) if diagonal.any() else None
 
 
-def spare_diagonal(objective: SparseObjective, region: Region) -> FloatArray:
-    """Return a diagonal that ``u`` can spare on the elements that may be chosen."""
+def diagonal_shift(objective: SparseObjective, region: Region) -> FloatArray:
+    """Return a D such that ``u(w) + wᵀDw/2`` is concave in the elements that may be chosen."""
     if not objective.quadratic or objective.n > WHOLE_CURVATURE_UP_TO:
         return objective.hessian_diagonal_bound()
     kept = np.flatnonzero(~region.outside)
     diagonal = np.zeros(objective.n)
     region.clock.check()
     H = objective.hessian_at(np.zeros(objective.n), kept)
-    diagonal[kept] = fair_diagonal(H, partial(objective.dependencies, kept), region.clock)
+    diagonal[kept] = proportional_diagonal(H, partial(objective.dependencies, kept), region.clock)
     return diagonal
 
 
 def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clock: Clock) -> IndexArray:
-    """Return a maximal allowed set near the best fractional one.
+    """Return a maximal independent set near the best fractional one.
 
     >>> from swapwise import LeastSquares, Uniform
     >>> relaxation_start(LeastSquares(np.eye(3), [1.0, 3.0, 2.0]), Uniform(3, 2), Clock())
@@ -67,12 +65,12 @@ def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clo
         root = relaxed_root(objective, region)
     if root is None:
         raise ValueError(
-            f"start='relaxation' needs an objective with curvature to spare (a ridge, or fewer features than "
-            f"samples and no duplicates); {objective!r} has none. start='greedy' works here"
+            "start='relaxation' needs an objective with a strong-concavity bound (a ridge, or fewer features "
+            f"than samples and no duplicates); {objective!r} has none. start='greedy' works here"
         )
     root.tighten(0.0, clock)
     fractional = root.fractional
-    suggested = [region.heavy(fractional), root.candidate()]
+    suggested = [region.greedy_set(fractional), root.candidate()]
     by_weight = np.argsort(-fractional, kind="stable")
     starts = [constraint.extend(support, by_weight) for support in suggested]
     return max(starts, key=objective._value)

@@ -7,7 +7,7 @@ import pytest
 from swapwise.experiments.comparisons import best_known_share
 from swapwise.experiments.grid import BEYOND, PAPER, cells
 from swapwise.experiments.measure import COLUMNS
-from swapwise.report.panels import (
+from swapwise.experiments.panels import (
     BEYOND_PANELS,
     NAMES,
     PAPER_PANELS,

@@ -7,6 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from swapwise.certify.bounds import bound_from_concavity, bound_from_gains, bound_of_all, ceiling
+from swapwise.certify.branching import BranchAndBound
+from swapwise.certify.certificate import Certificate
+from swapwise.certify.nodes import Node, SetNode
+from swapwise.certify.region import Region
+from swapwise.certify.root import WHOLE_CURVATURE_UP_TO, root_node
 from swapwise.checks import IndexArray, warn
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
@@ -14,13 +20,7 @@ from swapwise.interrupts import plain_interrupts
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.result import Status
-from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all, ceiling
-from swapwise.theory.branching import BranchAndBound, Node
-from swapwise.theory.certificate import Certificate
 from swapwise.theory.constants import restricted_constants
-from swapwise.theory.region import Region
-from swapwise.theory.roots import WHOLE_CURVATURE_UP_TO, root_node
-from swapwise.theory.set_node import SetNode
 
 # How much of the time that is left each of the simple bounds may take, which are seldom the best ones.
 SHARE_OF_TIME = 0.3
@@ -67,10 +67,10 @@ class Prover:
         if max_nodes == 0:  # before the root is made, which may take long
             return Status.ITERATION_LIMIT
         self.root = root_node(self.objective, self.region, self.answer, clock)
-        self.tree.plant(self.root)
-        return self.tree.run(clock, gap, max_nodes, self._tell)
+        self.tree.set_root(self.root)
+        return self.tree.run(clock, gap, max_nodes, self._notify)
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         bound = min([self.tree.upper_bound, *self.bounds.values()])
         self._observe(self.tree.n_nodes, self.tree.value, bound)
 
@@ -83,7 +83,7 @@ class Prover:
             warn(
                 f"the upper bound {self.bounds[kind]:.6g} ({kind}) is below the value {self.tree.value:.6g} "
                 f"of {self.tree.support.tolist()}: the objective is not what it says of itself (monotone, "
-                "submodular, concave, curvature to spare), and nothing is proven"
+                "submodular, strongly concave), and nothing is proven"
             )
             self.bounds = {"all": np.inf}
             kind, doubt = "all", "values of the objective contradict what it says of itself"

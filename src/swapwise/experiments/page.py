@@ -11,8 +11,16 @@ import pandas as pd
 
 from swapwise.experiments.claims import summary
 from swapwise.experiments.manifest import what_is_missing
+from swapwise.experiments.panels import (
+    PAPER_PANELS,
+    Curve,
+    Panel,
+    check_rows,
+    footnotes,
+    log_range,
+    panels_of,
+)
 from swapwise.report.document import document, section, table, text
-from swapwise.report.panels import PAPER_PANELS, Curve, Panel, check_rows, footnotes, log_range, panels_of
 from swapwise.report.parts import AXIS, LOOKS
 
 if TYPE_CHECKING:
@@ -37,7 +45,7 @@ def render_page(
     Parameters
     ----------
     rows : pandas.DataFrame
-        As for :func:`swapwise.report.figure.draw_figure`.
+        As for :func:`swapwise.experiments.figure.draw_figure`.
     findings : sequence of objects with where, sentence, measured, verdict and remark
         The paper's claims and what became of them.
     manifest : mapping

@@ -5,11 +5,11 @@ from time import perf_counter, sleep
 
 import numpy as np
 import pytest
+from swapwise.search.exhaustive import allowed_sets
 
 import swapwise as sw
 from swapwise.constraints.base import MaxWeight
 from swapwise.moves import MoveList
-from swapwise.search.exhaustive import allowed_sets
 from swapwise.theory.localizability import Localizability
 from tests.contracts.constraint_zoo import as_array, subsets
 

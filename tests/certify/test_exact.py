@@ -9,15 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
+from swapwise.certify import branching, certify
+from swapwise.certify.branching import BranchAndBound
+from swapwise.certify.leaf import enumerate_leaf
+from swapwise.certify.region import Region
+from swapwise.certify.relaxation import Perspective
+from swapwise.certify.root import root_node
 from swapwise.clock import Clock, OutOfTime
-from swapwise.theory import branching
-from swapwise.theory.branching import BranchAndBound
-from swapwise.theory.finishing import finish
-from swapwise.theory.perspective import Perspective
-from swapwise.theory.region import Region
-from swapwise.theory.roots import root_node
-from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
-from tests.theory.problem_zoo import (
+from tests.certify.problem_zoo import (
     GRAPH_CONSTRAINTS,
     OBJECTIVES,
     WAYS,
@@ -28,6 +27,7 @@ from tests.theory.problem_zoo import (
     spins,
     tolerance,
 )
+from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
 
 pytestmark = expected_warnings
 
@@ -54,7 +54,7 @@ def check_from_the_worst(objective, constraint):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BranchAndBound, "_improve", keep)
         forced = constraint.forced
-        tree = planted(objective, constraint, forced)
+        tree = rooted(objective, constraint, forced)
         tree.run(Clock())
     assert not tree.is_open or tree.upper_bound <= tree.cutoff
     assert abs(tree.value - best) <= tolerance(objective, best, EQUAL)
@@ -63,10 +63,10 @@ def check_from_the_worst(objective, constraint):
     assert tree.value == pytest.approx(objective(tree.support), abs=1e-12)
 
 
-def planted(objective, constraint, support):
+def rooted(objective, constraint, support):
     """Return branch and bound before its first step, with a set as the best so far."""
     tree = BranchAndBound(objective, support, objective(support))
-    tree.plant(root_node(objective, Region.of(constraint), support, Clock()))
+    tree.set_root(root_node(objective, Region.of(constraint), support, Clock()))
     return tree
 
 
@@ -187,7 +187,7 @@ def worst_first(patch):
     stay = lambda objective, constraint, clock, start=(): sw.maximize(  # noqa: E731
         objective, constraint, start=constraint.forced if isinstance(start, str) else start, max_iter=0
     )
-    patch.setattr("swapwise.theory.certify.search", stay)
+    patch.setattr(certify, "search", stay)
     patch.setattr(branching, "search", stay)
 
 
@@ -293,7 +293,7 @@ def test_an_interrupt_keeps_what_was_found(target, name):
 def test_an_interrupted_part_stays_open():
     objective, constraint = problem()
     with enumeration(closed_form=False) as patch:
-        tree = planted(objective, constraint, np.array([8]))
+        tree = rooted(objective, constraint, np.array([8]))
         for _ in range(3):
             tree.step(Clock())
         before, bound = len(tree._open), tree.upper_bound
@@ -331,7 +331,7 @@ def test_the_closed_form_finds_the_best_set_of_a_region(random):
     usable = [*region.held, *region.open]
     best = sw.maximize(objective, Only(constraint, region.held, usable), "exhaustive").value
     for target in (best - 1e-3, best - 1e-8, best + 1e-8):
-        finished = finish(objective, region, target)
+        finished = enumerate_leaf(objective, region, target)
         for support in finished or ():
             assert constraint.is_independent(support)
             assert np.isin(region.held, support).all()
@@ -363,11 +363,11 @@ class Only(sw.IndependenceSystem):
 
 def test_the_closed_form_is_for_small_regions_of_quadratic_objectives():
     region = Region.of(sw.Uniform(7, 3))
-    assert finish(OBJECTIVES["tall"](np.random.default_rng(0), 7), region, 0.0) is not None
-    assert finish(OBJECTIVES["logistic"](np.random.default_rng(0), 7), region, 0.0) is None
-    assert finish(OBJECTIVES["coverage"](np.random.default_rng(0), 7), region, 0.0) is None
+    assert enumerate_leaf(OBJECTIVES["tall"](np.random.default_rng(0), 7), region, 0.0) is not None
+    assert enumerate_leaf(OBJECTIVES["logistic"](np.random.default_rng(0), 7), region, 0.0) is None
+    assert enumerate_leaf(OBJECTIVES["coverage"](np.random.default_rng(0), 7), region, 0.0) is None
     with enumeration(closed_form=False):
-        assert finish(OBJECTIVES["tall"](np.random.default_rng(0), 7), region, 0.0) is None
+        assert enumerate_leaf(OBJECTIVES["tall"](np.random.default_rng(0), 7), region, 0.0) is None
 
 
 # What is returned

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.budget import Budget
+from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.strategies import gains_of_additions
-from swapwise.theory.region import Region
 
 
 def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = None) -> float:
@@ -22,7 +22,7 @@ def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = N
     >>> bound_of_all(Linear([1.0, 2.0, 4.0]), Region.of(Uniform(3, 1)))
     7.0...
     """
-    with unwarned():  # nobody asked for all elements: they may well be collinear or separable
+    with unwarned():  # users did not choose all elements, which may well be collinear or separable
         bound = objective.upper_bound(np.flatnonzero(~region.outside), clock or region.clock)
     return _rounded_up(objective, min(bound, objective.ceiling))
 
@@ -55,8 +55,8 @@ def bound_from_gains(
     others = ~region.outside
     others[support] = False
     gains = np.maximum(gains_of_additions(state, others, Budget(clock)), 0.0)
-    chosen, heaviest = region.heaviest(gains)
-    return state.value + heaviest + ROUNDING * (abs(state.value) + heaviest), chosen
+    chosen, largest = region.max_weight(gains)
+    return state.value + largest + ROUNDING * (abs(state.value) + largest), chosen
 
 
 def bound_from_concavity(objective: SparseObjective, region: Region, support: IndexArray, m: float) -> float:
@@ -73,11 +73,11 @@ def bound_from_concavity(objective: SparseObjective, region: Region, support: In
     coef = objective.coef(support)
     value, slope = objective.value_at(coef), objective.gradient_at(coef)
     paired, curved = float(slope @ coef), m * float(coef @ coef) / 2
-    heaviest = region.heaviest((slope + m * coef) ** 2 / (2 * m))[1]
+    largest = region.max_weight((slope + m * coef) ** 2 / (2 * m))[1]
     steepness = np.sqrt(np.diag(objective.hessian_at(coef, support)))
-    rounding = ROUNDING * (abs(value) + abs(paired) + curved + heaviest)
+    rounding = ROUNDING * (abs(value) + abs(paired) + curved + largest)
     rounding += cancellation(coef[support], steepness)
-    return value - paired - curved + heaviest + rounding
+    return value - paired - curved + largest + rounding
 
 
 def cancellation(coef: FloatArray, steepness: FloatArray) -> float:

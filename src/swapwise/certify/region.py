@@ -1,4 +1,4 @@
-"""Part of the allowed sets: those that hold certain elements and do without others."""
+"""Part of the independent sets: those that hold certain elements and do without others."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from swapwise.numerics import SUM
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The allowed sets that hold all of ``inside`` and none of ``outside``.
+    """The independent sets that hold all of ``inside`` and none of ``outside``.
 
     This is a contraction and a restriction of the constraint, for constraints of every kind: weights do it.
 
     >>> from swapwise import Uniform
     >>> whole = Region.of(Uniform(4, 2))
     >>> part = whole.with_inside(0).with_outside(3)
-    >>> part.heaviest(np.array([1.0, 2.0, 3.0, 4.0]))
+    >>> part.max_weight(np.array([1.0, 2.0, 3.0, 4.0]))
     (array([0, 2]), 4.0...)
     """
 
     constraint: IndependenceSystem
     inside: BoolArray
     outside: BoolArray
-    #: How long the search for heaviest sets may take
+    #: How long the search for sets of largest weight may take
     clock: Clock = field(default_factory=Clock)
 
     @classmethod
     def of(cls, constraint: IndependenceSystem) -> Region:
-        """Return the region of all allowed sets that hold what is forced in."""
+        """Return the region of all independent sets that hold the forced elements."""
         inside, outside = np.zeros((2, constraint.n), dtype=bool)
         inside[constraint.forced] = True
         outside[constraint.loops()] = True
@@ -63,14 +63,14 @@ class Region:
         """The elements that some sets of the region may hold and others not."""
         return np.flatnonzero(~(self.inside | self.outside))
 
-    def heavy(self, weights: FloatArray) -> IndexArray:
-        """Return a set that takes the heaviest elements first; under a matroid none is heavier."""
+    def greedy_set(self, weights: FloatArray) -> IndexArray:
+        """Return the greedy set, heaviest elements first; under a matroid its weight is the largest."""
         wanted = np.where(self.outside | self.inside, 0.0, weights)
         order = np.argsort(-wanted, kind="stable")
         return self.constraint.extend(self.held, order[: np.count_nonzero(wanted > 0)])
 
-    def heaviest(self, weights: FloatArray) -> tuple[IndexArray, float]:
-        """Return a heavy set of the region, and a weight that none of its sets exceeds.
+    def max_weight(self, weights: FloatArray) -> tuple[IndexArray, float]:
+        """Return a set of large weight, and a weight that no set of the region exceeds.
 
         ``weights`` are not negative. Out of time, the weight holds all the same, but is larger than need be.
         """
@@ -79,7 +79,7 @@ class Region:
         if not len(held):
             answer = self.constraint._max_weight_within(wanted, self.clock)
             return answer.support, answer.upper_bound
-        # Elements so heavy that every heaviest set holds all of them.
+        # With weights this large, every set of largest weight holds all of them.
         heavy = 2.0 * float(wanted.sum(where=wanted > 0)) or 1.0
         wanted[held] = heavy
         answer = self.constraint._max_weight_within(wanted, self.clock)
@@ -89,4 +89,4 @@ class Region:
             return answer.support, weight + max(0.0, beyond) + SUM * heavy * len(held)
         wanted[held] = 0.0
         rest = self.constraint._max_weight_within(wanted, self.clock).upper_bound
-        return self.heavy(weights), float(weights[held].sum()) + rest
+        return self.greedy_set(weights), float(weights[held].sum()) + rest

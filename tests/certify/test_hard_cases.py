@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import swapwise as sw
+from swapwise.certify import certify, leaf
+from swapwise.certify.leaf import enumerate_leaf
+from swapwise.certify.region import Region
+from swapwise.certify.relaxation import Perspective
+from swapwise.certify.root import diagonal_shift
 from swapwise.search import run
-from swapwise.theory import finishing
-from swapwise.theory.finishing import finish
-from swapwise.theory.perspective import Perspective
-from swapwise.theory.region import Region
-from swapwise.theory.roots import spare_diagonal
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:UserWarning")
 
@@ -49,7 +49,7 @@ def test_columns_close_to_the_held_ones_hide_no_set(distance):
         X[:, 1] = X[:, 0] + distance * d
         f, c = sw.LeastSquares(X, 3 * d + r.standard_normal(30)), sw.Uniform(7, 3).contract([0])
         best = sw.maximize(f, c, "exhaustive").value
-        finished = finish(f, Region.of(c), best - 1e-6)
+        finished = enumerate_leaf(f, Region.of(c), best - 1e-6)
         assert finished is None or max(map(f, finished)) == pytest.approx(best, abs=1e-9)
 
 
@@ -61,13 +61,13 @@ def test_weak_duality_with_free_elements_of_other_lengths():
     X[:, 2:] *= 1e3
     f, c = sw.LeastSquares(X, r.standard_normal(9)), sw.Uniform(4, 2)
     region = Region.of(c)
-    relaxation = Perspective(f, region, spare_diagonal(f, region))
+    relaxation = Perspective(f, region, diagonal_shift(f, region))
     assert relaxation.dual.bound >= relaxation.value - 1e-12
     assert relaxation.dual.bound >= sw.maximize(f, c, "exhaustive").value - 1e-12
 
 
 def test_exact_with_duplicate_columns_in_other_units(monkeypatch):
-    monkeypatch.setattr(finishing, "MOST_SETS", 0)
+    monkeypatch.setattr(leaf, "MOST_SETS", 0)
     r = np.random.default_rng(103)
     X = r.standard_normal((12, 8))
     X[:, 1] = 2 * X[:, 0]
@@ -79,7 +79,7 @@ def test_exact_with_duplicate_columns_in_other_units(monkeypatch):
 
 
 def test_the_bound_of_the_relaxation_is_that_of_all_sets(monkeypatch):
-    monkeypatch.setattr(finishing, "MOST_SETS", 0)
+    monkeypatch.setattr(leaf, "MOST_SETS", 0)
     r = np.random.default_rng(0)
     worst = np.inf
     for _ in range(60):
@@ -112,12 +112,12 @@ def interrupt_first_search(monkeypatch):
 
 
 def test_an_interrupt_while_a_new_best_set_is_polished_stops_exact(monkeypatch):
-    monkeypatch.setattr(finishing, "MOST_SETS", 0)
+    monkeypatch.setattr(leaf, "MOST_SETS", 0)
     r = np.random.default_rng(1)
     X = r.standard_normal((25, 15)) + 0.5 * r.standard_normal((25, 1))
     f, c = sw.LeastSquares(X, X @ r.standard_normal(15) + 4 * r.standard_normal(25)), sw.Uniform(15, 5)
     poor = sw.maximize(f, c, start=[12, 13, 14], max_iter=0)
-    monkeypatch.setattr("swapwise.theory.certify.search", lambda *a, **k: poor)
+    monkeypatch.setattr(certify, "search", lambda *a, **k: poor)
     calls = interrupt_first_search(monkeypatch)
     assert sw.exact(f, c).status == "INTERRUPTED"
     assert len(calls) == 1
@@ -130,10 +130,10 @@ def test_an_interrupt_of_the_search_of_certify_stops_it(monkeypatch):
     assert sw.certify(f, c, gap=0.0).n_nodes == 0
 
 
-@pytest.mark.parametrize("most_sets", [0, finishing.MOST_SETS])
+@pytest.mark.parametrize("most_sets", [0, leaf.MOST_SETS])
 @pytest.mark.parametrize("distance", [1e-4, 1e-5, 2e-6, 3e-7])
 def test_pairs_of_nearly_equal_columns(monkeypatch, most_sets, distance):
-    monkeypatch.setattr(finishing, "MOST_SETS", most_sets)
+    monkeypatch.setattr(leaf, "MOST_SETS", most_sets)
     for seed in range(6):
         random = np.random.default_rng(seed)
         X = random.standard_normal((10, 8))
@@ -144,7 +144,7 @@ def test_pairs_of_nearly_equal_columns(monkeypatch, most_sets, distance):
 
 @pytest.mark.parametrize("distance", [1e-5, 1e-6, 2e-7])
 def test_a_difference_of_two_columns_that_matters(monkeypatch, distance):
-    monkeypatch.setattr(finishing, "MOST_SETS", 0)
+    monkeypatch.setattr(leaf, "MOST_SETS", 0)
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((10, 10)))[0]
     X = np.column_stack([Q[0], Q[0] + distance * Q[1], Q[2], Q[3], Q[4]])
     y = Q[1] + 0.5 * Q[2] + 0.4 * Q[3] + 0.001 * Q[4] + 0.5 * Q[5]
@@ -232,9 +232,9 @@ def test_a_function_that_is_not_what_it_says_is_found_out(claim):
 
 
 def test_a_part_is_not_lost_between_its_halves(monkeypatch):
-    from swapwise.theory.branching import BranchAndBound
+    from swapwise.certify.branching import BranchAndBound
 
-    monkeypatch.setattr(finishing, "MOST_SETS", 0)
+    monkeypatch.setattr(leaf, "MOST_SETS", 0)
     random = np.random.default_rng(0)
     X = random.standard_normal((25, 12)) + 0.5 * random.standard_normal((25, 1))
     objective, constraint = sw.LeastSquares(X, random.standard_normal(25)), sw.Uniform(12, 4)

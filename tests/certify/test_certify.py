@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
+from swapwise.certify import certify, leaf, prover
+from swapwise.certify.branching import BranchAndBound
+from swapwise.certify.certificate import Certificate, percent
+from swapwise.certify.prover import Prover
+from swapwise.certify.relaxation import Perspective
 from swapwise.clock import Clock, OutOfTime
-from swapwise.theory.branching import BranchAndBound
-from swapwise.theory.certificate import Certificate, percent
-from swapwise.theory.perspective import Perspective
-from swapwise.theory.prover import Prover
-from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
-from tests.theory.problem_zoo import (
+from tests.certify.problem_zoo import (
     GRAPH_CONSTRAINTS,
     OBJECTIVES,
     WAYS,
@@ -28,6 +28,7 @@ from tests.theory.problem_zoo import (
     spins,
     tolerance,
 )
+from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
 
 pytestmark = expected_warnings
 
@@ -255,7 +256,7 @@ def test_more_time_never_proves_less():
             stop_at(patch, Clock, "check", k, OutOfTime)
             bounds.append(sw.certify(regression(), TRIPLES, [9, 10, 11], gap=0.0).upper_bound)
             patch.undo()
-            patch.setattr("swapwise.theory.finishing.MOST_SETS", 0)
+            patch.setattr(leaf, "MOST_SETS", 0)
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[-1] < bounds[0]
 
@@ -316,7 +317,7 @@ def test_all_parts_that_are_allowed_are_looked_at():
 def test_no_parts_means_simple_bounds_and_one_means_the_whole(monkeypatch):
     with enumeration(closed_form=False):
         root, two = (set(limited(regression(), TRIPLES, most).bounds) for most in (1, 2))
-    monkeypatch.setattr("swapwise.theory.prover.root_node", None)  # not even made
+    monkeypatch.setattr(prover, "root_node", None)  # not even made
     none = set(limited(regression(), TRIPLES, 0).bounds)
     assert none == {"all", "concavity"}
     assert root == none | {"relaxation"}
@@ -354,7 +355,7 @@ def test_what_simple_bounds_prove_needs_no_parts():
     ],
 )
 def test_what_certify_and_exact_refuse(function, arguments, options, error, message, monkeypatch):
-    monkeypatch.setattr("swapwise.theory.certify.search", None)  # before any work
+    monkeypatch.setattr(certify, "search", None)  # before any work
     with pytest.raises(error, match=message):
         function(*arguments, **options)
 
@@ -367,7 +368,7 @@ def test_what_certify_and_exact_refuse(function, arguments, options, error, mess
         ([0, 0], {}, ValueError, "repeated"),
         ([0.5], {}, TypeError, "integers"),
         (3, {}, TypeError, "got 3"),
-        ("greedy", {}, TypeError, "a SearchResult or an allowed set, got 'greedy'"),
+        ("greedy", {}, TypeError, "a SearchResult or an independent set, got 'greedy'"),
         (None, {"gap": -0.1}, ValueError, "gap must be"),
         (None, {"gap": "small"}, TypeError, "gap must be"),
     ],
