@@ -141,7 +141,7 @@ def search(
         if state is not None:
             take_kept(objective, trace, budget)
     if constraint.n and not len(trace.support) and len(constraint.loops()) == constraint.n:
-        warn(f"the only independent set of {constraint!r} is empty: every element is a loop")
+        warn(f"{constraint!r} allows only the empty set: every element is a loop")
     n_evaluations = 0 if state is None else state.n_evaluations
     planned = [strategy.name for strategy in (*starts, *strategies)]
     method = ", ".join(dict.fromkeys([ran.name for ran in trace.strategies] or planned))
