@@ -22,6 +22,7 @@ from tests.contracts.constraint_zoo import (
     randoms,
     some_of,
     subsets,
+    swap_grid,
 )
 
 N = 6
@@ -203,7 +204,7 @@ def test_swaps_that_a_matroid_would_have_are_missed():
     matroid._oracle = lambda s: len(s) <= 3 and (0 not in s or set(s.tolist()) <= {0, 1})
     matroid._answers.clear()
     with pytest.raises(ValueError, match=r"it allows \[0\] and \[2, 3\]"):
-        matroid.swap_grid([2, 3, 4])
+        swap_grid(matroid, [2, 3, 4])
 
 
 def test_a_subset_that_is_not_allowed_is_met():

@@ -36,10 +36,7 @@ class Knapsack(sw.IndependenceSystem):
         pairs = np.array(rows, dtype=np.intp).reshape(-1, 2)
         yield MoveList(pairs[:, :1], pairs[:, 1:])
 
-    def cheapest_drops(self, support, cost, q=1):
-        return next(self.moves(support))
-
-    def _max_weight(self, weights):
+    def _max_weight(self, weights, clock):
         allowed = (as_array(s) for s in subsets(range(self.n)) if self._is_independent(as_array(s)))
         heaviest = max(allowed, key=lambda s: weights[s].sum())
         return MaxWeight(heaviest, float(weights[heaviest].sum()))

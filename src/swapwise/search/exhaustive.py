@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import comb
 
 import numpy as np
 
 from swapwise.checks import IndexArray
 from swapwise.clock import Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import IndependenceSystem, LaminarTree
 from swapwise.moves import Move
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, State
@@ -24,7 +25,7 @@ class Exhaustive(Steps):
     """
 
     def __init__(self, objective: SetFunction, constraint: IndependenceSystem, clock: Clock) -> None:
-        count = constraint.count_bound(maximal=objective.monotone)
+        count = count_bound(constraint, maximal=objective.monotone)
         if count > LARGEST_FAMILY:
             raise ValueError(
                 f"exhaustive search is for at most {LARGEST_FAMILY:,} sets; this constraint may have more. "
@@ -62,3 +63,42 @@ def allowed_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[Inde
             hopeless = one_size and len(chosen) + (later >= element).sum() < largest
             if not hopeless:
                 stack.append(np.sort(np.append(chosen, element)))
+
+
+def count_bound(constraint: IndependenceSystem, maximal: bool = True) -> int:
+    """Return a bound on the number of maximal independent sets, or of all of them, that hold the forced ones.
+
+    >>> from swapwise import Graphic, Uniform
+    >>> count_bound(Uniform(5, 2)), count_bound(Uniform(5, 2), maximal=False)
+    (10, 16)
+    >>> count_bound(Graphic([(0, 1), (1, 2), (2, 0)]))
+    3
+    """
+    forced, tree = len(constraint.forced), constraint.laminar_tree()
+    if tree is not None and not forced:
+        by_size = _count_by_size(tree)
+        return by_size[-1] if maximal else sum(by_size)
+    candidates, size = constraint.n - len(constraint.loops()) - forced, constraint.max_size() - forced
+    if not maximal:
+        return sum(comb(candidates, k) for k in range(size + 1))
+    return comb(candidates, min(size, (candidates + 1) // 2))
+
+
+def _count_by_size(tree: LaminarTree) -> list[int]:
+    """Return how many sets of each size keep the limits, up to the largest size, from the leaves up."""
+    own = np.bincount(tree.leaf, minlength=len(tree.end)).tolist()
+    capacity = tree.capacity.tolist()
+    counts = [[comb(m, size) for size in range(min(m, c) + 1)] for m, c in zip(own, capacity, strict=True)]
+    for node in range(len(counts) - 1, 0, -1):
+        parent = int(tree.parent[node])
+        counts[parent] = _multiplied(counts[parent], counts[node], capacity[parent])
+    return counts[0]
+
+
+def _multiplied(left: list[int], right: list[int], degree: int) -> list[int]:
+    """Multiply two polynomials with whole coefficients of any size, up to a degree."""
+    product = [0] * (min(len(left) + len(right) - 2, degree) + 1)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right[: len(product) - i]):
+            product[i + j] += a * b
+    return product

@@ -38,12 +38,12 @@ class FewColumns:
 
     def __init__(self, model: SparseObjective, system: IndependenceSystem, clock: Clock, tol: float) -> None:
         self.model, self.system, self._clock, self._tol = model, system, clock, tol
-        limits = system.nested_limits()
+        limits = system.laminar_tree()
         self._problem: tuple[Any, ...] | None = None
         if limits is not None and isinstance(model, LeastSquares):
             every = np.arange(model.n)
             gram, floor = model.design.gram(every, every), LEAST_SHARE * model.squares
-            self._problem = gram, model.squares, floor, limits, np.isin(every, system.forced)
+            self._problem = gram, model.squares, floor, tuple(limits), np.isin(every, system.forced)
             self._with_y, self._squares = model.products_with_y, model.squares
             self._total = model.total
             self._room = system.max_size()

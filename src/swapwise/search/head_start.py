@@ -37,7 +37,7 @@ def take_head_start(
     objective = state.objective
     if trace.is_watched or type(pivot) is not Oblivious or not _is_small(objective):
         return state
-    if constraint.nested_limits() is None:
+    if constraint.laminar_tree() is None:
         return state
     clock.check()
     assert isinstance(objective, LeastSquares)

@@ -33,5 +33,5 @@ def heaviest_set(
 ) -> IndexArray:
     """Return the allowed set with the largest sum of single gains, with what the state holds."""
     gains = gains_of_additions(state, constraint.addable(state.support), clock, steps)
-    heaviest = constraint._max_weight_within(np.maximum(gains, 0.0), clock).support
+    heaviest = constraint._max_weight(np.maximum(gains, 0.0), clock).support
     return np.union1d(heaviest, state.support)

@@ -84,7 +84,7 @@ class Oblivious(Pivot):
         # A rule of one's own, derived from this one, may leave moves out or score them by its own lights.
         if type(self) is not Oblivious or not (state.narrows and isinstance(state, SparseState)):
             return super().scouts(state, constraint)
-        return constraint.cheapest_drops(state.support, state.strength)
+        return MoveList.joined(constraint.cheapest_drops(state.support, state.strength))
 
 
 class Additions(Pivot):
@@ -128,7 +128,7 @@ class SemiOblivious(_OnCoefficients):
     ) -> Iterator[MoveBatch]:
         """Yield, for all that can be added, the drop of the smallest coefficients."""
         assert isinstance(state, SparseState)
-        yield from constraint.cheapest_in_batches(state.support, state.strength, q)
+        yield from constraint.cheapest_drops(state.support, state.strength, q)
 
 
 class NonOblivious(_OnCoefficients):
@@ -205,7 +205,7 @@ class NonOblivious(_OnCoefficients):
                 hopeful = self._hopeful(state, constraint)
             yield from constraint.moves(state.support, q, hopeful)
         elif q == 1:
-            yield constraint.cheapest_drops(state.support, state.strength, q)
+            yield from constraint.cheapest_drops(state.support, state.strength, q)
         else:
             # With one M for all moves the best is a linear maximisation over the neighbourhood.
             M = self._one_constant(state, constraint.exchange_size(q))
@@ -219,7 +219,7 @@ class NonOblivious(_OnCoefficients):
         more than j would with its own M and the cheapest drop; and the best scores no less than the
         best of the cheapest drops does.
         """
-        cheapest = constraint.cheapest_drops(state.support, state.strength)
+        cheapest = MoveList.joined(constraint.cheapest_drops(state.support, state.strength))
         reached = self.scores(state, cheapest)
         alone = MoveList(cheapest.added, cheapest.dropped[:, :0])
         M = np.maximum(state.move_smoothness(alone), np.finfo(float).tiny)

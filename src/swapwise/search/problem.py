@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from swapwise.checks import IndexArray
+from swapwise.constraints.axioms import verify
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.graphs import require_same_edges
 from swapwise.objectives.base import SetFunction
@@ -24,7 +25,7 @@ def check_problem(objective: SetFunction, constraint: IndependenceSystem) -> Non
         for part in getattr(constraint, "matroids", (constraint,)):
             if hasattr(part, "edges"):
                 require_same_edges(objective.edges, part.edges)
-    constraint.verify()
+    verify(constraint)
 
 
 def require_constraint(constraint: object, n: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Heavy sets under constraints for which no exact method is known: local search on the total weight."""
+"""Large weights under constraints for which no exact method is known: local search on the total weight."""
 
 from __future__ import annotations
 
@@ -6,28 +6,8 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.base import IndependenceSystem, MaxWeight
+from swapwise.constraints.base import IndependenceSystem, greedy_weight
 from swapwise.numerics import TIE
-
-
-def greedy_weight(constraint: IndependenceSystem, weights: FloatArray) -> MaxWeight:
-    """Return the set that takes the heaviest elements first: at least 1/p of the largest weight.
-
-    This holds for intersections of p matroids and for p-exchange systems (Jenkyns 1976). Elements without
-    positive weight are never chosen.
-
-    >>> from swapwise import SetPacking
-    >>> greedy_weight(SetPacking([{1, 2}, {2, 3}, {3, 4}]), np.array([2.0, 3.0, 2.0]))
-    MaxWeight(support=array([1]), weight=3.0, factor=0.5, bound=None)
-    """
-    assert constraint.p is not None
-    support = _heaviest_first(constraint, weights)
-    return MaxWeight(support, float(weights[support].sum()), factor=1 / constraint.p)
-
-
-def _heaviest_first(constraint: IndependenceSystem, weights: FloatArray) -> IndexArray:
-    order = np.argsort(-weights, kind="stable")
-    return constraint.extend(np.empty(0, dtype=np.intp), order[: np.count_nonzero(weights > 0)])
 
 
 def local_search_weight(
@@ -35,10 +15,10 @@ def local_search_weight(
 ) -> IndexArray:
     """Return a set whose weight no move of ``constraint.moves(support, q)`` raises.
 
-    Its weight is at least 1 / (p − 1 + 1/q) times that of any allowed set, for intersections of p ≥ 2
+    Its weight is at least 1 / (p − 1 + 1/q) times that of any independent set, for intersections of p ≥ 2
     matroids (Lee, Sviridenko and Vondrák 2010) as for p-exchange systems (Feldman, Naor, Schwartz and
     Ward 2011): linear functions are (1, 1, 0)-localizable, for which the guarantee of local search
-    comes to this. Under one matroid, p = 1, it is a heaviest set.
+    comes to this. Under one matroid, p = 1, it is a max-weight set.
 
     The search starts at the greedy set and takes the best move each time, as long as the weight rises
     by more than rounding. Elements without positive weight are never chosen. Out of time, the best set so far
@@ -49,7 +29,7 @@ def local_search_weight(
     array([1])
     """
     value, clock = np.maximum(weights, 0.0), clock or Clock()
-    support = _heaviest_first(constraint, weights)
+    support = greedy_weight(constraint, weights).support
     while True:
         try:
             best = constraint.best_exchange(support, value, value, q, clock)
@@ -59,5 +39,5 @@ def local_search_weight(
         if not (gain > TIE * value[support].sum()).any():
             return support
         support = best.move(0).result(support)
-        # A move may add what weighs nothing; every subset of an allowed set is allowed.
+        # A move may add what weighs nothing; every subset of an independent set is independent.
         support = support[value[support] > 0]

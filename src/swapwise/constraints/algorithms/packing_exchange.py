@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.programs import STOPPED, solve_within
+from swapwise.constraints.algorithms.programs import STOPPED, solve_within
 
 # The solver's own tolerances are absolute, around 1e-6: with the largest number scaled to this they
 # are a billionth of it.
@@ -20,7 +20,7 @@ class ExchangeProgram:
     """Which elements to add and to drop: maximise gains less costs, no group over full.
 
     With y for what is added and z for what is dropped: ``max Σ gain y − Σ cost z`` such that for every
-    group ``Σ y − Σ z ≤ room``, with at most so many of each, and at least one added.
+    group ``Σ y − Σ z ≤ room``, with at most ``n_added`` added, ``n_dropped`` dropped, and at least one added.
 
     >>> groups, room = np.array([[0], [0], [0]]), np.array([0, 9])  # the last entry: room for padding
     >>> program = ExchangeProgram(groups, room, np.array([0]), np.array([0.0, 1, 3]), np.array([2.0, 0, 0]))
