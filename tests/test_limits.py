@@ -13,8 +13,7 @@ import pytest
 import swapwise as sw
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.algorithms import programs
-from swapwise.constraints.algorithms.linear_local_search import local_search_weight
-from swapwise.constraints.algorithms.matroid_intersection import common_set_within
+from swapwise.constraints.algorithms.matroid_intersection import common_set_within, local_search_weight
 from swapwise.constraints.algorithms.max_weight_packing import max_weight_packing, packing_within
 from swapwise.constraints.algorithms.programs import STOPPED, solve_within
 from swapwise.objectives.base import QUICK_FIT

@@ -7,7 +7,7 @@ degenerate ones included: no elements, loops only, no limits at all, parallel el
 
 Hypothesis draws no more than the seed of a specimen. Drawn piece by piece, most of them are too
 poor to tell right from wrong: nine in ten have no swap that is possible for some drops and not for
-others. With six elements at the most, what fails is small enough without shrinking.
+others. With six elements at most, what fails is small enough without shrinking.
 """
 
 from __future__ import annotations

@@ -64,32 +64,28 @@ def assumptions_of(constraint: IndependenceSystem) -> tuple[str, ...]:
 
 def axioms_of(constraint: IndependenceSystem) -> Axioms | None:
     """Return what was verified of a constraint, which keeps it; None for the library's own families."""
-    known = _noted(constraint)
+    known: Axioms | None = vars(constraint).get("_axioms")
     if known is None and is_own(type(constraint)):
         return None
-    matroid = constraint.p == 1  # which may have been set after the constraint was made
-    if known is None or (matroid and not known.exchange):
+    # A copy has what was verified of another constraint, and p may have been set since.
+    matroid = constraint.p == 1
+    if known is None or known.system is not constraint or (matroid and not known.exchange):
         known = vars(constraint)["_axioms"] = Axioms(constraint, exchange=matroid)
     return known
-
-
-def _noted(constraint: IndependenceSystem) -> Axioms | None:
-    known: Axioms | None = vars(constraint).get("_axioms")
-    return known if known is not None and known.system is constraint else None  # a copy is another one
 
 
 def note_extended(
     constraint: IndependenceSystem, support: IndexArray, order: IndexArray, extended: IndexArray
 ) -> None:
     """Look at a set that a search has grown, if the constraint is one that is verified."""
-    known = _noted(constraint)
+    known: Axioms | None = vars(constraint).get("_axioms")
     if known is not None:
         known.note(extended, maximal=len(np.union1d(support, order)) == constraint.n)
 
 
 def note_swaps(constraint: IndependenceSystem, support: IndexArray, feasible: BoolArray) -> None:
     """Look at the swaps that a search has found, if the constraint is one that is verified."""
-    known = _noted(constraint)
+    known: Axioms | None = vars(constraint).get("_axioms")
     if known is not None:
         known.note_swaps(support, feasible)
 
@@ -105,8 +101,8 @@ def is_own(kind: type) -> bool:
 
 
 def _parts_of(constraint: IndependenceSystem) -> tuple[IndependenceSystem, ...]:
-    """Return the constraints that one is made of: minors and intersections keep them in ``_parts``."""
-    parts: tuple[IndependenceSystem, ...] = vars(constraint).get("_parts", ())
+    """Return the constraints that one is made of: minors and intersections keep them in ``_made_of``."""
+    parts: tuple[IndependenceSystem, ...] = vars(constraint).get("_made_of", ())
     return parts
 
 

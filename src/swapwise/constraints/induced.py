@@ -27,12 +27,12 @@ class _Renumbered(IndependenceSystem):
     def __init__(self, system: IndependenceSystem, elements: IndexArray) -> None:
         self.n, self.names = len(elements), names_of(system, elements)
         self.forced = forced_among(system, elements)
-        self._parts, self._elements = (system,), np.asarray(elements, dtype=np.intp)
+        self._made_of, self._elements = (system,), np.asarray(elements, dtype=np.intp)
 
     @property
     def system(self) -> IndependenceSystem:
         """The whole constraint."""
-        return self._parts[0]
+        return self._made_of[0]
 
     def __repr__(self) -> str:
         """Return a short description."""
@@ -122,9 +122,9 @@ class InducedMatroid(_Renumbered, Matroid):
     2
     """
 
-    _parts: tuple[Matroid]
+    _made_of: tuple[Matroid]
 
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         whole = self._in_whole(support)
         columns = np.append(np.searchsorted(whole, self._elements[support]), len(support))
-        return self._parts[0]._swap_mask(whole)[np.ix_(self._elements, columns)]
+        return self._made_of[0]._swap_mask(whole)[np.ix_(self._elements, columns)]

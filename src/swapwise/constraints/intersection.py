@@ -77,7 +77,7 @@ class Intersection(IndependenceSystem):
             matroid if len(matroid.forced) == len(self.forced) else matroid.contract(self.forced)
             for matroid in matroids
         )
-        self._parts = self.matroids
+        self._made_of = self.matroids
         self._packing = _as_packing(self.matroids)
         self.neighbourhood = self._read_neighbourhood(neighbourhood)
 
@@ -127,14 +127,15 @@ class Intersection(IndependenceSystem):
             return self.matroids[0]._max_weight(weights, clock)
         if self._packing is not None:
             return self._packing._max_weight(weights, clock)
-        if self.p == 2:
-            from swapwise.constraints.algorithms.matroid_intersection import common_set_within
+        from swapwise.constraints.algorithms.matroid_intersection import (
+            common_set_within,
+            local_search_weight,
+        )
 
+        if self.p == 2:
             first, second = self.matroids
             found = common_set_within(first, second, weights, clock)
             return found if found.exact else best_so_far(self, weights, found.support, found.upper_bound)
-        from swapwise.constraints.algorithms.linear_local_search import local_search_weight
-
         # A local optimum of a linear function has at least 1 / (p − 1 + 1/q) of the largest weight.
         support = local_search_weight(self, weights, clock=clock)
         return MaxWeight(support, float(weights[support].sum()), factor=1 / self.p)

@@ -27,7 +27,7 @@ class Minor(Matroid):
 
     def __init__(self, matroid: Matroid, forced: IndexArray) -> None:
         self.n, self.names, self.forced = matroid.n, matroid.names, forced
-        self.matroid, self._parts = matroid, (matroid,)
+        self.matroid, self._made_of = matroid, (matroid,)
 
 
 class Truncation(Minor):

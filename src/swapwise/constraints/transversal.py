@@ -99,7 +99,7 @@ class Transversal(Matroid):
         owner = np.full(self._fits.shape[1], UNMATCHED, dtype=np.intp)
         owner[self._match(np.asarray(support, dtype=np.intp))] = support
         chosen = set(np.asarray(support).tolist())
-        # Slots from which no empty one can be reached stay so for good: whoever finds a slot later
+        # Slots from which no empty one can be reached stay so for good: what finds a slot later
         # gets there without them, since a way through them would have led to it before.
         dead_ends: set[int] = set()
         for element in order:
