@@ -12,11 +12,10 @@ import pytest
 
 import swapwise as sw
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints import programs
-from swapwise.constraints.linear_local_search import local_search_weight
-from swapwise.constraints.matroid_intersection import common_set_within
-from swapwise.constraints.packing_weight import heaviest_packing, packing_within
-from swapwise.constraints.programs import STOPPED, solve_within
+from swapwise.constraints.algorithms import programs
+from swapwise.constraints.algorithms.matroid_intersection import common_set_within, local_search_weight
+from swapwise.constraints.algorithms.max_weight_packing import max_weight_packing, packing_within
+from swapwise.constraints.algorithms.programs import STOPPED, solve_within
 from swapwise.objectives.base import QUICK_FIT
 from swapwise.objectives.climbed_bound import climbed_bound
 
@@ -184,14 +183,14 @@ class TestHeaviestSets:
             rng = np.random.default_rng(seed)
             groups = np.array([rng.permutation(9)[:3] for _ in range(30)])
             weights, capacity = rng.integers(1, 20, 30) / 7, rng.integers(1, 3, 9)
-            _, largest = heaviest_packing(weights, groups, capacity)
+            _, largest = max_weight_packing(weights, groups, capacity)
             support, bound, finished = packing_within(weights, groups, capacity, Ticking(looks))
             taken = np.bincount(groups[support].ravel(), minlength=9)
             assert (taken <= capacity).all()
             assert weights[support].sum() <= largest * (1 + 1e-9) <= bound * (1 + 2e-9)
             assert not finished or weights[support].sum() == pytest.approx(largest)
             whole = sw.constraints.packing.PackingSystem(groups, capacity)
-            found = whole._max_weight_within(weights, Ticking(looks))
+            found = whole._max_weight(weights, Ticking(looks))
             assert found.weight >= found.factor * largest * (1 - 1e-9)
             assert found.weight >= largest / 3
 
@@ -205,7 +204,7 @@ class TestHeaviestSets:
             largest = sw.Intersection(*parts).max_weight(weights).weight
             for found in (
                 common_set_within(*parts, weights, Ticking(looks)),
-                sw.Intersection(*parts)._max_weight_within(weights, Ticking(looks)),
+                sw.Intersection(*parts)._max_weight(weights, Ticking(looks)),
             ):
                 assert found.weight <= largest + 1e-12
                 assert found.upper_bound >= largest - 1e-12

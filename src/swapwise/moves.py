@@ -9,7 +9,7 @@ add and then by what they drop, so "the first" and "the smallest index" mean the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -90,6 +90,10 @@ class MoveBatch(ABC):
     def spread(self, scores: FloatArray) -> FloatArray:
         """Lay the scores of ``to_list()`` out in an array of shape ``shape``."""
 
+    @abstractmethod
+    def cheapest(self, cost: FloatArray) -> MoveList:
+        """Return, of all moves that add the same, the one with the cheapest drop; ties go to the first."""
+
     def best(self, scores: FloatArray, scale: float = 0.0) -> tuple[int, float]:
         """Return flat index and score of the best move; ties go to the smallest index.
 
@@ -121,9 +125,24 @@ class MoveList(MoveBatch):
         nothing = np.empty((0, 0), dtype=np.intp)
         return cls(nothing, nothing)
 
+    @classmethod
+    def joined(cls, lists: Iterable[MoveList], n_added: int = 0, n_dropped: int = 0) -> MoveList:
+        """Return one list of all moves, in order, with columns for at least ``n_added`` and ``n_dropped``.
+
+        >>> swap = MoveList(np.array([[4]]), np.array([[1]]))
+        >>> MoveList.joined([swap, MoveList(np.array([[5]]), np.array([[0, 2]]))]).dropped
+        array([[ 1, -1],
+               [ 0,  2]])
+        """
+        parts = list(lists)
+        return cls(
+            _stacked([moves.added for moves in parts], n_added),
+            _stacked([moves.dropped for moves in parts], n_dropped),
+        )
+
     @property
     def shape(self) -> tuple[int, ...]:
-        """One score a row."""
+        """One score per row."""
         return (len(self.added),)
 
     def __len__(self) -> int:
@@ -146,6 +165,24 @@ class MoveList(MoveBatch):
     def spread(self, scores: FloatArray) -> FloatArray:
         """Return the scores as they are."""
         return scores
+
+    def cheapest(self, cost: FloatArray) -> MoveList:
+        """Return, of all moves that add the same, the one with the cheapest drop; ties go to the first.
+
+        Moves that add the same must follow each other.
+
+        >>> moves = MoveList(np.array([[3], [3], [4]]), np.array([[0], [1], [-1]]))
+        >>> moves.cheapest(np.array([2.0, 1.0, 0.0, 0.0, 0.0])).dropped
+        array([[ 1],
+               [-1]])
+        """
+        if not len(self):
+            return self
+        total = self.sums(self.dropped, cost)
+        first = first_of_each(self.added)
+        run = np.cumsum(first) - 1
+        cheapest = np.flatnonzero(total == np.minimum.reduceat(total, np.flatnonzero(first))[run])
+        return self.take(cheapest[first_of_each(run[cheapest][:, None])])
 
     def take(self, rows: slice | IndexArray) -> MoveList:
         """Return some of the moves."""
@@ -178,7 +215,7 @@ class MoveList(MoveBatch):
 class SwapGrid(MoveBatch):
     """All moves that add one element and drop at most one.
 
-    ``feasible[j, i]`` says whether adding element ``j`` and dropping ``drops[i]`` is allowed, and
+    ``feasible[j, i]`` says whether adding element ``j`` and dropping ``drops[i]`` is feasible, and
     the last column, ``feasible[j, -1]``, whether ``j`` can be added with nothing dropped. Rows of
     elements that are already in the set are False.
 
@@ -226,9 +263,31 @@ class SwapGrid(MoveBatch):
         return spread
 
     def cheapest(self, cost: FloatArray) -> MoveList:
-        """Return one move for each element that can be added: the one with the cheapest drop."""
+        """Return one move per element that can be added: the one with the cheapest drop."""
         price = np.where(self.feasible, np.append(cost[self.drops], -1.0), np.inf)
         column = price.argmin(axis=1)
         added = np.flatnonzero(np.isfinite(price[np.arange(len(price)), column]))
         dropped = np.append(self.drops, NOTHING)[column[added]]
         return MoveList(added[:, None], dropped[:, None])
+
+
+def first_of_each(rows: IndexArray) -> BoolArray:
+    """Tell which rows differ from the one before.
+
+    >>> first_of_each(np.array([[3], [3], [5]]))
+    array([ True, False,  True])
+    """
+    first = np.ones(len(rows), dtype=bool)
+    first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return first
+
+
+def _stacked(parts: list[IndexArray], width: int) -> IndexArray:
+    """Return all rows below each other, padded to the widest and to ``width``."""
+    width = max([width, *(part.shape[1] for part in parts)])
+    stacked = np.full((sum(map(len, parts)), width), NOTHING, dtype=np.intp)
+    begin = 0
+    for part in parts:
+        stacked[begin : begin + len(part), : part.shape[1]] = part
+        begin += len(part)
+    return stacked

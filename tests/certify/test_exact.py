@@ -344,20 +344,14 @@ class Only(sw.IndependenceSystem):
     """A constraint with elements forced in and others left out, asked one set at a time."""
 
     def __init__(self, inner, forced, usable):
-        self.inner, self._forced, self.usable = inner, np.asarray(forced, dtype=np.intp), usable
+        self.inner, self.forced, self.usable = inner, np.asarray(forced, dtype=np.intp), usable
         self.n, self.p = inner.n, max(2, inner.p)
 
     def _is_independent(self, support):
-        kept = np.union1d(support, self._forced).astype(np.intp)
+        kept = np.union1d(support, self.forced).astype(np.intp)
         return bool(np.isin(kept, self.usable).all()) and self.inner.is_independent(kept)
 
     def moves(self, support, q=1, candidates=None):
-        raise NotImplementedError
-
-    def cheapest_drops(self, support, cost, q=1):
-        raise NotImplementedError
-
-    def _max_weight(self, weights):
         raise NotImplementedError
 
 

@@ -1,5 +1,6 @@
 """What is verified of a family of the user's, and what is said of one that breaks an axiom."""
 
+import copy
 import time
 from ast import literal_eval
 from itertools import combinations
@@ -22,6 +23,7 @@ from tests.contracts.constraint_zoo import (
     randoms,
     some_of,
     subsets,
+    swap_grid,
 )
 
 N = 6
@@ -203,7 +205,7 @@ def test_swaps_that_a_matroid_would_have_are_missed():
     matroid._oracle = lambda s: len(s) <= 3 and (0 not in s or set(s.tolist()) <= {0, 1})
     matroid._answers.clear()
     with pytest.raises(ValueError, match=r"it allows \[0\] and \[2, 3\]"):
-        matroid.swap_grid([2, 3, 4])
+        swap_grid(matroid, [2, 3, 4])
 
 
 def test_a_subset_that_is_not_allowed_is_met():
@@ -246,6 +248,27 @@ def test_what_a_class_of_the_users_answers_itself_is_an_assumption():
             return super().extend(support, order)
 
     assert Quick(5, lambda s: len(s) <= 2).assumptions == ("that extend of Quick(n=5) is right",)
+
+
+def test_copies_are_verified_and_say_what_they_assume():
+    for whole in (Mine(30, lambda s: len(s) <= 2), of_sets(30, lambda s: len(s) <= 2)):
+        said = whole.assumptions
+        for other in (copy.copy(whole), copy.deepcopy(whole)):
+            assert other.assumptions == said
+            assert other.induced(np.arange(9)).assumptions == said
+    changed = copy.copy(whole)
+    changed._oracle, changed._answers = lambda s: len(s) != 1, {}
+    with pytest.raises(ValueError, match="is not downward closed"):
+        sw.maximize(sw.Linear(np.ones(30)), changed)
+
+
+def test_what_a_class_keeps_for_itself_is_none_of_its_parts():
+    class Composed(Mine):
+        def __init__(self, n, allows):
+            super().__init__(n, allows)
+            self._parts = self.parts = ["a", "b"]
+
+    assert Composed(5, lambda s: len(s) <= 2).assumptions == ()
 
 
 def test_a_search_meets_sets_of_a_class_of_the_users_too():

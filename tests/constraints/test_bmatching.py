@@ -61,7 +61,7 @@ def test_one_exchange_on_a_larger_graph():
     for move in moves.moves():
         assert matching.is_independent(move.result(support))
     cost = rng.random(matching.n)
-    cheapest = matching.cheapest_drops(support, cost)
+    (cheapest,) = matching.cheapest_drops(support, cost)
     for move in cheapest.moves():
         same = (moves.added[:, 0] == move.added[0]).nonzero()[0]
         assert cost[list(move.dropped)].sum() == moves.sums(moves.dropped[same], cost).min()

@@ -73,7 +73,7 @@ def test_batches_are_bounded(monkeypatch):
     system = Intersection(Graphic(complete), Partition(rng.integers(0, 3, 21).tolist(), 2))
     support = system.extend(np.empty(0, dtype=np.intp), rng.permutation(21))
     whole = listed(system.moves(support))
-    for module in ("exchanges", "intersection"):
+    for module in ("algorithms.exchanges", "intersection"):
         monkeypatch.setattr(f"swapwise.constraints.{module}.LARGEST_BATCH", 50)
     batches = list(system.moves(support))
     assert max(map(len, batches)) <= 50 < len(whole)

@@ -14,9 +14,9 @@ def test_refuses_longer_swaps():
     with pytest.raises(ValueError, match=expected):
         list(matroid.moves(np.array([0]), q=2))
     with pytest.raises(ValueError, match=expected):
-        matroid.cheapest_drops(np.array([0]), np.ones(4), q=2)
+        next(matroid.cheapest_drops(np.array([0]), np.ones(4), q=2))
     with pytest.raises(ValueError, match=expected):
-        Matroid.cheapest_drops(matroid, np.array([0]), np.ones(4), q=2)
+        next(Matroid.cheapest_drops(matroid, np.array([0]), np.ones(4), q=2))
 
 
 @pytest.mark.parametrize("ask", [matroid.is_independent, matroid.rank, matroid.restrict, matroid.contract])

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from swapwise import Graphic, Partition, Uniform
+from tests.contracts.constraint_zoo import swap_grid
 
 TRIANGLE_AND_LOOP = Graphic([(0, 1), (1, 2), (2, 0), (3, 3)])
 
@@ -21,7 +22,7 @@ def test_forced_elements_add_up():
 
 def test_forced_elements_are_not_swapped_out_of_a_full_set():
     matroid = Uniform(4, 4).contract([0]).truncate(2)
-    grid = matroid.swap_grid([0, 1])
+    grid = swap_grid(matroid, [0, 1])
     assert grid.feasible.tolist() == [
         [False, False, False],
         [False, False, False],

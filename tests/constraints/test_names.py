@@ -190,12 +190,15 @@ def test_an_intersection_wants_the_same_names_throughout():
         Intersection(Partition(KIND, 1), Uniform(5, 2), Partition(other, 1))
 
 
-def test_what_cannot_be_reordered_says_so():
-    odd = OracleMatroid(5, lambda support: len(support) < 3)
-    both = Intersection(Partition(KIND, 1), odd)
+def test_what_is_known_by_a_function_only_is_reordered_too():
+    early = OracleMatroid(5, lambda support: len(support) < 3 and (support < 2).sum() < 2)
+    both = Intersection(Partition(KIND, 5), early)
     assert both.aligned_to(list(KIND)) is both
-    with pytest.raises(ValueError, match="cannot be put into the order of the data: reorder the columns"):
-        both.aligned_to(OTHER_ORDER)
+    moved = both.aligned_to(OTHER_ORDER)
+    assert moved.names == OTHER_ORDER
+    assert not moved.is_independent([2, 4])  # width and height, the first two
+    assert moved.is_independent([0, 4])
+    assert not moved.is_independent([0, 1, 3])
 
 
 def test_names_stay_through_minors():

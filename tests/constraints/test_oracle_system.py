@@ -69,7 +69,7 @@ def test_where_there_are_too_many_drops_some_minimal_ones_are_listed(data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(oracles, "MOST_TRIED", 1)
         (moves,) = system.moves(support)
-        cheapest = system.cheapest_drops(support, cost)
+        (cheapest,) = system.cheapest_drops(support, cost)
     current = frozenset(support.tolist())
     for move in moves.moves():
         (added,) = move.added

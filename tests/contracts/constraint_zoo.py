@@ -7,7 +7,7 @@ degenerate ones included: no elements, loops only, no limits at all, parallel el
 
 Hypothesis draws no more than the seed of a specimen. Drawn piece by piece, most of them are too
 poor to tell right from wrong: nine in ten have no swap that is possible for some drops and not for
-others. With six elements at the most, what fails is small enough without shrinking.
+others. With six elements at most, what fails is small enough without shrinking.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from swapwise import (
 from swapwise.constraints import oracle_system as oracles
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.packing import PackingSystem
+from swapwise.moves import MoveList, SwapGrid
 
 LARGEST = 6  # elements: 64 subsets, so that all of them can be looked at
 
@@ -67,6 +68,17 @@ def subsets(elements) -> list[Set]:
 
 def as_array(subset) -> np.ndarray:
     return np.array(sorted(subset), dtype=np.intp)
+
+
+def swap_grid(matroid: Matroid, support) -> SwapGrid:
+    (grid,) = matroid.moves(np.sort(np.array(support, dtype=np.intp)))
+    return grid
+
+
+def cheapest_drops(system: IndependenceSystem, support: np.ndarray, cost: np.ndarray, q: int = 1) -> MoveList:
+    batches = list(system.cheapest_drops(support, cost, q))
+    assert batches  # there is at least one, if an empty one
+    return MoveList.joined(batches)
 
 
 def some_n(random: Random) -> int:

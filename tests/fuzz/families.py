@@ -205,8 +205,8 @@ class Knapsack(sw.IndependenceSystem):
     def moves(self, support, q=1, candidates=None) -> Iterator[sw.MoveList]:
         yield self._listed(support, lambda drops: drops)
 
-    def cheapest_drops(self, support, cost, q=1) -> sw.MoveList:
-        return self._listed(support, lambda drops: [min(drops, key=lambda d: cost[list(d)].sum())])
+    def cheapest_drops(self, support, cost, q=1) -> Iterator[sw.MoveList]:
+        yield self._listed(support, lambda drops: [min(drops, key=lambda d: cost[list(d)].sum())])
 
     def _listed(self, support, pick: Callable[[list[tuple[int, ...]]], Iterable[tuple[int, ...]]]):
         """Return for every element that fits the drops of fewest elements that make room, as picked."""
@@ -223,7 +223,7 @@ class Knapsack(sw.IndependenceSystem):
         added = np.array([[element] for element, _ in rows], dtype=np.intp)
         return sw.MoveList(added.reshape(-1, 1), dropped.reshape(len(rows), width))
 
-    def _max_weight(self, weights):
+    def _max_weight(self, weights, clock):
         sets = (np.array(s, dtype=np.intp) for k in range(self.n + 1) for s in combinations(range(self.n), k))
         best = max((s for s in sets if self._is_independent(s)), key=lambda s: weights[s].sum())
         return sw.MaxWeight(best, float(weights[best].sum()))

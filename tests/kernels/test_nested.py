@@ -20,6 +20,7 @@ from tests.contracts.constraint_zoo import (
     some_independent_set,
     some_order,
     subsets,
+    swap_grid,
     truncated,
     uniform,
 )
@@ -70,7 +71,7 @@ def within(limits, subset):
 @given(randoms)
 def test_first_base_adds_what_the_definition_allows(random):
     specimen = laminar(random)
-    leaf, _, parent, capacity = specimen.matroid.nested_limits()
+    leaf, _, parent, capacity = specimen.matroid.laminar_tree()
     chosen = some_independent_set(random, specimen)
     order = some_order(random, specimen.matroid.n)
     mask = np.zeros(specimen.matroid.n, dtype=bool)
@@ -92,18 +93,18 @@ def test_the_largest_size_is_the_rank(random):
 
 
 @given(randoms)
-def test_nested_limits_say_the_same_as_the_matroid(random):
+def test_laminar_trees_say_the_same_as_the_matroid(random):
     specimen = limited(random)
-    limits = specimen.matroid.nested_limits()
+    limits = specimen.matroid.laminar_tree()
     forced = frozenset(specimen.matroid.forced.tolist())
     for subset in subsets(range(specimen.matroid.n)):
         assert within(limits, subset | forced) == specimen.allows(subset)
 
 
 @given(randoms)
-def test_what_has_no_nested_limits_says_so_or_tells_the_truth(random):
+def test_what_has_no_laminar_tree_says_so_or_tells_the_truth(random):
     specimen = any_specimen(random)
-    limits = specimen.matroid.nested_limits()
+    limits = specimen.matroid.laminar_tree()
     forced = frozenset(specimen.matroid.forced.tolist())
     for subset in subsets(range(specimen.matroid.n)) if limits is not None else []:
         assert within(limits, subset | forced) == specimen.allows(subset)
@@ -127,8 +128,8 @@ def test_induced_matroids_allow_the_same_sets(random, shuffled):
     support, order = some_independent_set(random, same), some_order(random, part.n)
     assert set(part.extend(as_array(support), order).tolist()) == greedy(same, support, order)
     np.testing.assert_array_equal(
-        part.swap_grid(as_array(support)).feasible,
-        specimen.matroid.swap_grid(np.sort(elements[sorted(support)])).feasible[elements][
+        swap_grid(part, as_array(support)).feasible,
+        swap_grid(specimen.matroid, elements[sorted(support)]).feasible[elements][
             :, np.append(np.argsort(np.argsort(elements[sorted(support)])), len(support))
         ],
     )
@@ -141,7 +142,7 @@ def test_induced_limits_are_those_of_the_elements_kept(random):
     kept = set(random.permutation(n)[: random.integers(0, n + 1)]) | set(specimen.matroid.forced.tolist())
     elements = np.array(sorted(kept), dtype=np.intp)
     part = specimen.matroid.induced(elements)
-    limits, forced = part.nested_limits(), frozenset(part.forced.tolist())
+    limits, forced = part.laminar_tree(), frozenset(part.forced.tolist())
     for subset in subsets(range(part.n)):
         expected = specimen.allows(frozenset(elements[sorted(subset)].tolist()))
         assert within(limits, subset | forced) == expected

@@ -229,7 +229,8 @@ class PerspectiveNode(Node):
         if self.bound <= target or not isinstance(constraint, Matroid) or self.dual is None:
             return
         weights, support = self.dual.weights, self.dual.support
-        grid = constraint._grid(support).feasible
+        (moves,) = constraint.moves(support)
+        grid = moves.feasible
         grid[self.region.outside] = False
         cost = np.append(np.where(self.region.inside[support], np.inf, weights[support]), 0.0)
         with_it = self.dual.bound + weights - np.where(grid, cost, np.inf).min(axis=1)

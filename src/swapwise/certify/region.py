@@ -77,16 +77,16 @@ class Region:
         held = self.held
         wanted = np.where(self.outside, -1.0, weights)
         if not len(held):
-            answer = self.constraint._max_weight_within(wanted, self.clock)
+            answer = self.constraint._max_weight(wanted, self.clock)
             return answer.support, answer.upper_bound
         # With weights this large, every set of largest weight holds all of them.
         heavy = 2.0 * float(wanted.sum(where=wanted > 0)) or 1.0
         wanted[held] = heavy
-        answer = self.constraint._max_weight_within(wanted, self.clock)
+        answer = self.constraint._max_weight(wanted, self.clock)
         if answer.exact and np.isin(held, answer.support).all():
             weight = float(weights[answer.support].sum())
             beyond = answer.upper_bound - float(wanted[answer.support].sum())
             return answer.support, weight + max(0.0, beyond) + SUM * heavy * len(held)
         wanted[held] = 0.0
-        rest = self.constraint._max_weight_within(wanted, self.clock).upper_bound
+        rest = self.constraint._max_weight(wanted, self.clock).upper_bound
         return self.greedy_set(weights), float(weights[held].sum()) + rest

@@ -1,1 +1,1 @@
-"""Where the answer lies: one family of constraints a file."""
+"""Where the answer lies: one family of constraints per file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
@@ -24,12 +24,122 @@ MOST_QUESTIONS, MOST_PAIRED = 4096, 64
 # A slow oracle is asked for no longer than this, once for all sets and once at random.
 SECONDS = 1.0
 
+# What proofs ask of a constraint, and theorems, which need a p: a class from outside this library that
+# answers itself is taken at its word.
+ASKED_BY_THEOREMS = ("moves", "cheapest_drops", "best_exchange", "exchange_size")
+ASKED_BY_PROOFS = (
+    "_max_weight",
+    "max_weight",
+    "max_size",
+    "extend",
+    "addable",
+    "loops",
+    "_swap_mask",
+    "rank",
+)
+
+
+def verify(constraint: IndependenceSystem) -> None:
+    """Verify that a constraint from outside this library is what it says, as far as that is cheap.
+
+    All sets of at most 12 elements, else random ones; an axiom that is broken is an error that shows the
+    sets. Searches and proofs do it before they begin, once per constraint.
+
+    >>> from swapwise import Partition
+    >>> verify(Partition(["a", "a", "b"], 1))  # a family of the library's own: nothing to do
+    """
+    for part in _parts_of(constraint):
+        verify(part)
+    axioms_of(constraint)
+
+
+def assumptions_of(constraint: IndependenceSystem) -> tuple[str, ...]:
+    """Return what proofs under a constraint take on trust, a sentence each (see ``assumptions``)."""
+    sentences = [sentence for part in _parts_of(constraint) for sentence in part.assumptions]
+    axioms = axioms_of(constraint)
+    if axioms is not None:
+        sentences += [axioms.assumption, *_claims(constraint)]
+    return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
+
+
+def axioms_of(constraint: IndependenceSystem) -> Axioms | None:
+    """Return what was verified of a constraint, which keeps it; None for the library's own families."""
+    known: Axioms | None = vars(constraint).get("_axioms")
+    if known is None and is_own(type(constraint)):
+        return None
+    # A copy has what was verified of another constraint, and p may have been set since.
+    matroid = constraint.p == 1
+    if known is None or known.system is not constraint or (matroid and not known.exchange):
+        known = vars(constraint)["_axioms"] = Axioms(constraint, exchange=matroid)
+    return known
+
+
+def note_extended(
+    constraint: IndependenceSystem, support: IndexArray, order: IndexArray, extended: IndexArray
+) -> None:
+    """Look at a set that a search has grown, if the constraint is one that is verified."""
+    known: Axioms | None = vars(constraint).get("_axioms")
+    if known is not None:
+        known.note(extended, maximal=len(np.union1d(support, order)) == constraint.n)
+
+
+def note_swaps(constraint: IndependenceSystem, support: IndexArray, feasible: BoolArray) -> None:
+    """Look at the swaps that a search has found, if the constraint is one that is verified."""
+    known: Axioms | None = vars(constraint).get("_axioms")
+    if known is not None:
+        known.note_swaps(support, feasible)
+
+
+def is_own(kind: type) -> bool:
+    """Return whether a class is one of this library's, which are tested against their definitions.
+
+    >>> from swapwise import Uniform
+    >>> is_own(Uniform), is_own(type("Mine", (Uniform,), {"__module__": "mine"}))
+    (True, False)
+    """
+    return kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _parts_of(constraint: IndependenceSystem) -> tuple[IndependenceSystem, ...]:
+    """Return the constraints that one is made of: minors and intersections keep them in ``_made_of``."""
+    parts: tuple[IndependenceSystem, ...] = vars(constraint).get("_made_of", ())
+    return parts
+
+
+def _claims(constraint: IndependenceSystem) -> list[str]:
+    """Return what a class from outside this library says of itself and nothing verifies."""
+    foreign = [kind for kind in type(constraint).__mro__ if not is_own(kind)]
+    asked = ASKED_BY_PROOFS if constraint.p is None else (*ASKED_BY_PROOFS, *ASKED_BY_THEOREMS)
+    written = [name for name in asked if any(name in vars(kind) for kind in foreign)]
+    claims = [f"that {name} of {constraint!r} is right" for name in written]
+    if constraint.p is not None and constraint.p > 1:
+        claims.append(
+            f"that {constraint!r} is an intersection of matroids or an exchange system "
+            f"with p = {constraint.p}"
+        )
+    return claims
+
+
+def grown(
+    is_independent: Callable[[list[int]], bool], chosen: Iterable[int], order: Iterable[int]
+) -> list[int]:
+    """Add to an independent set each element of the order in turn that keeps it independent.
+
+    >>> grown(lambda elements: sum(elements) <= 7, [1], [5, 3, 2])
+    [1, 5]
+    """
+    elements = [int(element) for element in chosen]
+    for element in map(int, order):
+        if element not in elements and is_independent([*elements, element]):
+            elements.append(element)
+    return elements
+
 
 class Axioms:
     """What was verified of a family: all sets if they are few, else random ones and those a search meets.
 
-    ``exchange`` says that it is to be a matroid; otherwise all that is asked is that subsets of allowed sets
-    are allowed. An axiom that is broken is an error that shows the sets.
+    ``exchange`` says that it is to be a matroid; otherwise all that is asked is that subsets of independent
+    sets are independent. An axiom that is broken is an error that shows the sets.
 
     >>> from swapwise import Uniform
     >>> Axioms(Uniform(4, 2), exchange=True).complete, Axioms(Uniform(40, 2), exchange=True).complete
@@ -37,10 +147,10 @@ class Axioms:
     """
 
     def __init__(self, system: IndependenceSystem, exchange: bool) -> None:
-        self._system = system
+        self.system = system
         #: Whether it is to be a matroid
         self.exchange = exchange
-        #: How many pairs of maximal sets (of a matroid) or subsets of allowed sets were verified
+        #: How many pairs of maximal sets (of a matroid) or subsets of independent sets were verified
         self.verified = 0
         #: The maximal sets, one per row, if all sets were asked about
         self.maximal: BoolArray | None = None
@@ -70,12 +180,12 @@ class Axioms:
         if self.complete:
             return ""
         what, how = ("a matroid", "exchanges") if self.exchange else ("downward closed", "subsets")
-        return f"that {self._system!r} is {what}: {self.verified:,} {how} were verified, not all"
+        return f"that {self.system!r} is {what}: {self.verified:,} {how} were verified, not all"
 
     # -- sets that a search meets -------------------------------------------------------------------
 
-    def note_grid(self, support: IndexArray, feasible: BoolArray) -> None:
-        """Look at the swaps that were found at an allowed set; ``feasible`` is as in ``SwapGrid``."""
+    def note_swaps(self, support: IndexArray, feasible: BoolArray) -> None:
+        """Look at the swaps that were found at an independent set; ``feasible`` is as in ``SwapGrid``."""
         if self.complete:
             return
         outside = np.ones(len(feasible), dtype=bool)
@@ -87,10 +197,10 @@ class Axioms:
         for element in np.flatnonzero(outside & ~feasible.any(axis=1)):
             # Under a matroid it closes one circuit, of which any other element can go: unless it is a loop.
             if self._allows([int(element)]):
-                self._refuse_exchange(self._grown([int(element)], support), support.tolist())
+                self._refuse_exchange(grown(self._allows, [int(element)], support), support.tolist())
 
     def note(self, support: IndexArray, *, maximal: bool = False) -> None:
-        """Look at a set that was found to be allowed; ``maximal`` says that nothing can be added to it."""
+        """Look at an independent set that was found; ``maximal`` says that nothing can be added to it."""
         if self.complete:
             return
         for dropped in support:
@@ -112,50 +222,42 @@ class Axioms:
 
     def _allows(self, elements: Iterable[int]) -> bool:
         self._questions += 1
-        return bool(self._system._is_independent(np.sort(np.fromiter(elements, np.intp))))
-
-    def _grown(self, chosen: Iterable[int], order: Iterable[int]) -> list[int]:
-        """Add to an allowed set each element of the order that keeps it allowed."""
-        grown = list(chosen)
-        for element in order:
-            if element not in grown and self._allows([*grown, element]):
-                grown.append(element)
-        return grown
+        return bool(self.system._is_independent(np.sort(np.fromiter(elements, np.intp))))
 
     # -- in full ------------------------------------------------------------------------------------
 
     def _verify_all(self, clock: Clock) -> None:
         """Ask about every set, and verify all axioms."""
-        n = self._system.n
+        n = self.system.n
         numbers = np.arange(2**n)  # a set is the number whose bits are its elements
         members = (numbers[:, None] >> np.arange(n)) & 1 > 0
-        allowed = np.zeros(2**n, dtype=bool)
+        independent = np.zeros(2**n, dtype=bool)
         for number in numbers:
             clock.check()
-            allowed[number] = self._system._is_independent(np.flatnonzero(members[number]))
-        maximal = allowed.copy()
+            independent[number] = self.system._is_independent(np.flatnonzero(members[number]))
+        maximal = independent.copy()
         for element in range(n):
             larger = numbers[members[:, element]]
             smaller = larger ^ (1 << element)
-            if (broken := allowed[larger] & ~allowed[smaller]).any():
+            if (broken := independent[larger] & ~independent[smaller]).any():
                 first = int(np.argmax(broken))
                 self._refuse_closure(*(np.flatnonzero(members[sets[first]]) for sets in (larger, smaller)))
-            maximal[smaller] &= ~allowed[larger]
+            maximal[smaller] &= ~independent[larger]
         if self.exchange:
-            self._verify_ranks(allowed, members)
+            self._verify_ranks(independent, members)
         self.maximal = members[maximal]
 
-    def _verify_ranks(self, allowed: BoolArray, members: BoolArray) -> None:
+    def _verify_ranks(self, independent: BoolArray, members: BoolArray) -> None:
         """Verify that two elements of which neither raises the rank do not raise it together.
 
         A downward-closed family is a matroid if and only if its rank does so (Welsh 1976, section 1.2).
         """
-        numbers, size = np.arange(len(allowed)), members.sum(axis=1)
-        rank = np.where(allowed, size, 0)
-        for element in range(self._system.n):
+        numbers, size = np.arange(len(independent)), members.sum(axis=1)
+        rank = np.where(independent, size, 0)
+        for element in range(self.system.n):
             larger = numbers[members[:, element]]
             rank[larger] = np.maximum(rank[larger], rank[larger ^ (1 << element)])
-        for first in range(self._system.n):
+        for first in range(self.system.n):
             for second in range(first):
                 base = numbers[~members[:, first] & ~members[:, second]]
                 whole = base | (1 << first) | (1 << second)
@@ -163,7 +265,7 @@ class Axioms:
                 broken = (alone == rank[base]) & (rank[whole] > alone)
                 if broken.any():
                     at = int(np.argmin(np.where(broken, size[base], len(size))))
-                    within = (allowed & (numbers & ~sets[at] == 0) for sets in (base, whole))
+                    within = (independent & (numbers & ~sets[at] == 0) for sets in (base, whole))
                     largest = (int(np.argmax(np.where(subsets, size, -1))) for subsets in within)
                     self._refuse_exchange(*(np.flatnonzero(members[at]).tolist() for at in largest))
 
@@ -171,7 +273,7 @@ class Axioms:
 
     def _verify_some(self, clock: Clock) -> None:
         """Verify pairs of elements, and maximal subsets of random sets, until questions or time run out."""
-        n, rng = self._system.n, np.random.default_rng(0)
+        n, rng = self.system.n, np.random.default_rng(0)
         with suppress(OutOfTime):
             self._verify_pairs(np.sort(rng.permutation(n)[:MOST_PAIRED]), Clock(SECONDS / 2))
         while self._questions < MOST_QUESTIONS:
@@ -179,13 +281,13 @@ class Axioms:
             # Sizes of all orders: some rules bind among few elements, some among many.
             size = int(np.exp(rng.uniform(0.0, np.log(n + 1))))
             ground = rng.permutation(n)[:size]
-            first = self._grown([], ground)
+            first = grown(self._allows, [], ground)
             self._verify_subsets(first, rng)
             drawn = rng.permutation(ground)[: rng.integers(1, size + 1)]
-            if self._allows(drawn):  # a set that cannot be grown from nothing may be allowed, too
+            if self._allows(drawn):  # a set that cannot be grown from nothing may be independent, too
                 self._verify_subsets(drawn, rng)
             if self.exchange:
-                second = self._grown([], rng.permutation(ground))
+                second = grown(self._allows, [], rng.permutation(ground))
                 self.verified += 1
                 if len(first) != len(second):
                     self._refuse_exchange(*sorted((first, second), key=len))
@@ -197,7 +299,7 @@ class Axioms:
             self.verified += not self.exchange
 
     def _verify_pairs(self, elements: IndexArray, clock: Clock) -> None:
-        """Verify that no loop is allowed with another, and that being parallel is transitive."""
+        """Verify that no loop is in an independent pair, and that being parallel is transitive."""
         alone = np.array([self._allows([element]) for element in elements], dtype=bool)
         together = np.zeros((len(elements), len(elements)), dtype=bool)
         for column in range(len(elements)):
@@ -223,9 +325,9 @@ class Axioms:
 
     def _refuse_closure(self, whole: IndexArray, part: IndexArray) -> NoReturn:
         raise ValueError(
-            f"{self._system!r} is not downward closed: it allows {np.sort(whole).tolist()}, but not its "
-            f"subset {np.sort(part).tolist()}. Every subset of an allowed set must be allowed; there is no "
-            "method here for other families"
+            f"{self.system!r} is not downward closed: it allows {np.sort(whole).tolist()}, but not its "
+            f"subset {np.sort(part).tolist()}. Every subset of an independent set must be independent; "
+            "there is no method here for other families"
         )
 
     def _refuse_exchange(self, small: list[int], large: list[int]) -> NoReturn:
@@ -235,7 +337,7 @@ class Axioms:
         rest = np.setdiff1d(large, small).tolist()
         smaller, larger = np.sort(small).tolist(), np.sort(large).tolist()
         raise ValueError(
-            f"{self._system!r} is not a matroid: it allows {smaller} and {larger}, but none of {rest} can be "
+            f"{self.system!r} is not a matroid: it allows {smaller} and {larger}, but none of {rest} can be "
             f"added to {smaller}, the smaller of the two. Use sw.OracleSystem(n, "
             "is_independent), which takes any family that has the subsets of its sets, such as a budget"
         )

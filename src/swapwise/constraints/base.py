@@ -1,35 +1,51 @@
-"""The contract of constraints: which sets are allowed, and which moves lead from one to another."""
+"""The contract of constraints: which sets are independent, and which moves lead from one to another."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from math import comb
-from typing import Self, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_time_limit, as_vector
 from swapwise.clock import Clock
-from swapwise.constraints.axioms import Axioms
+from swapwise.constraints.axioms import assumptions_of, grown, note_extended
 from swapwise.moves import MoveBatch, MoveList
 
 System = TypeVar("System", bound="IndependenceSystem")
 
 
+class LaminarTree(NamedTuple):
+    """Limits on nested sets, as plain arrays for kernels.
+
+    The sets form a tree whose root, node 0, is the whole ground set. Nodes are numbered in preorder, so that
+    the subtree of node t is the range ``t .. end[t] - 1``, and an element is in the set t if and only if its
+    smallest set, its ``leaf``, lies in that range.
+
+    >>> from swapwise import Partition
+    >>> Partition(["a", "b", "a"], 1).laminar_tree().leaf
+    array([1, 2, 1])
+    """
+
+    leaf: IndexArray  #: the smallest set of each element
+    end: IndexArray  #: of each set, where its subtree ends
+    parent: IndexArray  #: of each set, the smallest set around it; of the root, itself
+    capacity: IndexArray  #: of each set, how many of its elements may be chosen
+
+
 @dataclass(frozen=True, eq=False)
 class MaxWeight:
-    """A heavy allowed set, and how heavy any other can be.
+    """An independent set of large weight, and how large the weight of any other can be.
 
-    ``weight`` is at least ``factor`` times the largest weight of any allowed set; a factor of 1
-    means that the set is a heaviest one. ``bound`` is an upper bound that was proven on the way, if any.
+    ``weight`` is at least ``factor`` times the largest weight of any independent set; a factor of 1
+    means that the set is a max-weight one. ``bound`` is an upper bound that was proven on the way, if any.
 
     >>> from swapwise import Uniform
-    >>> heaviest = Uniform(3, 2).max_weight([1.0, -1.0, 5.0])
-    >>> heaviest.support, heaviest.weight, heaviest.exact
+    >>> found = Uniform(3, 2).max_weight([1.0, -1.0, 5.0])
+    >>> found.support, found.weight, found.exact
     (array([0, 2]), 6.0, True)
     """
 
@@ -38,30 +54,33 @@ class MaxWeight:
     factor: float = 1.0
     bound: float | None = None
 
+    @classmethod
+    def below(cls, bound: float, support: IndexArray, weights: FloatArray) -> MaxWeight:
+        """Return a set with a weight that none exceeds, such as a search that ran out of time has proven.
+
+        >>> MaxWeight.below(8.0, np.array([1]), np.array([3.0, 4.0, 1.0]))
+        MaxWeight(support=array([1]), weight=4.0, factor=0.5, bound=8.0)
+        """
+        weight = float(weights[support].sum())
+        bound = max(weight, bound)
+        return cls(support, weight, weight / bound if bound > 0 else 1.0, bound)
+
     @property
     def exact(self) -> bool:
-        """Whether no allowed set is heavier."""
+        """Whether no independent set is heavier."""
         return self.factor == 1.0
 
     @property
     def upper_bound(self) -> float:
-        """A weight that no allowed set exceeds."""
+        """A weight that no independent set exceeds."""
         return self.weight / self.factor if self.bound is None else self.bound
-
-    def or_heavier(self, other: MaxWeight) -> MaxWeight:
-        """Return the heavier of two sets, with the lower of their bounds: both hold.
-
-        >>> MaxWeight(np.array([0]), 3.0, bound=8.0).or_heavier(MaxWeight(np.array([1]), 4.0, bound=10.0))
-        MaxWeight(support=array([1]), weight=4.0, factor=0.5, bound=8.0)
-        """
-        heavier = max(self, other, key=lambda found: found.weight)
-        bound = max(heavier.weight, min(self.upper_bound, other.upper_bound))
-        factor = heavier.weight / bound if bound > 0 else 1.0
-        return MaxWeight(heavier.support, heavier.weight, factor, bound)
 
 
 class IndependenceSystem(ABC):
-    """A family of allowed sets that holds ∅ and every subset of each of its sets.
+    """A family of independent sets that holds ∅ and every subset of each of its sets.
+
+    A new family has to write ``_is_independent`` and ``moves``, and to set ``n``. Everything else has a
+    default that is right in every family, if slow; override it where it pays.
 
     >>> from swapwise import Partition
     >>> constraint = Partition(["a", "a", "b"], 1)
@@ -77,7 +96,8 @@ class IndependenceSystem(ABC):
     p: int | None = None
     #: What the elements are called, if the constraint was given with their names.
     names: list[str] | None = None
-    _forced: IndexArray = np.empty(0, dtype=np.intp)
+    #: The elements that every answer is to hold (see ``Matroid.contract``).
+    forced: IndexArray = np.empty(0, dtype=np.intp)
 
     def __repr__(self) -> str:
         """Return a short description."""
@@ -97,39 +117,9 @@ class IndependenceSystem(ABC):
         >>> OracleMatroid(40, few).assumptions
         ('that OracleMatroid(n=40, few) is a matroid: ... exchanges were verified, not all',)
         """
-        of_parts = [sentence for part in self._parts for sentence in part.assumptions]
-        own = [] if self._axioms is None else [self._axioms.assumption, *_claims(self)]
-        return tuple(dict.fromkeys(sentence for sentence in [*of_parts, *own] if sentence))
+        return assumptions_of(self)
 
-    @property
-    def _parts(self) -> tuple[IndependenceSystem, ...]:
-        """The constraints that this one is made of, if it is."""
-        return ()
-
-    @cached_property
-    def _axioms(self) -> Axioms | None:
-        """What was verified of a class that is not one of the library's own, when it is first asked for."""
-        return None if is_own(type(self)) else Axioms(self, exchange=self.p == 1)
-
-    def verify(self) -> None:
-        """Verify that a class of the user's is what it says, as far as that is cheap, or show why it is not.
-
-        All sets of at most 12 elements, else random ones. Searches and proofs do it before they begin, once.
-
-        >>> from swapwise import Partition
-        >>> Partition(["a", "a", "b"], 1).verify()  # a family of the library's own: nothing to do
-        """
-        for part in self._parts:
-            part.verify()
-        if self._axioms is not None and self.p == 1 and not self._axioms.exchange:
-            self._axioms = Axioms(self, exchange=True)  # p was set, to say that this is a matroid
-
-    @property
-    def forced(self) -> IndexArray:
-        """The elements that every answer is to hold (see ``Matroid.contract``)."""
-        return self._forced
-
-    def aligned_to(self, names: Iterable[str]) -> Self:
+    def aligned_to(self, names: Iterable[str]) -> IndependenceSystem:
         """Return the same constraint on elements in the order of ``names``, such as the columns of a frame.
 
         A constraint that knows no names only has to have as many elements.
@@ -152,70 +142,72 @@ class IndependenceSystem(ABC):
             return self
         if self.names == wanted:
             return self
-        return self._reordered(places_of(wanted, self.names, "the constraint"))
+        return self.induced(places_of(wanted, self.names, "the constraint"))
 
-    def _reordered(self, order: IndexArray) -> Self:
-        """Return the same constraint with element ``order[i]`` in place i."""
-        raise ValueError(
-            f"{self!r} cannot be put into the order of the data: reorder the columns to be as the constraint "
-            "names them"
-        )
+    def induced(self, elements: IndexArray) -> IndependenceSystem:
+        """Return the constraint on some of its elements, which get new numbers: their places in ``elements``.
+
+        A set is independent if the elements that it stands for are. ``elements`` may come in any order, each
+        once: all of them, in another order, make the same constraint on a reordered ground set. Names and
+        forced elements follow; a forced element that is left out is an error.
+
+        >>> from swapwise import SetPacking
+        >>> crews = SetPacking([{"ann", "bob"}, {"bob", "eve"}, {"eve"}])
+        >>> crews.induced(np.array([2, 1])).is_independent([0, 1])
+        False
+        """
+        from swapwise.constraints.induced import Induced
+
+        return Induced(self, elements)
 
     @abstractmethod
     def _is_independent(self, support: IndexArray) -> bool:
-        """Tell whether a sorted integer array is an allowed set."""
+        """Tell whether a sorted integer array is an independent set."""
 
     def is_independent(self, support: Iterable[int]) -> bool:
-        """Tell whether ``support`` is an allowed set."""
+        """Tell whether ``support`` is an independent set."""
         return bool(self._is_independent(as_elements(support, self.n, "the set")))
 
     @abstractmethod
     def moves(
         self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
     ) -> Iterator[MoveBatch]:
-        """Yield the moves from an allowed set that exchange up to ``q`` elements, in batches.
+        """Yield the moves from an independent set that exchange up to ``q`` elements, in batches.
 
-        ``candidates`` are the elements that may be added, in rising order; None means all.
+        Moves that add the same follow each other. ``candidates`` are the elements that may be added, in
+        rising order; None means all.
         """
 
-    @abstractmethod
-    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
-        """Return, for all that can be added, the move whose drop has the least total cost.
+    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
+        """Yield, for all that can be added, the move whose drop has the least total cost, in batches.
 
-        ``cost`` has length n and is not negative. Ties go to the smallest index.
+        ``cost`` has length n and is not negative. Ties go to the smallest index. There is at least one
+        batch, if an empty one.
         """
-
-    def cheapest_in_batches(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
-        """Yield the moves of :meth:`cheapest_drops` in batches, where they are too many to list at once."""
-        yield self.cheapest_drops(support, cost, q)
+        batches = list(self.moves(support, q))
+        whole = batches[0] if len(batches) == 1 else MoveList.joined(batch.to_list() for batch in batches)
+        yield whole.cheapest(cost)
 
     def exchange_size(self, q: int = 1) -> int:
-        """Return t: how many elements a move adds and drops in all, at the most."""
+        """Return t: how many elements a move adds and drops in all, at most."""
         return self.n if self.p is None else self.p * q + 1
 
     def best_exchange(
-        self,
-        support: IndexArray,
-        gain: FloatArray,
-        cost: FloatArray,
-        q: int = 1,
-        clock: Clock | None = None,
+        self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1, clock: Clock | None = None
     ) -> MoveList:
         """Return the one move with the largest sum of gains added less costs dropped, if there is any.
 
-        ``gain`` and ``cost`` have length n and are not negative. Here by enumeration; the list has the
-        width of :meth:`moves`, and no row if no move is feasible. Ties go to the first move. When the clock
-        runs out before all moves are seen, it raises :class:`OutOfTime`.
+        ``gain`` and ``cost`` have length n and are not negative. The list has the width of :meth:`moves`, and
+        no row if no move is feasible. Ties go to the first move. When the clock runs out before all moves are
+        seen, it raises :class:`OutOfTime`.
         """
-        best, chosen = -np.inf, None
         clock = clock or Clock()
-        for batch in self.moves(support, q):
+        best, chosen = -np.inf, None
+        for moves in self.cheapest_drops(support, cost, q):
             clock.check()
-            listed = batch.to_list()
-            scores = listed.sums(listed.added, gain) - listed.sums(listed.dropped, cost)
-            index, score = listed.best(scores)
+            index, score = moves.best(moves.sums(moves.added, gain) - moves.sums(moves.dropped, cost))
             if chosen is None or score > best:
-                best, chosen = score, listed.take(slice(index, index + 1) if index >= 0 else slice(0))
+                best, chosen = score, moves.take(slice(index, index + 1) if index >= 0 else slice(0))
         assert chosen is not None
         return chosen
 
@@ -224,16 +216,16 @@ class IndependenceSystem(ABC):
         return self.extend(support, rng.permutation(self.n))
 
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which elements can be added to an allowed set with nothing dropped."""
+        """Return which elements can be added to an independent set with nothing dropped."""
         addable = np.zeros(self.n, dtype=bool)
         for element in np.setdiff1d(np.arange(self.n), support):
             addable[element] = self._is_independent(np.sort(np.append(support, element)))
         return addable
 
     def max_weight(self, weights: ArrayLike, time_limit: float | None = None) -> MaxWeight:
-        """Return an allowed set of largest (or nearly largest) total weight.
+        """Return an independent set of largest (or nearly largest) total weight.
 
-        ``time_limit`` is in seconds. Where it is too short for the heaviest set, the best one so far is
+        ``time_limit`` is in seconds. Where it is too short for a max-weight set, the best one so far is
         returned; ``exact`` is then False, ``upper_bound`` is what was proven by then, and ``factor`` the
         share of the largest weight that the set has for certain.
 
@@ -242,95 +234,97 @@ class IndependenceSystem(ABC):
         MaxWeight(support=array([0, 2]), weight=4.0, factor=1.0, bound=4.0)
         """
         limit = as_time_limit(time_limit)
-        return self._max_weight_within(as_vector(weights, self.n, "weights"), Clock(limit))
+        return self._max_weight(as_vector(weights, self.n, "weights"), Clock(limit))
 
-    def _max_weight_within(self, weights: FloatArray, clock: Clock) -> MaxWeight:
-        """Answer :meth:`max_weight` in the time that is left; here it takes none worth speaking of."""
-        return self._max_weight(weights)
+    def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        """Answer :meth:`max_weight` for a checked weight vector, in the time that is left.
 
-    @abstractmethod
-    def _max_weight(self, weights: FloatArray) -> MaxWeight:
-        """Answer :meth:`max_weight` for a checked weight vector."""
+        Here by the greedy algorithm: see :func:`greedy_weight`.
+        """
+        return greedy_weight(self, weights)
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add to an allowed set each element of ``order`` in turn that keeps it allowed.
+        """Add to an independent set each element of ``order`` in turn that keeps it independent.
 
         ``order`` names an element at most once.
         """
-        chosen = np.asarray(support, dtype=np.intp)
-        for element in order:
-            if element not in chosen:
-                larger = np.sort(np.append(chosen, element))
-                if self._is_independent(larger):
-                    chosen = larger
-        return chosen
+        rest = as_order(order)
+        in_turn = grown(lambda some: self._is_independent(np.sort(np.array(some))), support, rest)
+        extended = np.sort(np.array(in_turn, dtype=np.intp))
+        note_extended(self, support, rest, extended)
+        return extended
 
-    def nested_limits(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray] | None:
+    def laminar_tree(self) -> LaminarTree | None:
         """Return limits on nested sets that say the same, for kernels, or None if there are none that do.
 
-        See :class:`Laminar` for the four arrays. Elements that are forced in need not be told of: they count
-        towards the limits, and are never dropped.
+        Elements that are forced in need not be told of: they count towards the limits, and are never dropped.
         """
         return None
 
     def loops(self) -> IndexArray:
-        """Return the elements that are in no allowed set."""
+        """Return the elements that are in no independent set."""
         return np.flatnonzero(~self.addable(np.empty(0, dtype=np.intp)))
 
     def max_size(self) -> int:
-        """Return a bound on the size of allowed sets; for a matroid it is the rank."""
-        return self.n
+        """Return a bound on the size of independent sets; for a matroid it is the rank.
 
-    def count_bound(self, maximal: bool = True) -> int:
-        """Return a bound on the number of maximal allowed sets, or of all allowed sets."""
-        forced = len(self.forced)
-        candidates, size = self.n - len(self.loops()) - forced, self.max_size() - forced
-        if not maximal:
-            return sum(comb(candidates, k) for k in range(size + 1))
-        return comb(candidates, min(size, (candidates + 1) // 2))
+        In a system with a p, no set is larger than p times any maximal one.
+        """
+        if self.p is None:
+            return self.n
+        return min(self.n, self.p * len(self.extend(np.empty(0, dtype=np.intp), np.arange(self.n))))
 
 
-# What proofs ask of a constraint, and theorems, which need a p: where a class of the user's answers itself,
-# it is taken at its word.
-ASKED_BY_THEOREMS = ("moves", "cheapest_drops", "best_exchange", "exchange_size")
-ASKED_BY_PROOFS = (
-    "_max_weight",
-    "max_weight",
-    "max_size",
-    "extend",
-    "addable",
-    "loops",
-    "_exchanges",
-    "rank",
-)
+def greedy_weight(constraint: IndependenceSystem, weights: FloatArray) -> MaxWeight:
+    """Return the set that takes the largest weights first; elements without positive weight are left out.
 
+    It has at least 1/p of the largest weight in intersections of p matroids and in p-exchange systems
+    (Jenkyns 1976), so that it is a max-weight set under a matroid. Without a p, all that is known is that
+    no set has more than ``max_size()`` elements.
 
-def is_own(kind: type) -> bool:
-    """Return whether a class is one of this library's, which are tested against their definitions.
-
-    >>> from swapwise import Uniform
-    >>> is_own(Uniform), is_own(type("Mine", (Uniform,), {"__module__": "mine"}))
-    (True, False)
+    >>> from swapwise import SetPacking
+    >>> greedy_weight(SetPacking([{1, 2}, {2, 3}, {3, 4}]), np.array([2.0, 3.0, 2.0]))
+    MaxWeight(support=array([1]), weight=3.0, factor=0.5, bound=None)
     """
-    return kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+    largest_first = np.argsort(-weights, kind="stable")[: np.count_nonzero(weights > 0)]
+    support = constraint.extend(np.empty(0, dtype=np.intp), largest_first)
+    if constraint.p is None:
+        bound = float(weights[largest_first[: constraint.max_size()]].sum())
+        return MaxWeight.below(bound, support, weights)
+    return MaxWeight(support, float(weights[support].sum()), factor=1 / constraint.p)
 
 
-def _claims(system: IndependenceSystem) -> list[str]:
-    """Return what a class of the user's says of itself and nothing verifies."""
-    strange = [kind for kind in type(system).__mro__ if not is_own(kind)]
-    asked = ASKED_BY_PROOFS if system.p is None else (*ASKED_BY_PROOFS, *ASKED_BY_THEOREMS)
-    written = [name for name in asked if any(name in vars(kind) for kind in strange)]
-    claims = [f"that {name} of {system!r} is right" for name in written]
-    if system.p is not None and system.p > 1:
-        claims.append(
-            f"that {system!r} is an intersection of matroids or an exchange system with p = {system.p}"
-        )
-    return claims
+def best_so_far(
+    constraint: IndependenceSystem, weights: FloatArray, support: IndexArray, bound: float
+) -> MaxWeight:
+    """Return what there was time for: the heavier of a set and the greedy one, with the lower bound.
+
+    >>> from swapwise import SetPacking
+    >>> crews = SetPacking([{1, 2}, {2, 3}, {3, 4}])
+    >>> best_so_far(crews, np.array([2.0, 3.0, 2.0]), np.array([0]), bound=5.0)
+    MaxWeight(support=array([1]), weight=3.0, factor=0.6, bound=5.0)
+    """
+    greedy = greedy_weight(constraint, weights)
+    heavier = max(support, greedy.support, key=lambda some: weights[some].sum())
+    return MaxWeight.below(min(bound, greedy.upper_bound), heavier, weights)
 
 
 def as_order(order: Iterable[int]) -> IndexArray:
     """Return elements in their order as an array."""
     return order.astype(np.intp, copy=False) if isinstance(order, np.ndarray) else np.fromiter(order, np.intp)
+
+
+def names_of(constraint: IndependenceSystem, elements: IndexArray) -> list[str] | None:
+    """Return what some of the elements are called, if they have names."""
+    return None if constraint.names is None else [constraint.names[element] for element in elements]
+
+
+def forced_among(constraint: IndependenceSystem, elements: IndexArray) -> IndexArray:
+    """Return the places in ``elements`` of what a constraint forces in; all of it has to be there."""
+    missing = np.setdiff1d(constraint.forced, elements)
+    if len(missing):
+        raise ValueError(f"element {missing[0]} is forced in, so it must be among the elements")
+    return np.flatnonzero(np.isin(elements, constraint.forced))
 
 
 def places_of(wanted: list[str], names: list[str], holder: str) -> IndexArray:
@@ -365,7 +359,7 @@ def in_one_order(systems: tuple[System, ...]) -> tuple[tuple[System, ...], list[
                 f"all matroids must name the same elements, but number {number} and those before differ in "
                 f"{_listed(strange)}"
             )
-    return tuple(system.aligned_to(names) for system in systems), names
+    return tuple(cast(System, system.aligned_to(names)) for system in systems), names
 
 
 def _listed(names: list[str], most: int = 3) -> str:

@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import IndexArray, as_count, as_elements, as_vector, warn
-from swapwise.constraints.edges import Edge, is_graph, number_vertices, read_edges
+from swapwise.constraints.base import names_of
+from swapwise.constraints.graphic import Edge, is_graph, number_vertices, read_edges
 from swapwise.constraints.packing import PackingSystem
 
 
 class BMatching(PackingSystem):
     """Edges of a graph such that no vertex has more than ``b`` of them.
 
-    Element ``e`` is the e-th edge; it can be chosen once. With b = 1 the allowed sets are the
-    matchings. It is a 2-exchange system.
+    Element ``e`` is the e-th edge; it can be chosen once. With b = 1 the independent sets are
+    the matchings. It is a 2-exchange system.
 
     Parameters
     ----------
@@ -93,11 +94,20 @@ class BMatching(PackingSystem):
         b = limits.pop() if len(limits) == 1 else self.b
         return f"BMatching(n={self.n}, {len(self.vertices)} vertices, b={b})"
 
+    def induced(self, elements: IndexArray) -> BMatching:
+        """Return the b-matchings of some of the edges."""
+        part = object.__new__(BMatching)
+        part.edges, part.vertices, part.b = [self.edges[e] for e in elements], self.vertices, self.b
+        part._tail, part._head = self._tail[elements], self._head[elements]
+        PackingSystem.__init__(part, self._groups[elements], self._capacity)
+        part.names = names_of(self, elements)
+        return part
+
     def random_set(self, support: IndexArray, rng: np.random.Generator) -> IndexArray:
         """Return a random maximal set that holds ``support``; from nothing, a random graph."""
         if len(support):
             return super().random_set(support, rng)
-        from swapwise.constraints.random_graph import random_subgraph
+        from swapwise.constraints.algorithms.random_graph import random_subgraph
 
         return random_subgraph(self._tail, self._head, self._capacity, rng)
 

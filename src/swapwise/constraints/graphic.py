@@ -1,16 +1,17 @@
-"""Edges without a cycle."""
+"""Edges without a cycle, and how constraints read graphs: pairs of vertices, or a networkx graph."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 
-from swapwise.checks import BoolArray, IndexArray
-from swapwise.constraints.base import as_order
-from swapwise.constraints.edges import Edge, number_vertices, read_edges
+from swapwise.checks import BoolArray, IndexArray, is_missing
+from swapwise.constraints.base import as_order, names_of
 from swapwise.constraints.matroid import Matroid
+
+Edge = tuple[Hashable, Hashable]
 
 
 class Graphic(Matroid):
@@ -51,13 +52,23 @@ class Graphic(Matroid):
         """Return a short description."""
         return f"Graphic(n={self.n}, {self._n_vertices} vertices)"
 
+    def induced(self, elements: IndexArray) -> Graphic:
+        """Return the forests of some of the edges."""
+        part = object.__new__(Graphic)
+        part.n, part.names = len(elements), names_of(self, elements)
+        part.edges = [self.edges[e] for e in elements]
+        part._tail, part._head = self._tail[elements], self._head[elements]
+        part._n_vertices = self._n_vertices
+        return part
+
     def _is_independent(self, support: IndexArray) -> bool:
         trees = _Trees(self._n_vertices)
         return all(trees.join(*ends) for ends in self._ends(support))
 
     def addable(self, support: IndexArray) -> BoolArray:
         """Return which edges join two trees."""
-        return self._grid(support).free
+        (grid,) = self.moves(support)
+        return grid.free
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add edges in the given order that close no cycle (Kruskal's algorithm)."""
@@ -69,7 +80,7 @@ class Graphic(Matroid):
     def _ends(self, elements: IndexArray) -> Iterable[tuple[int, int]]:
         return zip(self._tail[elements].tolist(), self._head[elements].tolist(), strict=True)
 
-    def _exchanges(self, support: IndexArray) -> BoolArray:
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
         # The circuit of a candidate is the path between its ends: what their ways to the root do
         # not share. Between two trees there is no circuit, and anything may be dropped.
         path, root = self._root_paths(support)
@@ -122,3 +133,48 @@ class _Trees:
             parent[vertex] = parent[parent[vertex]]  # halving the path keeps the trees flat
             vertex = parent[vertex]
         return vertex
+
+
+def read_edges(edges: Any) -> list[Edge]:
+    """Return the edges as pairs; those of a networkx graph come in its own order."""
+    if not is_graph(edges) and (isinstance(edges, str) or not isinstance(edges, Iterable)):
+        raise TypeError(f"edges must be pairs of vertices or a networkx graph, got {edges!r}")
+    # Called, the edges of a multigraph are pairs; iterated over, they come with their keys.
+    pairs = []
+    for e, edge in enumerate(edges.edges() if is_graph(edges) else edges):
+        try:
+            if isinstance(edge, str):
+                raise TypeError("a string is one name, not two")
+            u, v = edge
+        except (TypeError, ValueError):
+            raise TypeError(f"edges must be pairs of vertices, got {edge!r} as number {e}") from None
+        _require_vertex(u, e)
+        _require_vertex(v, e)
+        pairs.append((u, v))
+    return pairs
+
+
+def is_graph(edges: Any) -> bool:
+    """Tell whether edges were given as a networkx graph."""
+    return hasattr(edges, "edges")
+
+
+def number_vertices(
+    edges: list[Edge], vertices: Iterable[Hashable] = ()
+) -> tuple[list[Hashable], IndexArray, IndexArray]:
+    """Return the vertices and the numbers of the two ends of each edge.
+
+    ``vertices`` come first, then those that only the edges name, in the order in which they do.
+    """
+    number: dict[Hashable, int] = {}
+    for vertex in vertices:
+        number.setdefault(vertex, len(number))
+    ends = [number.setdefault(vertex, len(number)) for edge in edges for vertex in edge]
+    return list(number), np.array(ends[0::2], dtype=np.intp), np.array(ends[1::2], dtype=np.intp)
+
+
+def _require_vertex(vertex: Any, e: int) -> None:
+    if not isinstance(vertex, Hashable):
+        raise TypeError(f"vertices must be hashable, got {vertex!r} in edge number {e}")
+    if is_missing(vertex):
+        raise ValueError(f"every edge needs two vertices, got {vertex!r} in edge number {e}")

@@ -1,27 +1,26 @@
-"""Sets that several matroids allow."""
+"""Sets that are independent in several matroids."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
-from swapwise.constraints.base import IndependenceSystem, MaxWeight, in_one_order
-from swapwise.constraints.exchanges import (
+from swapwise.constraints.algorithms.exchanges import (
     LARGEST_BATCH,
     batched,
-    cheapest_of_each,
+    cheapest_in_each,
     in_order,
-    joined,
     left_aligned,
     minimal_hitting_sets,
     pieces_of,
     runs_of,
     without_supersets,
 )
+from swapwise.constraints.base import IndependenceSystem, MaxWeight, best_so_far, in_one_order
 from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.minors import Contraction, Restriction
@@ -30,7 +29,7 @@ from swapwise.moves import Move, MoveList
 
 
 class Intersection(IndependenceSystem):
-    """The sets that each of p matroids allows.
+    """The sets that are independent in each of p matroids.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ class Intersection(IndependenceSystem):
 
     Examples
     --------
-    At most one sensor a site and at most one a kind:
+    At most one sensor per site and at most one per kind:
 
     >>> from swapwise import Intersection, Partition
     >>> site, kind = Partition([0, 0, 1, 1], 1), Partition(["x", "y", "x", "y"], 1)
@@ -73,11 +72,12 @@ class Intersection(IndependenceSystem):
         matroids, self.names = in_one_order(matroids)
         self.n = matroids[0].n
         self.p: int = len(matroids)
-        self._forced = _forced_by(matroids)
+        self.forced = _forced_by(matroids)
         self.matroids = tuple(
             matroid if len(matroid.forced) == len(self.forced) else matroid.contract(self.forced)
             for matroid in matroids
         )
+        self._made_of = self.matroids
         self._packing = _as_packing(self.matroids)
         self.neighbourhood = self._read_neighbourhood(neighbourhood)
 
@@ -100,13 +100,10 @@ class Intersection(IndependenceSystem):
         inner = ", ".join(map(repr, self.matroids))
         return f"Intersection({inner}, neighbourhood={self.neighbourhood!r})"
 
-    @property
-    def _parts(self) -> tuple[IndependenceSystem, ...]:
-        return self.matroids
-
-    def _reordered(self, order: IndexArray) -> Self:
-        reordered = (matroid._reordered(order) for matroid in self.matroids)
-        return type(self)(*reordered, neighbourhood=self.neighbourhood)
+    def induced(self, elements: IndexArray) -> Intersection:
+        """Return the intersection of the matroids on some of the elements."""
+        matroids = (matroid.induced(elements) for matroid in self.matroids)
+        return Intersection(*matroids, neighbourhood=self.neighbourhood)
 
     def _is_independent(self, support: IndexArray) -> bool:
         return all(matroid._is_independent(support) for matroid in self.matroids)
@@ -116,41 +113,39 @@ class Intersection(IndependenceSystem):
         return np.logical_and.reduce([matroid.addable(support) for matroid in self.matroids])
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add to an allowed set each element of ``order`` in turn that keeps it allowed."""
+        """Add to an independent set each element of ``order`` in turn that keeps it independent."""
         if self._packing is not None:
             return self._packing.extend(support, order)
         return super().extend(support, order)
 
     def max_size(self) -> int:
-        """Return the smallest rank: no allowed set is larger."""
+        """Return the smallest rank: no independent set is larger."""
         return min(matroid.rank() for matroid in self.matroids)
 
-    def _max_weight(self, weights: FloatArray) -> MaxWeight:
-        return self._max_weight_within(weights, Clock())
-
-    def _max_weight_within(self, weights: FloatArray, clock: Clock) -> MaxWeight:
-        from swapwise.constraints.linear_local_search import greedy_weight, local_search_weight
-
+    def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         if self.p == 1:
-            return self.matroids[0]._max_weight_within(weights, clock)
+            return self.matroids[0]._max_weight(weights, clock)
         if self._packing is not None:
-            return self._packing._max_weight_within(weights, clock)
-        if self.p == 2:
-            from swapwise.constraints.matroid_intersection import common_set_within
+            return self._packing._max_weight(weights, clock)
+        from swapwise.constraints.algorithms.matroid_intersection import (
+            common_set_within,
+            local_search_weight,
+        )
 
+        if self.p == 2:
             first, second = self.matroids
             found = common_set_within(first, second, weights, clock)
-            return found if found.exact else found.or_heavier(greedy_weight(self, weights))
+            return found if found.exact else best_so_far(self, weights, found.support, found.upper_bound)
         # A local optimum of a linear function has at least 1 / (p − 1 + 1/q) of the largest weight.
         support = local_search_weight(self, weights, clock=clock)
         return MaxWeight(support, float(weights[support].sum()), factor=1 / self.p)
 
     def exchange_size(self, q: int = 1) -> int:
-        """Return t: how many elements a move adds and drops in all, at the most."""
+        """Return t: how many elements a move adds and drops in all, at most."""
         return sum(self._widths(q))
 
     def _widths(self, q: int) -> tuple[int, int]:
-        """Return how many elements a move adds and drops at the most."""
+        """Return how many elements a move adds and drops at most."""
         return (q, self.p * q - q + 1) if self.neighbourhood == "exchange" else (2 * q, 2 * self.p * q)
 
     def moves(
@@ -164,33 +159,17 @@ class Intersection(IndependenceSystem):
         if self.neighbourhood == "exchange":
             assert self._packing is not None
             return self._packing.moves(support, q, candidates)
-        return batched(self._exchanges(support, q, candidates), *self._widths(q))
+        return batched(self._iter_moves(support, q, candidates), *self._widths(q))
 
-    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
-        """Return the cheapest drop for every set that can be added."""
+    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
+        """Yield the cheapest drop for every set that can be added."""
         if self.neighbourhood == "exchange":
             assert self._packing is not None
             return self._packing.cheapest_drops(support, cost, q)
-        widths = self._widths(q)
-        cheapest = (cheapest_of_each([moves], cost) for moves in self._exchanges(support, q))
-        return joined(cheapest, *widths)
-
-    def cheapest_in_batches(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
-        """Yield the cheapest drops for larger and larger sets, a batch at a time."""
-        if self.neighbourhood == "exchange":
-            assert self._packing is not None
-            yield from self._packing.cheapest_in_batches(support, cost, q)
-            return
-        for moves in self._exchanges(support, q):
-            yield joined([cheapest_of_each([moves], cost)], *self._widths(q))
+        return cheapest_in_each(self._iter_moves(support, q), cost, *self._widths(q))
 
     def best_exchange(
-        self,
-        support: IndexArray,
-        gain: FloatArray,
-        cost: FloatArray,
-        q: int = 1,
-        clock: Clock | None = None,
+        self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1, clock: Clock | None = None
     ) -> MoveList:
         """Return the one move with the largest sum of gains added less costs dropped, if there is any."""
         if self.neighbourhood == "exchange":
@@ -198,7 +177,7 @@ class Intersection(IndependenceSystem):
             return self._packing.best_exchange(support, gain, cost, q, clock)
         return super().best_exchange(support, gain, cost, q, clock)
 
-    def _exchanges(
+    def _iter_moves(
         self, support: IndexArray, q: int, candidates: IndexArray | None = None
     ) -> Iterator[MoveList]:
         """Yield the moves in order, those that add the same in one list, however long."""
@@ -224,7 +203,7 @@ class Intersection(IndependenceSystem):
                 if len(ways) == 1:
                     yield from longer  # with one way to begin, what is minimal at the end is minimal
                 else:
-                    yield without_supersets(_in_order(joined(longer, size, most)))
+                    yield without_supersets(_in_order(MoveList.joined(longer, size, most)))
 
     def _one_more(
         self, support: IndexArray, outside: IndexArray, move: Move, most: int
@@ -235,7 +214,7 @@ class Intersection(IndependenceSystem):
         droppable = np.isin(after, support)
         circuits = []
         for matroid in self.matroids:
-            feasible = matroid._exchanges(after)[later]
+            feasible = matroid._swap_mask(after)[later]
             closed = ~feasible[:, -1]
             circuit = feasible[:, :-1] & droppable & closed[:, None]
             hopeless = closed & ~circuit.any(axis=1)
@@ -309,8 +288,9 @@ def _as_packing(matroids: tuple[Matroid, ...]) -> PackingSystem | None:
 def _groups_of(matroid: Matroid) -> tuple[IndexArray, IndexArray] | None:
     """Return the group of each element (-1: none) and the capacities, if disjoint groups are all there is."""
     if isinstance(matroid, Laminar):
-        nested = len(matroid._levels) > 2 or (len(matroid._levels) == 2 and matroid._capacity[0] < matroid.n)
-        return None if nested else (matroid._leaf, matroid._capacity)
+        tree, depth = matroid.laminar_tree(), len(matroid._levels)
+        nested = depth > 2 or (depth == 2 and tree.capacity[0] < matroid.n)
+        return None if nested else (tree.leaf, tree.capacity)
     if not isinstance(matroid, (Contraction, Restriction)):
         return None
     known = _groups_of(matroid.matroid)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from copy import copy
-from math import comb
-from typing import Self
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elements
-from swapwise.constraints.base import as_order
+from swapwise.constraints.base import LaminarTree, as_order, names_of
 from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.moves import NOTHING, MoveList
 
@@ -42,14 +39,8 @@ class Laminar(Matroid):
     array([0, 2])
     """
 
-    # The sets form a tree whose root, node 0, is the whole ground set. Nodes are numbered in
-    # preorder, so that the subtree of node t is the range t .. _end[t] - 1, and an element is in the
-    # set t if and only if its smallest set, _leaf, lies in that range.
-    _leaf: IndexArray
-    _end: IndexArray
-    _parent: IndexArray
-    _capacity: IndexArray
-    _levels: list[IndexArray]
+    _tree: LaminarTree
+    _levels: list[IndexArray]  # the nodes of the tree by their depth
 
     def __init__(self, n: int, limits: Iterable[tuple[Iterable[int], int]]) -> None:
         self.n = as_count(n, "n")
@@ -86,73 +77,63 @@ class Laminar(Matroid):
             path.append((node, True))
             path.extend((child, False) for child in reversed(children.get(node, [])))
         by_number = sorted(number, key=number.__getitem__)
-        self._set_tree(
+        self._tree = LaminarTree(
             leaf=np.array([number[int(s)] for s in owner], dtype=np.intp),
             end=end,
             parent=np.array([number[parents[s]] if s >= 0 else 0 for s in by_number], dtype=np.intp),
             capacity=np.array([capacities[s] if s >= 0 else self.n for s in by_number], dtype=np.intp),
         )
+        self._levels = _levels_of(self._tree.parent)
 
-    def _set_tree(self, leaf: IndexArray, end: IndexArray, parent: IndexArray, capacity: IndexArray) -> None:
-        self._leaf, self._end, self._parent, self._capacity = leaf, end, parent, capacity
-        depth = np.zeros(len(parent), dtype=np.intp)
-        for node in range(1, len(parent)):
-            depth[node] = depth[parent[node]] + 1
-        self._levels = [np.flatnonzero(depth == d) for d in range(depth.max() + 1)]
-
-    def _reordered(self, order: IndexArray) -> Self:
-        other = copy(self)
-        other._leaf = self._leaf[order]
-        return other
-
-    def nested_limits(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray]:
-        """Return the tree: the smallest set of each element, and end, parent and capacity of each set."""
-        return self._leaf, self._end, self._parent, self._capacity
+    def laminar_tree(self) -> LaminarTree:
+        """Return the tree of the sets."""
+        return self._tree
 
     def induced(self, elements: IndexArray) -> Laminar:
         """Return the same limits on some of the elements, numbered by their places in ``elements``."""
         part = object.__new__(Laminar)
-        part.n = len(elements)
-        part._set_tree(self._leaf[elements], self._end, self._parent, self._capacity)
+        part.n, part.names = len(elements), names_of(self, elements)
+        part._tree = self._tree._replace(leaf=self._tree.leaf[elements])
+        part._levels = self._levels
         return part
 
     def __repr__(self) -> str:
         """Return a short description."""
-        return f"{type(self).__name__}(n={self.n}, {len(self._capacity) - 1} sets)"
+        return f"{type(self).__name__}(n={self.n}, {len(self._tree.capacity) - 1} sets)"
 
     def _is_independent(self, support: IndexArray) -> bool:
-        return bool((self._counts(support) <= self._capacity).all())
+        return bool((self._counts(support) <= self._tree.capacity).all())
 
     def _counts(self, support: IndexArray) -> IndexArray:
         """Return how many elements of the support each set holds."""
-        own = np.bincount(self._leaf[support], minlength=len(self._end))
+        own = np.bincount(self._tree.leaf[support], minlength=len(self._tree.end))
         below = np.zeros(len(own) + 1, dtype=np.intp)
         np.cumsum(own, out=below[1:])
-        return below[self._end] - below[:-1]
+        return below[self._tree.end] - below[:-1]
 
     def _blockers(self, support: IndexArray) -> IndexArray:
         """Return for every node the smallest full set around it, or -1: what a newcomer must free."""
-        full = self._counts(support) >= self._capacity
+        full = self._counts(support) >= self._tree.capacity
         blocker = np.full(len(full), -1, dtype=np.intp)
         blocker[0] = 0 if full[0] else -1
         for nodes in self._levels[1:]:
-            blocker[nodes] = np.where(full[nodes], nodes, blocker[self._parent[nodes]])
+            blocker[nodes] = np.where(full[nodes], nodes, blocker[self._tree.parent[nodes]])
         return blocker
 
     def _inside(self, nodes: IndexArray, support: IndexArray) -> BoolArray:
         """Return which elements of the support are in which of the sets, as (nodes, support)."""
-        leaf = self._leaf[support]
-        return (leaf >= nodes[:, None]) & (leaf < self._end[nodes][:, None])
+        leaf = self._tree.leaf[support]
+        return (leaf >= nodes[:, None]) & (leaf < self._tree.end[nodes][:, None])
 
-    def _exchanges(self, support: IndexArray) -> BoolArray:
-        blocker = self._blockers(support)[self._leaf]
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
+        blocker = self._blockers(support)[self._tree.leaf]
         feasible = np.empty((self.n, len(support) + 1), dtype=bool)
         feasible[:, :-1] = self._inside(np.maximum(blocker, 0), support)
         feasible[:, -1] = blocker < 0
         return feasible
 
-    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
-        """Return the cheapest drop for every candidate: one look at each full set, not each pair."""
+    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
+        """Yield the cheapest drop for every candidate: one look at each full set, not each pair."""
         require_single_swaps(q)
         blocker = self._blockers(support)
         nodes = np.unique(blocker[blocker >= 0])
@@ -161,12 +142,12 @@ class Laminar(Matroid):
         open_nodes = nodes[np.isfinite(price.min(axis=1, initial=np.inf))]
         if len(open_nodes):
             cheapest[open_nodes] = support[price[np.isin(nodes, open_nodes)].argmin(axis=1)]
-        allowed = np.append(np.isin(np.arange(len(blocker)), open_nodes), True)
-        of_element = blocker[self._leaf]
-        candidate = allowed[of_element]
+        feasible = np.append(np.isin(np.arange(len(blocker)), open_nodes), True)
+        of_element = blocker[self._tree.leaf]
+        candidate = feasible[of_element]
         candidate[support] = False
         added = np.flatnonzero(candidate)
-        return MoveList(added[:, None], cheapest[of_element[added]][:, None])
+        yield MoveList(added[:, None], cheapest[of_element[added]][:, None])
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add elements in the given order while the limits allow."""
@@ -174,37 +155,23 @@ class Laminar(Matroid):
 
         chosen = np.zeros(self.n, dtype=bool)
         chosen[support] = True
-        nested.first_base(chosen, as_order(order), self._leaf, self._parent, self._capacity)
+        nested.first_base(chosen, as_order(order), self._tree.leaf, self._tree.parent, self._tree.capacity)
         return np.flatnonzero(chosen)
 
     def max_size(self) -> int:
         """Return the rank: from the leaves up, no set gives more than its limit."""
-        given = np.bincount(self._leaf, minlength=len(self._end))
+        given = np.bincount(self._tree.leaf, minlength=len(self._tree.end))
         for nodes in reversed(self._levels):
-            given[nodes] = np.minimum(given[nodes], self._capacity[nodes])
+            given[nodes] = np.minimum(given[nodes], self._tree.capacity[nodes])
             if nodes[0]:
-                np.add.at(given, self._parent[nodes], given[nodes])
+                np.add.at(given, self._tree.parent[nodes], given[nodes])
         return int(given[0])
 
     def addable(self, support: IndexArray) -> BoolArray:
         """Return which elements are in no full set."""
-        addable = self._blockers(support)[self._leaf] < 0
+        addable = self._blockers(support)[self._tree.leaf] < 0
         addable[support] = False
         return addable
-
-    def count_bound(self, maximal: bool = True) -> int:
-        """Return the exact number of bases, or of all sets, counted by size from the leaves up."""
-        own = np.bincount(self._leaf, minlength=len(self._end))
-        counts = [
-            [comb(int(m), size) for size in range(min(m, c) + 1)]
-            for m, c in zip(own, self._capacity, strict=True)
-        ]
-        for node in range(len(counts) - 1, -1, -1):
-            counts[node] = counts[node][: self._capacity[node] + 1]
-            if node:
-                parent = self._parent[node]
-                counts[parent] = _multiply(counts[parent], counts[node])[: self._capacity[parent] + 1]
-        return counts[0][-1] if maximal else sum(counts[0])
 
 
 def _read_limits(n: int, limits: Iterable[tuple[Iterable[int], int]]) -> tuple[list[IndexArray], list[int]]:
@@ -219,10 +186,10 @@ def _read_limits(n: int, limits: Iterable[tuple[Iterable[int], int]]) -> tuple[l
     return sets, capacities
 
 
-def _multiply(left: list[int], right: list[int]) -> list[int]:
-    """Multiply two polynomials with whole coefficients of any size."""
-    product = [0] * (len(left) + len(right) - 1)
-    for i, a in enumerate(left):
-        for j, b in enumerate(right):
-            product[i + j] += a * b
-    return product
+def _levels_of(parent: IndexArray) -> list[IndexArray]:
+    """Return the nodes of a tree by their depth, the root first."""
+    depth, above = np.zeros(len(parent), dtype=np.intp), np.arange(len(parent))
+    while above.any():
+        depth += above > 0
+        above = parent[above]
+    return [np.flatnonzero(depth == d) for d in range(depth.max() + 1)]

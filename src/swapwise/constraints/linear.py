@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_matrix
+from swapwise.constraints.base import names_of
 from swapwise.constraints.matroid import Matroid
 
 # A column of length 1 is dependent on others if it is no further than this from their span. With
@@ -48,6 +49,13 @@ class LinearMatroid(Matroid):
         """Return a short description."""
         return f"LinearMatroid(n={self.n}, {len(self._columns)} rows)"
 
+    def induced(self, elements: IndexArray) -> LinearMatroid:
+        """Return the matroid of some of the columns."""
+        part = object.__new__(LinearMatroid)
+        part.n, part.names = len(elements), names_of(self, elements)
+        part._columns = self._columns[:, elements]
+        return part
+
     def _is_independent(self, support: IndexArray) -> bool:
         if len(support) > len(self._columns):
             return False
@@ -55,7 +63,7 @@ class LinearMatroid(Matroid):
         triangle = np.linalg.qr(self._columns[:, support], mode="r")
         return bool((np.abs(np.diagonal(triangle)) > TOLERANCE).all())
 
-    def _exchanges(self, support: IndexArray) -> BoolArray:
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
         # Both answers are distances, so they are judged alike: from the span of all of X (can j be
         # added?), and from the span of X - i. With A_X = QR the latter has one more direction, row i
         # of R⁻¹Qᵀ: it is orthogonal to all of X but i.
@@ -71,7 +79,8 @@ class LinearMatroid(Matroid):
 
     def addable(self, support: IndexArray) -> BoolArray:
         """Return which columns leave the span."""
-        return self._grid(support).free
+        (grid,) = self.moves(support)
+        return grid.free
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add columns in the given order that leave the span of those before (Gram-Schmidt)."""

@@ -1,19 +1,19 @@
-"""Matroids made of a matroid: shortened, with elements forced out, with elements forced in.
+"""Matroids made of a matroid: truncated, with elements forced out, with elements forced in.
 
 All keep the numbers of the elements, so data and results need no translation. Elements that are
 forced in stay so in whatever is made of the matroid afterwards, and the order of the steps does not
-matter: ``M.contract(F).truncate(k)`` and ``M.truncate(k).contract(F)`` allow the same sets.
+matter: ``M.contract(F).truncate(k)`` and ``M.truncate(k).contract(F)`` have the same independent
+sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Self
 
 import numpy as np
 
 from swapwise.checks import BoolArray, IndexArray
-from swapwise.constraints.base import IndependenceSystem, as_order
+from swapwise.constraints.base import LaminarTree, as_order, forced_among
 from swapwise.constraints.matroid import Matroid
 
 
@@ -25,15 +25,13 @@ class Minor(Matroid):
     True
     """
 
-    matroid: Matroid
-
-    @property
-    def _parts(self) -> tuple[IndependenceSystem, ...]:
-        return (self.matroid,)
+    def __init__(self, matroid: Matroid, forced: IndexArray) -> None:
+        self.n, self.names, self.forced = matroid.n, matroid.names, forced
+        self.matroid, self._made_of = matroid, (matroid,)
 
 
 class Truncation(Minor):
-    """The allowed sets of at most ``size`` elements; see :meth:`Matroid.truncate`.
+    """The independent sets of at most ``size`` elements; see :meth:`Matroid.truncate`.
 
     Elements that are forced in count whether they are chosen yet or not: their places are taken.
 
@@ -47,29 +45,24 @@ class Truncation(Minor):
             raise ValueError(
                 f"size must leave room for the {len(matroid.forced)} elements that are forced in, got {size}"
             )
-        self.n, self.names = matroid.n, matroid.names
-        self._forced = matroid.forced
-        self.matroid = matroid
+        super().__init__(matroid, matroid.forced)
         self.size = size
 
     def __repr__(self) -> str:
         """Return a short description."""
         return f"{self.matroid!r}.truncate({self.size})"
 
-    def _reordered(self, order: IndexArray) -> Self:
-        return type(self)(self.matroid._reordered(order), self.size)
-
     def induced(self, elements: IndexArray) -> Matroid:
         """Return the truncation of what the matroid is on some elements."""
-        return type(self)(self.matroid.induced(elements), self.size)
+        return Truncation(self.matroid.induced(elements), self.size)
 
-    def nested_limits(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray] | None:
+    def laminar_tree(self) -> LaminarTree | None:
         """Return the limits of the matroid, with that of the whole ground set lowered."""
-        limits = self.matroid.nested_limits()
-        if limits is None:
+        tree = self.matroid.laminar_tree()
+        if tree is None:
             return None
-        leaf, end, parent, capacity = limits
-        return leaf, end, parent, np.append(min(self.size, int(capacity[0])), capacity[1:])
+        root = min(self.size, int(tree.capacity[0]))
+        return tree._replace(capacity=np.append(root, tree.capacity[1:]))
 
     def _taken(self, support: IndexArray) -> int:
         """Return how many places are taken by the support and the forced elements."""
@@ -78,8 +71,8 @@ class Truncation(Minor):
     def _is_independent(self, support: IndexArray) -> bool:
         return self._taken(support) <= self.size and self.matroid._is_independent(support)
 
-    def _exchanges(self, support: IndexArray) -> BoolArray:
-        feasible = self.matroid._exchanges(support)
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
+        feasible = self.matroid._swap_mask(support)
         if self._taken(support) == self.size:
             # All places are taken, so somebody has to go for each newcomer, but nobody who is
             # forced in: a forced element keeps its place even when it is dropped.
@@ -107,7 +100,7 @@ class Truncation(Minor):
 
 
 class Restriction(Minor):
-    """The allowed sets within ``elements``; see :meth:`Matroid.restrict`.
+    """The independent sets within ``elements``; see :meth:`Matroid.restrict`.
 
     >>> from swapwise import Uniform
     >>> Uniform(5, 2).restrict([0, 1, 2]).is_independent([0, 3])
@@ -118,9 +111,7 @@ class Restriction(Minor):
         excluded = np.setdiff1d(matroid.forced, elements)
         if len(excluded):
             raise ValueError(f"element {excluded[0]} is forced in, so it must be among the elements to keep")
-        self.n, self.names = matroid.n, matroid.names
-        self._forced = matroid.forced
-        self.matroid = matroid
+        super().__init__(matroid, matroid.forced)
         self.elements = elements
         self._kept = np.isin(np.arange(self.n), elements)
 
@@ -128,32 +119,28 @@ class Restriction(Minor):
         """Return a short description."""
         return f"{self.matroid!r}.restrict({self.elements.tolist()})"
 
-    def _reordered(self, order: IndexArray) -> Self:
-        return type(self)(self.matroid._reordered(order), np.flatnonzero(self._kept[order]))
-
-    def nested_limits(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray] | None:
+    def laminar_tree(self) -> LaminarTree | None:
         """Return the limits of the matroid, and one more set for what cannot be chosen."""
-        limits = self.matroid.nested_limits()
-        if limits is None:
+        tree = self.matroid.laminar_tree()
+        if tree is None:
             return None
-        leaf, end, parent, capacity = limits
-        nodes = len(end)
-        return (
-            np.where(self._kept, leaf, nodes),
-            np.concatenate([[nodes + 1], end[1:], [nodes + 1]]),
-            np.append(parent, 0),
-            np.append(capacity, 0),
+        nodes = len(tree.end)
+        return LaminarTree(
+            leaf=np.where(self._kept, tree.leaf, nodes),
+            end=np.concatenate([[nodes + 1], tree.end[1:], [nodes + 1]]),
+            parent=np.append(tree.parent, 0),
+            capacity=np.append(tree.capacity, 0),
         )
 
     def induced(self, elements: IndexArray) -> Matroid:
         """Return the restriction of what the matroid is on some elements."""
-        return type(self)(self.matroid.induced(elements), np.flatnonzero(self._kept[elements]))
+        return Restriction(self.matroid.induced(elements), np.flatnonzero(self._kept[elements]))
 
     def _is_independent(self, support: IndexArray) -> bool:
         return bool(self._kept[support].all()) and self.matroid._is_independent(support)
 
-    def _exchanges(self, support: IndexArray) -> BoolArray:
-        feasible = self.matroid._exchanges(support)
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
+        feasible = self.matroid._swap_mask(support)
         feasible[~self._kept] = False
         return feasible
 
@@ -168,7 +155,7 @@ class Restriction(Minor):
 
 
 class Contraction(Minor):
-    """The sets that are allowed together with ``elements``; see :meth:`Matroid.contract`.
+    """The sets that are independent together with ``elements``; see :meth:`Matroid.contract`.
 
     >>> from swapwise import Uniform
     >>> Uniform(5, 3).contract([0, 1]).is_independent([2, 3])
@@ -183,33 +170,27 @@ class Contraction(Minor):
             raise ValueError(
                 f"the elements to force in must be allowed together, got {elements.tolist()}, which are not"
             )
-        self.n, self.names = matroid.n, matroid.names
-        self._forced = np.union1d(matroid.forced, elements)
-        self.matroid = matroid
+        super().__init__(matroid, np.union1d(matroid.forced, elements))
 
     def __repr__(self) -> str:
         """Return a short description."""
         return f"{self.matroid!r}.contract({self.forced.tolist()})"
 
-    def _reordered(self, order: IndexArray) -> Self:
-        forced = np.flatnonzero(np.isin(order, self.forced))
-        return type(self)(self.matroid._reordered(order), forced)
-
-    def nested_limits(self) -> tuple[IndexArray, IndexArray, IndexArray, IndexArray] | None:
+    def laminar_tree(self) -> LaminarTree | None:
         """Return the limits of the matroid: what is forced in counts as any other does."""
-        return self.matroid.nested_limits()
+        return self.matroid.laminar_tree()
 
     def induced(self, elements: IndexArray) -> Matroid:
         """Return the contraction of what the matroid is on some elements, which hold all that is forced."""
-        forced = np.flatnonzero(np.isin(elements, self.forced))
-        return type(self)(self.matroid.induced(elements), forced)
+        forced = forced_among(self, elements)
+        return Contraction(self.matroid.induced(elements), forced)
 
     def _is_independent(self, support: IndexArray) -> bool:
         return self.matroid._is_independent(np.union1d(support, self.forced))
 
-    def _exchanges(self, support: IndexArray) -> BoolArray:
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
         whole = np.union1d(support, self.forced)
-        of_whole = self.matroid._exchanges(whole)
+        of_whole = self.matroid._swap_mask(whole)
         feasible = of_whole[:, np.append(np.searchsorted(whole, support), len(whole))]
         # To drop a forced element makes no room: it is counted as chosen in any case.
         feasible[:, :-1][:, np.isin(support, self.forced)] = feasible[:, -1:]
@@ -227,41 +208,3 @@ class Contraction(Minor):
         rest = as_order(order)
         grown = self.matroid.extend(np.union1d(support, self.forced), rest)
         return grown[np.isin(grown, np.union1d(support, rest))]
-
-
-class Induced(Minor):
-    """A matroid on some of its elements, which get new numbers: their places in ``elements``.
-
-    For computing with few elements at a time; whoever wants to keep the numbers uses :class:`Restriction`.
-
-    >>> from swapwise import Partition
-    >>> Induced(Partition(["a", "b", "a", "b"], 1), np.array([0, 2, 3])).is_independent([0, 1])
-    False
-    """
-
-    def __init__(self, matroid: Matroid, elements: IndexArray) -> None:
-        missing = np.setdiff1d(matroid.forced, elements)
-        if len(missing):
-            raise ValueError(f"element {missing[0]} is forced in, so it must be among the elements")
-        self.matroid, self.elements, self.n = matroid, elements, len(elements)
-        self._forced = np.flatnonzero(np.isin(elements, matroid.forced))
-
-    def __repr__(self) -> str:
-        """Return a short description."""
-        return f"{self.matroid!r} on {self.n} elements"
-
-    def _is_independent(self, support: IndexArray) -> bool:
-        return self.matroid._is_independent(self.elements[support])
-
-    def _exchanges(self, support: IndexArray) -> BoolArray:
-        return self.matroid._exchanges(self.elements[support])[self.elements]
-
-    def addable(self, support: IndexArray) -> BoolArray:
-        """Return what the matroid can add among the elements."""
-        return self.matroid.addable(self.elements[support])[self.elements]
-
-    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Extend the support by those elements of the order that may be chosen."""
-        rest = as_order(order)
-        grown = self.matroid.extend(self.elements[support], self.elements[rest])
-        return np.flatnonzero(np.isin(self.elements, grown))

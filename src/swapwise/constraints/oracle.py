@@ -24,6 +24,8 @@ class Oracle(IndependenceSystem):
     (True, True)
     """
 
+    _axioms: Axioms
+
     def __init__(self, n: int, is_independent: Callable[[IndexArray], bool]) -> None:
         self.n = as_count(n, "n")
         if not callable(is_independent):
@@ -43,7 +45,7 @@ class Oracle(IndependenceSystem):
         return self._allows(tuple(support.tolist()))
 
     def _allows(self, elements: tuple[int, ...]) -> bool:
-        """Return whether sorted elements are allowed together."""
+        """Return whether sorted elements are independent."""
         known = self._answers.get(elements)
         if known is None:
             if len(self._answers) >= MOST_REMEMBERED:
@@ -61,7 +63,7 @@ class Oracle(IndependenceSystem):
 
 
 class OracleMatroid(Oracle, Matroid):
-    """A matroid given by a function that says which sets are allowed.
+    """A matroid given by a function that says which sets are independent.
 
     Parameters
     ----------
@@ -69,8 +71,8 @@ class OracleMatroid(Oracle, Matroid):
         Size of the ground set.
     is_independent : callable
         Gets a sorted integer array and returns True or False, for the same set always the same. It has to be
-        a matroid: ∅ is allowed, so is every subset of an allowed set, and of two allowed sets the larger has
-        an element that can be added to the smaller.
+        a matroid: ∅ is independent, so is every subset of an independent set, and of two independent sets the
+        larger has an element that can be added to the smaller.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Any family of sets in which subsets of allowed sets are allowed, given by a test for its sets."""
+"""Any family in which subsets of independent sets are independent, given by a test for its sets."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.axioms import SECONDS, Axioms
-from swapwise.constraints.base import MaxWeight, as_order
+from swapwise.constraints.axioms import SECONDS, Axioms, grown
+from swapwise.constraints.base import MaxWeight
 from swapwise.constraints.oracle import Oracle
 from swapwise.moves import MoveList
 
@@ -28,7 +28,7 @@ Drops = tuple[int, ...]
 
 
 class OracleSystem(Oracle):
-    """Any downward-closed family, given by a function that says which sets are allowed: a budget, say.
+    """Any downward-closed family, given by a function that says which sets are independent: a budget, say.
 
     Moves add one element and drop the least that must go: all inclusion-minimal sets of chosen elements that
     make room for it where they are few, else all single elements that do and some larger sets. There is no
@@ -41,7 +41,7 @@ class OracleSystem(Oracle):
         Size of the ground set.
     is_independent : callable
         Gets a sorted integer array and returns True or False, for the same set always the same. ∅ has to be
-        allowed, and every subset of an allowed set.
+        independent, and every subset of an independent set.
     size : int, optional
         Allow no more elements than this; the function is not asked about larger sets. Proofs are much faster
         if it is small.
@@ -49,8 +49,8 @@ class OracleSystem(Oracle):
     Raises
     ------
     ValueError
-        If a set is allowed and one of its subsets is not. Up to 12 elements all sets are verified; beyond,
-        pairs, random subsets, and every set that a search meets. What was not verified is named by
+        If a set is independent and one of its subsets is not. Up to 12 elements all sets are verified;
+        beyond, pairs, random subsets, and every set that a search meets. What was not verified is named by
         ``assumptions``, and by every certificate.
 
     See Also
@@ -77,7 +77,7 @@ class OracleSystem(Oracle):
     def __init__(self, n: int, is_independent: Callable[[IndexArray], bool], size: int | None = None) -> None:
         super().__init__(n, is_independent)
         self.size = self.n if size is None else min(self.n, as_count(size, "size"))
-        self._axioms: Axioms = Axioms(self, exchange=False)
+        self._axioms = Axioms(self, exchange=False)
 
     def _allows(self, elements: tuple[int, ...]) -> bool:
         return len(elements) <= self.size and super()._allows(elements)
@@ -86,18 +86,7 @@ class OracleSystem(Oracle):
         return self._allows(tuple(sorted(elements)))
 
     def _grown(self, chosen: Iterable[int], order: Iterable[int]) -> list[int]:
-        """Add to elements that are allowed together each of the order that fits beside those before it."""
-        grown = list(chosen)
-        for element in order:
-            if element not in grown and self._fits(*grown, element):
-                grown.append(element)
-        return grown
-
-    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add to an allowed set each element of ``order`` in turn that keeps it allowed."""
-        grown = np.sort(np.array(self._grown(support.tolist(), as_order(order).tolist()), dtype=np.intp))
-        self._axioms.note(grown)
-        return grown
+        return grown(lambda elements: self._fits(*elements), chosen, order)
 
     def exchange_size(self, q: int = 1) -> int:
         """Return t: how many elements a move adds and drops in all, at most."""
@@ -111,8 +100,8 @@ class OracleSystem(Oracle):
         """Yield the moves that add one element and drop no more than has to go for it."""
         yield _listed(self._ways(support, q, candidates))
 
-    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
-        """Return, for all that can be added, the move whose drop has the least total cost.
+    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
+        """Yield, for all that can be added, the move whose drop has the least total cost.
 
         The cheapest of the moves that :meth:`moves` lists and of one more, which keeps the costly elements
         first. It is the cheapest of all where :meth:`moves` lists all, as it does from sets of up to eight.
@@ -122,7 +111,7 @@ class OracleSystem(Oracle):
         for element, ways in self._ways(support, q):
             drops = {*ways, self._dropped(support, [element], costly_first)}
             cheapest.append((element, [min(drops, key=lambda drop: (cost[list(drop)].sum(), drop))]))
-        return _listed(cheapest)
+        yield _listed(cheapest)
 
     def _ways(
         self, support: IndexArray, q: int, candidates: IndexArray | None = None
@@ -167,29 +156,23 @@ class OracleSystem(Oracle):
     # -- weights ------------------------------------------------------------------------------------
 
     def max_size(self) -> int:
-        """Return a bound on the size of allowed sets: the largest size up to 12 elements."""
+        """Return a bound on the size of independent sets: the largest size up to 12 elements."""
         return self._max_size
 
     @cached_property
     def _max_size(self) -> int:
         return min(self.size, int(self._bound(np.ones(self.n), Clock())))
 
-    def _max_weight(self, weights: FloatArray) -> MaxWeight:
-        return self._max_weight_within(weights, Clock())
-
-    def _max_weight_within(self, weights: FloatArray, clock: Clock) -> MaxWeight:
-        """Return a heavy set: a heaviest one up to 12 elements, else one of greedy, exchanges and a bound."""
+    def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        """Return a max-weight set up to 12 elements; else the greedy set, improved, and a bound."""
         value = np.maximum(weights, 0.0)
         if self._axioms.maximal is not None:
-            heaviest = self._axioms.maximal[int(np.argmax(self._axioms.maximal @ value))]
-            support = np.flatnonzero(heaviest & (value > 0))
+            largest = self._axioms.maximal[int(np.argmax(self._axioms.maximal @ value))]
+            support = np.flatnonzero(largest & (value > 0))
             return MaxWeight(support, float(weights[support].sum()))
-        support = self._heavy(value, clock)
-        weight = float(weights[support].sum())
-        bound = max(weight, self._bound(value, clock))
-        return MaxWeight(support, weight, weight / bound if bound > 0 else 1.0, bound)
+        return MaxWeight.below(self._bound(value, clock), self._improved_greedy(value, clock), weights)
 
-    def _heavy(self, value: FloatArray, clock: Clock) -> IndexArray:
+    def _improved_greedy(self, value: FloatArray, clock: Clock) -> IndexArray:
         """Return the greedy set, after each element was tried for the least valuable that must go for it."""
         in_turn = np.argsort(-value, kind="stable")[: np.count_nonzero(value)].tolist()
         chosen: list[int] = []
@@ -207,10 +190,10 @@ class OracleSystem(Oracle):
         return np.array(sorted(chosen), dtype=np.intp)
 
     def _bound(self, value: FloatArray, clock: Clock) -> float:
-        """Return a weight that no allowed set exceeds; no value is negative.
+        """Return a weight that no independent set exceeds; no value is negative.
 
-        A set has in each block of elements no more than the heaviest allowed subset of that block, and in all
-        no more than the ``size`` largest values.
+        A set has in each block of elements no more than a max-weight subset of that block, and in all no more
+        than the ``size`` largest values.
         """
         largest = float(np.sort(value)[::-1][: self.size].sum())
         if "_blocks" not in self.__dict__ and clock.left() < SECONDS:
@@ -219,7 +202,7 @@ class OracleSystem(Oracle):
 
     @cached_property
     def _blocks(self) -> list[tuple[IndexArray, FloatArray]]:
-        """The elements in blocks, each with its maximal allowed subsets, one per row of zeros and ones."""
+        """The elements in blocks, each with its maximal independent subsets as rows of zeros and ones."""
         if self._axioms.maximal is not None:
             return [(np.arange(self.n), self._axioms.maximal.astype(float))]
         clock = Clock(SECONDS)
@@ -227,8 +210,8 @@ class OracleSystem(Oracle):
         return [(block, self._maximal_within(block, clock)) for block in blocks]
 
     def _maximal_within(self, block: IndexArray, clock: Clock) -> FloatArray:
-        """Return the maximal allowed subsets of a block, or the block itself if time is up."""
-        allowed: set[Drops] = {()}
+        """Return the maximal independent subsets of a block, or the block itself if time is up."""
+        independent: set[Drops] = {()}
         latest: list[Drops] = [()]
         try:
             while latest:
@@ -238,11 +221,11 @@ class OracleSystem(Oracle):
                     clock.check()
                     if self._fits(*block[list(places)].tolist()):
                         latest.append(places)
-                allowed.update(latest)
+                independent.update(latest)
         except OutOfTime:
             return np.ones((1, len(block)))
-        inner = {places[:at] + places[at + 1 :] for places in allowed for at in range(len(places))}
-        maximal = sorted(allowed - inner)
+        inner = {places[:at] + places[at + 1 :] for places in independent for at in range(len(places))}
+        maximal = sorted(independent - inner)
         rows = np.zeros((len(maximal), len(block)))
         for row, places in enumerate(maximal):
             rows[row, list(places)] = 1.0

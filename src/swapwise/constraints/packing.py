@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
-from swapwise.constraints.base import IndependenceSystem, MaxWeight, as_order
-from swapwise.constraints.exchanges import (
+from swapwise.constraints.algorithms.exchanges import (
     LARGEST_BATCH,
     added_sets,
     batched,
-    cheapest_of_each,
+    cheapest_in_each,
     in_order,
-    joined,
     left_aligned,
     pieces_of,
     spell_out,
 )
-from swapwise.constraints.members import Members
-from swapwise.constraints.packing_exchange import ExchangeProgram
-from swapwise.moves import NOTHING, MoveList
+from swapwise.constraints.algorithms.packing_exchange import ExchangeProgram
+from swapwise.constraints.base import IndependenceSystem, MaxWeight, as_order, best_so_far, names_of
+from swapwise.moves import NOTHING, MoveList, first_of_each
 
 ALONE = -2  # a group that no element has
 
 
 class PackingSystem(IndependenceSystem):
-    """Each element takes a place in at most p groups, and a group has only so many places.
+    """Each element takes a place in at most p groups, and a group has a limited number of places.
 
-    It is a p-exchange system: an element of one allowed set stands in the way of at most p of
+    It is a p-exchange system: an element of one independent set stands in the way of at most p of
     another, one in each of its groups. So q-reachability is the paper's for p-exchange systems: a
     move adds up to q elements and drops up to ``pq − q + 1``.
 
@@ -71,6 +70,12 @@ class PackingSystem(IndependenceSystem):
         """Return a short description."""
         return f"{type(self).__name__}(n={self.n}, {len(self._capacity)} groups, p={self.p})"
 
+    def induced(self, elements: IndexArray) -> PackingSystem:
+        """Return the same groups with some of their elements."""
+        part = PackingSystem(self._groups[elements], self._capacity)
+        part.names = names_of(self, elements)
+        return part
+
     def _is_independent(self, support: IndexArray) -> bool:
         return bool((self._room(support) >= 0).all())
 
@@ -103,7 +108,7 @@ class PackingSystem(IndependenceSystem):
         return np.flatnonzero(chosen)
 
     def max_size(self) -> int:
-        """Return a bound on the size of allowed sets, exact if no element is in two groups.
+        """Return a bound on the size of independent sets, exact if no element is in two groups.
 
         An element uses as many places as it has groups, so the elements with the fewest groups bound
         how many fit; and in each column of ``groups`` alone no group gets more than its places.
@@ -120,7 +125,7 @@ class PackingSystem(IndependenceSystem):
         return int(np.minimum(wanted, self._capacity).sum())
 
     def _widths(self, q: int) -> tuple[int, int]:
-        """Return how many elements a move adds and drops at the most."""
+        """Return how many elements a move adds and drops at most."""
         return q, self.p * q - q + 1
 
     def _candidates(self, support: IndexArray) -> IndexArray:
@@ -140,16 +145,16 @@ class PackingSystem(IndependenceSystem):
         possible = self._candidates(support)
         if candidates is not None:
             possible = np.intersect1d(possible, candidates)
-        return batched(self._exchanges(support, possible, q), *self._widths(q))
+        return batched(self._iter_moves(support, q, possible), *self._widths(q))
 
-    def _exchanges(self, support: IndexArray, candidates: IndexArray, q: int) -> Iterator[MoveList]:
+    def _iter_moves(self, support: IndexArray, q: int, candidates: IndexArray) -> Iterator[MoveList]:
         """Yield the moves in order, those that add the same in one batch, however large."""
         chosen = Members.of(support, self._groups[support], self._room(support))
         for size in range(1, q + 1):
             for added in added_sets(candidates, size):
                 slots = self._groups[added].reshape(len(added), size * self.p)
                 newcomers = (slots[:, :, None] == slots[:, None, :]).sum(axis=2)
-                # Sets that are not allowed by themselves would find no drop; to leave them out is cheaper.
+                # Sets that are dependent by themselves would find no drop; to leave them out is cheaper.
                 fits = ((newcomers <= np.append(self._capacity, 0)[slots]) | (slots < 0)).all(axis=1)
                 added, slots = added[fits], slots[fits]
                 excess = newcomers[fits] - chosen.room[slots]
@@ -194,22 +199,13 @@ class PackingSystem(IndependenceSystem):
         """Return for each element (or padding) which of its row of groups it is in."""
         return np.logical_or.reduce(self._groups_of[elements][:, :, None] == groups[:, None, :], axis=1)
 
-    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> MoveList:
-        """Return the cheapest drop for every set of up to ``q`` elements that can be added."""
+    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
+        """Yield the cheapest drop for every set of up to ``q`` elements that can be added."""
         candidates = self._candidates(support)
-        if q > 1 or not len(candidates):
-            return cheapest_of_each(
-                [joined([], *self._widths(q)), *self._exchanges(support, candidates, q)], cost
-            )
-        return MoveList(candidates[:, None], self._cheapest_for_each(support, candidates, cost))
-
-    def cheapest_in_batches(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
-        """Yield the cheapest drops for larger and larger sets, a batch at a time."""
-        if q == 1:
-            yield self.cheapest_drops(support, cost)
+        if q == 1 and len(candidates):
+            yield MoveList(candidates[:, None], self._cheapest_for_each(support, candidates, cost))
             return
-        for moves in self._exchanges(support, self._candidates(support), q):
-            yield joined([cheapest_of_each([moves], cost)], *self._widths(q))
+        yield from cheapest_in_each(self._iter_moves(support, q, candidates), cost, *self._widths(q))
 
     def _cheapest_for_each(self, support: IndexArray, candidates: IndexArray, cost: FloatArray) -> IndexArray:
         """Return the cheapest drop for each single candidate: it depends on its full groups only.
@@ -225,7 +221,7 @@ class PackingSystem(IndependenceSystem):
         if len(entangled):
             _, first, same = np.unique(full[entangled], axis=0, return_index=True, return_inverse=True)
             some = np.sort(candidates[entangled[first]])
-            tried = cheapest_of_each(self._exchanges(support, some, 1), cost)
+            tried = MoveList.joined(moves.cheapest(cost) for moves in self._iter_moves(support, 1, some))
             place = np.searchsorted(tried.added[:, 0], candidates[entangled[first]])
             dropped[entangled] = tried.dropped[place[same.ravel()]]
         return dropped
@@ -237,28 +233,24 @@ class PackingSystem(IndependenceSystem):
         return np.logical_or.reduce(np.isin(in_full, pairs[pairs >= 0]), axis=1)
 
     def best_exchange(
-        self,
-        support: IndexArray,
-        gain: FloatArray,
-        cost: FloatArray,
-        q: int = 1,
-        clock: Clock | None = None,
+        self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1, clock: Clock | None = None
     ) -> MoveList:
         """Return the move with the largest sum of gains added less costs dropped, if there is any.
 
         For q > 1 by a small integer program, to a billionth of the largest gain or cost; where several
         moves are best, one that adds a single element comes first, and else the solver chooses.
         """
-        singles = self.cheapest_drops(support, cost)
-        best = _best_of(singles, gain, cost)
+        best = super().best_exchange(support, gain, cost)
+        widths = self._widths(q)
         if q > 1 and len(best):
-            n_added, n_dropped = self._widths(q)
             least = float(best.sums(best.added, gain)[0] - best.sums(best.dropped, cost)[0])
             program = ExchangeProgram(self._groups, self._room(support), support, gain, cost)
-            added, dropped = program.solve(singles.added[:, 0], n_added, n_dropped, least, clock)
+            added, dropped = program.solve(self._candidates(support), *widths, least, clock)
             proposed = self._without_needless_drops(support, added, dropped, cost)
-            best = _best_of(joined([best, proposed], n_added, n_dropped), gain, cost)
-        return joined([best], *self._widths(q))
+            both = MoveList.joined([best, proposed])
+            index, _ = both.best(both.sums(both.added, gain) - both.sums(both.dropped, cost))
+            best = both.take(slice(index, index + 1))
+        return MoveList.joined([best], *widths)
 
     def _without_needless_drops(
         self, support: IndexArray, added: IndexArray, dropped: IndexArray, cost: FloatArray
@@ -270,23 +262,56 @@ class PackingSystem(IndependenceSystem):
         needed = np.setdiff1d(support, self.extend(after, costly_first))
         return MoveList(added[None, :], needed[None, :])
 
-    def _max_weight(self, weights: FloatArray) -> MaxWeight:
-        return self._max_weight_within(weights, Clock())
-
-    def _max_weight_within(self, weights: FloatArray, clock: Clock) -> MaxWeight:
-        from swapwise.constraints.linear_local_search import greedy_weight
-        from swapwise.constraints.packing_weight import packing_within
+    def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        from swapwise.constraints.algorithms.max_weight_packing import packing_within
 
         support, bound, finished = packing_within(weights, self._groups, self._capacity, clock)
+        if not finished:
+            return best_so_far(self, weights, support, bound)
         weight = float(weights[support].sum())
-        if finished:
-            return MaxWeight(support, weight, bound=max(bound, weight))
-        return greedy_weight(self, weights).or_heavier(MaxWeight(support, weight, bound=bound))
+        return MaxWeight(support, weight, bound=max(bound, weight))
 
 
-def _best_of(moves: MoveList, gain: FloatArray, cost: FloatArray) -> MoveList:
-    index, _ = moves.best(moves.sums(moves.added, gain) - moves.sums(moves.dropped, cost))
-    return moves.take(slice(index, index + 1) if index >= 0 else slice(0))
+@dataclass(frozen=True)
+class Members:
+    """The chosen elements, group by group, and the places that are left.
+
+    >>> members = Members.of(np.array([3, 7]), groups=np.array([[0, 1], [1, -1]]), room=np.array([1, 0, 99]))
+    >>> members.count(np.array([0, 1, -1]))
+    array([1, 2, 0])
+    >>> members.member(np.array([1, 1]), place=np.array([0, 1]))
+    array([3, 7])
+    """
+
+    room: IndexArray  # the places that each group has left; one more entry for padding
+    start: IndexArray  # where the members of each group begin
+    members: IndexArray  # group after group, in rising order in each
+
+    @classmethod
+    def of(cls, support: IndexArray, groups: IndexArray, room: IndexArray) -> Members:
+        """Sort the support by its groups, one row of them for each element and padded with -1."""
+        flat = groups.ravel()
+        order = np.argsort(flat, kind="stable")[(flat < 0).sum() :]
+        start = np.searchsorted(flat[order], np.arange(len(room) + 1))
+        return cls(room, start, np.repeat(support, groups.shape[1])[order])
+
+    def count(self, groups: IndexArray) -> IndexArray:
+        """Return how many members the groups have; padding has none."""
+        return np.append(np.diff(self.start), 0)[groups]
+
+    def member(self, groups: IndexArray, place: IndexArray) -> IndexArray:
+        """Return the member at a place of its group, where the place exists."""
+        where = np.append(self.start, 0)[groups] + place
+        return np.append(self.members, NOTHING)[np.minimum(where, len(self.members))]
+
+    def cheapest(self, cost: FloatArray) -> IndexArray:
+        """Return the cheapest member of each group, and nothing for padding; ties go to the smallest."""
+        group = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        order = np.lexsort([self.members, cost[self.members], group])
+        cheapest = np.full(len(self.room), NOTHING, dtype=np.intp)
+        first = first_of_each(group[:, None])  # the order keeps groups where they are
+        cheapest[group[first]] = self.members[order][first]
+        return cheapest
 
 
 def _pairs_in_rows(groups: IndexArray, n_groups: int) -> IndexArray:

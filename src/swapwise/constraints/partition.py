@@ -1,4 +1,4 @@
-"""At most so many elements of each kind."""
+"""A limit on the number of elements of each kind."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from swapwise.checks import IndexArray, as_count, is_missing, warn
+from swapwise.constraints.base import LaminarTree, names_of
 from swapwise.constraints.laminar import Laminar
 
 
@@ -56,16 +57,32 @@ class Partition(Laminar):
         capacity: int | Mapping[Hashable, int],
     ) -> None:
         given, self.names = read_labels(labels)
-        leaf, self.labels = number_labels(given)
-        self.n = len(leaf)
+        group, self.labels = number_labels(given)
         self.capacity = _read_capacity(capacity, self.labels)
-        groups = len(self.labels)
-        self._set_tree(
-            leaf=leaf + 1,
-            end=np.concatenate([[groups + 1], np.arange(2, groups + 2)]).astype(np.intp),
-            parent=np.zeros(groups + 1, dtype=np.intp),
+        self._set_groups(group)
+
+    def _set_groups(self, group: IndexArray) -> None:
+        """Set the limits: element e is in group number ``group[e]``, which has the label of that number."""
+        groups = np.arange(len(self.labels) + 1)
+        self.n = len(group)
+        self._tree = LaminarTree(
+            leaf=group + 1,
+            end=np.append(len(groups), groups[1:] + 1),
+            parent=np.zeros(len(groups), dtype=np.intp),
             capacity=np.array([self.n, *self.capacity.values()], dtype=np.intp),
         )
+        self._levels = [groups[:1], groups[1:]] if len(groups) > 1 else [groups]
+
+    def induced(self, elements: IndexArray) -> Partition:
+        """Return the limits on the labels of some of the elements."""
+        part = object.__new__(Partition)
+        used, first, group = np.unique(self._tree.leaf[elements], return_index=True, return_inverse=True)
+        in_turn = np.argsort(first)
+        part.names = names_of(self, elements)
+        part.labels = [self.labels[node - 1] for node in used[in_turn]]
+        part.capacity = {label: self.capacity[label] for label in part.labels}
+        part._set_groups(np.argsort(in_turn)[group])
+        return part
 
     @classmethod
     def from_columns(
@@ -115,14 +132,7 @@ class Partition(Laminar):
     @property
     def element_labels(self) -> list[Hashable]:
         """The label of every element."""
-        return [self.labels[node - 1] for node in self._leaf]
-
-    def _reordered(self, order: IndexArray) -> Self:
-        labels = [self.labels[node - 1] for node in self._leaf[order]]
-        if self.names is None:
-            return type(self)(labels, self.capacity)
-        names = [self.names[element] for element in order]
-        return type(self)(dict(zip(names, labels, strict=True)), self.capacity)
+        return [self.labels[node - 1] for node in self._tree.leaf]
 
     def __repr__(self) -> str:
         """Return a short description."""

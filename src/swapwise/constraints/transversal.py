@@ -9,13 +9,14 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from swapwise.checks import BoolArray, IndexArray, as_count, as_elements
+from swapwise.constraints.base import names_of
 from swapwise.constraints.matroid import Matroid
 
 UNMATCHED = -1  # no slot for this element, or no element in this slot
 
 
 class Transversal(Matroid):
-    """Slots that one of their members each can fill; a set is allowed if all of it finds slots.
+    """Slots that one of their members each can fill; a set is independent if all of it finds slots.
 
     Parameters
     ----------
@@ -47,11 +48,17 @@ class Transversal(Matroid):
         """Return a short description."""
         return f"Transversal(n={self.n}, {self._fits.shape[1]} slots)"
 
+    def induced(self, elements: IndexArray) -> Transversal:
+        """Return the same slots for some of the elements."""
+        part = object.__new__(Transversal)
+        part.n, part.names, part._fits = len(elements), names_of(self, elements), self._fits[elements]
+        return part
+
     def _is_independent(self, support: IndexArray) -> bool:
         return bool((self._match(support) != UNMATCHED).all())
 
     def assign(self, support: Iterable[int]) -> dict[int, int]:
-        """Return a slot for each element of an allowed set.
+        """Return a slot for each element of an independent set.
 
         >>> Transversal(3, [[0, 1], [0, 2]]).assign([0, 1])
         {0: 1, 1: 0}
@@ -59,14 +66,14 @@ class Transversal(Matroid):
         elements = as_elements(support, self.n, "the set")
         slots = self._match(elements)
         if (slots == UNMATCHED).any():
-            raise ValueError(f"the set must be allowed, but {elements.tolist()} cannot all find a slot")
+            raise ValueError(f"the set must be independent, but {elements.tolist()} cannot all find a slot")
         return dict(zip(elements.tolist(), slots.tolist(), strict=True))
 
     def _match(self, support: IndexArray) -> IndexArray:
         """Return a slot for each element of the support, in a matching as large as can be."""
         return maximum_bipartite_matching(csr_array(self._fits[support]), perm_type="column").astype(np.intp)
 
-    def _exchanges(self, support: IndexArray) -> BoolArray:
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
         # A newcomer takes a slot; who had it moves to another, and so on, until somebody finds an
         # empty slot (then nobody need go) or goes. So the newcomer can replace whomever it reaches.
         slot = self._match(support)
@@ -84,14 +91,15 @@ class Transversal(Matroid):
 
     def addable(self, support: IndexArray) -> BoolArray:
         """Return which elements find a slot."""
-        return self._grid(support).free
+        (grid,) = self.moves(support)
+        return grid.free
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add elements in the given order that find a slot, moving those that have one already."""
         owner = np.full(self._fits.shape[1], UNMATCHED, dtype=np.intp)
         owner[self._match(np.asarray(support, dtype=np.intp))] = support
         chosen = set(np.asarray(support).tolist())
-        # Slots from which no empty one can be reached stay so for good: whoever finds a slot later
+        # Slots from which no empty one can be reached stay so for good: what finds a slot later
         # gets there without them, since a way through them would have led to it before.
         dead_ends: set[int] = set()
         for element in order:

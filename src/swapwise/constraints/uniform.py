@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from swapwise.checks import as_count
+from swapwise.checks import IndexArray, as_count
+from swapwise.constraints.base import LaminarTree, names_of
 from swapwise.constraints.laminar import Laminar
 
 
@@ -25,12 +26,19 @@ class Uniform(Laminar):
         self.n = as_count(n, "n")
         self.k = as_count(k, "k")
         root = np.zeros(1, dtype=np.intp)
-        self._set_tree(
+        self._tree = LaminarTree(
             leaf=np.zeros(self.n, dtype=np.intp),
             end=root + 1,
             parent=root,
             capacity=root + min(self.k, self.n),
         )
+        self._levels = [root]
+
+    def induced(self, elements: IndexArray) -> Uniform:
+        """Return the same limit on some of the elements."""
+        part = Uniform(len(elements), self.k)
+        part.names = names_of(self, elements)
+        return part
 
     def __repr__(self) -> str:
         """Return a short description."""

@@ -67,7 +67,7 @@ def _by_size(base: IndependenceSystem, most: int) -> Family:
 def _by_capacity(base: IndependenceSystem, n_samples: int) -> Family:
     if not isinstance(base, Partition):
         raise TypeError(f"along='capacity' needs a sw.Partition, whose capacities it varies, got {base!r}")
-    of_element = [base.labels[node - 1] for node in base._leaf]
+    of_element = base.element_labels
     labels = of_element if base.names is None else dict(zip(base.names, of_element, strict=True))
     fullest = max(map(of_element.count, base.labels), default=1)
     room = n_samples // 2 // max(1, len(base.labels))  # for each label, if the others are as full

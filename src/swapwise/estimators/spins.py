@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, as_count, warn
 from swapwise.constraints.bmatching import BMatching
-from swapwise.constraints.edges import is_graph, read_edges
+from swapwise.constraints.graphic import is_graph, read_edges
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.search.result import SearchResult
 

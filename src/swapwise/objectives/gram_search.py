@@ -48,8 +48,9 @@ class GramSearch:
     ) -> None:
         every = np.arange(model.n)
         gram, floor = model.design.gram(every, every), LEAST_SHARE * model.squares
-        fixed = np.isin(every, system.forced)
-        self._problem = gram, model.squares, floor, system.nested_limits(), fixed
+        fixed, tree = np.isin(every, system.forced), system.laminar_tree()
+        assert tree is not None
+        self._problem = gram, model.squares, floor, tuple(tree), fixed
         self._with_y, self._squares, self._total = model.products_with_y, model.squares, model.total
         self._room, self._tol, self._elements = system.max_size(), tol, elements
 

@@ -116,7 +116,7 @@ class LeastSquaresState(SparseState):
 
     def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> list[Step]:
         """Make the best moves in compiled code if there are few columns, no two of them nearly collinear."""
-        if not self.objective.is_small or constraint.nested_limits() is None:
+        if not self.objective.is_small or constraint.laminar_tree() is None:
             return []
         every = np.arange(self.objective.n)
         search = GramSearch(self.objective.quadratic_model(self, every), constraint, tol, every)

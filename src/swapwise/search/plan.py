@@ -12,11 +12,13 @@ import numpy as np
 from swapwise.budget import Budget
 from swapwise.checks import IndexArray, as_count, as_elements, as_real
 from swapwise.clock import Clock
+from swapwise.constraints.axioms import verify
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares import LeastSquares
+from swapwise.search.exhaustive import LARGEST_FAMILY, Exhaustive, count_bound
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.result import SearchResult
 from swapwise.search.rules import (
@@ -30,16 +32,13 @@ from swapwise.search.rules import (
     SemiOblivious,
 )
 from swapwise.search.strategies import (
-    LARGEST_FAMILY,
     BestSingleton,
-    Exhaustive,
     Given,
     LocalSearch,
     MaximalSet,
     Modular,
     RandomResidualGreedy,
     RandomSet,
-    count_bound,
 )
 from swapwise.search.working_sets import ModelRounds, WorkingSets
 
@@ -320,7 +319,7 @@ def check_problem(objective: SetFunction, constraint: IndependenceSystem) -> Non
         for part in getattr(constraint, "matroids", (constraint,)):
             if hasattr(part, "edges"):
                 require_same_edges(objective.edges, part.edges)
-    constraint.verify()
+    verify(constraint)
 
 
 def require_constraint(constraint: object, n: int | None = None) -> None:

@@ -125,7 +125,7 @@ class SemiOblivious(_OnCoefficients):
     def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
         """Yield, for all that can be added, the drop of the smallest coefficients."""
         assert isinstance(state, SparseState)
-        yield from constraint.cheapest_in_batches(state.support, state.strength, q)
+        yield from constraint.cheapest_drops(state.support, state.strength, q)
 
 
 class NonOblivious(_OnCoefficients):
@@ -184,7 +184,7 @@ class NonOblivious(_OnCoefficients):
         if self.smoothness == "move":
             yield from constraint.moves(state.support, q)
         elif q == 1:
-            yield constraint.cheapest_drops(state.support, state.strength, q)
+            yield from constraint.cheapest_drops(state.support, state.strength, q)
         else:
             yield self._best_exchange(state, constraint, q, Budget())
 
@@ -221,7 +221,7 @@ class NonOblivious(_OnCoefficients):
         more than j would with its own M and the cheapest drop; and the best scores no less than the
         best of the cheapest drops does.
         """
-        cheapest = constraint.cheapest_drops(state.support, state.strength)
+        cheapest = MoveList.joined(constraint.cheapest_drops(state.support, state.strength))
         reached = self.scores(state, cheapest)
         alone = MoveList(cheapest.added, cheapest.dropped[:, :0])
         M = np.maximum(state.move_smoothness(alone), np.finfo(float).tiny)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from math import comb
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,14 +11,10 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray, warn
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Move, Step, additions, move_between
-from swapwise.numerics import TIE
-from swapwise.objectives.base import SetFunction, State, costs_little, magnitude
+from swapwise.objectives.base import State, costs_little
 from swapwise.search.loop import Strategy, ending_at
 from swapwise.search.result import Status
 from swapwise.search.rules import Acceptance, BestImprovement, Oblivious, Pivot
-
-# Exhaustive search is for at most this many sets.
-LARGEST_FAMILY = 1_000_000
 
 
 class LocalSearch(Strategy):
@@ -85,7 +80,7 @@ class Modular(Jump):
 
     def _target(self, state: State, budget: Budget) -> IndexArray:
         gains = gains_of_additions(state, self._constraint.addable(state.support), budget)
-        found = self._constraint._max_weight_within(np.maximum(gains, 0.0), budget.clock)
+        found = self._constraint._max_weight(np.maximum(gains, 0.0), budget.clock)
         return np.union1d(found.support, state.support)
 
 
@@ -163,35 +158,6 @@ class RandomResidualGreedy(Strategy):
         return [Step(move, state.value)]
 
 
-class Exhaustive(Strategy):
-    """Evaluates all maximal independent sets and moves to each new best one.
-
-    Of an objective that may not be monotone, all independent sets are evaluated.
-    """
-
-    name = "exhaustive"
-
-    def __init__(self, objective: SetFunction, constraint: IndependenceSystem) -> None:
-        self._sets = independent_sets(constraint, maximal=objective.monotone)
-
-    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
-        """Move to the next set that beats the present one; none when all were seen."""
-        for candidate in self._sets:
-            budget.check()
-            state.n_evaluations += 1
-            value = state.objective._value(candidate)
-            if value > state.value + TIE * max(abs(value), magnitude(state)):
-                move = move_between(state.support, candidate)
-                state.apply(move)
-                return [Step(move, state.value)]
-        return []
-
-
-def greedy(constraint: IndependenceSystem, rule: Pivot, tol: float) -> LocalSearch:
-    """Return the greedy algorithm: local search by additions alone."""
-    return LocalSearch(constraint, rule, BestImprovement(tol))
-
-
 def gains_of_additions(state: State, addable: BoolArray, budget: Budget) -> FloatArray:
     """Return the gain of adding each element, minus infinity where that is not feasible.
 
@@ -206,32 +172,3 @@ def gains_of_additions(state: State, addable: BoolArray, budget: Budget) -> Floa
         if index >= 0 and top > 0:
             budget.keep([Step(piece.move(index), state.value + top)], top)
     return gains
-
-
-def count_bound(constraint: IndependenceSystem, maximal: bool = True) -> int:
-    """Return a bound on the number of maximal independent sets, or of all independent sets."""
-    forced = len(constraint.forced)
-    candidates, size = constraint.n - len(constraint.loops()) - forced, constraint.max_size() - forced
-    if not maximal:
-        return sum(comb(candidates, k) for k in range(size + 1))
-    return comb(candidates, min(size, (candidates + 1) // 2))
-
-
-def independent_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[IndexArray]:
-    """Yield every independent set with the forced elements, or every maximal one, in lexicographic order."""
-    largest = constraint.max_size()
-    # That all maximal sets are of one size is relied on only where it is known.
-    one_size = maximal and constraint.p == 1 and not constraint.assumptions
-    stack = [constraint.forced]
-    while stack:
-        chosen = stack.pop()
-        addable = np.flatnonzero(constraint.addable(chosen))
-        if not (maximal and len(addable)):
-            yield chosen
-        # Elements come in rising order (after the forced ones), so every set is built in one way.
-        free = np.setdiff1d(chosen, constraint.forced)
-        later = addable[addable > free.max(initial=-1)]
-        for element in later[::-1]:
-            hopeless = one_size and len(chosen) + (later >= element).sum() < largest
-            if not hopeless:
-                stack.append(np.sort(np.append(chosen, element)))

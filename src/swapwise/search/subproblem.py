@@ -33,10 +33,10 @@ class Subproblem:
         self, model: SparseObjective, constraint: IndependenceSystem, elements: IndexArray, tol: float
     ) -> None:
         self.model, self.elements = model, elements
-        self.system = constraint.induced(elements)  # type: ignore[attr-defined]
+        self.system = constraint.induced(elements)
         self._tol = tol
         self._compiled: GramSearch | None = None
-        if isinstance(model, LeastSquares) and self.system.nested_limits() is not None:
+        if isinstance(model, LeastSquares) and self.system.laminar_tree() is not None:
             self._compiled = GramSearch(model, self.system, tol, elements)
 
     @property

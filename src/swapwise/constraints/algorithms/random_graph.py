@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swapwise.checks import IndexArray
-from swapwise.constraints.packing_weight import heaviest_packing
+from swapwise.constraints.algorithms.max_weight_packing import max_weight_packing
 from swapwise.kernels.edge_swaps import grow, shuffle
 
 # How long the chain runs: see "How long" below.
@@ -122,7 +122,7 @@ class _Subgraph:
         self.n_holes = grow(*self._walk_arguments(), self.n_holes, self.most_steps, rng)
         if self.n_holes > 1:  # perhaps no more edges fit, perhaps the walk was unlucky
             ends = np.stack([self.tail, self.head], axis=1)
-            largest, _ = heaviest_packing(np.ones(len(ends)), ends, self.capacity)
+            largest, _ = max_weight_packing(np.ones(len(ends)), ends, self.capacity)
             if len(largest) > self.degree.sum() // 2:
                 self._take(largest)
 

@@ -3,8 +3,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from swapwise.constraints import random_graph
-from swapwise.constraints.random_graph import _Subgraph, random_subgraph
+from swapwise.constraints.algorithms import random_graph
+from swapwise.constraints.algorithms.random_graph import _Subgraph, random_subgraph
 
 
 def complete_graph(n_vertices):

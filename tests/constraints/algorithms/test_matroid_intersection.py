@@ -4,8 +4,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from swapwise import Graphic, Matroid, Partition, Transversal, Uniform
-from swapwise.constraints.matroid_intersection import heaviest_common_set
-from swapwise.constraints.packing_weight import heaviest_packing
+from swapwise.constraints.algorithms.matroid_intersection import max_weight_common_set
+from swapwise.constraints.algorithms.max_weight_packing import max_weight_packing
 from tests.contracts.constraint_zoo import FAMILIES, LARGEST, randoms
 
 EVERYTHING = st.sampled_from(sorted(FAMILIES)).flatmap(FAMILIES.__getitem__)
@@ -26,7 +26,7 @@ def check_heaviest(first, second, weights):
     """Compare with every set that both definitions allow."""
     common = first.independent_sets() & second.independent_sets()
     largest = max(sum(weights[list(s)]) for s in common)
-    found = heaviest_common_set(first.matroid, second.matroid, weights)
+    found = max_weight_common_set(first.matroid, second.matroid, weights)
     assert found.tolist() == sorted(set(found.tolist()))
     assert frozenset(found.tolist()) in common
     assert (weights[found] > 0).all()
@@ -50,7 +50,7 @@ def test_long_paths(random):
         Partition(random.integers(0, int(random.integers(2, 6)), n).tolist(), 1) for _ in range(2)
     )
     weights = some_weights(random, n)
-    found = heaviest_common_set(first, second, weights)
+    found = max_weight_common_set(first, second, weights)
     assert first.is_independent(found)
     assert second.is_independent(found)
     assert weights[found].sum() == pytest.approx(best_by_enumeration(first, second, weights), rel=1e-12)
@@ -75,8 +75,8 @@ def test_two_partitions_as_by_linear_programming(whole):
     random = np.random.default_rng(0)
     labels = random.integers(0, 25, (300, 2))
     weights = random.integers(1, 6, 300).astype(float) if whole else random.random(300)
-    found = heaviest_common_set(*(Partition(column.tolist(), 2) for column in labels.T), weights)
-    _, largest = heaviest_packing(weights, labels + np.array([0, 25]), np.full(50, 2))
+    found = max_weight_common_set(*(Partition(column.tolist(), 2) for column in labels.T), weights)
+    _, largest = max_weight_packing(weights, labels + np.array([0, 25]), np.full(50, 2))
     assert weights[found].sum() == pytest.approx(largest, rel=1e-12)
 
 
@@ -87,8 +87,8 @@ def test_rounding_makes_no_circuit(seed):
     n = 60
     weights = random.choice([0.1, 0.2, 0.3, 1 / 3, 2 / 3, 0.7], n)
     labels = random.integers(0, 12, (n, 2))
-    found = heaviest_common_set(*(Partition(column.tolist(), 1) for column in labels.T), weights)
-    _, largest = heaviest_packing(weights, labels + np.array([0, 12]), np.ones(24, dtype=int))
+    found = max_weight_common_set(*(Partition(column.tolist(), 1) for column in labels.T), weights)
+    _, largest = max_weight_packing(weights, labels + np.array([0, 12]), np.ones(24, dtype=int))
     assert weights[found].sum() == pytest.approx(largest, rel=1e-12)
 
 
@@ -96,13 +96,13 @@ def test_a_forest_of_many_colours():
     edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 2)]
     colours = Partition([0, 0, 1, 1, 2, 2], 1)
     weights = np.array([5.0, 4.0, 4.5, 3.0, 2.0, 2.0])
-    assert heaviest_common_set(Graphic(edges), colours, weights).tolist() == [0, 2, 4]
-    assert heaviest_common_set(Transversal(6, [[0, 1], [0, 3]]), Uniform(6, 3), weights).tolist() == [0, 1]
+    assert max_weight_common_set(Graphic(edges), colours, weights).tolist() == [0, 2, 4]
+    assert max_weight_common_set(Transversal(6, [[0, 1], [0, 3]]), Uniform(6, 3), weights).tolist() == [0, 1]
 
 
 def test_no_elements_and_no_weights():
-    assert heaviest_common_set(Uniform(0, 1), Uniform(0, 1), np.empty(0)).size == 0
-    assert heaviest_common_set(Uniform(3, 2), Uniform(3, 1), np.array([-1.0, 0.0, -2.0])).size == 0
+    assert max_weight_common_set(Uniform(0, 1), Uniform(0, 1), np.empty(0)).size == 0
+    assert max_weight_common_set(Uniform(3, 2), Uniform(3, 1), np.array([-1.0, 0.0, -2.0])).size == 0
 
 
 def test_ends_even_under_what_is_no_matroid():
@@ -113,5 +113,5 @@ def test_ends_even_under_what_is_no_matroid():
             return set(support.tolist()) <= {0, 1} or set(support.tolist()) <= {2, 3}
 
     bad = Bad()
-    found = heaviest_common_set(bad, Uniform(4, 2), np.array([3.0, 0.1, 2.0, 2.0]))
+    found = max_weight_common_set(bad, Uniform(4, 2), np.array([3.0, 0.1, 2.0, 2.0]))
     assert bad.is_independent(found)

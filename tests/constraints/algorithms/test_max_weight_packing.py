@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from swapwise.constraints import packing_weight
-from swapwise.constraints.packing_weight import heaviest_packing
+from swapwise.constraints.algorithms import max_weight_packing as module
+from swapwise.constraints.algorithms.max_weight_packing import max_weight_packing
 
 
 def complete_graph(n_vertices):
@@ -46,14 +46,14 @@ def by_plain_program(weights, groups, capacity):
 
 
 def check_heaviest(weights, groups, capacity, expected):
-    support, bound = heaviest_packing(weights, groups, capacity)
+    support, bound = max_weight_packing(weights, groups, capacity)
     weight = weights[support].sum()
     assert np.array_equal(support, np.unique(support))
     assert (loads(support, groups, capacity) <= capacity).all()
     assert (weights[support] > 0).all()
     assert weight == pytest.approx(expected, rel=1e-11)
     assert weight <= bound <= weight + 1e-9 * weight
-    again, _ = heaviest_packing(weights, groups, capacity)
+    again, _ = max_weight_packing(weights, groups, capacity)
     assert np.array_equal(support, again)
 
 
@@ -82,13 +82,13 @@ def packings(draw):
 def test_nothing_is_heavier(problem, scarce):
     with pytest.MonkeyPatch.context() as patch:
         if scarce:  # start with too few columns, so that others have to be found
-            patch.setattr(packing_weight, "EXTRA_COLUMNS", -1)
+            patch.setattr(module, "EXTRA_COLUMNS", -1)
         check_heaviest(*problem, largest_weight(*problem))
 
 
 def test_two_sides_need_no_integer_program(monkeypatch):
-    monkeypatch.setattr(packing_weight, "EXTRA_COLUMNS", -1)
-    monkeypatch.delattr(packing_weight, "milp")
+    monkeypatch.setattr(module, "EXTRA_COLUMNS", -1)
+    monkeypatch.delattr(module, "milp")
     groups = np.stack(np.divmod(np.arange(900), 30), axis=1) + np.array([0, 30])
     weights, capacity = np.random.default_rng(0).random(900), np.ones(60, dtype=int)
     check_heaviest(weights, groups, capacity, by_plain_program(weights, groups, capacity))
@@ -97,7 +97,7 @@ def test_two_sides_need_no_integer_program(monkeypatch):
 def test_elements_that_the_relaxation_does_without():
     """Triples that overlap much: the best packing may have elements that no price calls for."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing_weight, "EXTRA_COLUMNS", -1)
+        patch.setattr(module, "EXTRA_COLUMNS", -1)
         for seed in range(40):
             random = np.random.default_rng(seed)
             groups = np.array([random.permutation(7)[:3] for _ in range(12)])
@@ -126,7 +126,7 @@ def test_three_groups_each_as_by_one_plain_program(seed):
 
 
 def test_a_guess_that_is_cut_short_does_no_harm(monkeypatch):
-    monkeypatch.setattr(packing_weight, "NODES_FOR_A_GUESS", 1)
+    monkeypatch.setattr(module, "NODES_FOR_A_GUESS", 1)
     random = np.random.default_rng(0)
     groups = random.integers(0, 30, (300, 3)) + 30 * np.arange(3)
     weights, capacity = random.random(300), np.full(90, 2)
@@ -141,7 +141,7 @@ def test_many_odd_blocks():
 
 def test_elements_without_limits_are_chosen_if_they_weigh_something():
     groups = np.array([[-1, -1], [0, -1], [-1, -1], [-1, 1]])
-    support, bound = heaviest_packing(np.array([2.0, 1.0, -1.0, 3.0]), groups, np.array([5, 0]))
+    support, bound = max_weight_packing(np.array([2.0, 1.0, -1.0, 3.0]), groups, np.array([5, 0]))
     assert support.tolist() == [0, 1]
     assert bound == 3.0
 
@@ -150,19 +150,19 @@ def test_weights_that_differ_in_the_ninth_digit_are_told_apart():
     # Two ways to match a square; the solver's own tolerance is wider than what tells them apart.
     groups = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
     weights = np.array([1.0, 1.0 + 1e-9, 1.0, 1.0])
-    support, _ = heaviest_packing(weights, groups, np.ones(4, dtype=int))
+    support, _ = max_weight_packing(weights, groups, np.ones(4, dtype=int))
     assert support.tolist() == [1, 3]
     # The same beside a triangle, which makes the relaxation fractional.
     groups = np.concatenate([groups, [[4, 5], [5, 6], [4, 6]]])
     weights = np.append(weights, [1.0, 1.0, 1.0 + 2e-9])
-    support, _ = heaviest_packing(weights, groups, np.ones(7, dtype=int))
+    support, _ = max_weight_packing(weights, groups, np.ones(7, dtype=int))
     assert support.tolist() == [1, 3, 6]
 
 
 def test_the_complete_graph_on_300_vertices_meets_its_bound():
     groups = complete_graph(300)
     weights = np.random.default_rng(0).random(len(groups))
-    support, bound = heaviest_packing(weights, groups, np.full(300, 3))
+    support, bound = max_weight_packing(weights, groups, np.full(300, 3))
     assert bound == pytest.approx(weights[support].sum(), rel=1e-12)
     assert (loads(support, groups, np.full(300, 3)) == 3).all()
 
@@ -171,6 +171,6 @@ def test_an_unsolved_program_is_an_error(monkeypatch):
     class Unsolved:
         status, message = 4, "numerical trouble"
 
-    monkeypatch.setattr(packing_weight, "linprog", lambda *_, **__: Unsolved())
+    monkeypatch.setattr(module, "linprog", lambda *_, **__: Unsolved())
     with pytest.raises(RuntimeError, match="not solved: numerical trouble"):
-        heaviest_packing(np.ones(3), np.zeros((3, 1), dtype=int), np.array([1]))
+        max_weight_packing(np.ones(3), np.zeros((3, 1), dtype=int), np.array([1]))

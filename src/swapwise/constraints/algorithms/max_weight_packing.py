@@ -1,4 +1,4 @@
-"""The heaviest set of elements when groups, which may overlap, have limited room: an exact answer."""
+"""The max-weight set of elements when groups, which may overlap, have limited room: an exact answer."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import LinearConstraint, linprog, milp
 from scipy.sparse import coo_array, csc_array, csr_array, vstack
+from scipy.sparse.csgraph import connected_components
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.blossoms import violated_blossoms
-from swapwise.constraints.programs import STOPPED, solve_within
+from swapwise.constraints.algorithms.programs import STOPPED, solve_within
 from swapwise.numerics import ROUNDING
 
 # HiGHS decides to 1e-7 or 1e-6 in absolute terms. Objectives are blown up to this size first, so that
@@ -24,18 +24,19 @@ EXTRA_COLUMNS = 6
 MOST_NEWCOMERS = 20_000  # elements that join the linear program in one round of pricing
 LEAST_PROGRESS = 1e-9  # of the bound, for which the search for inequalities goes on
 PERTURBATION = 2.0**-15  # breaks ties, and stands well above the tolerances of the linear program
-# The first guess at the gap between the relaxation and the best packing, relative to the heaviest
-# element, and how fast it grows. A wrong guess costs time, never the answer.
+# The first guess at the gap between the relaxation and the best packing, relative to the largest
+# weight, and how fast it grows. A wrong guess costs time, never the answer.
 FIRST_GUESS, GUESS_GROWTH = 1e-3, 8.0
 # Nodes of the search tree (not seconds: answers must not depend on the machine) for a good packing; the
 # last program, which has to find the best one, has no limit.
 NODES_FOR_A_GUESS = 10
+LEAST_VIOLATION = 1e-6  # of an inequality that is worth adding
 
 
-def heaviest_packing(
+def max_weight_packing(
     weights: FloatArray, groups: IndexArray, capacity: IndexArray
 ) -> tuple[IndexArray, float]:
-    """Return the heaviest packing and a weight that no packing exceeds.
+    """Return the max-weight packing and a weight that no packing exceeds.
 
     A packing takes at most ``capacity[g]`` elements of every group g:
 
@@ -50,8 +51,8 @@ def heaviest_packing(
 
            L(y) = Σ_g y_g capacity[g] + Σ_j max(0, r_j).
 
-       The program starts with the heaviest elements of every group; others can help only if r_j > 0.
-    2. Blossom inequalities (``blossoms.py``), each like one more group. Those that the relaxation
+       The program starts with the elements of largest weight in every group; others can help only if r_j > 0.
+    2. Blossom inequalities (Edmonds 1965; see below), each like one more group. Those that the relaxation
        violates on its fractional parts are added, as long as there are any.
     3. Reduced-cost fixing. A packing that weighs at least L − δ has x_j = 1 for r_j > δ, x_j = 0 for
        r_j < −δ, and fills every group with y_g > δ. Here δ is the gap to the best packing known.
@@ -74,7 +75,7 @@ def heaviest_packing(
     Returns
     -------
     support : sorted integer array
-        A heaviest packing (up to rounding, 1e-12 of the total); the same one for the same input.
+        A max-weight packing (up to rounding, 1e-12 of the total); the same one for the same input.
     upper_bound : float
         A proven bound on the weight of every packing, equal to the weight of ``support`` up to rounding.
 
@@ -83,7 +84,7 @@ def heaviest_packing(
     A triangle with a tail, at most one edge at each of the vertices 0 .. 3:
 
     >>> edges = np.array([[0, 1], [0, 2], [1, 2], [2, 3]])
-    >>> heaviest_packing(np.array([3.0, 2.0, 4.0, 2.0]), edges, np.ones(4, dtype=int))
+    >>> max_weight_packing(np.array([3.0, 2.0, 4.0, 2.0]), edges, np.ones(4, dtype=int))
     (array([0, 3]), 5.0)
     """
     found = packing_within(weights, groups, capacity, Clock())
@@ -99,7 +100,7 @@ class Packing(NamedTuple):
 
 
 def packing_within(weights: FloatArray, groups: IndexArray, capacity: IndexArray, clock: Clock) -> Packing:
-    """Return the heaviest packing; where time is too short for that, the best one so far, with its bound.
+    """Return the max-weight packing; where time is too short for that, the best one so far, with its bound.
 
     >>> packing_within(np.array([3.0, 2.0]), np.array([[0], [0]]), np.ones(1, dtype=int), Clock(0.0))
     Packing(support=array([], dtype=int64), bound=5.0, finished=False)
@@ -197,7 +198,7 @@ class _Found:
 
 
 def _solve(problem: _Problem, found: _Found) -> bool:
-    """Find the heaviest packing and an upper bound on its weight; return whether there was time for it."""
+    """Find the max-weight packing and an upper bound on its weight; return whether there was time for it."""
     try:
         relaxed = _tighten(problem, found)
         rounding = ROUNDING * relaxed.bound
@@ -222,7 +223,7 @@ def _decide(problem: _Problem, relaxed: _Relaxation, found: _Found) -> bool:
         return False
     if last.packing is None or problem.weight(last.packing) < last.bound - rounding - 1e-6 * gap:
         raise RuntimeError(
-            f"the integer program of a heaviest packing stopped short of its proof: it found "
+            f"the integer program of a max-weight packing stopped short of its proof: it found "
             f"{'nothing' if last.packing is None else problem.weight(last.packing)} where {last.bound} "
             "is not ruled out"
         )
@@ -256,12 +257,12 @@ def _good_packings(problem: _Problem, relaxed: _Relaxation, found: _Found) -> It
 
 def _tighten(problem: _Problem, found: _Found) -> _Relaxation:
     """Solve the relaxation, adding violated inequalities for as long as there are any and they help."""
-    active = _heaviest_of_each_group(problem)
+    active = _largest_of_each_group(problem)
     relaxed, before = _relax(problem, active, found), np.inf
     while relaxed.bound < before - LEAST_PROGRESS:
         n_groups = problem.n_groups
         cuts = []
-        for cut in violated_blossoms(
+        for cut in _violated_blossoms(
             problem.incidence[:n_groups], problem.capacity[:n_groups], relaxed.values
         ):
             found.clock.check()
@@ -306,13 +307,13 @@ def _linear_program(problem: _Problem, columns: IndexArray, clock: Clock) -> tup
     if answer.status == STOPPED and clock.is_over:
         raise OutOfTime
     if answer.status != 0:
-        raise RuntimeError(f"the linear program of a heaviest packing was not solved: {answer.message}")
+        raise RuntimeError(f"the linear program of a max-weight packing was not solved: {answer.message}")
     values = np.zeros(len(problem.weights))
     values[columns] = answer.x
     return values, np.maximum(-answer.ineqlin.marginals / OBJECTIVE_SIZE, 0.0)
 
 
-def _heaviest_of_each_group(problem: _Problem) -> BoolArray:
+def _largest_of_each_group(problem: _Problem) -> BoolArray:
     """Return which elements the linear program starts with: of each group more than fit in it."""
     n = len(problem.weights)
     # Ties are broken by lot, always the same: by index, equal weights would crowd on the first groups.
@@ -329,10 +330,60 @@ def _heaviest_of_each_group(problem: _Problem) -> BoolArray:
 
 
 def _rounded(problem: _Problem, relaxed: _Relaxation) -> IndexArray:
-    """Return a packing near the relaxation: its largest values first, then the heaviest that fit."""
+    """Return a packing near the relaxation: its largest values first, then the largest weights that fit."""
     columns = relaxed.columns
     order = np.lexsort((-problem.weights[columns], -relaxed.values[columns].round(6)))
     return problem.fill(columns[order])
+
+
+def _violated_blossoms(
+    groups: csc_array, capacity: IndexArray, values: FloatArray
+) -> Iterator[tuple[BoolArray, int]]:
+    """Yield inequalities that the values violate, as members and how many of them a packing holds.
+
+    Every packing meets them, and fractions of packings do not (Edmonds 1965). For a set U of groups, let E
+    hold the elements with two groups in U or more, and F some with one. Half the sum of the limits of U and
+    of x_j ≤ 1 on F, rounded down, gives Σ_{E ∪ F} x_j ≤ ⌊(capacity(U) + |F|) / 2⌋.
+
+    ``groups`` has a row for each group and a column for each element, as ``capacity`` and ``values`` do.
+
+    The sets U tried are those that hang together by fractional elements, by elements with a value above
+    0, and by any elements at all. In the first relaxation of a matching the fractional elements are odd
+    cycles, each of which is cut off; the last set is for an odd total capacity.
+    """
+    fractional = np.abs(values - 0.5) < 0.5 - LEAST_VIOLATION
+    mixed = groups[:, fractional].sum(axis=1) > 0
+    tried = set()
+    for linking in (fractional, values > LEAST_VIOLATION, np.ones(len(values), dtype=bool)):
+        for inside in _components(groups[:, linking]):
+            # Whole values are a packing, which violates nothing.
+            if (inside & mixed).any() and inside.tobytes() not in tried:
+                tried.add(inside.tobytes())
+                members, most = _blossom(groups, capacity, inside, values)
+                if values[members].sum() > most + LEAST_VIOLATION:
+                    yield members, most
+
+
+def _components(incidence: csc_array) -> list[BoolArray]:
+    """Return the sets of two groups or more that the columns link, as masks."""
+    _, label = connected_components(incidence @ incidence.T, directed=False)
+    return [label == c for c in np.flatnonzero(np.bincount(label) > 1)]
+
+
+def _blossom(
+    groups: csc_array, capacity: IndexArray, inside: BoolArray, values: FloatArray
+) -> tuple[BoolArray, int]:
+    """Return the inequality for the groups ``inside``, with the F that violates it most."""
+    count = inside.astype(np.float64) @ groups
+    border = np.flatnonzero(count == 1)
+    special = values[border] > 0.5
+    total = int(capacity[inside].sum())
+    if (total + special.sum()) % 2 == 0 and len(border):  # only an odd sum loses a half by rounding
+        nearest = np.abs(values[border] - 0.5).argmin()
+        special[nearest] = not special[nearest]
+    members = count >= 2
+    members[border[special]] = True
+    return members, (total + int(special.sum())) // 2
 
 
 class _Program(NamedTuple):
@@ -351,7 +402,7 @@ def _best_within(
     clock: Clock,
     node_limit: int | None = None,
 ) -> _Program:
-    """Return the heaviest packing of candidates that loses at most ``delta`` at one place, and a bound.
+    """Return the max-weight packing of candidates that loses at most ``delta`` at one place, and a bound.
 
     A place is an element or a group: step 3 fixes the others. No packing may be left; then it is None.
     With a limit on the nodes, or out of time, it is the best one found so far, if there is one.
@@ -382,7 +433,7 @@ def _best_within(
         return _Program(None, bound, finished=False)
     chosen = np.sort(np.append(taken, undecided[answer.x > 0.5]))
     if (problem.loads(chosen) > problem.capacity).any():
-        raise RuntimeError("the integer program of a heaviest packing returned a set that is none")
+        raise RuntimeError("the integer program of a max-weight packing returned a set that is none")
     return _Program(chosen, bound, finished=not late)
 
 
@@ -403,7 +454,7 @@ def _integer_program(
     )
     expected = {0, 2} | ({STOPPED} if clock.is_over else set()) | (set() if node_limit is None else {4})
     if answer.status not in expected:
-        raise RuntimeError(f"the integer program of a heaviest packing was not solved: {answer.message}")
+        raise RuntimeError(f"the integer program of a max-weight packing was not solved: {answer.message}")
     return answer
 
 

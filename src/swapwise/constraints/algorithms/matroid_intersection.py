@@ -1,4 +1,4 @@
-"""The heaviest set that two matroids allow: weighted matroid intersection."""
+"""Max-weight sets that are independent in several matroids: exact for two, by local search for more."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.base import MaxWeight
+from swapwise.constraints.base import IndependenceSystem, MaxWeight, greedy_weight
 from swapwise.constraints.matroid import Matroid
-from swapwise.numerics import ROUNDING
+from swapwise.numerics import ROUNDING, TIE
 
 UNREACHED = np.iinfo(np.int64).max // 2
 
 
-def heaviest_common_set(first: Matroid, second: Matroid, weights: FloatArray) -> IndexArray:
-    """Return a set of largest weight among those that both matroids allow.
+def max_weight_common_set(first: Matroid, second: Matroid, weights: FloatArray) -> IndexArray:
+    """Return a set of largest weight among those that are independent in both matroids.
 
-    Sets X of falling gain are grown one element at a time, each the heaviest of its size. In the
+    Sets X of falling gain are grown one element at a time, each a max-weight set of its size. In the
     exchange graph at X, elements are vertices; with x in X and y not,
 
-        x → y  if X − x + y is allowed by the first,    y → x  if X − x + y is allowed by the second,
+        x → y  if X − x + y is independent in the first,    y → x  if it is in the second,
 
     paths lead from the y that the first lets in with nothing dropped to those that the second lets in,
     and their length is the weight of their elements in X less that of the others. Among the shortest
-    paths take one with the fewest arcs, and exchange X with the elements on it: this is the heaviest
+    paths take one with the fewest arcs, and exchange X with the elements on it: this is a max-weight
     common set with one element more (Lawler 1975, Frank 1981; Schrijver, *Combinatorial Optimization*,
     section 41.3). The gains fall from set to set, so that the first without a gain is the end.
 
@@ -35,14 +35,14 @@ def heaviest_common_set(first: Matroid, second: Matroid, weights: FloatArray) ->
     >>> from swapwise import Graphic, Partition
     >>> colours = Partition(["red", "red", "blue"], 1)
     >>> trees = Graphic([(0, 1), (1, 2), (0, 1)])
-    >>> heaviest_common_set(colours, trees, np.array([4.0, 3.0, 2.0]))
+    >>> max_weight_common_set(colours, trees, np.array([4.0, 3.0, 2.0]))
     array([1, 2])
     """
     return common_set_within(first, second, weights, Clock()).support
 
 
 def common_set_within(first: Matroid, second: Matroid, weights: FloatArray, clock: Clock) -> MaxWeight:
-    """Return the heaviest common set; out of time, the heaviest of the last size that was reached.
+    """Return a max-weight common set; out of time, one of the last size that was reached.
 
     Gains fall from size to size, so that the last one bounds all that are to come.
 
@@ -60,8 +60,8 @@ def common_set_within(first: Matroid, second: Matroid, weights: FloatArray, cloc
             path = _best_path(
                 size[outside],
                 size[support],
-                first._exchanges(support)[outside],
-                second._exchanges(support)[outside],
+                first._swap_mask(support)[outside],
+                second._swap_mask(support)[outside],
                 clock,
             )
             if path is None:
@@ -78,13 +78,13 @@ def common_set_within(first: Matroid, second: Matroid, weights: FloatArray, cloc
 def _unfinished(
     first: Matroid, second: Matroid, weights: FloatArray, support: IndexArray, gain: float
 ) -> MaxWeight:
-    """Return a set whose last element gained so much, with a bound on the weight of all others."""
-    weight = float(weights[support].sum())
-    alone = [matroid._max_weight(weights) for matroid in (first, second)]
+    """Return a set whose last element gained ``gain``, with a bound on the weight of all others."""
+    alone = [greedy_weight(matroid, weights) for matroid in (first, second)]
     room = min(len(found.support) for found in alone) - len(support)
-    bound = min([found.weight for found in alone] + ([weight + gain * room] if len(support) else []))
-    bound = max(weight, bound * (1 + ROUNDING))
-    return MaxWeight(support, weight, weight / bound if bound > 0 else 1.0, bound)
+    bound = min(found.weight for found in alone)
+    if len(support):
+        bound = min(bound, float(weights[support].sum()) + gain * room)
+    return MaxWeight.below(bound * (1 + ROUNDING), support, weights)
 
 
 def _whole(weights: FloatArray) -> IndexArray:
@@ -143,3 +143,36 @@ def _relax(
     target[shorter] = reached[shorter] + length[shorter]
     parent[shorter] = best[shorter]
     return shorter
+
+
+def local_search_weight(
+    constraint: IndependenceSystem, weights: FloatArray, q: int = 1, clock: Clock | None = None
+) -> IndexArray:
+    """Return a set whose weight no move of ``constraint.moves(support, q)`` raises.
+
+    Its weight is at least 1 / (p − 1 + 1/q) times that of any independent set, for intersections of p ≥ 2
+    matroids (Lee, Sviridenko and Vondrák 2010) as for p-exchange systems (Feldman, Naor, Schwartz and
+    Ward 2011): linear functions are (1, 1, 0)-localizable, for which the guarantee of local search
+    comes to this. Under one matroid, p = 1, it is a max-weight set.
+
+    The search starts at the greedy set and takes the best move each time, as long as the weight rises
+    by more than rounding. Elements without positive weight are never chosen. Out of time, the best set so far
+    is returned: never lighter than the greedy set, which has at least 1/p of the largest weight itself.
+
+    >>> from swapwise import Partition
+    >>> local_search_weight(Partition(["a", "a", "b"], 1), np.array([1.0, 2.0, -3.0]))
+    array([1])
+    """
+    value, clock = np.maximum(weights, 0.0), clock or Clock()
+    support = greedy_weight(constraint, weights).support
+    while True:
+        try:
+            best = constraint.best_exchange(support, value, value, q, clock)
+        except OutOfTime:
+            return support
+        gain = best.sums(best.added, value) - best.sums(best.dropped, value)
+        if not (gain > TIE * value[support].sum()).any():
+            return support
+        support = best.move(0).result(support)
+        # A move may add what weighs nothing; every subset of an independent set is independent.
+        support = support[value[support] > 0]

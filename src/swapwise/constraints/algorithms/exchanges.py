@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.moves import NOTHING, MoveList
+from swapwise.moves import NOTHING, MoveList, first_of_each
 
 LARGEST_BATCH = 50_000  # moves: enough to keep numpy busy, few enough for the scores to stay in memory
 
 
 def added_sets(candidates: IndexArray, size: int, largest: int = LARGEST_BATCH) -> Iterator[IndexArray]:
-    """Yield all sets of ``size`` candidates, one a row, in lexicographic order.
+    """Yield all sets of ``size`` candidates, one per row, in lexicographic order.
 
     A piece has at most ``largest`` rows, or those that differ only in their last element.
 
@@ -51,7 +51,7 @@ def pieces_of(sizes: IndexArray | FloatArray, largest: float) -> Iterator[slice]
 
 
 def spell_out(counts: IndexArray) -> tuple[IndexArray, IndexArray]:
-    """Return, for rows that are each to be repeated so many times, the row and the place within it.
+    """Return, for rows that are each to be repeated ``counts`` times, the row and the place within it.
 
     >>> spell_out(np.array([2, 0, 1]))
     (array([0, 0, 2]), array([0, 1, 0]))
@@ -76,13 +76,6 @@ def in_order(row: IndexArray, dropped: IndexArray) -> IndexArray:
     return order[first_of_each(np.column_stack([row, dropped])[order])]
 
 
-def first_of_each(rows: IndexArray) -> BoolArray:
-    """Tell of sorted rows which differ from the one before."""
-    first = np.ones(len(rows), dtype=bool)
-    first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    return first
-
-
 def runs_of(added: IndexArray) -> Iterator[slice]:
     """Yield the runs of equal rows.
 
@@ -93,33 +86,18 @@ def runs_of(added: IndexArray) -> Iterator[slice]:
     return map(slice, begins, [*begins[1:], len(added)])
 
 
-def cheapest_of_each(batches: Iterable[MoveList], cost: FloatArray) -> MoveList:
-    """Return of all moves that add the same the one with the cheapest drop; ties go to the first.
+def cheapest_in_each(
+    lists: Iterable[MoveList], cost: FloatArray, n_added: int, n_dropped: int
+) -> Iterator[MoveList]:
+    """Yield the cheapest drops of each list, in the given width: at least one list, if an empty one.
 
-    Moves that add the same must follow each other, and be in one batch.
-
-    >>> moves = MoveList(np.array([[3], [3], [4]]), np.array([[0], [1], [-1]]))
-    >>> cheapest_of_each([moves], np.array([2.0, 1.0, 0.0, 0.0, 0.0])).dropped
-    array([[ 1],
-           [-1]])
+    All moves that add the same must be in one list.
     """
-    kept = []
-    for batch in batches:
-        total = batch.sums(batch.dropped, cost)
-        first = first_of_each(batch.added)
-        least = np.minimum.reduceat(total, np.flatnonzero(first)) if len(batch) else total
-        group = np.cumsum(first) - 1
-        cheapest = np.flatnonzero(total == least[group])
-        kept.append(batch.take(cheapest[first_of_each(group[cheapest][:, None])]))
-    return MoveList(np.concatenate([k.added for k in kept]), np.concatenate([k.dropped for k in kept]))
-
-
-def joined(lists: Iterable[MoveList], n_added: int, n_dropped: int) -> MoveList:
-    """Return one list of moves of the given width, which may be empty."""
-    widened = [(left_aligned(m.added, n_added), left_aligned(m.dropped, n_dropped)) for m in lists]
-    widened.append((np.empty((0, n_added), dtype=np.intp), np.empty((0, n_dropped), dtype=np.intp)))
-    added, dropped = zip(*widened, strict=True)
-    return MoveList(np.concatenate(added), np.concatenate(dropped))
+    moves = None
+    for moves in lists:
+        yield MoveList.joined([moves.cheapest(cost)], n_added, n_dropped)
+    if moves is None:
+        yield MoveList.joined([], n_added, n_dropped)
 
 
 def batched(lists: Iterable[MoveList], n_added: int, n_dropped: int) -> Iterator[MoveList]:
@@ -129,11 +107,11 @@ def batched(lists: Iterable[MoveList], n_added: int, n_dropped: int) -> Iterator
     for moves in lists:
         for chunk in moves.chunks(LARGEST_BATCH):
             if rows + len(chunk) > LARGEST_BATCH:
-                yield joined(waiting, n_added, n_dropped)
+                yield MoveList.joined(waiting, n_added, n_dropped)
                 waiting, rows = [], 0
             waiting.append(chunk)
             rows += len(chunk)
-    yield joined(waiting, n_added, n_dropped)
+    yield MoveList.joined(waiting, n_added, n_dropped)
 
 
 def minimal_hitting_sets(circuits: list[BoolArray]) -> tuple[IndexArray, IndexArray]:

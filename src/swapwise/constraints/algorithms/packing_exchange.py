@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.programs import STOPPED, solve_within
+from swapwise.constraints.algorithms.programs import STOPPED, solve_within
 
 # The solver's own tolerances are absolute, around 1e-6: with the largest number scaled to this they
 # are a billionth of it.
@@ -20,7 +20,7 @@ class ExchangeProgram:
     """Which elements to add and to drop: maximise gains less costs, no group over full.
 
     With y for what is added and z for what is dropped: ``max Σ gain y − Σ cost z`` such that for every
-    group ``Σ y − Σ z ≤ room``, with at most so many of each, and at least one added.
+    group ``Σ y − Σ z ≤ room``, with at most ``n_added`` added, ``n_dropped`` dropped, and at least one added.
 
     >>> groups, room = np.array([[0], [0], [0]]), np.array([0, 9])  # the last entry: room for padding
     >>> program = ExchangeProgram(groups, room, np.array([0]), np.array([0.0, 1, 3]), np.array([2.0, 0, 0]))
@@ -45,7 +45,7 @@ class ExchangeProgram:
         """Return what to add and what to drop; ``least`` is a score that some move reaches."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        candidates = self._promising(self._best_of_each_kind(candidates, n_added), n_added, least)
+        candidates = self._pruned(self._best_of_each_kind(candidates, n_added), n_added, least)
         values = np.concatenate([self.gain[candidates], -self.cost[self.support]])
         n_candidates, n_all = len(candidates), len(values)
         is_candidate = np.arange(n_all) < n_candidates
@@ -91,8 +91,8 @@ class ExchangeProgram:
         place = np.arange(len(order)) - np.searchsorted(kind, kind)
         return np.sort(candidates[order[place < n_added]])
 
-    def _promising(self, candidates: IndexArray, n_added: int, least: float) -> IndexArray:
-        """Keep the candidates that can be part of a move with a score of at least ``least``.
+    def _pruned(self, candidates: IndexArray, n_added: int, least: float) -> IndexArray:
+        """Leave out the candidates that cannot be part of a move with a score of at least ``least``.
 
         An added element drives one out of each of its full groups, and one dropped makes place in at
         most p groups. So a move is worth at most the sum, over what it adds, of the gain less a p-th of

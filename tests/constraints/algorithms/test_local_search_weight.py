@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
-from swapwise.constraints.linear_local_search import local_search_weight
+from swapwise.constraints.algorithms.matroid_intersection import local_search_weight
 from tests.contracts.constraint_zoo import FAMILIES, randoms, subsets
 
 MATROIDS = st.sampled_from(sorted(FAMILIES)).flatmap(FAMILIES.__getitem__)

@@ -1,0 +1,1 @@
+"""What constraints compute with: exchanges, weighted matroid intersection, packing, random graphs."""

@@ -1,0 +1,130 @@
+"""A constraint on some of its elements, which get new numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.clock import Clock
+from swapwise.constraints.algorithms.exchanges import in_order, left_aligned
+from swapwise.constraints.base import (
+    IndependenceSystem,
+    LaminarTree,
+    MaxWeight,
+    as_order,
+    forced_among,
+    names_of,
+)
+from swapwise.constraints.matroid import Matroid
+from swapwise.moves import NOTHING, MoveList
+
+
+class _Renumbered(IndependenceSystem):
+    """Asks every question of the whole constraint, with the numbers that the elements have there."""
+
+    def __init__(self, system: IndependenceSystem, elements: IndexArray) -> None:
+        self.n, self.names = len(elements), names_of(system, elements)
+        self.forced = forced_among(system, elements)
+        self._made_of, self._elements = (system,), np.asarray(elements, dtype=np.intp)
+
+    @property
+    def system(self) -> IndependenceSystem:
+        """The whole constraint."""
+        return self._made_of[0]
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return f"{self.system!r} on {self.n} elements"
+
+    def _in_whole(self, support: IndexArray) -> IndexArray:
+        return np.sort(self._elements[support])
+
+    def _places(self, elements: IndexArray) -> IndexArray:
+        """Return where elements of the whole are found here; -1 for padding, and where they are not."""
+        place = np.full(self.system.n + 1, NOTHING, dtype=np.intp)  # one more for padding to find
+        place[self._elements] = np.arange(self.n)
+        return place[elements]
+
+    def _is_independent(self, support: IndexArray) -> bool:
+        return self.system._is_independent(self._in_whole(support))
+
+    def addable(self, support: IndexArray) -> BoolArray:
+        """Return what the whole constraint can add among the elements."""
+        return self.system.addable(self._in_whole(support))[self._elements]
+
+    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        """Extend the support in the whole constraint."""
+        extended = self.system.extend(self._in_whole(support), self._elements[as_order(order)])
+        return np.sort(self._places(extended))
+
+    def laminar_tree(self) -> LaminarTree | None:
+        """Return the limits of the whole constraint, on the elements."""
+        tree = self.system.laminar_tree()
+        return None if tree is None else tree._replace(leaf=tree.leaf[self._elements])
+
+
+class Induced(_Renumbered):
+    """What :meth:`IndependenceSystem.induced` returns where a family has nothing faster.
+
+    >>> from swapwise import OracleSystem
+    >>> price = np.array([4, 3, 5, 2])
+    >>> affordable = OracleSystem(4, lambda support: price[support].sum() <= 7)
+    >>> Induced(affordable, np.array([3, 2, 0])).is_independent([0, 1])
+    True
+    """
+
+    def __init__(self, system: IndependenceSystem, elements: IndexArray) -> None:
+        super().__init__(system, elements)
+        self.p = system.p
+
+    def moves(
+        self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
+    ) -> Iterator[MoveList]:
+        """Yield the moves of the whole constraint that add nothing else, in the order of the numbers here."""
+        some = np.arange(self.n) if candidates is None else candidates
+        batches = self.system.moves(self._in_whole(support), q, self._in_whole(some))
+        moves = MoveList.joined(batch.to_list() for batch in batches)
+        # Candidates are a help that a family may leave unused.
+        known = np.isin(moves.added, np.append(self._elements[some], NOTHING))
+        moves = moves.take(np.flatnonzero(np.logical_and.reduce(known, axis=1)))
+        added, dropped = (
+            left_aligned(self._places(elements), elements.shape[1])
+            for elements in (moves.added, moves.dropped)
+        )
+        n_added = (added >= 0).sum(axis=1)
+        yield MoveList(added, dropped).take(in_order(n_added, np.hstack([added, dropped])))
+
+    def exchange_size(self, q: int = 1) -> int:
+        """Return t: how many elements a move adds and drops in all, at most."""
+        return self.system.exchange_size(q)
+
+    def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        everywhere = np.full(self.system.n, -1.0)
+        everywhere[self._elements] = weights
+        found = self.system._max_weight(everywhere, clock)
+        places = self._places(found.support)
+        support = np.sort(places[places >= 0])
+        return MaxWeight(support, float(weights[support].sum()), found.factor, found.bound)
+
+    def max_size(self) -> int:
+        """Return the lower of two bounds: that of the whole constraint, and that of the elements."""
+        return min(self.system.max_size(), super().max_size())
+
+
+class InducedMatroid(_Renumbered, Matroid):
+    """What :meth:`Matroid.induced` returns where a family has nothing faster.
+
+    >>> from swapwise import OracleMatroid
+    >>> pairs = OracleMatroid(9, lambda support: len(support) <= 2)
+    >>> InducedMatroid(pairs, np.array([4, 2, 8])).rank()
+    2
+    """
+
+    _made_of: tuple[Matroid]
+
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
+        whole = self._in_whole(support)
+        columns = np.append(np.searchsorted(whole, self._elements[support]), len(support))
+        return self._made_of[0]._swap_mask(whole)[np.ix_(self._elements, columns)]

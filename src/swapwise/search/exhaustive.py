@@ -1,0 +1,102 @@
+"""Exhaustive search: every maximal independent set, for small problems and for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import comb
+
+import numpy as np
+
+from swapwise.budget import Budget
+from swapwise.checks import IndexArray
+from swapwise.constraints.base import IndependenceSystem, LaminarTree
+from swapwise.moves import Step, move_between
+from swapwise.numerics import TIE
+from swapwise.objectives.base import SetFunction, State, magnitude
+from swapwise.search.loop import Strategy
+
+# Exhaustive search is for at most this many sets.
+LARGEST_FAMILY = 1_000_000
+
+
+class Exhaustive(Strategy):
+    """Evaluates all maximal independent sets and moves to each new best one.
+
+    Of an objective that may not be monotone, all independent sets are evaluated.
+    """
+
+    name = "exhaustive"
+
+    def __init__(self, objective: SetFunction, constraint: IndependenceSystem) -> None:
+        self._sets = independent_sets(constraint, maximal=objective.monotone)
+
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Move to the next set that beats the present one; none when all were seen."""
+        for candidate in self._sets:
+            budget.check()
+            state.n_evaluations += 1
+            value = state.objective._value(candidate)
+            if value > state.value + TIE * max(abs(value), magnitude(state)):
+                move = move_between(state.support, candidate)
+                state.apply(move)
+                return [Step(move, state.value)]
+        return []
+
+
+def independent_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[IndexArray]:
+    """Yield every independent set with the forced elements, or every maximal one, in lexicographic order."""
+    largest = constraint.max_size()
+    # That all maximal sets are of one size is relied on only where it is known.
+    one_size = maximal and constraint.p == 1 and not constraint.assumptions
+    stack = [constraint.forced]
+    while stack:
+        chosen = stack.pop()
+        addable = np.flatnonzero(constraint.addable(chosen))
+        if not (maximal and len(addable)):
+            yield chosen
+        # Elements come in rising order (after the forced ones), so every set is built in one way.
+        free = np.setdiff1d(chosen, constraint.forced)
+        later = addable[addable > free.max(initial=-1)]
+        for element in later[::-1]:
+            hopeless = one_size and len(chosen) + (later >= element).sum() < largest
+            if not hopeless:
+                stack.append(np.sort(np.append(chosen, element)))
+
+
+def count_bound(constraint: IndependenceSystem, maximal: bool = True) -> int:
+    """Return a bound on the number of maximal independent sets, or of all of them, that hold the forced ones.
+
+    >>> from swapwise import Graphic, Uniform
+    >>> count_bound(Uniform(5, 2)), count_bound(Uniform(5, 2), maximal=False)
+    (10, 16)
+    >>> count_bound(Graphic([(0, 1), (1, 2), (2, 0)]))
+    3
+    """
+    forced, tree = len(constraint.forced), constraint.laminar_tree()
+    if tree is not None and not forced:
+        by_size = _count_by_size(tree)
+        return by_size[-1] if maximal else sum(by_size)
+    candidates, size = constraint.n - len(constraint.loops()) - forced, constraint.max_size() - forced
+    if not maximal:
+        return sum(comb(candidates, k) for k in range(size + 1))
+    return comb(candidates, min(size, (candidates + 1) // 2))
+
+
+def _count_by_size(tree: LaminarTree) -> list[int]:
+    """Return how many sets of each size keep the limits, up to the largest size, from the leaves up."""
+    own = np.bincount(tree.leaf, minlength=len(tree.end)).tolist()
+    capacity = tree.capacity.tolist()
+    counts = [[comb(m, size) for size in range(min(m, c) + 1)] for m, c in zip(own, capacity, strict=True)]
+    for node in range(len(counts) - 1, 0, -1):
+        parent = int(tree.parent[node])
+        counts[parent] = _multiplied(counts[parent], counts[node], capacity[parent])
+    return counts[0]
+
+
+def _multiplied(left: list[int], right: list[int], degree: int) -> list[int]:
+    """Multiply two polynomials with whole coefficients of any size, up to a degree."""
+    product = [0] * (min(len(left) + len(right) - 2, degree) + 1)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right[: len(product) - i]):
+            product[i + j] += a * b
+    return product
