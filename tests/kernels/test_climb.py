@@ -36,7 +36,7 @@ def problem(rng):
 
 
 def few_columns(objective, matroid):
-    model = objective.quadratic_model(objective.start(matroid.forced), np.arange(objective.n))
+    model = objective.restricted(np.arange(objective.n))
     few = FewColumns(model, matroid, Clock(), TOL)
     assert few.is_fused
     return few

@@ -392,10 +392,7 @@ def test_bad_data_is_refused(X, y, options, error, message):
 def test_its_model_on_some_elements_is_the_same_function_of_their_coefficients():
     rng = np.random.default_rng(0)
     objective = LeastSquares(rng.standard_normal((20, 6)), rng.standard_normal(20), ridge=0.3)
-    model, coef = (
-        objective.quadratic_model(objective.start(), np.array([1, 4, 5])),
-        np.array([0.2, 0.0, -1.0]),
-    )
+    model, coef = objective.start().model(np.array([1, 4, 5])), np.array([0.2, 0.0, -1.0])
     whole = np.zeros(6)
     whole[[1, 4, 5]] = coef
     assert model.value_at(coef) == pytest.approx(objective.value_at(whole), abs=1e-12)

@@ -496,13 +496,13 @@ def test_the_curve_is_that_of_the_relaxation(random):
     curve = relaxation._curve(elements)
     for column, i in enumerate(elements):
         # Fits of other losses are not exact enough for a small step.
-        step = 1e-6 if objective.quadratic else 1e-3
+        step = 1e-6 if objective.curvature_is == "hessian" else 1e-3
         behind, ahead = z.copy(), z.copy()
         ahead[i] += step
         behind[i] -= step * (z[i] > 0)
         weights = [phi(relaxation, point) and relaxation.dual.weights[elements] for point in (behind, ahead)]
         bend = (weights[0] - weights[1]) / (ahead[i] - behind[i])
-        if objective.quadratic or z[i] > 0:
+        if objective.curvature_is == "hessian" or z[i] > 0:
             np.testing.assert_allclose(curve[:, column], bend, rtol=1e-3, atol=1e-3 * np.abs(curve).max())
 
 

@@ -22,7 +22,7 @@ class ColumnFile(Matrix):
         self._file, self._rows = file, rows
         samples, self.n_features = file.array.shape
         self.n_samples = samples if rows is None else len(rows)
-        self.stored_in_single = file.array.dtype == np.float32
+        self.stored_as_float32 = file.array.dtype == np.float32
 
     def take(self, rows: IndexArray) -> ColumnFile:
         """Return some of the samples."""

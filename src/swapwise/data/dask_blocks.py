@@ -53,7 +53,7 @@ class DaskBlocks(Blocks):
         self._array = array
         _warn_of_files(array)
         self.n_samples, self.n_features = map(int, array.shape)
-        self.stored_in_single = array.dtype == np.float32
+        self.stored_as_float32 = array.dtype == np.float32
         self._bounds = np.append(0, np.cumsum(array.chunks[0])).astype(int).tolist()
         self._blocks = array.to_delayed().ravel().tolist()
         self._sent: dict[Any, tuple[NDArray[Any], list[Any]]] = {}

@@ -34,7 +34,7 @@ class ArrayBlocks(Blocks):
     def __init__(self, array: Any, rows_at_once: int) -> None:
         self._held, self._step = array, rows_at_once
         self.n_samples, self.n_features = array.shape
-        self.stored_in_single = self.array.dtype == np.float32
+        self.stored_as_float32 = self.array.dtype == np.float32
 
     @property
     def array(self) -> Any:

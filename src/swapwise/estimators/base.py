@@ -38,7 +38,7 @@ from swapwise.estimators.constraint_of import (
 from swapwise.estimators.restarts import Searches, best_of_searches, warn_if_cut_short
 from swapwise.estimators.scaling import Sample, Scaling, read_offset, some_rows, times
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.model_data import read_weight
+from swapwise.objectives.generalized_linear import read_weight
 from swapwise.search.methods import resolve
 from swapwise.search.model_start import SMALL, prefers_model
 from swapwise.search.pivots import Pivot

@@ -14,7 +14,7 @@ from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.interrupts import plain_interrupts
 from swapwise.moves import NOTHING, Move, MoveList
-from swapwise.objectives.base import SparseObjective, SparseState, State
+from swapwise.objectives.base import SparseObjective, SparseState, State, embed
 from swapwise.search.loop import Trace, climb, take_pending
 from swapwise.search.methods import make_steps
 from swapwise.search.model_start import model_set, prefers_model
@@ -270,7 +270,7 @@ class _Walk:
         scored, chosen = self._state, self._state.support
         if self._by_models and not self._objective.closed_form_gains:
             assert isinstance(self._state, SparseState)
-            model = self._objective.quadratic_model(self._state, chosen)
+            model = self._state.model(chosen)
             if model is not None:
                 chosen = np.arange(len(chosen))
                 scored = model.start(chosen)
@@ -285,7 +285,7 @@ class _Walk:
         return SearchResult(
             support=answer.support,
             value=float(value),
-            coef=self._objective._embed(answer.support, coef),
+            coef=embed(self._objective, answer.support, coef),
             status=answer.status,
             n_iter=len(answer.history),
             n_evaluations=self._state.n_evaluations,

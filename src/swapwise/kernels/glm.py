@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from swapwise.kernels.families import GAUSSIAN, LOGISTIC, POISSON
-from swapwise.numerics import IN_DOUBLE
+from swapwise.numerics import FLOAT64_PRECISION
 
 # What a column may have left, relative to its squared length, when those before it are taken out of it. Of
 # less, inner products have lost too many of their 16 digits, and it keeps its coefficient. What it could
@@ -149,7 +149,7 @@ def _definite_solution(matrix, right):
             matrix[i, i] = np.sqrt(left)
             solution[i] = rest / matrix[i, i]
         else:
-            missed += (rest / IN_DOUBLE) ** 2
+            missed += (rest / FLOAT64_PRECISION) ** 2
             matrix[i, :i] = 0.0
             solution[i] = 0.0
     for i in range(size - 1, -1, -1):

@@ -113,14 +113,14 @@ class AdditionBounds:
     def _bound(self, rows: IndexArray, farthest: FloatArray) -> None:
         """Set ``most``, given bounds of the largest entries of the columns' parts that are left."""
         zeta = self._reach + np.abs(self.slope[rows]) / self.left[rows] * farthest
-        if self.objective.quadratic:  # the model is exact
+        if self.objective.curvature_is == "hessian":  # the model is exact
             zeta = np.zeros(len(rows))
         bounded = rows[self._clear[rows] & (zeta < 1)]
         self.most[bounded] = self.promise[bounded] / (1.0 - zeta[self._clear[rows] & (zeta < 1)])
 
     def tighten(self, floor: float) -> None:
         """Look closer at those that only a crude bound keeps above the floor."""
-        if self.inverse is None or self.objective.quadratic:
+        if self.inverse is None or self.objective.curvature_is == "hessian":
             return
         unclear = np.flatnonzero((self.most >= floor) & (self.promise < floor) & self._clear)
         rows = max(1, BLOCK_ENTRIES // self.objective.n_samples)

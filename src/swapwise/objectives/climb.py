@@ -10,6 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.numerics import SUM
+from swapwise.objectives.base import embed
 
 if TYPE_CHECKING:
     from swapwise.objectives.custom_objective import CustomObjective
@@ -79,7 +80,7 @@ class Climb:
     def _by_newton(self) -> bool:
         """Take Newton steps to the end, or until one has to be cut too short; return whether none had."""
         for _ in range(NEWTON_STEPS):
-            coef = self.objective._embed(self.support, self.point)
+            coef = embed(self.objective, self.support, self.point)
             step = _newton_step(self.objective.hessian_at(coef, self.support), self.slope)
             longest = LONGEST_STEP * max(1.0, float(np.abs(self.point).max()))
             step *= min(1.0, longest / max(float(np.abs(step).max()), longest))
@@ -132,7 +133,7 @@ class Climb:
     def _look(self, point: FloatArray) -> tuple[float, FloatArray]:
         """Return u and its slope, minus infinity where u is not defined."""
         self.clock.check()
-        value, slope = self.objective._call(self.objective._embed(self.support, point))
+        value, slope = self.objective._call(embed(self.objective, self.support, point))
         far = np.abs(point).max() > LARGEST_COEFFICIENT  # a trial that leads down is no sign of anything
         if value == np.inf or (far and value > self.value):
             raise NoMaximumError(

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import lapack, qr, solve_triangular, svdvals
 
 from swapwise.checks import FloatArray
-from swapwise.data.columns import SAFE_SHARE
+from swapwise.data.design import SAFE_SHARE
 from swapwise.numerics import COLLINEAR, ROUNDING
 
 

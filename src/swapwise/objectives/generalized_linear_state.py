@@ -6,12 +6,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import SMALLEST, FloatArray, IndexArray
+from swapwise.data.design import ColumnArray
 from swapwise.kernels import glm
 from swapwise.moves import NOTHING, Move, MoveBatch, MoveList
 from swapwise.objectives.addition_bounds import AdditionBounds
-from swapwise.objectives.base import SparseState
-from swapwise.objectives.generalized_linear import FIT_TOLERANCE, MAX_STEPS, GeneralizedLinear
+from swapwise.objectives.base import SparseState, embed, gradient_norms2, rows_of
+from swapwise.objectives.generalized_linear import (
+    FIT_TOLERANCE,
+    LEAST_MODEL_WEIGHT,
+    MAX_STEPS,
+    GeneralizedLinear,
+)
+from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.outlook import Outlook
 from swapwise.threads import few_threads
 
@@ -32,14 +39,14 @@ class GeneralizedLinearState(SparseState):
 
     def __init__(self, objective: GeneralizedLinear, support: IndexArray) -> None:
         self._theta = objective.no_coefficients(support)
-        self.finds_floor = objective.single
+        self.finds_floor = objective.groups is None
         super().__init__(objective, support)
 
     def _settle(self, support: IndexArray) -> None:
         self.support = support
         self.value, self._theta = self.objective.fit_from(support, self._theta)
         chosen = len(self._theta) - self.objective.fit_intercept
-        self._coef = self.objective._embed(support, self.objective.scores_of(self._theta[:chosen]))
+        self._coef = embed(self.objective, support, self.objective.scores_of(self._theta[:chosen]))
         self._gradient = None
         self._scored = {}
         self.n_evaluations += 1
@@ -53,10 +60,42 @@ class GeneralizedLinearState(SparseState):
     def _parameters_on(self, support: IndexArray) -> FloatArray:
         """Return the parameters of another set to begin with: those that both sets have, else zeros."""
         objective = self.objective
-        before, after = objective.members(self.support), objective.members(support)
+        before, after = rows_of(objective, self.support), rows_of(objective, support)
         rows = np.zeros((objective.n_features, objective.n_levels))
         rows[before] = self._theta[: len(before)]
         return np.vstack([rows[after], self._theta[len(before) :]])
+
+    def screening_scores(self) -> FloatArray:
+        """Return what a Newton step in each element's own coefficient is predicted to gain."""
+        objective = self.objective
+        if objective.groups is not None:
+            return super().screening_scores()
+        curve = objective.derivatives(objective.predictor(self.coef))[2][0, 0]
+        squares = glm.weighted_squares(objective.columns, curve) + objective.ridge
+        return np.divide(gradient_norms2(self), 2 * squares, out=np.zeros(objective.n), where=squares > 0)
+
+    def model(self, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around the fit as least squares on some columns.
+
+        The weights are the curvature there, the response is the one that Newton's step would fit.
+        """
+        objective = self.objective
+        if objective.groups is not None:
+            return None
+        eta = objective.predictor(self.coef)
+        _, slope, curve = objective.derivatives(eta)
+        steepest = float(curve.max())
+        if steepest < SMALLEST:
+            return None
+        weight = np.maximum(curve[0, 0], LEAST_MODEL_WEIGHT * steepest)
+        response = eta[0] - objective.offset[0] + slope[0] / weight
+        columns = objective.columns[elements]
+        if objective.fit_intercept:
+            share = weight / weight.sum()
+            columns = columns - (columns @ share)[:, None]
+            response = response - response @ share
+        root = np.sqrt(weight / steepest)
+        return LeastSquares(ColumnArray(columns * root), response * root, objective.ridge / steepest)
 
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return exact gains: one warm-started refit a move, unless it was scored from this set before."""

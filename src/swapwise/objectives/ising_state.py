@@ -11,7 +11,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.moves import NOTHING, Move, MoveBatch, MoveList
-from swapwise.objectives.base import SparseState
+from swapwise.objectives.base import SparseState, embed
 from swapwise.objectives.ising import IsingPseudoLikelihood
 
 # A part of several drops is refitted, to bound the moves that drop more, if so many of them share it.
@@ -53,7 +53,7 @@ class IsingState(SparseState):
         self._scored = {}
         self.support = support
         self.value, self._parameters = self.objective.fit_from(support, self._parameters)
-        self._coef = self.objective._embed(support, self._parameters[: len(support)])
+        self._coef = embed(self.objective, support, self._parameters[: len(support)])
         self._gradient = None
         self.n_evaluations += 1
 

@@ -8,7 +8,9 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.moves import NOTHING, MoveBatch, MoveList
+from swapwise.objectives.base import gradient_norms2
 from swapwise.objectives.generalized_linear_state import Contest, GeneralizedLinearState
+from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.outlook import Outlook
 from swapwise.objectives.streamed_likelihood import Start, StreamedLikelihood
 
@@ -47,6 +49,15 @@ class StreamedLikelihoodState(GeneralizedLinearState):
         gradient = self.outlook.gradient.copy()
         gradient[self.support] = 0.0
         return gradient
+
+    def screening_scores(self) -> FloatArray:
+        """Return what a Newton step in each element's own coefficient is predicted to gain."""
+        squares = self.outlook.squares
+        return np.divide(gradient_norms2(self), 2 * squares, out=np.zeros(len(squares)), where=squares > 0)
+
+    def model(self, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around the fit as least squares on some columns."""
+        return self.objective.model_at(self.support, self.theta, elements)
 
     def is_cheap(self, moves: MoveBatch) -> bool:
         """Return True: moves are refitted together, and pieces of them would cost as much each."""

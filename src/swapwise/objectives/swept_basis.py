@@ -79,7 +79,7 @@ class SweptBasis:
     @property
     def small_share(self) -> float:
         """The share of a column's squared length below which differences of products are mostly rounding."""
-        return SMALL_IN_SINGLE if self.objective.design.single else SMALL_SHARE
+        return SMALL_IN_SINGLE if self.objective.design.is_float32 else SMALL_SHARE
 
     @property
     def is_plain(self) -> bool:
@@ -120,7 +120,7 @@ class SweptBasis:
     def apply(self, move: Move) -> None:
         """Take a move: one sweep for each element that leaves or enters, or new factors for many."""
         few = len(move.added) + len(move.dropped) <= SWEEPS_BEFORE_REBUILD
-        if not few or self._coupling is None or self.objective.design.single:
+        if not few or self._coupling is None or self.objective.design.is_float32:
             self.support = move.result(self.support)
             self._rebuild()
             return

@@ -128,7 +128,7 @@ def few_columns(
     state: SparseState, constraint: IndependenceSystem, elements: IndexArray, clock: Clock, tol: float
 ) -> FewColumns | None:
     """Return the model around a state on some elements, or None if there is none."""
-    model = state.objective.quadratic_model(state, elements) if len(elements) else None
+    model = state.model(elements) if len(elements) else None
     if model is None:
         return None
     system = constraint.induced(elements) if isinstance(constraint, Matroid) else constraint

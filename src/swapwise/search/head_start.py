@@ -42,7 +42,7 @@ def take_head_start(
     clock.check()
     assert isinstance(objective, LeastSquares)
     assert isinstance(state, SparseState)
-    model = objective.quadratic_model(state, np.arange(objective.n))
+    model = objective.restricted(np.arange(objective.n))
     few = FewColumns(model, constraint, clock, tol)
     most = MOST_MOVES if max_iter is None else min(max_iter, MOST_MOVES)
     before = clock.seconds()
@@ -63,7 +63,7 @@ def take_head_start(
 def _is_small(objective: SetFunction) -> bool:
     return (
         isinstance(objective, LeastSquares)
-        and not objective.design.single
+        and not objective.design.is_float32
         and objective.n <= MOST_ELEMENTS
         and objective.n**2 * objective.design.n_samples <= MOST_PRODUCTS
     )

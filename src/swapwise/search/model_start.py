@@ -34,11 +34,7 @@ MOST_STREAMED = 500
 
 def has_model(objective: SetFunction) -> bool:
     """Tell whether the objective has second-order models."""
-    return (
-        isinstance(objective, SparseObjective)
-        and objective.single
-        and type(objective).quadratic_model is not SparseObjective.quadratic_model
-    )
+    return isinstance(objective, SparseObjective) and objective.second_order
 
 
 def prefers_model(objective: SetFunction, constraint: IndependenceSystem) -> bool:
@@ -115,7 +111,7 @@ def _best_of_model(
 
 def _promising(state: SparseState, matroid: Matroid) -> IndexArray:
     """Return the chosen elements, a few disjoint allowed sets that promise most, and single ones that do."""
-    weights = state.objective.promises(state).copy()
+    weights = state.screening_scores().copy()
     pool = np.union1d(layers(weights, state.support, matroid, LAYERS), state.support)
     weights[pool] = 0.0
     wanted = max(POOL, POOL_PER_CHOICE * matroid.max_size())

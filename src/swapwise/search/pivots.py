@@ -13,7 +13,14 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import MoveBatch, MoveList, SwapGrid
 from swapwise.numerics import TIE
-from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
+from swapwise.objectives.base import (
+    SetFunction,
+    SparseObjective,
+    SparseState,
+    State,
+    coef_norms2,
+    gradient_norms2,
+)
 from swapwise.search.result import Status
 from swapwise.search.steps import additions
 
@@ -84,7 +91,7 @@ class Oblivious(Pivot):
         # A rule of one's own, derived from this one, may leave moves out or score them by its own lights.
         if type(self) is not Oblivious or not (state.narrows and isinstance(state, SparseState)):
             return super().scouts(state, constraint)
-        return constraint.cheapest_drops(state.support, state.strength)
+        return constraint.cheapest_drops(state.support, coef_norms2(state))
 
 
 class Additions(Pivot):
@@ -128,7 +135,7 @@ class SemiOblivious(_OnCoefficients):
     ) -> Iterator[MoveBatch]:
         """Yield, for all that can be added, the drop of the smallest coefficients."""
         assert isinstance(state, SparseState)
-        yield from constraint.cheapest_in_batches(state.support, state.strength, q)
+        yield from constraint.cheapest_in_batches(state.support, coef_norms2(state), q)
 
 
 class NonOblivious(_OnCoefficients):
@@ -205,11 +212,11 @@ class NonOblivious(_OnCoefficients):
                 hopeful = self._hopeful(state, constraint)
             yield from constraint.moves(state.support, q, hopeful)
         elif q == 1:
-            yield constraint.cheapest_drops(state.support, state.strength, q)
+            yield constraint.cheapest_drops(state.support, coef_norms2(state), q)
         else:
             # With one M for all moves the best is a linear maximisation over the neighbourhood.
             M = self._one_constant(state, constraint.exchange_size(q))
-            gain, cost = state.pull / (2 * M), state.strength * M / 2
+            gain, cost = gradient_norms2(state) / (2 * M), coef_norms2(state) * M / 2
             yield constraint.best_exchange(state.support, gain, cost, q, clock)
 
     def _hopeful(self, state: SparseState, constraint: IndependenceSystem) -> IndexArray:
@@ -219,12 +226,12 @@ class NonOblivious(_OnCoefficients):
         more than j would with its own M and the cheapest drop; and the best scores no less than the
         best of the cheapest drops does.
         """
-        cheapest = constraint.cheapest_drops(state.support, state.strength)
+        cheapest = constraint.cheapest_drops(state.support, coef_norms2(state))
         reached = self.scores(state, cheapest)
         alone = MoveList(cheapest.added, cheapest.dropped[:, :0])
         M = np.maximum(state.move_smoothness(alone), np.finfo(float).tiny)
-        gained = cheapest.sums(cheapest.added, state.pull)
-        bound = gained / (2 * M) - M * cheapest.sums(cheapest.dropped, state.strength) / 2
+        gained = cheapest.sums(cheapest.added, gradient_norms2(state))
+        bound = gained / (2 * M) - M * cheapest.sums(cheapest.dropped, coef_norms2(state)) / 2
         best = float(reached.max(initial=0.0))
         hopeful = cheapest.added[bound >= best - TIE * (best + state.magnitude)]
         return np.unique(hopeful[hopeful >= 0])
@@ -232,7 +239,7 @@ class NonOblivious(_OnCoefficients):
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
         """Return the lower bounds."""
         assert isinstance(state, SparseState)
-        gradient, coef = state.pull, state.strength
+        gradient, coef = gradient_norms2(state), coef_norms2(state)
         # A column of zeros has no curvature and no gradient: its score is 0, not 0/0.
         M = np.maximum(self._constants(state, moves), np.finfo(float).tiny)
         if isinstance(moves, SwapGrid):

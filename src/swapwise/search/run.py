@@ -11,7 +11,7 @@ from swapwise.checks import warn
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.interrupts import plain_interrupts
-from swapwise.objectives.base import SetFunction, SparseObjective, State
+from swapwise.objectives.base import SetFunction, SparseObjective, State, embed
 from swapwise.search.head_start import take_head_start
 from swapwise.search.loop import Observer, Trace, climb, take_pending
 from swapwise.search.methods import make_steps, resolve
@@ -87,7 +87,7 @@ def _result(
     coef = None
     if isinstance(objective, SparseObjective):
         value, values = objective._fit(trace.support)
-        coef = objective._embed(trace.support, values)
+        coef = embed(objective, trace.support, values)
     else:
         value = objective._value(trace.support)
     return SearchResult(

@@ -66,7 +66,7 @@ class _WorkingSets:
         state, matroid = self._state, self._matroid
         if first is None or not len(first):
             most = max(1, min(FIRST_LAYERS, MOST_AT_FIRST // max(1, matroid.max_size())))
-            first = layers(state.objective.promises(state), state.support, matroid, most)
+            first = layers(state.screening_scores(), state.support, matroid, most)
         return np.union1d(first, state.support)
 
     def search(self) -> IndexArray:
@@ -106,7 +106,7 @@ class _WorkingSets:
     def _promises(self) -> FloatArray:
         """Return what each column would add by itself, 0 if far less than the weakest chosen one does."""
         state = self._state
-        gains = state.objective.promises(state)
+        gains = state.screening_scores()
         gains[gains < FAR_LESS * state.least_loss] = 0.0
         return gains
 

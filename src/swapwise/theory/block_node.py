@@ -9,7 +9,7 @@ import numpy as np
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.base import Block
+from swapwise.objectives.base import Summand
 from swapwise.theory.branching import Node
 from swapwise.theory.region import Region
 
@@ -24,7 +24,7 @@ NUMBERS_AT_ONCE = 1_000_000
 class BlockTable:
     """All allowed sets of elements of one block, and what the block does not exceed on each."""
 
-    def __init__(self, block: Block, members: BoolArray, values: FloatArray) -> None:
+    def __init__(self, block: Summand, members: BoolArray, values: FloatArray) -> None:
         self.elements = block.elements
         self.members = members  # one row a set
         self.values = values
@@ -38,7 +38,7 @@ class BlockTable:
         return float(values[row]), self.elements[self.members[row]]
 
 
-def block_tables(blocks: list[Block], region: Region, clock: Clock) -> list[BlockTable] | None:
+def block_tables(blocks: list[Summand], region: Region, clock: Clock) -> list[BlockTable] | None:
     """Return the tables of all blocks, or None if there are too many sets."""
     tables, numbers, count = [], 0, 0
     for block in blocks:
@@ -53,7 +53,7 @@ def block_tables(blocks: list[Block], region: Region, clock: Clock) -> list[Bloc
     return [_table(block, sizes, clock) for block, sizes in tables]
 
 
-def _table(block: Block, sizes: list[IndexArray], clock: Clock) -> BlockTable:
+def _table(block: Summand, sizes: list[IndexArray], clock: Clock) -> BlockTable:
     members = np.zeros((sum(map(len, sizes)), len(block.elements)), dtype=bool)
     values, row = np.empty(len(members)), 0
     for subsets in sizes:
@@ -67,7 +67,7 @@ def _table(block: Block, sizes: list[IndexArray], clock: Clock) -> BlockTable:
     return BlockTable(block, members, values + ROUNDING * np.abs(values))
 
 
-def _allowed_subsets(block: Block, region: Region, most: int, clock: Clock) -> Iterator[IndexArray]:
+def _allowed_subsets(block: Summand, region: Region, most: int, clock: Clock) -> Iterator[IndexArray]:
     """Yield the sets of a block's elements that may be chosen, size by size, as rows of positions.
 
     It ends, not necessarily soon, when there are more than ``most`` of a size.

@@ -132,7 +132,7 @@ class Prover:
                 self.bounds["gains"] = min(bound, self.bounds.get("gains", np.inf))
         if (
             isinstance(objective, SparseObjective)
-            and objective.single
+            and objective.groups is None
             and objective.n <= WHOLE_CURVATURE_UP_TO
         ):
             s = max(1, min(region.constraint.max_size(), objective.n))
