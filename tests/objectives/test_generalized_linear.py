@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 
 import swapwise as sw
 from swapwise.moves import MoveList
-from swapwise.objectives.addition_bounds import AdditionBounds
 from swapwise.objectives.base import State
+from swapwise.objectives.second_order import AdditionBounds
 from swapwise.search.steps import move_to
 
 SEPARABLE = pytest.mark.filterwarnings("ignore:the classes are separable")

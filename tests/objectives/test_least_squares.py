@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchmarks.reference.least_squares import PlainLeastSquares
 from swapwise import LeastSquares, Partition, Uniform, maximize
 from swapwise.moves import Move, MoveList, SwapGrid
-from swapwise.objectives.swept_basis import SweptBasis
+from swapwise.objectives.active_set import ActiveSet
 
 
 @st.composite
@@ -269,8 +269,8 @@ def test_drift_is_noticed_and_mended(monkeypatch):
     state = objective.start([0, 1, 2])
     state._basis.coupling[:] += 1e-6 * rng.standard_normal(state._basis.coupling.shape)
     rebuilt = []
-    original = SweptBasis._rebuild
-    monkeypatch.setattr(SweptBasis, "_rebuild", lambda self: (rebuilt.append(1), original(self))[1])
+    original = ActiveSet._rebuild
+    monkeypatch.setattr(ActiveSet, "_rebuild", lambda self: (rebuilt.append(1), original(self))[1])
     state.apply(Move((5,), (1,)))
     assert rebuilt
     assert state.value == pytest.approx(objective([0, 2, 5]), abs=1e-13)

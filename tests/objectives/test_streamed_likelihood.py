@@ -19,7 +19,7 @@ from swapwise.data.likelihood_works import NewtonSums, Trial
 from swapwise.data.works import Scaled
 from swapwise.moves import NOTHING, MoveList
 from swapwise.objectives import streamed_likelihood
-from swapwise.objectives.addition_bounds import AdditionBounds
+from swapwise.objectives.second_order import AdditionBounds
 from swapwise.objectives.streamed_likelihood import StreamedLikelihood
 
 KINDS = (sw.Logistic, sw.Poisson)

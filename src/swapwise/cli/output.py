@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from swapwise.cli.failures import INTERRUPTED, BadInput
-from swapwise.interrupts import plain_interrupts
+from swapwise.clock import plain_interrupts
 
 # Where a file is wanted, if it is, and what makes its content.
 Output = tuple[Path | None, Callable[[], str | bytes]]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.blocks import Blocks, Work, as_block
 from swapwise.data.mapped_file import MappedFile
-from swapwise.news import tell
+from swapwise.events import notify
 
 # A block has about so many bytes: enough to make up for what is done once a block, and little next to any
 # memory.
@@ -67,7 +67,7 @@ class ArrayBlocks(Blocks):
             rows = self.array[begin:end]
             yield slice(begin, end), as_block(rows, number, begin, end, self.n_features)
             self.let_go()
-            tell(share=end / self.n_samples)
+            notify(share=end / self.n_samples)
 
 
 class FileBlocks(ArrayBlocks):

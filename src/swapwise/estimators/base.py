@@ -23,9 +23,8 @@ from swapwise.checks import FloatArray, IndexArray, as_real, as_vector, unwarned
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.data.by_rows import by_rows
-from swapwise.data.mapped_file import is_mapped
 from swapwise.data.matrix import Matrix
-from swapwise.data.open import is_chunked
+from swapwise.data.open import is_chunked, is_mapped
 from swapwise.data.streamed import StreamedDesign
 from swapwise.estimators.chunked_input import open_chunks, opened, product_of_blocks, read_target
 from swapwise.estimators.constraint_of import (

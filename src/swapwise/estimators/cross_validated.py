@@ -16,10 +16,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
 from swapwise.checks import FloatArray, IndexArray, as_count, as_real, as_time_limit, unwarned, warn
+from swapwise.clock import plain_interrupts
 from swapwise.constraints.matroid import Matroid
-from swapwise.data.dask_blocks import is_dask
 from swapwise.data.matrix import Matrix
-from swapwise.data.open import is_chunked
+from swapwise.data.open import is_chunked, is_dask
 from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.constraint_of import Elements
 from swapwise.estimators.criteria import CRITERIA, chosen_row, information_criteria
@@ -28,7 +28,6 @@ from swapwise.estimators.path import warm_path
 from swapwise.estimators.restarts import Searches, as_generator, warn_if_cut_short
 from swapwise.estimators.scaling import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
-from swapwise.interrupts import plain_interrupts
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.methods import resolve
 from swapwise.search.pivots import Pivot

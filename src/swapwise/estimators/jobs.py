@@ -7,7 +7,7 @@ from typing import Any
 
 from joblib import Parallel
 
-from swapwise.interrupts import plain_interrupts
+from swapwise.clock import plain_interrupts
 
 
 def results_of(

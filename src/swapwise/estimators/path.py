@@ -10,9 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_time_limit
-from swapwise.clock import Clock, OutOfTime
+from swapwise.clock import Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.interrupts import plain_interrupts
 from swapwise.moves import NOTHING, Move, MoveList
 from swapwise.objectives.base import SparseObjective, SparseState, State, embed
 from swapwise.search.loop import Trace, climb, take_pending

@@ -12,10 +12,9 @@ from joblib import delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from swapwise.checks import FloatArray, IndexArray, as_count, as_time_limit, unwarned, warn
-from swapwise.clock import Clock, OutOfTime
+from swapwise.clock import Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.estimators.jobs import results_of
-from swapwise.interrupts import plain_interrupts
 from swapwise.maximize import maximize
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.least_squares import LeastSquares

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapwise.checks import SMALLEST, FloatArray
-from swapwise.kernels.glm import ARMIJO, STALLED
+from swapwise.kernels.glm import ARMIJO, UNCONVERGED
 from swapwise.numerics import SUM
 
 # A basis is orthonormal with respect to weights; where the curvature has become very different from them, it
@@ -160,7 +160,7 @@ class _Climb:
         ``is_fresh`` says that the basis was made where the climb begins: with one level, the Hessian is then
         the identity but for samples that are too flat to matter, whatever its eigenvalues say.
         """
-        enough = max(STALLED * self.problem.tol, VALUE_ROUNDING)
+        enough = max(UNCONVERGED * self.problem.tol, VALUE_ROUNDING)
         is_white = is_fresh and self.point.shape[1] == 1
         for number in range(STEPS_PER_BASIS):
             sizes, directions, slope = self._second_order()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from swapwise.objectives.custom_objective import CustomObjective
 
 # L-BFGS begins anew, with no memory, where it stopped before its end.
-NEWTON_STEPS, LBFGS_STEPS, LBFGS_STARTS = 100, 500, 3
+MOST_NEWTON_STEPS, LBFGS_STEPS, LBFGS_STARTS = 100, 500, 3
 
 # A Newton step that promises less than this, relative to the values at play, is the last one: what is left
 # after it is smaller by orders of magnitude.
@@ -31,7 +31,7 @@ LONGEST_STEP = 100.0
 SHORTEST_SHARE = 1 / 64
 
 # A fit whose slope promises more than this, relative to the values at play, did not come to its end.
-STALLED = 1e-5
+CONVERGED_SLOPE = 1e-5
 
 # Coefficients beyond this are on their way to infinity.
 LARGEST_COEFFICIENT = 1e8
@@ -67,7 +67,7 @@ class Climb:
         """Whether the slope promises next to nothing, or is rounding of what it was at zero."""
         slope, reach = np.abs(self.slope), max(1.0, float(np.abs(self.point).max()))
         steepest = float(np.abs(self.objective._slope_at_zero).max())
-        return bool(slope.sum() * reach <= STALLED * self.size or slope.max() <= SUM * steepest)
+        return bool(slope.sum() * reach <= CONVERGED_SLOPE * self.size or slope.max() <= SUM * steepest)
 
     def to_the_top(self) -> None:
         """Climb by Newton steps where they get on, and by L-BFGS where they do not or there is no Hessian."""
@@ -79,7 +79,7 @@ class Climb:
 
     def _by_newton(self) -> bool:
         """Take Newton steps to the end, or until one has to be cut too short; return whether none had."""
-        for _ in range(NEWTON_STEPS):
+        for _ in range(MOST_NEWTON_STEPS):
             coef = embed(self.objective, self.support, self.point)
             step = _newton_step(self.objective.hessian_at(coef, self.support), self.slope)
             longest = LONGEST_STEP * max(1.0, float(np.abs(self.point).max()))

@@ -25,7 +25,7 @@ QUICK_FIT = 0.3
 TIGHT = 1e-6
 
 # A long memory saves looks at the data, which are what takes time.
-LBFGS_STEPS, LBFGS_MEMORY = 2000, 30
+BOUND_STEPS, BOUND_MEMORY = 2000, 30
 
 ValueAndGradient = Callable[[FloatArray], tuple[float, FloatArray]]
 
@@ -155,9 +155,9 @@ def lbfgs_bound(
         return -value, -slope
 
     options = {
-        "maxiter": LBFGS_STEPS,
-        "maxfun": 2 * LBFGS_STEPS,
-        "maxcor": LBFGS_MEMORY,
+        "maxiter": BOUND_STEPS,
+        "maxfun": 2 * BOUND_STEPS,
+        "maxcor": BOUND_MEMORY,
         "ftol": 0.0,
         "gtol": 0.0,
     }

@@ -23,10 +23,10 @@ from swapwise.clock import Clock
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked
 from swapwise.data.streamed import StreamedDesign
-from swapwise.kernels.families import GAUSSIAN
+from swapwise.kernels import GAUSSIAN
 from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
+from swapwise.objectives.active_set import dependencies_among, rounding_of
 from swapwise.objectives.base import Groups, SparseObjective, rows_of
-from swapwise.objectives.factors import dependencies_among, rounding_of
 from swapwise.objectives.fit_bounds import QUICK_FIT, fit_bound
 from swapwise.threads import few_threads
 
@@ -52,7 +52,7 @@ CENTRED = 1e-12
 
 # What a fit takes, as measured on one core of a common computer: steps; products of columns (by a library of
 # linear algebra) and of entries of the matrix (in a loop of our own) per second.
-NEWTON_STEPS, PRODUCTS_PER_SECOND, PIVOTS_PER_SECOND = 12, 1e10, 1e10
+GLM_NEWTON_STEPS, GLM_PRODUCTS_PER_SECOND, GLM_PIVOTS_PER_SECOND = 12, 1e10, 1e10
 
 
 # Eigenvalues of larger matrices than this are bounded by traces.
@@ -256,10 +256,10 @@ class GeneralizedLinear(SparseObjective):
         alone: FloatArray,
     ) -> tuple[float, FloatArray, bool]:
         """Go on where plain Newton steps ended; return value, parameters, and whether they are the best."""
-        from swapwise.objectives.careful_refit import STALLED, RefitProblem, careful_refit
+        from swapwise.objectives.careful_refit import UNCONVERGED, RefitProblem, careful_refit
 
         tol = FIT_TOLERANCE * self.scale
-        if self._perfect - value <= STALLED * tol:
+        if self._perfect - value <= UNCONVERGED * tol:
             return value, theta, True
         problem = RefitProblem(self.derivatives, chosen, offset, self.weight, ridge, tol)
         fits = [(value, theta, False)]
@@ -386,7 +386,8 @@ class GeneralizedLinear(SparseObjective):
         return self._newton_seconds(len(rows_of(self, support)) * self.n_levels)
 
     def _newton_seconds(self, size: int) -> float:
-        return NEWTON_STEPS * (self.n_samples * size**2 / PRODUCTS_PER_SECOND + size**3 / PIVOTS_PER_SECOND)
+        products = self.n_samples * size**2 / GLM_PRODUCTS_PER_SECOND
+        return GLM_NEWTON_STEPS * (products + size**3 / GLM_PIVOTS_PER_SECOND)
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian at ``w`` for some elements; the intercept moves along."""

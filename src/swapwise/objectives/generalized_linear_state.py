@@ -10,7 +10,6 @@ from swapwise.checks import SMALLEST, FloatArray, IndexArray
 from swapwise.data.design import ColumnArray
 from swapwise.kernels import glm
 from swapwise.moves import NOTHING, Move, MoveBatch, MoveList
-from swapwise.objectives.addition_bounds import AdditionBounds
 from swapwise.objectives.base import SparseState, embed, gradient_norms2, rows_of
 from swapwise.objectives.generalized_linear import (
     FIT_TOLERANCE,
@@ -19,7 +18,7 @@ from swapwise.objectives.generalized_linear import (
     GeneralizedLinear,
 )
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.objectives.outlook import Outlook
+from swapwise.objectives.second_order import AdditionBounds, SecondOrderModel
 from swapwise.threads import few_threads
 
 # Bounds and refits are right to about 1e-12 of the values at play. What is below the floor by less than this
@@ -159,7 +158,7 @@ class GeneralizedLinearState(SparseState):
         return listed.take(np.array(sorted(contest.scored), dtype=np.intp))
 
     def _expected(
-        self, additions: AdditionBounds | Outlook, row: IndexArray, dropped: IndexArray
+        self, additions: AdditionBounds | SecondOrderModel, row: IndexArray, dropped: IndexArray
     ) -> FloatArray:
         """Return what the second-order model expects of swaps: the formula of least squares, halved."""
         if additions.inverse is None:

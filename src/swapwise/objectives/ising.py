@@ -47,7 +47,7 @@ GAIN_TOLERANCE = 1e-13
 ROWS_WORTH_THREADS = 64
 
 # What a fit takes, as measured on one core of a common computer: steps, and products per second.
-NEWTON_STEPS, PRODUCTS_PER_SECOND = 8, 2e9
+ISING_NEWTON_STEPS, ISING_PRODUCTS_PER_SECOND = 8, 2e9
 
 
 class IsingPseudoLikelihood(SparseObjective):
@@ -163,7 +163,7 @@ class IsingPseudoLikelihood(SparseObjective):
         degrees = np.bincount(np.append(self.tail[support], self.head[support]), minlength=self.n_vertices)
         size = len(support) + self.n_vertices * self.fields
         products = self.n_samples * float((degrees.astype(float) ** 2).sum()) / 2 + float(size) ** 3 / 6
-        return NEWTON_STEPS * products / PRODUCTS_PER_SECOND
+        return ISING_NEWTON_STEPS * products / ISING_PRODUCTS_PER_SECOND
 
     def fit_from(self, support: IndexArray, parameters: FloatArray) -> tuple[float, FloatArray]:
         """Refit from given parameters (edges first, then fields) and return value and parameters."""

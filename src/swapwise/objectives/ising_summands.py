@@ -7,7 +7,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.objectives.base import Summand
 
-NEWTON_STEPS = 50
+SUMMAND_NEWTON_STEPS = 50
 
 # The longest step of a fit changes no margin by more than this.
 LONGEST_STEP = 4.0
@@ -52,7 +52,7 @@ class VertexSummand(Summand):
         signals, prices, ridge = self._design(subsets)
         beta = np.zeros(prices.shape)
         wrong = np.full((len(subsets), self.cost), 0.5)
-        for _ in range(NEWTON_STEPS if prices.shape[1] else 0):
+        for _ in range(SUMMAND_NEWTON_STEPS if prices.shape[1] else 0):
             wrong = 0.5 * (1.0 - np.tanh((beta[:, None, :] @ signals)[:, 0]))
             slope = 2.0 / self.cost * (signals @ wrong[..., None])[..., 0] - ridge / 2 * beta + prices
             weighted = signals * (4.0 / self.cost * wrong * (1.0 - wrong))[:, None, :]

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, require_scale, warn
-from swapwise.clock import Clock
+from swapwise.clock import Clock, while_listening
 from swapwise.data.design import Columns, ColumnSubset, Design, GramColumns
 from swapwise.data.open import open_design
-from swapwise.interrupts import while_listening
 from swapwise.numerics import ROUNDING
+from swapwise.objectives.active_set import Factor, dependencies_among, explained_in_full, factor, rounding_of
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.factors import Factor, dependencies_among, explained_in_full, factor, rounding_of
 from swapwise.objectives.fit_bounds import QUICK_FIT
 from swapwise.threads import few_threads
 

@@ -8,9 +8,9 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.kernels import swaps
 from swapwise.moves import Move, MoveBatch, MoveList, SwapGrid
 from swapwise.numerics import COLLINEAR, TIE
+from swapwise.objectives.active_set import ActiveSet
 from swapwise.objectives.base import SparseState, embed, gradient_norms2
 from swapwise.objectives.least_squares import READ_AHEAD, LeastSquares
-from swapwise.objectives.swept_basis import SweptBasis
 
 TINY = float(np.finfo(float).tiny)
 
@@ -40,7 +40,7 @@ class LeastSquaresState(SparseState):
         self._spanned = (COLLINEAR * objective.precision) ** 2 * objective.squares + objective.ridge
         self._lengths = np.sqrt(objective.squares / objective.total)
         self._single_rounding = SINGLE_ROUNDING if objective.design.is_float32 else 0.0
-        self._basis = SweptBasis(objective, support)
+        self._basis = ActiveSet(objective, support)
         self._arrive()
 
     def apply(self, move: Move) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_vector
-from swapwise.kernels.families import LOGISTIC
+from swapwise.kernels import LOGISTIC
 from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
 
 

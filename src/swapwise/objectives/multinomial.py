@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import helmert
 
 from swapwise.checks import FloatArray, as_matrix, as_vector
-from swapwise.kernels.families import MULTINOMIAL
+from swapwise.kernels import MULTINOMIAL
 from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
 
 

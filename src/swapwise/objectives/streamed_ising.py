@@ -12,9 +12,9 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.data.blocks import Work
 from swapwise.data.by_rows import by_rows
 from swapwise.data.two_values import Tally, low_value, refuse_others
+from swapwise.events import notify
 from swapwise.kernels import ising, ising_tables
 from swapwise.moves import MoveList
-from swapwise.news import tell
 from swapwise.objectives.base import SparseObjective, Summand, embed
 from swapwise.objectives.ising import LONGEST_STEP, REFIT_TOLERANCE, SURE, IsingPseudoLikelihood
 from swapwise.objectives.ising_parts import MAX_STEPS, best_biases, sigmoid
@@ -99,7 +99,7 @@ class StreamedIsing(IsingPseudoLikelihood):
     def _fold(self, work: Work) -> Any:
         answer = self._matrix.fold(work)
         self._passes += 1
-        tell(passes=self._passes)
+        notify(passes=self._passes)
         return answer
 
     def _know_vertices(self, products: FloatArray) -> None:

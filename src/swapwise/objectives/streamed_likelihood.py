@@ -24,8 +24,7 @@ from swapwise.objectives.generalized_linear import (
 )
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.newton import Ask, Climb, Fit, climb, climb_together
-from swapwise.objectives.outlook import Outlook
-from swapwise.objectives.second_order import InnerProducts
+from swapwise.objectives.second_order import SecondOrderModel, WeightedCrossProducts
 
 if TYPE_CHECKING:
     from swapwise.objectives.streamed_likelihood_state import StreamedLikelihoodState
@@ -215,13 +214,13 @@ class StreamedLikelihood(GeneralizedLinear):
         used = np.union1d(np.flatnonzero(coef), elements)
         theta = np.append(coef[used], self._intercept_on(eta)[1][: int(self.fit_intercept)])
         sums = self._sums_at(used, theta)
-        products = InnerProducts(sums.hessian, sums.gradient, 0.0)
+        products = WeightedCrossProducts(sums.hessian, sums.gradient, 0.0)
         if self.fit_intercept:
             products = products.without_last()
         gram = products.of(np.searchsorted(used, elements), 1.0).gram
         return gram + np.diag(self._ridges[elements])
 
-    def outlook(self, support: IndexArray, theta: FloatArray) -> Outlook:
+    def outlook(self, support: IndexArray, theta: FloatArray) -> SecondOrderModel:
         """Return slope and curvature at a fit along all columns: one pass over the data."""
         if not len(support) and self.fit_intercept and not np.ptp(self.offset):
             return self._first_outlook()
@@ -238,9 +237,9 @@ class StreamedLikelihood(GeneralizedLinear):
         if self.fit_intercept:
             hessian = np.column_stack([hessian, totals[:-1]])
         hessian = hessian + np.diag(self._penalties(support))
-        return Outlook(products[-1], squares * self._factor**2 + self.ridge, products[:-1], hessian)
+        return SecondOrderModel(products[-1], squares * self._factor**2 + self.ridge, products[:-1], hessian)
 
-    def _first_outlook(self) -> Outlook:
+    def _first_outlook(self) -> SecondOrderModel:
         """Return slope and curvature at the intercept alone, from the first look at the data.
 
         All samples are predicted alike there: what they curve by is one number for all, and what is left of
@@ -248,7 +247,9 @@ class StreamedLikelihood(GeneralizedLinear):
         """
         curve = float(self.derivatives(self.offset + self._intercept_alone[:, None])[2].sum())
         squares = curve * self.design.squared_norms + self.ridge
-        return Outlook(self.design.with_target, squares, np.zeros((1, self.n)), np.full((1, 1), curve))
+        return SecondOrderModel(
+            self.design.with_target, squares, np.zeros((1, self.n)), np.full((1, 1), curve)
+        )
 
     def model_at(self, support: IndexArray, fitted: FloatArray, elements: IndexArray) -> LeastSquares | None:
         """Return the second-order model around a fit as least squares on some columns.
@@ -266,7 +267,7 @@ class StreamedLikelihood(GeneralizedLinear):
         sums = self._sums_at(used, theta, LEAST_MODEL_WEIGHT * steepest)
         moved = sums.hessian @ theta
         square = float(theta @ (moved + 2 * sums.gradient)) + sums.misfit
-        products = InnerProducts(sums.hessian, moved + sums.gradient, square)
+        products = WeightedCrossProducts(sums.hessian, moved + sums.gradient, square)
         if self.fit_intercept:
             products = products.without_last()
         columns, response = products.of(np.searchsorted(used, elements), steepest).columns()

@@ -11,7 +11,7 @@ from swapwise.moves import NOTHING, MoveBatch, MoveList
 from swapwise.objectives.base import gradient_norms2
 from swapwise.objectives.generalized_linear_state import Contest, GeneralizedLinearState
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.objectives.outlook import Outlook
+from swapwise.objectives.second_order import SecondOrderModel
 from swapwise.objectives.streamed_likelihood import Start, StreamedLikelihood
 
 # So many of the moves that promise most are refitted in any case: together they cost little more than one.
@@ -25,7 +25,7 @@ class StreamedLikelihoodState(GeneralizedLinearState):
     """The parameters of a fit, from which moves are refitted together."""
 
     objective: StreamedLikelihood
-    _outlook: Outlook | None
+    _outlook: SecondOrderModel | None
 
     def _settle(self, support: IndexArray) -> None:
         super()._settle(support)
@@ -37,7 +37,7 @@ class StreamedLikelihoodState(GeneralizedLinearState):
         return self._theta[:, 0]
 
     @property
-    def outlook(self) -> Outlook:
+    def outlook(self) -> SecondOrderModel:
         """What the second-order model expects of every element: one pass over the data, if it is new."""
         if self._outlook is None:
             self._outlook = self.objective.outlook(self.support, self.theta)

@@ -11,7 +11,7 @@ from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
-from swapwise.kernels.statuses import DEPENDENT, GOING_ON
+from swapwise.kernels import DEPENDENT, GOING_ON
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.least_squares import LeastSquares
@@ -98,14 +98,16 @@ class FewColumns:
 
     def _calls(self, tableau: tuple[Any, ...], start: IndexArray, share: float) -> Iterator[Any]:
         """Yield what the kernel returns, a few moves at a time, with a look at the clock before each."""
-        from swapwise.kernels import climb as kernel
+        from swapwise.kernels import swaps
 
         assert self._problem is not None
         rounds = max(1, WORK_AT_A_TIME // tableau[2].size)
         status = GOING_ON
         while status == GOING_ON:
             self._clock.check()
-            answer = kernel.climb(*self._problem, tableau, start, self._total, self._tol, TIE, share, rounds)
+            answer = swaps.best_moves(
+                *self._problem, tableau, start, self._total, self._tol, TIE, share, rounds
+            )
             status = answer[0]
             yield answer
 

@@ -8,7 +8,7 @@ from swapwise.checks import IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
-from swapwise.news import tell
+from swapwise.events import notify
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.few_columns import few_columns, layers
@@ -82,7 +82,7 @@ def _newton(state: SparseState, constraint: IndependenceSystem, clock: Clock, to
         clock.check()
         passes = state.objective.n_passes
         if passes is not None:
-            tell(rounds=rounds, passes=passes, value=state.value)
+            notify(rounds=rounds, passes=passes, value=state.value)
         pool = _promising(state, constraint) if isinstance(constraint, Matroid) else None
         target = _best_of_model(state, constraint, pool, clock, tol)
         if np.array_equal(target, state.support):

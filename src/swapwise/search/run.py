@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from swapwise.checks import warn
-from swapwise.clock import Clock, OutOfTime
+from swapwise.clock import Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.interrupts import plain_interrupts
 from swapwise.objectives.base import SetFunction, SparseObjective, State, embed
 from swapwise.search.head_start import take_head_start
 from swapwise.search.loop import Observer, Trace, climb, take_pending

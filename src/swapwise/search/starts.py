@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import IndexArray, as_elements
-from swapwise.clock import Clock, OutOfTime
+from swapwise.clock import Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.interrupts import plain_interrupts
 from swapwise.objectives.base import SetFunction, SparseState, State
 from swapwise.search.local_search import BestImprovement, LocalSearch
 from swapwise.search.loop import Trace, climb

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.clock import Clock, OutOfTime
+from swapwise.clock import Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.matroid import Matroid
-from swapwise.interrupts import plain_interrupts
-from swapwise.news import tell
+from swapwise.events import notify
 from swapwise.objectives.base import SparseState
 from swapwise.search.few_columns import FewColumns, few_columns, layers
 from swapwise.search.steps import move_to
@@ -76,7 +75,7 @@ class _WorkingSets:
             if not len(self._pool):
                 break
             self._clock.check()
-            tell(rounds=rounds, passes=state.objective.n_passes, value=state.value)
+            notify(rounds=rounds, passes=state.objective.n_passes, value=state.value)
             few = cast(FewColumns, few_columns(state, self._matroid, self._pool, self._clock, self._tol))
             before = state.support
             self._go_to(self._climbed(few))
