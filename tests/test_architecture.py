@@ -14,7 +14,7 @@ ROOT = Path(swapwise.__file__).parent
 
 # Every layer may import those before it: the folders of the package, lowest first.
 LAYERS = [
-    {"checks", "clock", "files", "interrupts", "news", "numerics", "threads"},
+    {"checks", "clock", "events", "files", "numerics", "threads"},
     {"moves"},
     {"budget"},
     {"kernels"},

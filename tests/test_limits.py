@@ -16,8 +16,7 @@ from swapwise.constraints.algorithms import programs
 from swapwise.constraints.algorithms.matroid_intersection import common_set_within, local_search_weight
 from swapwise.constraints.algorithms.max_weight_packing import max_weight_packing, packing_within
 from swapwise.constraints.algorithms.programs import STOPPED, solve_within
-from swapwise.objectives.base import QUICK_FIT
-from swapwise.objectives.climbed_bound import climbed_bound
+from swapwise.objectives.fit_bounds import QUICK_FIT, lbfgs_bound
 
 LIMIT = 0.5
 # Generous: tests run on machines that are busy with others. All of these took from 10 seconds to hours.
@@ -86,14 +85,14 @@ class TestProofs:
         assert certificate.upper_bound == pytest.approx(f.ceiling)
 
 
-class TestClimbedBounds:
+class TestBoundsByLBFGS:
     @pytest.mark.parametrize("looks", [0, 1, 3, 10, 1000])
     @pytest.mark.parametrize(("problem", "size"), [(ising, 12), (logistic, 40)])
     def test_no_point_on_the_way_proves_too_much(self, problem, size, looks):
         f, _ = problem(size)
         everything = np.arange(f.n)
         value = f(everything)
-        bound = climbed_bound(f, everything, Ticking(looks))
+        bound = lbfgs_bound(f, everything, Ticking(looks))
         assert value <= bound * (1 + 1e-12)
         assert bound <= (f.ceiling if looks < 1000 else value * (1 + 1e-4))
 
@@ -113,15 +112,15 @@ class TestClimbedBounds:
             f = sw.Logistic(X, score > 0, ridge=0.01, offset=score if kind == "offset" else None)
             support = support[: 12 if kind == "offset" else 5]
         value = f(support)
-        assert value * (1 - 1e-9) <= climbed_bound(f, support, Clock()) <= value + 1e-4 * f.scale
+        assert value * (1 - 1e-9) <= lbfgs_bound(f, support, Clock()) <= value + 1e-4 * f.scale
 
     def test_without_a_ridge_separable_data_have_the_perfect_fit_as_their_bound(self):
         f, _ = logistic(700, ridge=0.0)
-        assert climbed_bound(f, np.arange(700), Clock()) <= f.ceiling
+        assert lbfgs_bound(f, np.arange(700), Clock()) <= f.ceiling
 
     def test_fits_that_take_long_are_not_made(self, monkeypatch):
         f, _ = logistic(1500)
-        assert f.fit_seconds(np.arange(1500)) > QUICK_FIT > f.fit_seconds(np.arange(100))
+        assert f._fit_seconds(np.arange(1500)) > QUICK_FIT > f._fit_seconds(np.arange(100))
         monkeypatch.setattr(type(f), "_fit", lambda *_: pytest.fail("all columns were fitted together"))
         monkeypatch.setattr(type(f), "coef", lambda *_: np.zeros(1500))
         assert 0 < f.upper_bound(np.arange(1500)) < f.ceiling

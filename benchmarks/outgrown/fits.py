@@ -17,7 +17,7 @@ import numpy as np
 
 import swapwise as sw
 from benchmarks.outgrown.data import labels
-from swapwise.news import listening
+from swapwise.events import subscribe
 
 MEMORY_OF_A_WORKER = "2GB"
 ROWS_OF_A_CHUNK = 1250
@@ -96,7 +96,7 @@ def _one_lost(pid: int) -> Iterator[list[int]]:
         if news.get("rounds") == 1:
             Timer(2.0, kill).start()
 
-    with listening(hear):
+    with subscribe(hear):
         yield lost
 
 

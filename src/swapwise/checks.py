@@ -6,7 +6,7 @@ import numbers
 import operator
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -17,6 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 IndexArray = NDArray[np.intp]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+
+# Entries within these bounds have squares, and products of squares, that stay finite and positive.
+SMALLEST, LARGEST = 1e-70, 1e70
 
 _unwarned = ContextVar("unwarned", default=False)
 
@@ -185,3 +188,22 @@ def as_generator(random_state: Any) -> np.random.Generator:
         raise TypeError(
             f"random_state must be a non-negative integer, a Generator or a RandomState, got {random_state!r}"
         ) from error
+
+
+def require_scale(
+    sizes: FloatArray, name: str, largest_entries: Callable[[IndexArray], FloatArray] | None = None
+) -> None:
+    """Refuse numbers whose squares leave floating point; squares that have left it count as too large.
+
+    ``sizes`` are largest entries, or root mean squares if ``largest_entries`` tells those.
+    """
+    outside = np.flatnonzero(~((sizes > SMALLEST) & (sizes < LARGEST)))
+    if not len(outside):
+        return
+    largest = sizes[outside] if largest_entries is None else largest_entries(outside)
+    for column, size in zip(outside, largest, strict=True):
+        if size != 0 and not SMALLEST <= size <= LARGEST:
+            raise ValueError(
+                f"{name.format(column)} has entries of size {size:.3g}, whose squares leave floating point; "
+                f"rescale it to between {SMALLEST:g} and {LARGEST:g}"
+            )

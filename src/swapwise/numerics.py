@@ -20,24 +20,18 @@ EQUAL = 1e-9
 # rounding: a few hundred units in the last place.
 CONSTANT = 1e-13
 
-# How far a column of numbers is known, relative to its length. A stored number is off by half a unit in its
-# last place: in single precision this is the precision of the column. In double precision arithmetic is the
-# limit: a direction of relative length d is off by 1e-16 / d, so that a duplicate, which leaves one of length
-# ε, seems to explain (1e-16 / ε)². That has to stay below the least gain that a search takes for one, 1e-10.
-IN_SINGLE, IN_DOUBLE = 2.0**-23, 1e-10
-
-
-def precision_of(single: bool) -> float:
-    """Return how far columns are known, relative to their length: the one convention for collinear columns.
-
-    If columns are only known up to ε of their lengths, a fit loses ``ε² ‖a_j‖² w_j²`` per coefficient, on
-    average over the errors. This is a ridge, far too small to be seen where columns are independent, and it
-    decides what nearly collinear ones explain: a direction of relative length d counts by ``d² / (d² + ε²)``.
-    No column has to be called spanned or not, so there is no threshold on which values, gains and
-    proofs could disagree, and the answer does not depend on the order of the columns.
-    """
-    return IN_SINGLE if single else IN_DOUBLE
-
+# How far a column of numbers is known, relative to its length: the one convention for collinear columns. If
+# columns are only known up to ε of their lengths, a fit loses ``ε² ‖a_j‖² w_j²`` per coefficient, on average
+# over the errors. This is a ridge, far too small to be seen where columns are independent, and it decides
+# what nearly collinear ones explain: a direction of relative length d counts by ``d² / (d² + ε²)``. No column
+# has to be called spanned or not, so there is no threshold on which values, gains and proofs could disagree,
+# and the answer does not depend on the order of the columns.
+#
+# A stored number is off by half a unit in its last place: in single precision this is the precision of the
+# column. In double precision arithmetic is the limit: a direction of relative length d is off by 1e-16 / d,
+# so that a duplicate, which leaves one of length ε, seems to explain (1e-16 / ε)². That has to stay below the
+# least gain that a search takes for one, 1e-10.
+FLOAT32_PRECISION, FLOAT64_PRECISION = 2.0**-23, 1e-10
 
 # Columns whose least singular value, at unit lengths, is below this many times their precision get a warning
 # that their coefficients are arbitrary: in double precision that is 1e-7, the convention of R's ``lm``.

@@ -11,6 +11,7 @@ from swapwise.certify.leaf import enumerate_leaf
 from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Perspective
 from swapwise.certify.root import diagonal_shift
+from swapwise.objectives.base import embed
 from swapwise.search import run
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:UserWarning")
@@ -199,7 +200,7 @@ class Lazy(sw.SparseObjective):
 
     def _fit(self, support):
         coef = self.target[support] * (0.1 if support.tolist() == [2, 3] else 1.0)
-        return self.value_at(self._embed(support, coef)), coef
+        return self.value_at(embed(self, support, coef)), coef
 
     def value_at(self, coef):
         return float(self.target @ coef - coef @ coef / 2)
@@ -262,18 +263,17 @@ def test_spins_with_fields_are_bounded_vertex_by_vertex():
 
 
 def test_parts_of_a_sum_bound_the_whole():
-    """f of a set is at most the sum of what its blocks do not exceed; at the prices' set it is equal."""
+    """f of a set is at most the sum of what its summands do not exceed; at the prices' set it is equal."""
     random = np.random.default_rng(0)
     for fields in (False, True):
         for ridge in (0.0, 0.1):
             spins = random.choice([-1.0, 1.0], (40, 5))
             objective = sw.IsingPseudoLikelihood(spins, ridge=ridge, fields=fields)
             answer = np.array([0, 3, 7])
-            blocks = objective.blocks(objective.coef(answer))
+            summands = objective.summands(objective.coef(answer))
             for support in (answer, np.array([1, 2, 3]), np.arange(10), np.array([], dtype=int)):
                 total = sum(
-                    block.bounds(np.flatnonzero(np.isin(block.elements, support))[None])[0]
-                    for block in blocks
+                    part.bounds(np.flatnonzero(np.isin(part.elements, support))[None])[0] for part in summands
                 )
                 assert total >= objective(support) - 1e-12
                 if ridge and support is answer:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import swapwise as sw
-from swapwise.numerics import precision_of
+from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*linearly independent", "ignore:.*chosen columns span")
 
@@ -43,7 +43,7 @@ def test_values_are_those_of_long_doubles(precision, distance):
     for seed in range(4):
         X, y = near_duplicates(seed, distance, precision)
         f = sw.LeastSquares(X, y)
-        known = precision_of(precision == np.float32)
+        known = FLOAT32_PRECISION if precision == np.float32 else FLOAT64_PRECISION
         for pair in PAIRS:
             expected = long_double_value(X, y, pair, known)
             assert f(pair) == pytest.approx(expected, abs=1e-16 / distance + 1e-12)

@@ -14,7 +14,7 @@ from swapwise.certify.nodes import PerspectiveNode, SetNode
 from swapwise.certify.region import Region
 from swapwise.certify.relaxation import ConvexCombination, Perspective, pairwise_frank_wolfe
 from swapwise.certify.root import diagonal_shift, relaxation_start, root_node
-from swapwise.certify.summands import BlockNode
+from swapwise.certify.summands import SummandNode
 from swapwise.clock import Clock
 from swapwise.constraints.base import MaxWeight
 from tests.certify.problem_zoo import COMPLETE, OBJECTIVES, best_of, ising, randoms, tall, tolerance
@@ -495,13 +495,13 @@ def test_the_curve_is_that_of_the_relaxation(random):
     curve = relaxation._curve(elements)
     for column, i in enumerate(elements):
         # Fits of other losses are not exact enough for a small step.
-        step = 1e-6 if objective.quadratic else 1e-3
+        step = 1e-6 if objective.curvature_is == "hessian" else 1e-3
         behind, ahead = z.copy(), z.copy()
         ahead[i] += step
         behind[i] -= step * (z[i] > 0)
         weights = [phi(relaxation, point) and relaxation.dual.weights[elements] for point in (behind, ahead)]
         bend = (weights[0] - weights[1]) / (ahead[i] - behind[i])
-        if objective.quadratic or z[i] > 0:
+        if objective.curvature_is == "hessian" or z[i] > 0:
             np.testing.assert_allclose(curve[:, column], bend, rtol=1e-3, atol=1e-3 * np.abs(curve).max())
 
 
@@ -598,12 +598,12 @@ def test_nodes_of_blocks_lose_no_set_above_the_target(random):
     constraint, allows = some_specimen(random)
     support = constraint.random_set(constraint.forced, random)
     node = root_node(objective, Region.of(constraint), support, Clock())
-    assert isinstance(node, BlockNode)
+    assert isinstance(node, SummandNode)
     for _ in range(int(random.integers(3))):
         if len(node.region.open):
             element = int(random.choice(node.region.open))
             part = [node.region.with_inside, node.region.with_outside][random.integers(2)](element)
-            anew = BlockNode(node._tables, part)
+            anew = SummandNode(node._tables, part)
             node = node.part(part)
             assert node.bound == pytest.approx(anew.bound)
     values = [objective(sorted(s)) for s in sets_of(node.region, allows)]

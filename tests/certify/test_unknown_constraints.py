@@ -9,7 +9,7 @@ import pytest
 import swapwise as sw
 from swapwise.constraints.base import MaxWeight
 from swapwise.moves import MoveList
-from swapwise.search.exhaustive import independent_sets
+from swapwise.search.exhaustive import enumerate_sets
 from swapwise.theory.localizability import Localizability
 from tests.contracts.constraint_zoo import as_array, subsets
 
@@ -154,7 +154,7 @@ def test_exhaustive_search_does_not_rely_on_axioms_that_were_not_verified():
     pair = {28, 29}  # maximal by themselves, where all other maximal sets have three elements
     matroid = sw.OracleMatroid(30, lambda s: len(s) <= 3 and (len(s) < 3 or not pair <= set(s.tolist())))
     assert matroid.assumptions
-    found = {tuple(s.tolist()) for s in independent_sets(matroid, maximal=True)}
+    found = {tuple(s.tolist()) for s in enumerate_sets(matroid, maximal=True)}
     assert tuple(sorted(pair)) in found
     assert (0, 1, 2) in found
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.search.exhaustive import count_bound, independent_sets
+from swapwise.search.exhaustive import count_bound, enumerate_sets
 from tests.contracts.constraint_zoo import (
     FAMILIES,
     MINORS,
@@ -153,7 +153,7 @@ def test_no_more_bases_than_promised(family, data):
     assert count_bound(specimen.matroid) >= len(bases)
     if specimen.matroid.laminar_tree() is not None and not len(specimen.matroid.forced):
         assert count_bound(specimen.matroid) == len(bases)
-    found = [frozenset(s.tolist()) for s in independent_sets(specimen.matroid, maximal=True)]
+    found = [frozenset(s.tolist()) for s in enumerate_sets(specimen.matroid, maximal=True)]
     assert len(found) == len(set(found))
     assert set(found) == set(bases)
 
@@ -163,7 +163,7 @@ def test_no_more_bases_than_promised(family, data):
 def test_all_sets_are_found_and_no_more_than_promised(family, data):
     specimen = data.draw(FAMILIES[family])
     forced = set(specimen.matroid.forced.tolist())
-    found = [frozenset(s.tolist()) for s in independent_sets(specimen.matroid, maximal=False)]
+    found = [frozenset(s.tolist()) for s in enumerate_sets(specimen.matroid, maximal=False)]
     assert len(found) == len(set(found)) <= count_bound(specimen.matroid, maximal=False)
     assert set(found) == {s for s in specimen.independent_sets() if forced <= s}
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.search.exhaustive import count_bound, independent_sets
+from swapwise.search.exhaustive import count_bound, enumerate_sets
 from tests.contracts.constraint_zoo import (
     SYSTEMS,
     Set,
@@ -151,11 +151,11 @@ def test_no_set_is_larger_and_no_more_are_maximal_than_promised(name, data):
         assert specimen.system.max_size() == largest
     maximal = {s for s in allowed if not any(s < other for other in allowed)}
     assert count_bound(specimen.system) >= len(maximal)
-    found = [frozenset(s.tolist()) for s in independent_sets(specimen.system, maximal=True)]
+    found = [frozenset(s.tolist()) for s in enumerate_sets(specimen.system, maximal=True)]
     assert len(found) == len(set(found))
     assert set(found) == maximal
     with_forced = {s for s in allowed if s >= set(specimen.system.forced.tolist())}
-    everything = [frozenset(s.tolist()) for s in independent_sets(specimen.system, maximal=False)]
+    everything = [frozenset(s.tolist()) for s in enumerate_sets(specimen.system, maximal=False)]
     assert len(everything) == len(with_forced) <= count_bound(specimen.system, maximal=False)
     assert set(everything) == with_forced
 

@@ -183,14 +183,14 @@ def test_other_numbers_are_read_as_doubles(kind, storage):
         pytest.skip("scipy has no such matrices")
     design = Design(open_matrix(storage(X.astype(kind))), centre=True)
     np.testing.assert_allclose(design.columns(np.arange(3)), (X - X.mean(axis=0)).T, atol=1e-15)
-    assert not design.single
+    assert not design.is_float32
 
 
 def test_single_precision_is_told_of():
     X = np.eye(3, dtype=np.float32)
-    assert Design(open_matrix(X)).single
-    assert not Design(open_matrix(X.astype(np.float64))).single
-    assert not Design(open_matrix(sparse.csr_array(X))).single
+    assert Design(open_matrix(X)).is_float32
+    assert not Design(open_matrix(X.astype(np.float64))).is_float32
+    assert not Design(open_matrix(sparse.csr_array(X))).is_float32
 
 
 def test_data_that_may_not_be_written_to_are_fine():

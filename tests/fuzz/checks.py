@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import swapwise as sw
+from swapwise.objectives.base import rows_of
 from tests.fuzz.instances import EPS, Instance, instance_of
 from tests.fuzz.oracles import Set, independent_sets, neighbours
 
@@ -248,7 +249,7 @@ def check_answer(truth: Truth, result: sw.SearchResult, words: str) -> bool:
         f"{words}: {result.value:.12g}, but f{chosen} = {truth.values[chosen]:.12g}",
     )
     if result.coef is not None and isinstance(truth.f, sw.SparseObjective):
-        outside = np.delete(result.coef, truth.f.members(np.array(chosen, dtype=np.intp)), axis=0)
+        outside = np.delete(result.coef, rows_of(truth.f, np.array(chosen, dtype=np.intp)), axis=0)
         report.claim("coefficients are on the answer", not outside.any(), f"{words}: {result.coef}")
         at, tolerance = truth.f.value_at(result.coef), truth.explained(1e-7, chosen)
         report.claim(

@@ -15,13 +15,13 @@ import numpy as np
 from scipy import sparse
 
 import swapwise as sw
-from swapwise.numerics import precision_of
+from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
 from tests.fuzz.designs import Random, some_design, some_weights
 from tests.fuzz.families import Edges, Family, some_family
 from tests.fuzz.oracles import Likelihood, Regression
 
 #: How well LeastSquares takes columns to be known, relative to their length, by the type of the data
-PRECISION = {"f4": precision_of(single=True), "f8": precision_of(single=False)}
+PRECISION = {"f4": FLOAT32_PRECISION, "f8": FLOAT64_PRECISION}
 #: What numbers are rounded by, relative to them
 EPS = {"f4": 6e-8, "f8": 1.1e-16}
 

@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 import swapwise as sw
 from swapwise.moves import MoveList
 from swapwise.moves import move_between as move_to
-from swapwise.objectives.addition_bounds import AdditionBounds
 from swapwise.objectives.base import State
+from swapwise.objectives.second_order import AdditionBounds
 
 SEPARABLE = pytest.mark.filterwarnings("ignore:the classes are separable")
 QUIET = [
@@ -128,7 +128,7 @@ def test_groups_are_all_of_their_columns():
     X, y = logistic_data(7)
     grouped, plain = sw.Logistic(X, y, groups=[1, 0, 1, 2, 0, 2]), sw.Logistic(X, y)
     assert grouped([0, 2]) == pytest.approx(plain([0, 2, 3, 5]), abs=1e-12)
-    assert grouped.members(np.array([0, 2])).tolist() == [0, 2, 3, 5]
+    assert grouped.groups.members(np.array([0, 2])).tolist() == [0, 2, 3, 5]
 
 
 # -- bounds and exchanges -------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def problem(rng):
 def search(objective, matroid, start):
     """Return where the compiled search leads, and the value there."""
     every = np.arange(objective.n)
-    model = objective.quadratic_model(objective.start(matroid.forced), every)
+    model = objective.start(matroid.forced).model(every)
     found = GramSearch(model, matroid, TOL, every)
     steps = found.steps(start, Budget())
     support = start

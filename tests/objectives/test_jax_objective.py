@@ -50,7 +50,7 @@ def test_huber_regression_passes_the_check_and_is_proven(huber: CustomObjective)
     result = sw.maximize(huber, two)
     assert sw.certify(huber, two, result).upper_bound >= result.value - 1e-9
     assert sw.restricted_constants(huber, 2, 2).m_2s == 0.02
-    assert huber.hessian_diagonal_bound().tolist() == [0.02] * 20
+    assert huber.strong_concavity(20) == 0.02
 
 
 def test_logistic_regression_is_that_of_scipy() -> None:

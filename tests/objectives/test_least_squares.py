@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchmarks.reference.least_squares import PlainLeastSquares
 from swapwise import LeastSquares, Partition, Uniform, maximize
 from swapwise.moves import Move, MoveList, SwapGrid
-from swapwise.objectives.swept_basis import SweptBasis
+from swapwise.objectives.active_set import ActiveSet
 
 
 @st.composite
@@ -269,8 +269,8 @@ def test_drift_is_noticed_and_mended(monkeypatch):
     state = objective.start([0, 1, 2])
     state._basis.coupling[:] += 1e-6 * rng.standard_normal(state._basis.coupling.shape)
     rebuilt = []
-    original = SweptBasis._rebuild
-    monkeypatch.setattr(SweptBasis, "_rebuild", lambda self: (rebuilt.append(1), original(self))[1])
+    original = ActiveSet._rebuild
+    monkeypatch.setattr(ActiveSet, "_rebuild", lambda self: (rebuilt.append(1), original(self))[1])
     state.apply(Move((5,), (1,)))
     assert rebuilt
     assert state.value == pytest.approx(objective([0, 2, 5]), abs=1e-13)
@@ -392,10 +392,7 @@ def test_bad_data_is_refused(X, y, options, error, message):
 def test_its_model_on_some_elements_is_the_same_function_of_their_coefficients():
     rng = np.random.default_rng(0)
     objective = LeastSquares(rng.standard_normal((20, 6)), rng.standard_normal(20), ridge=0.3)
-    model, coef = (
-        objective.quadratic_model(objective.start(), np.array([1, 4, 5])),
-        np.array([0.2, 0.0, -1.0]),
-    )
+    model, coef = objective.start().model(np.array([1, 4, 5])), np.array([0.2, 0.0, -1.0])
     whole = np.zeros(6)
     whole[[1, 4, 5]] = coef
     assert model.value_at(coef) == pytest.approx(objective.value_at(whole), abs=1e-12)

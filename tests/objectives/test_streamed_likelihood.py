@@ -19,7 +19,7 @@ from swapwise.data.likelihood_works import NewtonSums, Trial
 from swapwise.data.works import Scaled
 from swapwise.moves import NOTHING, MoveList
 from swapwise.objectives import streamed_likelihood
-from swapwise.objectives.addition_bounds import AdditionBounds
+from swapwise.objectives.second_order import AdditionBounds
 from swapwise.objectives.streamed_likelihood import StreamedLikelihood
 
 KINDS = (sw.Logistic, sw.Poisson)
@@ -114,8 +114,8 @@ def test_functions_of_coefficients_are_those_in_memory(models):
     np.testing.assert_allclose(twin.gradient, state.gradient, rtol=1e-6, atol=slope_tol)
     assert twin.gradient[SOME].tolist() == [0.0, 0.0, 0.0]
     others = np.array([3, 5])
-    close(g.promises(twin)[others], f.promises(state)[others], 1e-6)
-    close(g.promises(g.start())[others], f.promises(f.start())[others], 1e-6)
+    close(twin.screening_scores()[others], state.screening_scores()[others], 1e-6)
+    close(g.start().screening_scores()[others], f.start().screening_scores()[others], 1e-6)
 
 
 @settings(max_examples=25, deadline=None)
@@ -136,7 +136,7 @@ def test_second_order_models_are_those_in_memory(models):
     f, g = models
     elements = np.array([0, 1, 3, 4, 5])
     for support in ([], [0, 1]):
-        model, twin = (each.quadratic_model(each.start(support), elements) for each in (f, g))
+        model, twin = (each.start(support).model(elements) for each in (f, g))
         for chosen in ([0], [1, 2], [0, 3, 4]):
             assert twin(chosen) == pytest.approx(model(chosen), rel=1e-6, abs=1e-9)
 
@@ -166,7 +166,7 @@ def test_the_first_outlook_needs_no_pass_of_its_own(kind):
     g = kind(in_blocks(X), y, 0.01, sample_weight=weight, offset=np.full(len(y), 0.5))
     state, twin = f.start(), g.start()
     close(twin.gradient, state.gradient)
-    close(g.promises(twin), f.promises(state))
+    close(twin.screening_scores(), state.screening_scores())
     assert g.n_passes == 1.0
 
 

@@ -132,7 +132,8 @@ class BranchAndBound:
             known = f"between {value:.8g} and {bound:.8g}" if bound < np.inf else f"at {value:.8g} or above"
             self._leaf_bound = bound
             self._doubt = (
-                f"the value of {support.tolist()} is only known to lie {known}: {self.objective.doubt}"
+                f"the value of {support.tolist()} is only known to lie {known}: a fit did not converge, or "
+                "columns are nearly collinear, and what they explain rests on the last digits of the data"
             )
 
     def _try(self, node: Node) -> tuple[IndexArray, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb
+from typing import TypeGuard
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
@@ -11,7 +12,8 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
-from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.objectives.base import SetFunction, SparseObjective, embed
+from swapwise.objectives.least_squares import LeastSquares
 
 # A set takes a few nanoseconds; fewer than the second take no more time than a bound, and where no more than
 # a few elements can be added, bounds are hardly ever tight.
@@ -37,7 +39,7 @@ NOISE = 1e-13
 
 def is_nearly_leaf(objective: SetFunction, region: Region) -> bool:
     """Tell whether a few splits make the region so small that bounds are not worth their time."""
-    if not isinstance(objective, SparseObjective) or not (objective.quadratic and objective.single):
+    if not _is_quadratic(objective):
         return False
     room, candidates = _room(region), len(region.open)
     return room <= FEW and comb(candidates, min(room, candidates)) <= NEARLY_LEAF * MOST_SETS
@@ -51,7 +53,7 @@ def enumerate_leaf(
     Sets of the right size are enumerated first, and the constraint is checked only for those that may exceed
     the target. ``quick`` means only if that takes less time than a bound.
     """
-    if not isinstance(objective, SparseObjective) or not (objective.quadratic and objective.single):
+    if not _is_quadratic(objective):
         return None
     held, candidates = region.held, region.open
     room = min(_room(region), len(candidates))
@@ -63,11 +65,20 @@ def enumerate_leaf(
     if room == 0:
         return [held]
     base, coef = objective._fit(held)
-    found = _candidates(objective, region, room, objective._embed(held, coef), target - base)
+    found = _candidates(objective, region, room, embed(objective, held, coef), target - base)
     if found is None:
         return None
     parts = [support for chosen in found for support in _independent_parts(region, chosen)]
     return list({support.tobytes(): support for support in parts}.values())
+
+
+def _is_quadratic(objective: SetFunction) -> TypeGuard[SparseObjective]:
+    """Tell whether u is a quadratic function of one coefficient per element."""
+    return (
+        isinstance(objective, SparseObjective)
+        and objective.curvature_is == "hessian"
+        and objective.groups is None
+    )
 
 
 def _room(region: Region) -> int:
@@ -95,7 +106,8 @@ def _candidates(
     # f(S) = sᵀ H⁻¹ s / 2, and completions has no half; nor has it units.
     size = max(objective.scale, abs(floor)) or 1.0
     slope = objective.gradient_at(coef)[elements[~inside]] / lengths[~inside] / np.sqrt(2 * size)
-    copies = objective.copies()[region.open]
+    number = objective.copies() if isinstance(objective, LeastSquares) else np.arange(objective.n)
+    copies = number[region.open]
     found = completions(rest, slope, copies, room, floor / size, MOST_FOUND, noise)
     return None if found is None else [region.open[chosen] for chosen in found]
 

@@ -197,7 +197,7 @@ class PerspectiveNode(Node):
         get ever shorter, as those of Frank–Wolfe in games.
         """
         relaxation = self._relax()
-        if not self.objective.quadratic or self.objective.n > CHOOSE_DIAGONAL_UP_TO:
+        if self.objective.curvature_is != "hessian" or self.objective.n > CHOOSE_DIAGONAL_UP_TO:
             return False
         kept = ~self.region.outside & (self.diagonal > 0)
         z, D = relaxation.point[kept], self.diagonal[kept]

@@ -14,9 +14,8 @@ from swapwise.certify.nodes import Node, SetNode
 from swapwise.certify.region import Region
 from swapwise.certify.root import WHOLE_CURVATURE_UP_TO, root_node
 from swapwise.checks import IndexArray, warn
-from swapwise.clock import Clock, OutOfTime
+from swapwise.clock import Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.interrupts import plain_interrupts
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.result import Status
@@ -132,7 +131,7 @@ class Prover:
                 self.bounds["gains"] = min(bound, self.bounds.get("gains", np.inf))
         if (
             isinstance(objective, SparseObjective)
-            and objective.single
+            and objective.groups is None
             and objective.n <= WHOLE_CURVATURE_UP_TO
         ):
             s = max(1, min(region.constraint.max_size(), objective.n))

@@ -21,7 +21,7 @@ from swapwise.certify.bounds import cancellation
 from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.base import SparseObjective, embed
 
 #: Finds a set of large weight, if not the largest, for a slope that gives the weights
 Oracle = Callable[[FloatArray], IndexArray]
@@ -91,12 +91,12 @@ class Perspective:
         used = np.flatnonzero(self.point > 0)
         root, D = np.sqrt(self.point[used]), self.diagonal[used]
         r = self.coef[used] / root
-        coef = self.objective._embed(used, root * r)
+        coef = embed(self.objective, used, root * r)
         self.used, self.value = used, self._penalised(coef, r, D)
         factor = None
         for _ in range(NEWTON_STEPS):
             self.region.clock.check()
-            if factor is None or not self.objective.quadratic:
+            if factor is None or self.objective.curvature_is != "hessian":
                 factor = Factor.of(self._curvature(coef, used, root, D))
             slope = root * (self.objective.gradient_at(coef)[used] + D * coef[used]) - D * r
             step = factor.solve(slope)
@@ -105,7 +105,7 @@ class Perspective:
                 break
             length, value = 1.0, -np.inf
             while length > 1e-8:
-                ahead = self.objective._embed(used, root * (r + length * step))
+                ahead = embed(self.objective, used, root * (r + length * step))
                 value = self._penalised(ahead, r + length * step, D)
                 if value >= self.value + 1e-4 * length * rise:
                     break

@@ -10,11 +10,13 @@ import numpy as np
 from swapwise.certify.diagonal import proportional_diagonal
 from swapwise.certify.nodes import Node, PerspectiveNode, SetNode
 from swapwise.certify.region import Region
-from swapwise.certify.summands import BlockNode, block_tables
+from swapwise.certify.summands import SummandNode, summand_tables
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.objectives.group_least_squares import GroupLeastSquares
+from swapwise.objectives.least_squares import LeastSquares
 
 # Up to this many elements the curvature is looked at as a whole.
 WHOLE_CURVATURE_UP_TO = 1000
@@ -25,11 +27,11 @@ def root_node(objective: SetFunction, region: Region, support: IndexArray, clock
 
     ``support`` is a good set, at which summands are to agree.
     """
-    if isinstance(objective, SparseObjective) and objective.single:
-        blocks = objective.blocks(objective.coef(support))
-        tables = block_tables(blocks, region, clock) if blocks else None
+    if isinstance(objective, SparseObjective) and objective.groups is None:
+        summands = objective.summands(objective.coef(support))
+        tables = summand_tables(summands, region, clock) if summands else None
         if tables is not None:
-            return BlockNode(tables, region)
+            return SummandNode(tables, region)
         return relaxed_root(objective, region) or SetNode(objective, region)
     return SetNode(objective, region)
 
@@ -42,14 +44,21 @@ def relaxed_root(objective: SparseObjective, region: Region) -> PerspectiveNode 
 
 def diagonal_shift(objective: SparseObjective, region: Region) -> FloatArray:
     """Return a D such that ``u(w) + wᵀDw/2`` is concave in the elements that may be chosen."""
-    if not objective.quadratic or objective.n > WHOLE_CURVATURE_UP_TO:
-        return objective.hessian_diagonal_bound()
+    if objective.curvature_is != "hessian" or objective.n > WHOLE_CURVATURE_UP_TO:
+        return np.full(objective.n, objective.strong_concavity(objective.n))
     kept = np.flatnonzero(~region.outside)
     diagonal = np.zeros(objective.n)
     region.clock.check()
     H = objective.hessian_at(np.zeros(objective.n), kept)
-    diagonal[kept] = proportional_diagonal(H, partial(objective.dependencies, kept), region.clock)
+    diagonal[kept] = proportional_diagonal(H, partial(_dependencies, objective, kept), region.clock)
     return diagonal
+
+
+def _dependencies(objective: SparseObjective, elements: IndexArray, least: float) -> int | None:
+    """Return how many linear dependencies there are among elements; None if that is not certain."""
+    if isinstance(objective, (LeastSquares, GroupLeastSquares)):
+        return objective.dependencies(elements, least)
+    return None
 
 
 def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clock: Clock) -> IndexArray:
@@ -61,7 +70,7 @@ def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clo
     """
     region = replace(Region.of(constraint), clock=clock)
     root = None
-    if isinstance(objective, SparseObjective) and objective.single:
+    if isinstance(objective, SparseObjective) and objective.groups is None:
         root = relaxed_root(objective, region)
     if root is None:
         raise ValueError(

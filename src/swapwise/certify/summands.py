@@ -11,7 +11,7 @@ from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.base import Block
+from swapwise.objectives.base import Summand
 
 # All sets of all summands are enumerated beforehand, if that takes no more numbers than this: some seconds.
 MOST_NUMBERS, MOST_SETS = 50_000_000, 200_000
@@ -20,10 +20,10 @@ MOST_NUMBERS, MOST_SETS = 50_000_000, 200_000
 NUMBERS_AT_ONCE = 1_000_000
 
 
-class BlockTable:
+class SummandTable:
     """All independent sets of elements of one summand, and an upper bound on the summand for each."""
 
-    def __init__(self, block: Block, members: BoolArray, values: FloatArray) -> None:
+    def __init__(self, block: Summand, members: BoolArray, values: FloatArray) -> None:
         self.elements = block.elements
         self.members = members  # one row per set
         self.values = values
@@ -37,12 +37,12 @@ class BlockTable:
         return float(values[row]), self.elements[self.members[row]]
 
 
-def block_tables(blocks: list[Block], region: Region, clock: Clock) -> list[BlockTable] | None:
+def summand_tables(blocks: list[Summand], region: Region, clock: Clock) -> list[SummandTable] | None:
     """Return the tables of all summands, or None if there are too many sets."""
     tables, numbers, count = [], 0, 0
     for block in blocks:
         sizes: list[IndexArray] = []
-        for subsets in _allowed_subsets(block, region, MOST_SETS - count, clock):
+        for subsets in _independent_subsets(block, region, MOST_SETS - count, clock):
             numbers += block.cost * subsets.size
             count += len(subsets)
             if numbers > MOST_NUMBERS or count > MOST_SETS:
@@ -52,7 +52,7 @@ def block_tables(blocks: list[Block], region: Region, clock: Clock) -> list[Bloc
     return [_table(block, sizes, clock) for block, sizes in tables]
 
 
-def _table(block: Block, sizes: list[IndexArray], clock: Clock) -> BlockTable:
+def _table(block: Summand, sizes: list[IndexArray], clock: Clock) -> SummandTable:
     members = np.zeros((sum(map(len, sizes)), len(block.elements)), dtype=bool)
     values, row = np.empty(len(members)), 0
     for subsets in sizes:
@@ -63,10 +63,10 @@ def _table(block: Block, sizes: list[IndexArray], clock: Clock) -> BlockTable:
             clock.check()
             values[rows[at : at + step]] = block.bounds(subsets[at : at + step])
         row += len(subsets)
-    return BlockTable(block, members, values + ROUNDING * np.abs(values))
+    return SummandTable(block, members, values + ROUNDING * np.abs(values))
 
 
-def _allowed_subsets(block: Block, region: Region, most: int, clock: Clock) -> Iterator[IndexArray]:
+def _independent_subsets(block: Summand, region: Region, most: int, clock: Clock) -> Iterator[IndexArray]:
     """Yield the sets of a block's elements that may be chosen, size by size, as rows of positions.
 
     It ends, not necessarily soon, when there are more than ``most`` of a size.
@@ -86,12 +86,12 @@ def _allowed_subsets(block: Block, region: Region, most: int, clock: Clock) -> I
         sets = larger
 
 
-class BlockNode(Node):
+class SummandNode(Node):
     """A region bounded by the sum over the maxima of its summands, each maximised by itself."""
 
     kind = "blocks"
 
-    def __init__(self, tables: list[BlockTable], region: Region, parent: BlockNode | None = None) -> None:
+    def __init__(self, tables: list[SummandTable], region: Region, parent: SummandNode | None = None) -> None:
         self.region = region
         self._tables = tables
         self._best: list[tuple[float, IndexArray]] = []
@@ -104,7 +104,7 @@ class BlockNode(Node):
         if parent is not None:
             self.bound = min(self.bound, parent.bound)
 
-    def _changed(self, table: BlockTable, region: Region) -> bool:
+    def _changed(self, table: SummandTable, region: Region) -> bool:
         at = table.elements
         changed = (self.region.inside[at] != region.inside[at]) | (
             self.region.outside[at] != region.outside[at]
@@ -144,6 +144,6 @@ class BlockNode(Node):
     def _halves(self, element: int) -> tuple[Region, Region]:
         return self.region.with_inside(element), self.region.with_outside(element)
 
-    def part(self, region: Region) -> BlockNode:
+    def part(self, region: Region) -> SummandNode:
         """Return a part; only the summands of newly fixed elements are maximised again."""
-        return BlockNode(self._tables, region, self)
+        return SummandNode(self._tables, region, self)

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from swapwise.interrupts import plain_interrupts
+from swapwise.clock import plain_interrupts
 
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 

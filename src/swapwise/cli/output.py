@@ -10,8 +10,8 @@ from pathlib import Path
 import typer
 
 from swapwise.cli.failures import INTERRUPTED, BadInput
+from swapwise.clock import plain_interrupts
 from swapwise.files import write_atomically
-from swapwise.interrupts import plain_interrupts
 
 # Where a file is wanted, if it is, and what makes its content.
 Output = tuple[Path | None, Callable[[], str | bytes]]

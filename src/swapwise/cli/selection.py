@@ -13,7 +13,7 @@ from swapwise.cli.answer import as_json
 from swapwise.cli.compiling import Stopwatch, timed
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.reading.columns import Design
-from swapwise.interrupts import plain_interrupts
+from swapwise.clock import plain_interrupts
 from swapwise.search.plan import OTHERS
 from swapwise.search.result import Status
 

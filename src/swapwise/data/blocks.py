@@ -35,7 +35,7 @@ class Blocks(ABC):
     #: How many passes over the data it took to learn where the blocks begin
     passes_to_open: int = 0
     #: Whether the numbers are stored in single precision; blocks are handed out in double
-    stored_in_single: bool = False
+    stored_as_float32: bool = False
 
     @abstractmethod
     def fold(self, work: Work, *rows: NDArray[Any]) -> Any:
@@ -70,7 +70,7 @@ class SomeRows(Blocks):
     def __init__(self, whole: Blocks, rows: IndexArray) -> None:
         self._whole, self._rows = whole, np.sort(rows)
         self.n_samples, self.n_features = len(rows), whole.n_features
-        self.stored_in_single = whole.stored_in_single
+        self.stored_as_float32 = whole.stored_as_float32
 
     def fold(self, work: Work, *rows: NDArray[Any]) -> Any:
         """Go through all blocks, and leave out what is not asked for."""

@@ -32,7 +32,7 @@ class ChunkedMatrix(Matrix):
             raise ValueError(f"X must have at least one sample and one feature, got shape {shape}")
         self._blocks, self._origin = blocks, origin
         self.n_samples, self.n_features = blocks.n_samples, blocks.n_features
-        self.stored_in_single = blocks.stored_in_single
+        self.stored_as_float32 = blocks.stored_as_float32
 
     def fold(self, work: Work, *rows: NDArray[Any]) -> Any:
         """Return the answer of some work for all blocks together: one pass over the data."""

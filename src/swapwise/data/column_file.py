@@ -12,7 +12,7 @@ from swapwise.data.blocks import Blocks
 from swapwise.data.file_blocks import BLOCK_BYTES, FileBlocks
 from swapwise.data.mapped_file import MappedFile
 from swapwise.data.matrix import Matrix, Moments
-from swapwise.news import tell
+from swapwise.events import notify
 
 
 class ColumnFile(Matrix):
@@ -22,7 +22,7 @@ class ColumnFile(Matrix):
         self._file, self._rows = file, rows
         samples, self.n_features = file.array.shape
         self.n_samples = samples if rows is None else len(rows)
-        self.stored_in_single = file.array.dtype == np.float32
+        self.stored_as_float32 = file.array.dtype == np.float32
 
     def take(self, rows: IndexArray) -> ColumnFile:
         """Return some of the samples."""
@@ -48,7 +48,7 @@ class ColumnFile(Matrix):
             part = slice(begin, min(begin + step, self.n_features))
             yield part, self._read(part)
             self._file.let_go()
-            tell(share=part.stop / self.n_features)
+            notify(share=part.stop / self.n_features)
 
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns as the rows of a new array."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from swapwise.checks import IndexArray, warn
 from swapwise.data.blocks import Blocks, Work, as_block, merged
 from swapwise.data.file_blocks import room_for
-from swapwise.news import tell
+from swapwise.events import notify
 
 # So many answers are merged at a time, on the way to a single one.
 FAN_IN = 8
@@ -23,12 +23,6 @@ MOST_KEPT = 6
 
 # What a graph holds of files is no matter up to so many bytes.
 MOST_SENT = 100_000_000
-
-
-def is_dask(X: Any) -> bool:
-    """Tell whether X is a Dask array or frame, without a look at Dask if it is not."""
-    is_lazy = type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
-    return is_lazy and hasattr(type(X), "ndim")
 
 
 class DaskBlocks(Blocks):
@@ -53,7 +47,7 @@ class DaskBlocks(Blocks):
         self._array = array
         _warn_of_files(array)
         self.n_samples, self.n_features = map(int, array.shape)
-        self.stored_in_single = array.dtype == np.float32
+        self.stored_as_float32 = array.dtype == np.float32
         self._bounds = np.append(0, np.cumsum(array.chunks[0])).astype(int).tolist()
         self._blocks = array.to_delayed().ravel().tolist()
         self._sent: dict[Any, tuple[NDArray[Any], list[Any]]] = {}
@@ -78,7 +72,7 @@ class DaskBlocks(Blocks):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sending large graph")
             answer = answers[0].compute()
-        tell(share=1.0)
+        notify(share=1.0)
         return answer
 
     def _parts_of(self, values: NDArray[Any]) -> list[Any]:

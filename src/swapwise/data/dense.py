@@ -31,7 +31,7 @@ class DenseMatrix(Matrix):
         self._array = array if by_columns else np.ascontiguousarray(array)
         self._by_columns = by_columns
         self.n_samples, self.n_features = array.shape
-        self.single = self.stored_in_single = array.dtype == np.float32
+        self.is_float32 = self.stored_as_float32 = array.dtype == np.float32
 
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns as the rows of a new array."""
@@ -45,7 +45,7 @@ class DenseMatrix(Matrix):
 
     def products(self, vectors: FloatArray) -> FloatArray:
         """Return ``V X``; in single precision if the data are, whatever the size of the vectors."""
-        if not self.single:
+        if not self.is_float32:
             return vectors @ self._array
         largest = np.abs(vectors).max(axis=1, initial=0.0, keepdims=True)
         largest[largest == 0] = 1.0
@@ -53,7 +53,7 @@ class DenseMatrix(Matrix):
 
     def exact_products(self, vectors: FloatArray) -> FloatArray:
         """Return ``V X`` in double precision, block by block of rows."""
-        if not self.single:
+        if not self.is_float32:
             return self.products(vectors)
         products = np.zeros((len(vectors), self.n_features))
         step = max(1, BLOCK_ENTRIES // self.n_features)
@@ -67,7 +67,7 @@ class DenseMatrix(Matrix):
         used = np.flatnonzero(coef)
         if 4 * len(used) < len(coef):
             return coef[used] @ self.columns(used)
-        if not self.single:
+        if not self.is_float32:
             return np.asarray(self._array @ coef)
         step = max(1, BLOCK_ENTRIES // len(coef))  # a product with doubles copies what is single
         starts = range(0, self.n_samples, step)
@@ -109,7 +109,7 @@ class DenseMatrix(Matrix):
 
     def in_double(self) -> DenseMatrix:
         """Return a copy in double precision, or this one if it is."""
-        return DenseMatrix(self._array.astype(np.float64)) if self.single else self
+        return DenseMatrix(self._array.astype(np.float64)) if self.is_float32 else self
 
     def largest_entries(self, elements: IndexArray) -> FloatArray:
         """Return the largest absolute value in some columns."""

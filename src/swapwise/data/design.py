@@ -1,31 +1,123 @@
-"""The columns of a linear model: stored numbers, centred, scaled and weighted without a copy of them."""
+"""The columns of a linear model: what a search asks of them, and stored numbers that answer it.
+
+A design centres, scales and weights stored numbers without a copy of them; a few columns with their inner
+products make a design of their own.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
-from swapwise.data.columns import Columns
 from swapwise.data.matrix import Matrix, Moments
 from swapwise.data.products import KeptProducts
-from swapwise.numerics import CONSTANT
+from swapwise.numerics import CONSTANT, FLOAT32_PRECISION, FLOAT64_PRECISION
+
+# Inner products say all there is to know of columns as long as each leaves at least this share of its
+# squared length unexplained by the others; beyond that, the columns themselves have to be factored.
+SAFE_SHARE = 1e-3
 
 # Columns in single precision are to be of such a size that their products are numbers.
-SINGLE_SIZES = (1e-15, 1e15)
+FLOAT32_SIZES = (1e-15, 1e15)
 
 # Columns whose mean is this many times their deviation are kept centred: taking the mean out of products
 # would cost as many digits as there are zeros here. In single precision there are fewer to lose.
-FAR_FROM_ZERO, FAR_IN_SINGLE = 1e3, 30.0
+FAR_FROM_ZERO, FAR_IN_FLOAT32 = 1e3, 30.0
 
 # The same for the inner products of a few columns with each other, which are only needed for a first guess.
 OFF_CENTRE = 30.0
 
-# Products of columns with all others are kept up to this share of the data, and worked out for so many
-# columns at a time.
+# Products of columns with all others are kept up to this share of the data, and worked out for this
+# many columns at a time.
 KEPT_SHARE, AT_ONCE = 0.04, 128
+
+
+class Columns(ABC):
+    """Columns of numbers, one number per sample, of which only ``AᵀV`` and a few columns are ever needed."""
+
+    n_samples: int
+    n_features: int
+    #: Whether products are computed in float32
+    is_float32: bool = False
+    #: Whether the numbers are stored as float32, whatever products are computed in
+    stored_as_float32: bool = False
+    #: Whether one column costs as much to read as all of them do
+    streamed: bool = False
+    #: How many times all of the data were read so far; a few columns count as their share
+    passes: float = 0.0
+    #: The squared length of every column
+    squared_norms: FloatArray
+    #: How many deviations the mean that is taken off every column is: that costs as many digits
+    offsets: FloatArray
+
+    @abstractmethod
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return the columns ``elements`` as the rows of a new array."""
+
+    @abstractmethod
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``A w``."""
+
+    @abstractmethod
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
+        """Return ``V A`` for vectors with one number per sample, one vector per row: one pass over the data.
+
+        ``exact`` asks for double precision, whatever the data are stored in.
+        """
+
+    @abstractmethod
+    def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
+        """Return ``a_jᵀA`` for each element, one per row; what was asked for before need not be read again.
+
+        ``likely`` is what may be asked for next: it is read along if that saves another look at the data.
+        """
+
+    @abstractmethod
+    def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the same products, a part of the features at a time."""
+
+    @abstractmethod
+    def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        """Return the inner products of some columns with others."""
+
+    @abstractmethod
+    def cross(self, elements: IndexArray) -> FloatArray:
+        """Return the same products, computed again and not kept."""
+
+    def view(self, elements: IndexArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return columns, one per row, and ``y``, in coordinates that leave inner products as they are.
+
+        These may be the samples, or fewer; they may be others next time.
+        """
+        return self.columns(elements), y
+
+    def rows(self, values: ArrayLike, name: str) -> FloatArray:
+        """Return one number per sample, scaled as the rows of the design are."""
+        return as_vector(values, self.n_samples, name)
+
+    @property
+    def precision(self) -> float:
+        """How far columns are known, relative to their length; see ``swapwise.numerics``."""
+        return FLOAT32_PRECISION if self.stored_as_float32 else FLOAT64_PRECISION
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of samples and of features."""
+        return self.n_samples, self.n_features
+
+    def products_with(self, y: FloatArray) -> FloatArray:
+        """Return ``Aᵀy`` for the target of the model."""
+        return self.correlate(y)
+
+    def correlate(self, vectors: FloatArray) -> FloatArray:
+        """Return ``AᵀV`` for a vector, or for a matrix with one per column: one pass over the data."""
+        if vectors.ndim == 1:
+            return self.dots(vectors[None, :])[0]
+        return self.dots(np.ascontiguousarray(vectors.T)).T
 
 
 class Design(Columns):
@@ -58,7 +150,7 @@ class Design(Columns):
     ) -> None:
         self.matrix = matrix
         self.n_samples, self.n_features = matrix.n_samples, matrix.n_features
-        self.single, self.stored_in_single = matrix.single, matrix.stored_in_single
+        self.is_float32, self.stored_as_float32 = matrix.is_float32, matrix.stored_as_float32
         self.row_scale: FloatArray | None = None
         weight = np.ones(self.n_samples)
         if sample_weight is not None:
@@ -95,8 +187,8 @@ class Design(Columns):
             self.sizes = np.sqrt(spread / total + mean**2)
             if not np.isfinite(self.sizes).all():
                 self.matrix.require_finite()
-            if self.single and not is_moderate(self.sizes, SINGLE_SIZES).all():
-                self.matrix, self.single = self.matrix.in_double(), False
+            if self.is_float32 and not is_moderate(self.sizes, FLOAT32_SIZES).all():
+                self.matrix, self.is_float32 = self.matrix.in_double(), False
             constant = spread <= (CONSTANT * np.abs(mean)) ** 2 * total
             deviation = np.sqrt(np.where(constant, total, spread) / total)
             self.shift = mean if centre else np.zeros_like(mean)
@@ -118,7 +210,7 @@ class Design(Columns):
             self._far_place[self._far] = np.arange(len(self._far))
 
     def _far_from_zero(self) -> IndexArray:
-        return np.flatnonzero(self.offsets > (FAR_IN_SINGLE if self.single else FAR_FROM_ZERO))
+        return np.flatnonzero(self.offsets > (FAR_IN_FLOAT32 if self.is_float32 else FAR_FROM_ZERO))
 
     def largest_entries(self, elements: IndexArray) -> FloatArray:
         """Return the largest absolute values of some columns as they are stored."""
@@ -126,7 +218,7 @@ class Design(Columns):
         return self.matrix.largest_entries(elements)
 
     def rows(self, values: ArrayLike, name: str) -> FloatArray:
-        """Return one number a sample, scaled as the rows of the design are."""
+        """Return one number per sample, scaled as the rows of the design are."""
         vector = as_vector(values, self.n_samples, name)
         return vector if self.row_scale is None else vector * self.row_scale
 
@@ -161,7 +253,7 @@ class Design(Columns):
         return fit + coef[self._far] @ self._far_columns if len(self._far) else fit
 
     def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
-        """Return ``V A`` for vectors with one number a sample, one vector a row: one pass over the data."""
+        """Return ``V A`` for vectors with one number per sample: one pass over the data."""
         self.passes += 1
         plain = self._without_root(vectors)
         products = self.matrix.exact_products(plain) if exact else self.matrix.products(plain)
@@ -183,7 +275,7 @@ class Design(Columns):
         return products
 
     def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
-        """Return ``a_jᵀA`` for each element, one a row; what was asked for before is not read again."""
+        """Return ``a_jᵀA`` for each element, one per row; what was asked for before is not read again."""
         return self._kept.of(elements)
 
     def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
@@ -191,7 +283,7 @@ class Design(Columns):
         return self._kept.blocks(elements)
 
     def cross(self, elements: IndexArray) -> FloatArray:
-        """Return the same products, worked out anew."""
+        """Return the same products, computed again."""
         return self.dots(self._read(elements))
 
     def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
@@ -223,6 +315,86 @@ class Design(Columns):
         margin = lost * np.finfo(float).eps * max(self.n_samples, self.n_features) * eigenvalues[-1]
         smallest = 0.0 if wide else max(0.0, float(eigenvalues[0] - margin))
         return smallest, float(eigenvalues[-1] + margin)
+
+
+class GramColumns(Columns):
+    """A few columns with all their inner products at hand."""
+
+    def __init__(self, gram: FloatArray) -> None:
+        self._gram = gram
+        self.n_features = len(gram)
+
+    def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
+        """Return rows of the Gram matrix."""
+        return self._gram[elements]
+
+    def cross(self, elements: IndexArray) -> FloatArray:
+        """Return rows of the Gram matrix."""
+        return self._gram[elements]
+
+    def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Return rows of the Gram matrix, all at once."""
+        yield slice(None), self._gram[elements]
+
+    def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        """Return a part of the Gram matrix."""
+        return self._gram[np.ix_(first, second)]
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``A w``, from the columns themselves."""
+        used = np.flatnonzero(coef)
+        return coef[used] @ self.columns(used)
+
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
+        """Return ``V A``, from the columns themselves."""
+        return vectors @ self.columns(np.arange(self.n_features)).T
+
+
+class ColumnSubset(GramColumns):
+    """Some columns of a design.
+
+    >>> from swapwise.data.dense import DenseMatrix
+    >>> whole, few = Design(DenseMatrix(np.eye(3))), np.array([0, 2])
+    >>> ColumnSubset(whole, few, whole.gram(few, few)).products(np.array([1]))
+    array([[0., 1.]])
+    """
+
+    def __init__(self, whole: Columns, elements: IndexArray, gram: FloatArray) -> None:
+        super().__init__(gram)
+        self._whole, self._elements = whole, elements
+        self.n_samples, self.streamed = whole.n_samples, whole.streamed
+        self.stored_as_float32 = whole.stored_as_float32
+        self.squared_norms, self.offsets = whole.squared_norms[elements], whole.offsets[elements]
+
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return columns, from the whole."""
+        return self._whole.columns(self._elements[elements])
+
+    def view(self, elements: IndexArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return columns and ``y``, as the whole shows them."""
+        return self._whole.view(self._elements[elements], y)
+
+
+class ColumnArray(GramColumns):
+    """A few columns in memory, one per row of an array.
+
+    >>> ColumnArray(np.array([[1.0, 2.0], [0.0, 3.0]])).products(np.array([1]))
+    array([[6., 9.]])
+    """
+
+    def __init__(self, columns: FloatArray) -> None:
+        super().__init__(columns @ columns.T)
+        self._columns = columns
+        self.n_samples = columns.shape[1]
+        self.squared_norms, self.offsets = np.diag(self._gram).copy(), np.zeros(len(columns))
+
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return a copy of some columns."""
+        return self._columns[elements]
+
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
+        """Return ``V A``."""
+        return vectors @ self._columns.T
 
 
 def is_moderate(sizes: FloatArray, bounds: tuple[float, float]) -> BoolArray:

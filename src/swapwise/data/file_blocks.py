@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.blocks import Blocks, Work, as_block
 from swapwise.data.mapped_file import MappedFile
-from swapwise.news import tell
+from swapwise.events import notify
 
 # A block has about so many bytes: enough to make up for what is done once a block, and little next to any
 # memory.
@@ -34,7 +34,7 @@ class ArrayBlocks(Blocks):
     def __init__(self, array: Any, rows_at_once: int) -> None:
         self._held, self._step = array, rows_at_once
         self.n_samples, self.n_features = array.shape
-        self.stored_in_single = self.array.dtype == np.float32
+        self.stored_as_float32 = self.array.dtype == np.float32
 
     @property
     def array(self) -> Any:
@@ -67,7 +67,7 @@ class ArrayBlocks(Blocks):
             rows = self.array[begin:end]
             yield slice(begin, end), as_block(rows, number, begin, end, self.n_features)
             self.let_go()
-            tell(share=end / self.n_samples)
+            notify(share=end / self.n_samples)
 
 
 class FileBlocks(ArrayBlocks):

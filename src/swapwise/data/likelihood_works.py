@@ -74,7 +74,7 @@ class NewtonSums(Work):
     """The sums of several trials from one look at the data.
 
     >>> from swapwise.data.file_blocks import ArrayBlocks
-    >>> from swapwise.kernels.families import GAUSSIAN
+    >>> from swapwise.kernels import GAUSSIAN
     >>> blocks, column = ArrayBlocks(np.array([[1.0], [2.0]]), 1), Scaled(np.array([0]), np.zeros(1), _ONE)
     >>> work = NewtonSums(GAUSSIAN, [Trial(column, np.ones(1), np.ones(1))])
     >>> (sums,) = blocks.fold(work, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
@@ -126,7 +126,7 @@ class Surroundings(Work):
     of what columns were multiplied with.
 
     >>> from swapwise.data.file_blocks import ArrayBlocks
-    >>> from swapwise.kernels.families import GAUSSIAN
+    >>> from swapwise.kernels import GAUSSIAN
     >>> blocks = ArrayBlocks(np.array([[1.0, 0.0], [2.0, 3.0]]), 1)
     >>> trial = Trial(Scaled(np.array([0]), np.zeros(1), _ONE), np.ones(1), np.ones(1))
     >>> blocks.fold(Surroundings(GAUSSIAN, trial), np.array([1.0, 3.0]), np.ones(2), np.zeros(2))

@@ -67,11 +67,6 @@ class MappedFile:
         self.array = np.lib.stride_tricks.as_strided(first, shape, strides, subok=True, writeable=False)
 
 
-def is_mapped(X: Any) -> bool:
-    """Tell whether X lies in a file, and not in a private copy of one, whose changes would be lost."""
-    return isinstance(X, np.memmap) and X.mode != "c" and getattr(X, "_mmap", None) is not None
-
-
 def open_npy(file: str | PathLike[str], name: str = "X") -> Any:
     """Return a memory-mapped array by the name of its file, or say what is wrong with that.
 

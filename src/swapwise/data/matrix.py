@@ -9,7 +9,7 @@ from swapwise.checks import FloatArray, IndexArray
 
 
 class Moments(NamedTuple):
-    """Sums over the samples, one a column, from one pass over the data."""
+    """Sums over the samples, one per column, from one pass over the data."""
 
     mean: FloatArray
     #: Σ w (x − mean)², free of cancellation
@@ -24,10 +24,10 @@ class Matrix(ABC):
 
     n_samples: int
     n_features: int
-    #: Whether products are only as exact as single precision
-    single: bool = False
-    #: Whether the numbers are stored in single precision, whatever is made of them
-    stored_in_single: bool = False
+    #: Whether products are computed in float32
+    is_float32: bool = False
+    #: Whether the numbers are stored as float32, whatever products are computed in
+    stored_as_float32: bool = False
 
     @abstractmethod
     def columns(self, elements: IndexArray) -> FloatArray:
@@ -35,7 +35,7 @@ class Matrix(ABC):
 
     @abstractmethod
     def products(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V X`` for vectors with one number a sample, one vector a row."""
+        """Return ``V X`` for vectors with one number per sample, one vector per row."""
 
     def exact_products(self, vectors: FloatArray) -> FloatArray:
         """Return the same in double precision, whatever the numbers are stored in."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.data.dask_blocks import is_dask
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.design import Design
-from swapwise.data.mapped_file import MappedFile, is_mapped, open_npy
 from swapwise.data.matrix import Matrix
 
 
@@ -23,6 +22,8 @@ def open_matrix(X: Any) -> Matrix:
     if isinstance(X, Matrix):
         return X
     if isinstance(X, (str, PathLike)):
+        from swapwise.data.mapped_file import open_npy
+
         X = open_npy(X)
     if is_chunked(X):
         return _chunked(X)
@@ -34,8 +35,19 @@ def open_matrix(X: Any) -> Matrix:
 
 
 def is_chunked(X: Any) -> bool:
-    """Tell whether X is to be read block by block: a memory-mapped file, a Dask array or frame."""
+    """Tell whether X is to be read in chunks: a memory-mapped file, a Dask array or frame."""
     return is_mapped(X) or is_dask(X) or isinstance(X, (str, PathLike))
+
+
+def is_mapped(X: Any) -> bool:
+    """Tell whether X lies in a file, and not in a private copy of one, whose changes would be lost."""
+    return isinstance(X, np.memmap) and X.mode != "c" and getattr(X, "_mmap", None) is not None
+
+
+def is_dask(X: Any) -> bool:
+    """Tell whether X is a Dask array or frame, without a look at Dask if it is not."""
+    is_lazy = type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
+    return is_lazy and hasattr(type(X), "ndim")
 
 
 def open_design(
@@ -73,6 +85,7 @@ def _chunked(X: Any) -> Matrix:
         raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
     from swapwise.data.column_file import ColumnFile
     from swapwise.data.file_blocks import FileBlocks
+    from swapwise.data.mapped_file import MappedFile
 
     by_columns = X.strides[0] == X.itemsize and X.shape[1] > 1
     return ColumnFile(MappedFile(X)) if by_columns else ChunkedMatrix(FileBlocks(MappedFile(X)))

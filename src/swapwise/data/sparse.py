@@ -27,7 +27,7 @@ class SparseMatrix(Matrix):
         if not stored.has_canonical_format:
             stored = stored.copy()
             stored.sum_duplicates()
-        self.stored_in_single = stored.dtype == np.float32
+        self.stored_as_float32 = stored.dtype == np.float32
         self._stored = stored if stored.dtype == np.float64 else stored.astype(np.float64)
         self._by_columns: Any = self._stored if stored.format == "csc" else None
         self.n_samples, self.n_features = X.shape
@@ -71,7 +71,7 @@ class SparseMatrix(Matrix):
     def take(self, rows: IndexArray) -> SparseMatrix:
         """Return a copy of some of the samples."""
         some = SparseMatrix(self._stored[rows])
-        some.stored_in_single = self.stored_in_single
+        some.stored_as_float32 = self.stored_as_float32
         return some
 
     def require_finite(self) -> None:

@@ -11,8 +11,7 @@ from scipy.linalg import lapack
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data import works
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.columns import SAFE_SHARE
-from swapwise.data.design import Design
+from swapwise.data.design import SAFE_SHARE, Design
 from swapwise.data.matrix import Moments
 
 # So many columns are known by their triangle at the most, unless more are asked for at once.

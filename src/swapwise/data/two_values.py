@@ -12,8 +12,7 @@ from swapwise.checks import FloatArray
 from swapwise.data.blocks import Work
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.column_file import ColumnFile
-from swapwise.data.mapped_file import is_mapped
-from swapwise.data.open import is_chunked
+from swapwise.data.open import is_chunked, is_mapped
 from swapwise.data.works import FirstBad
 
 # So many rows of a file tell whether it holds two values.

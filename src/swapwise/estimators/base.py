@@ -35,9 +35,8 @@ from swapwise.checks import (
 )
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.data.by_rows import by_rows
-from swapwise.data.mapped_file import is_mapped
 from swapwise.data.matrix import Matrix
-from swapwise.data.open import is_chunked
+from swapwise.data.open import is_chunked, is_mapped
 from swapwise.data.streamed import StreamedDesign
 from swapwise.estimators.chunked_input import open_chunks, opened, product_of_blocks, read_target
 from swapwise.estimators.constraint_of import (
@@ -50,7 +49,7 @@ from swapwise.estimators.constraint_of import (
 from swapwise.estimators.scaling import Sample, Scaling, read_offset, some_rows, times
 from swapwise.maximize import with_guarantee
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.model_data import read_weight
+from swapwise.objectives.generalized_linear import read_weight
 from swapwise.search.plan import Plan, resolve
 from swapwise.search.progress import progress_bar, reading_bar
 from swapwise.search.restarts import Searches, best_of_searches, require_restarts

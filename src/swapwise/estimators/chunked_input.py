@@ -10,10 +10,10 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.dask_blocks import as_array, is_dask
+from swapwise.data.dask_blocks import as_array
 from swapwise.data.mapped_file import open_npy
 from swapwise.data.matrix import Matrix
-from swapwise.data.open import open_matrix
+from swapwise.data.open import is_dask, open_matrix
 
 
 def opened(X: Any, name: str = "X") -> Any:

@@ -25,16 +25,15 @@ from swapwise.checks import (
     unwarned,
     warn,
 )
+from swapwise.clock import plain_interrupts
 from swapwise.constraints.matroid import Matroid
-from swapwise.data.dask_blocks import is_dask
 from swapwise.data.matrix import Matrix
-from swapwise.data.open import is_chunked
+from swapwise.data.open import is_chunked, is_dask
 from swapwise.estimators.base import SparseEstimator, Task, warn_if_cut_short
 from swapwise.estimators.constraint_of import Elements
 from swapwise.estimators.criteria import CRITERIA, chosen_row, information_criteria
 from swapwise.estimators.scaling import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
-from swapwise.interrupts import plain_interrupts
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.loop import passes_of
 from swapwise.search.path import warm_path

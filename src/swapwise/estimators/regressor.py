@@ -10,7 +10,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from swapwise.checks import FloatArray, IndexArray, as_vector, unwarned, warn
+from swapwise.checks import (
+    LARGEST,
+    SMALLEST,
+    FloatArray,
+    IndexArray,
+    as_vector,
+    require_scale,
+    unwarned,
+    warn,
+)
 from swapwise.data.design import Design, is_moderate
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import open_design
@@ -20,7 +29,6 @@ from swapwise.estimators.scaling import Sample, Scaling
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.group_least_squares import GroupLeastSquares
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.objectives.model_data import LARGEST, SMALLEST, require_scale
 from swapwise.search.result import SearchResult
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from swapwise.checks import FloatArray
 from swapwise.data.blocks import Work
 from swapwise.data.by_rows import by_rows
-from swapwise.data.mapped_file import is_mapped
-from swapwise.data.open import is_chunked
+from swapwise.data.open import is_chunked, is_mapped
 from swapwise.data.two_values import refuse_others
 from swapwise.estimators.spins import Coding, Vertices, pseudo_log_likelihood, warn_of_constants
 from swapwise.objectives.ising import IsingPseudoLikelihood

@@ -9,11 +9,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 
+from swapwise.clock import plain_interrupts
 from swapwise.experiments.grid import Cell, Row
 from swapwise.experiments.measure import measure
 from swapwise.experiments.procedures import Interrupted
 from swapwise.experiments.store import Store
-from swapwise.interrupts import plain_interrupts
 
 
 class WorkerDied(RuntimeError):

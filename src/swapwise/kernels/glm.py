@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from swapwise.kernels.families import GAUSSIAN, LOGISTIC, POISSON
-from swapwise.numerics import IN_DOUBLE
+from swapwise.kernels import GAUSSIAN, LOGISTIC, POISSON
+from swapwise.numerics import FLOAT64_PRECISION
 
 # What a column may have left, relative to its squared length, when those before it are taken out of it. Of
 # less, inner products have lost too many of their 16 digits, and it keeps its coefficient. What it could
@@ -27,7 +27,7 @@ HALVINGS = 40
 LATE = 1e6
 
 # A refit that may miss more than this, in units of the tolerance, did not converge.
-STALLED = 1e3
+UNCONVERGED = 1e3
 
 # Beyond this an exponential is cut off: it leaves floating point at 709.
 LARGEST_EXPONENT = 500.0
@@ -149,7 +149,7 @@ def _definite_solution(matrix, right):
             matrix[i, i] = np.sqrt(left)
             solution[i] = rest / matrix[i, i]
         else:
-            missed += (rest / IN_DOUBLE) ** 2
+            missed += (rest / FLOAT64_PRECISION) ** 2
             matrix[i, :i] = 0.0
             solution[i] = 0.0
     for i in range(size - 1, -1, -1):
@@ -220,18 +220,18 @@ def refit(family, columns, offset, target, weight, basis, ridge, theta, alone, l
                 break
             length /= 2
         if not ahead > value and promise >= tol:  # nothing is left but rounding
-            converged = max(promise, missed) < STALLED * tol
+            converged = max(promise, missed) < UNCONVERGED * tol
             break
         if promise < LATE * tol:
             late = max(late, length * np.abs(change).max())
         # The last step is below what values can show, but not below what coefficients can. Where nothing
         # curves but the penalty, it leads far back, and is not taken.
-        if ahead >= value - STALLED * tol:
+        if ahead >= value - UNCONVERGED * tol:
             theta[:] = trial
             eta = moved
         value = max(value, ahead)
         if promise < tol:
-            converged = missed < STALLED * tol
+            converged = missed < UNCONVERGED * tol
             break
     return value, converged or not len(theta), late
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from typing import Literal
 
 import numpy as np
 
@@ -18,16 +19,6 @@ from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Found, Move, MoveBatch, Step, SwapGrid
 from swapwise.numerics import TIE
-
-# A fit from which a Newton step gains less than this, relative to its value, has come to its end.
-CONVERGED = 1e-9
-
-# Eigenvalues of second derivatives, at a unit diagonal, that are below this may be nothing but rounding: some
-# are computed by differences of slopes.
-FLAT = 1e-8
-
-# Seconds. Fits that take longer keep the clock and Ctrl-C waiting, and are not made where a bound will do.
-QUICK_FIT = 0.3
 
 
 class SetFunction(ABC):
@@ -57,16 +48,14 @@ class SetFunction(ABC):
     linear: bool = False
     #: Size of the values where it is known beforehand: far smaller differences are rounding.
     scale: float = 0.0
-    #: Why a value may only be known within bounds, where :meth:`upper_bound` exceeds it
-    doubt: str = "it could not be computed any closer"
     #: What no set exceeds, known beforehand: the value of a perfect fit.
     ceiling: float = np.inf
-    #: Whether the data are read block by block, in few passes, wherever they are
+    #: Whether the data are read in chunks, in few passes, wherever they are
     streamed: bool = False
 
     @property
     def n_passes(self) -> float | None:
-        """How many times all of the data were read so far; None if nobody counts."""
+        """How many times all of the data were read so far; None if that is not counted."""
         return None
 
     def __repr__(self) -> str:
@@ -244,80 +233,23 @@ class SparseObjective(SetFunction):
     def gradient_at(self, coef: FloatArray) -> FloatArray:
         """Return the gradient of ``u`` at a vector of length n."""
 
-    def value_and_gradient(self, coef: FloatArray) -> tuple[float, FloatArray]:
-        """Return ``u(w) − u(0)`` and the gradient together, which may take one look at the data."""
-        return self.value_at(coef), self.gradient_at(coef)
-
     def _value(self, support: IndexArray) -> float:
         return self._fit(support)[0]
 
-    doubt = "the fit did not come to its end, or does not know how near that is"
-
     def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
-        """Return what f(support) does not exceed: the value of a fit, and what its slope says it missed.
+        """Return what f(support) does not exceed: the value of a fit, and what its gradient says it missed.
 
-        A fit that would take long is made by steps that cost little, until the clock runs out; these prove
-        nothing without curvature, so then it takes the time, or there is no more than the ceiling.
+        An objective that knows more of its fits (how long they take, linear dependencies) overrides this and
+        calls :func:`~swapwise.objectives.fit_bounds.fit_bound` with that.
         """
-        if not len(support):
-            return 0.0
-        seconds, clock = self.fit_seconds(support), clock or Clock()
-        if seconds > QUICK_FIT and self.strong_concavity(self.n) > 0:
-            from swapwise.objectives.climbed_bound import climbed_bound
+        from swapwise.objectives.fit_bounds import fit_bound
 
-            return climbed_bound(self, support, clock)
-        if seconds > max(QUICK_FIT, clock.left()):
-            return self.ceiling
-        value, coef = self._fit(support)
-        slope, curvature = self._slope_and_curvature(support, self._embed(support, coef))
-        missed = self._missed(slope)
-        if curvature is not None:
-            missed = min(missed, self._model_gain(support, slope, curvature, value))
-        return min(value + missed, self.ceiling)
-
-    def _missed(self, slope: FloatArray) -> float:
-        """Return how far from the best a point can be, by its slope in the coefficients that are free."""
-        m = self.strong_concavity(self.n)
-        return float(slope @ slope) / (2 * m) if m > 0 else np.inf
-
-    def _slope_and_curvature(
-        self, support: IndexArray, coef: FloatArray
-    ) -> tuple[FloatArray, FloatArray | None]:
-        """Return the slope in the coefficients of a set, and minus second derivatives if they are known."""
-        slope = self.gradient_at(coef)[self.members(support)].ravel()
-        return slope, self.hessian_at(coef, support) if self.single else None
-
-    def _model_gain(
-        self, support: IndexArray, slope: FloatArray, curvature: FloatArray, value: float
-    ) -> float:
-        """Return twice what a step to the top of the second-order model gains, if that is next to nothing.
-
-        Then the fit has come to its end, and the model is a good one around it. Infinity if it has not, or if
-        a direction is flat but for rounding, and not for certain: it may lead anywhere.
-        """
-        lengths = np.sqrt(np.maximum(np.diag(curvature), 0.0))
-        lengths[lengths == 0] = 1.0
-        sizes, directions = np.linalg.eigh(curvature / np.outer(lengths, lengths))
-        flat = sizes <= FLAT
-        if flat.any() and flat.sum() != self.dependencies(support, FLAT):
-            return np.inf
-        along = directions.T[~flat] @ (slope / lengths)
-        gain = float((along**2 / sizes[~flat]).sum())
-        return gain if gain <= CONVERGED * max(abs(value), self.scale) else np.inf
-
-    def fit_seconds(self, support: IndexArray) -> float:
-        """Return about how many seconds a fit takes in which no signal is heard; by default none."""
-        return 0.0
+        return fit_bound(self, support, clock)
 
     def coef(self, support: Iterable[int]) -> FloatArray:
         """Return the best coefficients on ``support``, as a vector of length n."""
         elements = as_elements(support, self.n, "the support")
-        return self._embed(elements, self._fit(elements)[1])
-
-    def _embed(self, support: IndexArray, values: FloatArray) -> FloatArray:
-        coef = np.zeros(self.n)
-        coef[support] = values
-        return coef
+        return embed(self, elements, self._fit(elements)[1])
 
     def start(self, support: Iterable[int] = ()) -> SparseState:
         """Return a state at ``support``, with coefficients and gradient."""
@@ -331,32 +263,24 @@ class SparseObjective(SetFunction):
         """Return a valid m ≥ 0: ``u`` curves by at least m along directions with t non-zeros."""
         return 0.0
 
-    #: Whether every element has one coefficient; else ``coef`` is longer than n, see :meth:`members`.
-    single: bool = True
-
-    def members(self, elements: IndexArray) -> IndexArray:
-        """Return the rows of ``coef`` that belong to elements: one each, unless ``single`` is False."""
-        return elements
-
-    def sums_by_element(self, values: FloatArray) -> FloatArray:
-        """Return for every element the sum of a value, in the shape of ``coef``, over its coefficients."""
-        return values
-
-    #: Whether ``u`` is a quadratic function: :meth:`curvature` is then minus its Hessian everywhere.
-    quadratic: bool = False
-    #: Whether minus the Hessian equals :meth:`curvature` at some point, if not everywhere.
-    curvature_attained: bool = False
+    #: Which coefficients belong to each element; None if every element has one.
+    groups: Groups | None = None
+    #: Whether states have a second-order model (:meth:`SparseState.model`), for ``start="model"``.
+    second_order: bool = False
+    #: What :meth:`curvature` is: a bound on minus the Hessian, a bound that is attained at some point, or
+    #: minus the Hessian everywhere, where ``u`` is a quadratic function.
+    curvature_is: Literal["bound", "attained", "hessian"] = "bound"
 
     def curvature(self, columns: IndexArray) -> FloatArray | None:
         """Return columns of a symmetric matrix C ⪰ −∇²u(w) for every w, or None if there is none known.
 
-        One row an element of the ground set, one column an element asked for.
+        One row per element of the ground set, one column per element asked for.
         """
         return None
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian of ``u`` at a vector, for some elements; here by differences."""
-        known = self.curvature(elements) if self.quadratic else None
+        known = self.curvature(elements) if self.curvature_is == "hessian" else None
         if known is not None:
             return known[elements]
         block = np.empty((len(elements), len(elements)))
@@ -369,43 +293,15 @@ class SparseObjective(SetFunction):
             block[:, column] = slopes / (2 * step)
         return (block + block.T) / 2
 
-    def copies(self) -> IndexArray:
-        """Return a number per element, the same for copies of each other, of which one is as good as all."""
-        return np.arange(self.n)
-
-    def dependencies(self, elements: IndexArray, least: float) -> int | None:
-        """Return how many linear dependencies there are among elements, or None if that is not certain.
-
-        Computed from the Hessian, at a unit diagonal, an eigenvalue of 1e-15 may as well be zero; but a
-        direction in which a function is that flat may lead far, and be worth a lot. It is certain if
-        eigenvalues below ``least`` are known to be zero.
-        """
-        return None
-
-    def quadratic_model(self, state: SparseState, elements: IndexArray) -> SparseObjective | None:
-        """Return the second-order model of ``u`` around a state, on some elements; None if it has none.
-
-        Its elements are numbered by their places in ``elements``.
-        """
-        return None
-
-    def promises(self, state: SparseState) -> FloatArray:
-        """Return roughly what each element alone would add, to tell which are worth a closer look."""
-        return state.pull
-
-    def blocks(self, coef: FloatArray) -> list[Block]:
+    def summands(self, coef: FloatArray) -> list[Summand]:
         """Return parts whose sum is ``u(w) − u(0)``, or none if ``u`` does not fall apart.
 
         They are to be such that few of them would leave ``coef``, if each had coefficients of its own.
         """
         return []
 
-    def hessian_diagonal_bound(self) -> FloatArray:
-        """Return a diagonal D ≥ 0 such that ``u(w) + wᵀDw/2`` is still concave."""
-        return np.full(self.n, self.strong_concavity(self.n))
 
-
-class Block(ABC):
+class Summand(ABC):
     """A part of a sparse objective that sees only some of the elements.
 
     Where ``u(w) = Σ_b u_b(w)``, parts that may choose coefficients of their own only do better, so bounds of
@@ -431,9 +327,11 @@ class SparseState(State):
     (array([1., 0.]), array([0., 1.]))
     """
 
-    objective: SparseObjective
-    _coef: FloatArray
-    _gradient: FloatArray | None
+    def __init__(self, objective: SparseObjective, support: IndexArray) -> None:
+        self.objective: SparseObjective
+        self._coef: FloatArray
+        self._gradient: FloatArray | None  # computed when it is asked for
+        super().__init__(objective, support)
 
     @property
     def coef(self) -> FloatArray:
@@ -445,18 +343,19 @@ class SparseState(State):
         """The gradient of ``u`` at the coefficients; zero on the support."""
         if self._gradient is None:
             self._gradient = self.objective.gradient_at(self._coef)
-            self._gradient[self.objective.members(self.support)] = 0.0
+            self._gradient[rows_of(self.objective, self.support)] = 0.0
         return self._gradient
 
-    @property
-    def strength(self) -> FloatArray:
-        """The squared length of every element's coefficients, of length n."""
-        return self.objective.sums_by_element(self.coef**2)
+    def screening_scores(self) -> FloatArray:
+        """Return roughly what each element alone would add, to tell which are worth a closer look."""
+        return gradient_norms2(self)
 
-    @property
-    def pull(self) -> FloatArray:
-        """The squared length of the gradient in every element's coefficients, of length n."""
-        return self.objective.sums_by_element(self.gradient**2)
+    def model(self, elements: IndexArray) -> SparseObjective | None:
+        """Return the second-order model of ``u`` around the fit, on some elements; None if there is none.
+
+        Its elements are numbered by their positions in ``elements``. See ``SparseObjective.second_order``.
+        """
+        return None
 
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
         """Return, for every move, a valid M in the directions that it touches."""
@@ -468,6 +367,63 @@ class SparseState(State):
     def _settle(self, support: IndexArray) -> None:
         self.support = support
         self.value, values = self.objective._fit(support)
-        self._coef = self.objective._embed(support, values)
+        self._coef = embed(self.objective, support, values)
         self._gradient = None
         self.n_evaluations += 1
+
+
+class Groups:
+    """Which coefficients belong to each element, where elements have several: groups of columns, classes.
+
+    ``begin[e] : begin[e + 1]`` is where the rows of ``coef`` that belong to element e stand in ``rows``.
+
+    >>> groups = Groups(np.array([0, 2, 3]), np.array([0, 2, 1]))  # element 0 has rows 0 and 2
+    >>> groups.members(np.array([0]))
+    array([0, 2])
+    >>> groups.sums(np.array([1.0, 5.0, 2.0]))
+    array([3., 5.])
+    """
+
+    def __init__(self, begin: IndexArray, rows: IndexArray) -> None:
+        self._begin, self._rows = begin, rows
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows ``coef`` has."""
+        return len(self._rows)
+
+    def members(self, elements: IndexArray) -> IndexArray:
+        """Return the rows of ``coef`` that belong to elements, in their order."""
+        parts = [self._rows[self._begin[e] : self._begin[e + 1]] for e in elements]
+        return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return the sum over each element's coefficients of values in the shape of ``coef``."""
+        by_row = values.reshape(self.n_rows, -1).sum(axis=1)
+        sums: FloatArray = np.add.reduceat(by_row[self._rows], self._begin[:-1])
+        return sums
+
+
+def rows_of(objective: SparseObjective, elements: IndexArray) -> IndexArray:
+    """Return the rows of ``coef`` that belong to elements."""
+    return elements if objective.groups is None else objective.groups.members(elements)
+
+
+def embed(objective: SparseObjective, support: IndexArray, values: FloatArray) -> FloatArray:
+    """Return coefficients of a set as those of all elements, zero outside."""
+    rows = objective.n if objective.groups is None else objective.groups.n_rows
+    coef = np.zeros((rows, *np.shape(values)[1:]))
+    coef[rows_of(objective, support)] = values
+    return coef
+
+
+def coef_norms2(state: SparseState) -> FloatArray:
+    """Return the squared length of each element's coefficients."""
+    groups = state.objective.groups
+    return state.coef**2 if groups is None else groups.sums(state.coef**2)
+
+
+def gradient_norms2(state: SparseState) -> FloatArray:
+    """Return the squared length of the gradient in each element's coefficients."""
+    groups = state.objective.groups
+    return state.gradient**2 if groups is None else groups.sums(state.gradient**2)

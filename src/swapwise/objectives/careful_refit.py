@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from swapwise.checks import FloatArray
-from swapwise.kernels.glm import ARMIJO, STALLED
+from swapwise.checks import SMALLEST, FloatArray
+from swapwise.kernels.glm import ARMIJO, UNCONVERGED
 from swapwise.numerics import SUM
-from swapwise.objectives.model_data import SMALLEST
 
 # A basis is orthonormal with respect to weights; where the curvature has become very different from them, it
 # is replaced by one for the curvature. Two or three are enough but for likelihoods without a maximum.
@@ -67,7 +66,7 @@ class RefitProblem:
 def careful_refit(problem: RefitProblem, theta: FloatArray) -> tuple[float, FloatArray, bool]:
     """Return the maximum of ``u``, where it is, and whether it was reached, starting from θ.
 
-    Columns that others span need a penalty ρ > 0, if ever so small; see ``IN_DOUBLE``.
+    Columns that others span need a penalty ρ > 0, if ever so small; see ``FLOAT64_PRECISION``.
 
     >>> def derivatives(eta):  # of -‖y - η‖²/2 with y = (0, 1)
     ...     return -float(((np.arange(2) - eta[0]) ** 2).sum()) / 2, np.arange(2) - eta, np.ones((1, 1, 2))
@@ -161,7 +160,7 @@ class _Climb:
         ``is_fresh`` says that the basis was made where the climb begins: with one level, the Hessian is then
         the identity but for samples that are too flat to matter, whatever its eigenvalues say.
         """
-        enough = max(STALLED * self.problem.tol, VALUE_ROUNDING)
+        enough = max(UNCONVERGED * self.problem.tol, VALUE_ROUNDING)
         is_white = is_fresh and self.point.shape[1] == 1
         for number in range(STEPS_PER_BASIS):
             sizes, directions, slope = self._second_order()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count
-from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.base import SparseObjective, embed, rows_of
 from swapwise.objectives.custom_objective import short
 
 # Steps of differences, relative to the coefficient (or 1). One of them is neither so long that the function
@@ -160,7 +160,7 @@ class Inspection:
 
     def _check_constants(self, point: FloatArray, found: FloatArray, doubt: FloatArray) -> None:
         """Check that no coordinate curves by more than is said, and no direction by less."""
-        if not self.objective.single:  # constants are by element
+        if self.objective.groups is not None:  # constants are by element
             return
         room = CURVATURE_TOLERANCE * float(np.abs(found).max()) + float(np.linalg.norm(doubt))
         most = float(np.diag(found).max())
@@ -184,7 +184,7 @@ class Inspection:
         self, point: FloatArray, places: IndexArray, found: FloatArray, doubt: FloatArray
     ) -> str:
         """Say what is wrong with the Hessian, or nothing."""
-        if not self.objective.single:  # it is by element
+        if self.objective.groups is not None:  # it is by element
             return ""
         said = np.asarray(self.objective.hessian_at(point, places))
         if said.shape != found.shape:
@@ -217,14 +217,14 @@ class Inspection:
         """Check that a fit has the value of its coefficients, no slope, and nothing better around it."""
         name = f"the fit on the set {support.tolist()}"
         value, values = self.objective._fit(support)
-        coef = self.objective._embed(support, values).ravel()
+        coef = embed(self.objective, support, values).ravel()
         room = VALUE_TOLERANCE * max(self.size, abs(value))
         if abs(self._value(coef) - value) > room:
             raise ValueError(
                 f"{name} has the value {value:.6g}, but value_at its coefficients is {self._value(coef):.6g}"
             )
         inside = np.zeros(self.shape)
-        inside[self.objective.members(support)] = 1.0
+        inside[rows_of(self.objective, support)] = 1.0
         slope = inside.ravel() * self._gradient(coef)
         worst = int(np.argmax(np.abs(slope)))
         if abs(slope[worst]) > FLAT * self.steepest:

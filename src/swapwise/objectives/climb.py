@@ -10,12 +10,13 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.numerics import SUM
+from swapwise.objectives.base import embed
 
 if TYPE_CHECKING:
     from swapwise.objectives.custom_objective import CustomObjective
 
 # L-BFGS begins anew, with no memory, where it stopped before its end.
-NEWTON_STEPS, LBFGS_STEPS, LBFGS_STARTS = 100, 500, 3
+MOST_NEWTON_STEPS, LBFGS_STEPS, LBFGS_STARTS = 100, 500, 3
 
 # A Newton step that promises less than this, relative to the values at play, is the last one: what is left
 # after it is smaller by orders of magnitude.
@@ -30,7 +31,7 @@ LONGEST_STEP = 100.0
 SHORTEST_SHARE = 1 / 64
 
 # A fit whose slope promises more than this, relative to the values at play, did not come to its end.
-STALLED = 1e-5
+CONVERGED_SLOPE = 1e-5
 
 # Coefficients beyond this are on their way to infinity.
 LARGEST_COEFFICIENT = 1e8
@@ -66,7 +67,7 @@ class Climb:
         """Whether the slope promises next to nothing, or is rounding of what it was at zero."""
         slope, reach = np.abs(self.slope), max(1.0, float(np.abs(self.point).max()))
         steepest = float(np.abs(self.objective._slope_at_zero).max())
-        return bool(slope.sum() * reach <= STALLED * self.size or slope.max() <= SUM * steepest)
+        return bool(slope.sum() * reach <= CONVERGED_SLOPE * self.size or slope.max() <= SUM * steepest)
 
     def to_the_top(self) -> None:
         """Climb by Newton steps where they get on, and by L-BFGS where they do not or there is no Hessian."""
@@ -78,8 +79,8 @@ class Climb:
 
     def _by_newton(self) -> bool:
         """Take Newton steps to the end, or until one has to be cut too short; return whether none had."""
-        for _ in range(NEWTON_STEPS):
-            coef = self.objective._embed(self.support, self.point)
+        for _ in range(MOST_NEWTON_STEPS):
+            coef = embed(self.objective, self.support, self.point)
             step = _newton_step(self.objective.hessian_at(coef, self.support), self.slope)
             longest = LONGEST_STEP * max(1.0, float(np.abs(self.point).max()))
             step *= min(1.0, longest / max(float(np.abs(step).max()), longest))
@@ -132,7 +133,7 @@ class Climb:
     def _look(self, point: FloatArray) -> tuple[float, FloatArray]:
         """Return u and its slope, minus infinity where u is not defined."""
         self.clock.check()
-        value, slope = self.objective._call(self.objective._embed(self.support, point))
+        value, slope = self.objective._call(embed(self.objective, self.support, point))
         far = np.abs(point).max() > LARGEST_COEFFICIENT  # a trial that leads down is no sign of anything
         if value == np.inf or (far and value > self.value):
             raise NoMaximumError(

@@ -44,8 +44,8 @@ class CountedIsing(StreamedIsing):
         super().__init__(ChunkedMatrix(ArrayBlocks(samples, len(samples))), ridge, fields, edges)
 
     # What needs the samples has them, and what would be read ahead is not far.
-    blocks = IsingPseudoLikelihood.blocks
-    fit_seconds = IsingPseudoLikelihood.fit_seconds
+    summands = IsingPseudoLikelihood.summands
+    _fit_seconds = IsingPseudoLikelihood._fit_seconds
     hessian_at = IsingPseudoLikelihood.hessian_at
     value_at = IsingPseudoLikelihood.value_at
     gradient_with = IsingPseudoLikelihood.gradient_with

@@ -11,8 +11,9 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, as_count, as_elements, as_real, is_number, warn
 from swapwise.clock import Clock, OutOfTime
 from swapwise.moves import MoveBatch
-from swapwise.objectives.base import SparseObjective, SparseState
+from swapwise.objectives.base import SparseObjective, SparseState, embed
 from swapwise.objectives.climb import Climb, NoMaximumError
+from swapwise.objectives.fit_bounds import missed_at_most, missed_by_model
 
 ValueAndGrad = Callable[[FloatArray], tuple[float, FloatArray]]
 HessianBlock = Callable[[FloatArray, IndexArray], FloatArray]
@@ -219,9 +220,10 @@ class CustomObjective(SparseObjective):
                 pass  # the point that was reached by then has a bound too, if a poorer one
             except NoMaximumError:
                 return np.inf
-            value, coef = climb.value - self._at_zero, self._embed(support, climb.point)
-            by_model = self._model_gain(support, climb.slope, self.hessian_at(coef, support), value)
-        return value + min(self._missed(climb.slope), by_model)
+            value, coef = climb.value - self._at_zero, embed(self, support, climb.point)
+            curvature = self.hessian_at(coef, support)
+            by_model = missed_by_model(self, support, value, climb.slope, curvature)
+        return value + min(missed_at_most(self, climb.slope), by_model)
 
 
 class CustomObjectiveState(SparseState):
@@ -252,7 +254,7 @@ class CustomObjectiveState(SparseState):
     def _settle(self, support: IndexArray) -> None:
         self.support = support
         self.value, values = self.objective.fit_from(support, self._coef[support])
-        self._coef = self.objective._embed(support, values)
+        self._coef = embed(self.objective, support, values)
         self._gradient = None
         self.n_evaluations += 1
 

@@ -9,24 +9,25 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, as_real, as_vector, warn
+from swapwise.checks import (
+    FloatArray,
+    IndexArray,
+    as_elements,
+    as_matrix,
+    as_real,
+    as_vector,
+    require_scale,
+    warn,
+)
+from swapwise.clock import Clock
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked
 from swapwise.data.streamed import StreamedDesign
-from swapwise.kernels.families import GAUSSIAN
-from swapwise.numerics import precision_of
-from swapwise.objectives.base import QUICK_FIT, SparseState
-from swapwise.objectives.factors import dependencies_among, rounding_of
-from swapwise.objectives.least_squares import LeastSquares
-from swapwise.objectives.likelihood_curvature import LikelihoodCurvature
-from swapwise.objectives.model_data import (
-    SMALLEST,
-    centred,
-    largest_entries,
-    read_columns,
-    read_groups,
-    require_scale,
-)
+from swapwise.kernels import GAUSSIAN
+from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
+from swapwise.objectives.active_set import dependencies_among, rounding_of
+from swapwise.objectives.base import Groups, SparseObjective, rows_of
+from swapwise.objectives.fit_bounds import QUICK_FIT, fit_bound
 from swapwise.threads import few_threads
 
 if TYPE_CHECKING:
@@ -41,17 +42,24 @@ FIT_TOLERANCE = 1e-14
 # predictor of some samples. Elsewhere the late ones are smaller by orders of magnitude.
 RUNAWAY_STEP = 0.1
 
-# What the curvature of a sample may be at the least, relative to the largest, in a second-order model: with
+# The least curvature of a sample, relative to the largest, in a second-order model: with
 # less, the response that Newton's step would fit knows no bounds.
-LEAST_CURVATURE = 1e-8
+LEAST_MODEL_WEIGHT = 1e-8
 
+
+# A column whose mean is this small, relative to its largest entry, is centred but for rounding.
+CENTRED = 1e-12
 
 # What a fit takes, as measured on one core of a common computer: steps; products of columns (by a library of
 # linear algebra) and of entries of the matrix (in a loop of our own) per second.
-NEWTON_STEPS, PRODUCTS_PER_SECOND, PIVOTS_PER_SECOND = 12, 1e10, 1e10
+GLM_NEWTON_STEPS, GLM_PRODUCTS_PER_SECOND, GLM_PIVOTS_PER_SECOND = 12, 1e10, 1e10
 
 
-class GeneralizedLinear(LikelihoodCurvature):
+# Eigenvalues of larger matrices than this are bounded by traces.
+EIGENVALUES_UP_TO = 2000
+
+
+class GeneralizedLinear(SparseObjective):
     """A log-likelihood of ``y`` given ``Xw + intercept``, with whole columns or groups of them as elements.
 
     A subclass names its ``family`` and reads its target. Weights of samples are normalised to sum to one, so
@@ -60,10 +68,15 @@ class GeneralizedLinear(LikelihoodCurvature):
 
     #: Number of the family in ``swapwise.kernels.glm``
     family: int
+    #: What the second derivative of the log-likelihood in η does not exceed; None if nothing
+    steepest: float | None = None
+    #: One per row, centred if there is an intercept
+    columns: FloatArray
     #: How the warning about coefficients without a maximum begins
     runaway: str = "the likelihood has no maximum"
     #: Scores of classes from the numbers that are fitted; one number is its own score
     basis: FloatArray = np.ones((1, 1))
+    second_order = True
 
     def __new__(cls, X: Any = None, *arguments: Any, **options: Any) -> Self:
         """Return an objective of the kind that reads X as it is stored; nothing is read yet."""
@@ -92,6 +105,8 @@ class GeneralizedLinear(LikelihoodCurvature):
         self._read_columns(X)
         self._begin, self._members, self.group_labels = read_groups(groups, self.n_features)
         self.n = len(self._begin) - 1
+        if self.n < self.n_features or self.n_levels > 1:
+            self.groups, self.second_order = Groups(self._begin, self._members), False
         self.offset = np.zeros((self.basis.shape[1], self.n_samples))
         if offset is not None:
             self.offset[:] = as_vector(offset, self.n_samples, "offset")
@@ -114,7 +129,8 @@ class GeneralizedLinear(LikelihoodCurvature):
     def _read_columns(self, X: Any) -> None:
         """Set ``n_features``, the columns, and what is taken off them."""
         columns = read_columns(X)
-        self.precision = precision_of(getattr(X, "dtype", None) == np.float32)
+        is_float32 = getattr(X, "dtype", None) == np.float32
+        self.precision = FLOAT32_PRECISION if is_float32 else FLOAT64_PRECISION
         self.n_features = len(columns)
         # With an intercept, a shift of columns changes nothing else, and centred they are best for numerics.
         shifted = (
@@ -135,27 +151,8 @@ class GeneralizedLinear(LikelihoodCurvature):
 
     @property
     def n_levels(self) -> int:
-        """How many numbers are fitted a column."""
+        """How many numbers are fitted per column."""
         return self.basis.shape[1]
-
-    @property
-    def single(self) -> bool:  # type: ignore[override]
-        """Whether every element has one coefficient."""
-        return self.n == self.n_features and self.n_levels == 1
-
-    def members(self, elements: IndexArray) -> IndexArray:
-        """Return the columns of elements, in their order."""
-        if self.n == self.n_features:
-            return elements
-        parts = [self._members[self._begin[e] : self._begin[e + 1]] for e in elements]
-        return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
-
-    def sums_by_element(self, values: FloatArray) -> FloatArray:
-        """Return for every element the sum of a value of its coefficients."""
-        by_column = values.reshape(self.n_features, -1).sum(axis=1)
-        if self.n == self.n_features:
-            return by_column
-        return np.add.reduceat(by_column[self._members], self._begin[:-1])
 
     # -- fits ---------------------------------------------------------------------------------------
 
@@ -189,7 +186,7 @@ class GeneralizedLinear(LikelihoodCurvature):
 
     def _penalties(self, support: IndexArray) -> FloatArray:
         """Return the penalties of a fit: of its columns, and none of the intercept."""
-        return np.append(self._ridges[self.members(support)], np.zeros(int(self.fit_intercept)))
+        return np.append(self._ridges[rows_of(self, support)], np.zeros(int(self.fit_intercept)))
 
     def start(self, support: Iterable[int] = ()) -> GeneralizedLinearState:
         """Return a state at ``support``, whose refits begin where the last one ended."""
@@ -199,7 +196,7 @@ class GeneralizedLinear(LikelihoodCurvature):
 
     def no_coefficients(self, support: IndexArray) -> FloatArray:
         """Return parameters to begin a refit with: all coefficients zero."""
-        rows = len(self.members(support))
+        rows = len(rows_of(self, support))
         theta = np.zeros((rows + self.fit_intercept, self.n_levels))
         if self.fit_intercept:
             theta[-1] = self._intercept_alone
@@ -259,10 +256,10 @@ class GeneralizedLinear(LikelihoodCurvature):
         alone: FloatArray,
     ) -> tuple[float, FloatArray, bool]:
         """Go on where plain Newton steps ended; return value, parameters, and whether they are the best."""
-        from swapwise.objectives.careful_refit import STALLED, RefitProblem, careful_refit
+        from swapwise.objectives.careful_refit import UNCONVERGED, RefitProblem, careful_refit
 
         tol = FIT_TOLERANCE * self.scale
-        if self._perfect - value <= STALLED * tol:
+        if self._perfect - value <= UNCONVERGED * tol:
             return value, theta, True
         problem = RefitProblem(self.derivatives, chosen, offset, self.weight, ridge, tol)
         fits = [(value, theta, False)]
@@ -301,18 +298,13 @@ class GeneralizedLinear(LikelihoodCurvature):
         """Return the coefficients as they are fitted, one row a column."""
         return coef[:, None] if self.n_levels == 1 else coef @ self.basis
 
-    def _embed(self, support: IndexArray, values: FloatArray) -> FloatArray:
-        coef = np.zeros((self.n_features, *values.shape[1:]))
-        coef[self.members(support)] = values
-        return coef
-
     def intercept(self, support: Iterable[int]) -> Any:
         """Return the intercept of the fit on ``support``: a number, or one a class."""
         elements = as_elements(support, self.n, "the support")
         if not self.fit_intercept:
             return 0.0 if self.n_levels == 1 else np.zeros(len(self.basis))
         _, theta = self.fit_from(elements, self.no_coefficients(elements))
-        shift = self._means[self.members(elements)] @ theta[:-1]
+        shift = self._means[rows_of(self, elements)] @ theta[:-1]
         scores = self.scores_of(theta[-1:] - shift)[0]
         return float(scores) if self.n_levels == 1 else scores
 
@@ -370,23 +362,36 @@ class GeneralizedLinear(LikelihoodCurvature):
         penalty = self._ridges if coef.ndim == 1 else self._ridges[:, None]
         return self.scores_of(self.columns @ slope.T) - penalty * coef
 
-    def value_and_gradient(self, coef: FloatArray) -> tuple[float, FloatArray]:
+    def _value_and_gradient(self, coef: FloatArray) -> tuple[float, FloatArray]:
         """Return the value and the gradient at ``w``, with one fit of the intercept."""
         eta = self._without_intercept(coef)
         likelihood, intercept = self._intercept_on(eta)
         _, slope, _ = self.derivatives(eta + intercept[:, None])
         return likelihood - self._penalty_at(coef) - self._null, self._gradient(slope, coef)
 
-    def fit_seconds(self, support: IndexArray) -> float:
+    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
+        """Return what f(support) does not exceed."""
+        return fit_bound(
+            self,
+            support,
+            clock,
+            seconds=self._fit_seconds(support),
+            value_and_gradient=self._value_and_gradient,
+            slope_and_curvature=None if self.groups is None else self._slope_and_curvature,
+            dependencies=self.dependencies,
+        )
+
+    def _fit_seconds(self, support: IndexArray) -> float:
         """Return about how many seconds a fit takes: Newton steps that factor a matrix each."""
-        return self._newton_seconds(len(self.members(support)) * self.n_levels)
+        return self._newton_seconds(len(rows_of(self, support)) * self.n_levels)
 
     def _newton_seconds(self, size: int) -> float:
-        return NEWTON_STEPS * (self.n_samples * size**2 / PRODUCTS_PER_SECOND + size**3 / PIVOTS_PER_SECOND)
+        products = self.n_samples * size**2 / GLM_PRODUCTS_PER_SECOND
+        return GLM_NEWTON_STEPS * (products + size**3 / GLM_PIVOTS_PER_SECOND)
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian at ``w`` for some elements; the intercept moves along."""
-        if not self.single:
+        if self.groups is not None:
             raise NotImplementedError("the Hessian is for elements that are single columns")
         curve = self.derivatives(self.predictor(coef))[2][0, 0]
         chosen = self.columns[elements]
@@ -398,7 +403,7 @@ class GeneralizedLinear(LikelihoodCurvature):
         """Return how many linear dependencies there are among columns, by level; None if not certain."""
         if self.ridge > 0 or self.streamed:
             return None
-        rows = self.members(elements)
+        rows = rows_of(self, elements)
         found = dependencies_among(self.columns[rows] * np.sqrt(self.weight), least, self._rounding_of(rows))
         return None if found is None else found * self.n_levels
 
@@ -406,12 +411,9 @@ class GeneralizedLinear(LikelihoodCurvature):
         lengths = np.sqrt(np.maximum(self._squared_lengths()[rows], np.finfo(float).tiny))
         return rounding_of(len(rows), float((np.abs(self._means[rows]) / lengths).max(initial=0.0)))
 
-    def _slope_and_curvature(
-        self, support: IndexArray, coef: FloatArray
-    ) -> tuple[FloatArray, FloatArray | None]:
-        if self.single:
-            return super()._slope_and_curvature(support, coef)
-        rows, levels = self.members(support), self.n_levels
+    def _slope_and_curvature(self, support: IndexArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the gradient in the coefficients of grouped elements, and minus the Hessian, by level."""
+        rows, levels = rows_of(self, support), self.n_levels
         _, slopes, curve = self.derivatives(self.predictor(coef))
         curve = curve + curve.swapaxes(0, 1)  # which has its upper half only
         curve[np.diag_indices(levels)] /= 2
@@ -427,39 +429,96 @@ class GeneralizedLinear(LikelihoodCurvature):
             whole = whole[:-levels, :-levels] - across @ np.linalg.pinv(own, hermitian=True) @ across.T
         return slope.ravel(), whole
 
-    def quadratic_model(self, state: SparseState, elements: IndexArray) -> LeastSquares | None:
-        """Return the second-order model around a state as least squares on some columns.
-
-        The weights are the curvature there, the response is the one that Newton's step would fit.
-        """
-        if not self.single:
-            return None
-        eta = self.predictor(state.coef)
-        _, slope, curve = self.derivatives(eta)
-        steepest = float(curve.max())
-        if steepest < SMALLEST:
-            return None
-        weight = np.maximum(curve[0, 0], LEAST_CURVATURE * steepest)
-        response = eta[0] - self.offset[0] + slope[0] / weight
-        columns = self.columns[elements]
-        if self.fit_intercept:
-            share = weight / weight.sum()
-            columns = columns - (columns @ share)[:, None]
-            response = response - response @ share
-        root = np.sqrt(weight / steepest)
-        return LeastSquares((columns * root).T, response * root, self.ridge / steepest)
-
-    def promises(self, state: SparseState) -> FloatArray:
-        """Return what a step of Newton's method in each element's own coefficients promises."""
-        if not self.single:
-            return super().promises(state)
-        from swapwise.kernels import glm
-
-        curve = self.derivatives(self.predictor(state.coef))[2][0, 0]
-        squares = glm.weighted_squares(self.columns, curve) + self.ridge
-        return np.divide(state.pull, 2 * squares, out=np.zeros(self.n), where=squares > 0)
-
     @cached_property
     def largest_entries(self) -> FloatArray:
         """The largest absolute value in every column."""
         return largest_entries(self.columns)
+
+    # -- constants ---------------------------------------------------------------------------------
+
+    def curvature(self, columns: IndexArray) -> FloatArray | None:
+        """Return columns of ``steepest · Σ_s ω_s (x_s − x̄)(x_s − x̄)ᵀ + ridge``, where that is known.
+
+        The mean x̄ is zero without an intercept, which only takes curvature away: the more, the better it
+        follows; the mean is one choice of it.
+        """
+        if self.steepest is None or self.groups is not None:
+            return None
+        block = self.steepest * self.columns @ (self.columns[columns] * self.weight).T
+        block[columns, np.arange(len(columns))] += self.ridge
+        return block
+
+    @cached_property
+    def _squares(self) -> FloatArray:
+        """For every element, a bound of what its columns curve the likelihood by."""
+        squares = np.einsum("js,js,s->j", self.columns, self.columns, self.weight)
+        by_element = squares if self.groups is None else self.groups.sums(squares)
+        return (self.steepest or 0.0) * by_element
+
+    @cached_property
+    def _largest_eigenvalue(self) -> float:
+        if min(self.columns.shape) > EIGENVALUES_UP_TO:
+            return np.inf
+        rows = self.columns * np.sqrt(self.weight)
+        small = rows @ rows.T if len(rows) <= rows.shape[1] else rows.T @ rows
+        return (self.steepest or 0.0) * float(np.linalg.eigvalsh(small)[-1]) * (1 + 1e-12)
+
+    def smoothness(self, t: int) -> float:
+        """Return a valid M_{s,t}, where the likelihood has one: from the t longest columns."""
+        if self.steepest is None:
+            return super().smoothness(t)
+        longest = np.sort(self._squares)[::-1][: max(t, 1)]
+        return min(float(longest.sum()), self._largest_eigenvalue) + self.ridge
+
+    def strong_concavity(self, t: int) -> float:
+        """Return the ridge: the likelihood itself may be flat far out."""
+        return self.ridge
+
+
+def read_columns(X: ArrayLike) -> FloatArray:
+    """Return the columns of a matrix, one per row."""
+    matrix = as_matrix(X, "X")
+    if 0 in matrix.shape:
+        raise ValueError(f"X must have at least one sample and one feature, got shape {matrix.shape}")
+    columns = np.ascontiguousarray(matrix.T)
+    require_scale(largest_entries(columns), "column {} of X")
+    return columns
+
+
+def largest_entries(columns: FloatArray) -> FloatArray:
+    """Return the largest absolute value in every column, given one per row."""
+    return np.maximum(columns.max(axis=1), -columns.min(axis=1))
+
+
+def centred(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the columns less their weighted means, and these; what is centred already stays as it is."""
+    means = columns @ (weight / weight.sum())
+    if (np.abs(means) <= CENTRED * largest_entries(columns)).all():
+        return columns, np.zeros_like(means)
+    return columns - means[:, None], means
+
+
+def read_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
+    """Return weights of the samples that sum to one."""
+    if sample_weight is None:
+        return np.full(n_samples, 1.0 / n_samples)
+    weight = as_vector(sample_weight, n_samples, "sample_weight", non_negative=True)
+    if not weight.any():
+        raise ValueError("sample_weight must have a positive entry, got zeros only")
+    return weight / weight.sum()
+
+
+def read_groups(
+    groups: Iterable[Hashable] | None, n_features: int
+) -> tuple[IndexArray, IndexArray, list[Hashable] | None]:
+    """Return where each group begins, the columns group by group, and the labels in order of appearance."""
+    if groups is None:
+        return np.arange(n_features + 1), np.arange(n_features), None
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise TypeError(f"groups must hold one label for each column, got {groups!r}")
+    number: dict[Hashable, int] = {}
+    codes = np.array([number.setdefault(label, len(number)) for label in groups], dtype=np.intp)
+    if len(codes) != n_features:
+        raise ValueError(f"groups must hold one label for each of the {n_features} columns, got {len(codes)}")
+    sizes = np.bincount(codes, minlength=len(number))
+    return np.append(0, np.cumsum(sizes)).astype(np.intp), np.argsort(codes, kind="stable"), list(number)

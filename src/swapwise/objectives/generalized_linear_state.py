@@ -8,13 +8,19 @@ from functools import partial
 import numpy as np
 
 from swapwise.budget import Budget
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import SMALLEST, FloatArray, IndexArray
+from swapwise.data.design import ColumnArray
 from swapwise.kernels import glm
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
-from swapwise.objectives.addition_bounds import AdditionBounds
-from swapwise.objectives.base import SparseState, best_of_batches, magnitude
-from swapwise.objectives.generalized_linear import FIT_TOLERANCE, MAX_STEPS, GeneralizedLinear
-from swapwise.objectives.outlook import Outlook
+from swapwise.objectives.base import SparseState, best_of_batches, embed, gradient_norms2, magnitude, rows_of
+from swapwise.objectives.generalized_linear import (
+    FIT_TOLERANCE,
+    LEAST_MODEL_WEIGHT,
+    MAX_STEPS,
+    GeneralizedLinear,
+)
+from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.second_order import AdditionBounds, SecondOrderModel
 from swapwise.threads import few_threads
 
 # Bounds and refits are right to about 1e-12 of the values. What is below the incumbent by less than this is
@@ -40,7 +46,7 @@ class GeneralizedLinearState(SparseState):
         self.support = support
         self.value, self._theta = self.objective.fit_from(support, self._theta)
         chosen = len(self._theta) - self.objective.fit_intercept
-        self._coef = self.objective._embed(support, self.objective.scores_of(self._theta[:chosen]))
+        self._coef = embed(self.objective, support, self.objective.scores_of(self._theta[:chosen]))
         self._gradient = None
         self._scored = {}
         self.n_evaluations += 1
@@ -54,10 +60,42 @@ class GeneralizedLinearState(SparseState):
     def _parameters_on(self, support: IndexArray) -> FloatArray:
         """Return the parameters of another set to begin with: those that both sets have, else zeros."""
         objective = self.objective
-        before, after = objective.members(self.support), objective.members(support)
+        before, after = rows_of(objective, self.support), rows_of(objective, support)
         rows = np.zeros((objective.n_features, objective.n_levels))
         rows[before] = self._theta[: len(before)]
         return np.vstack([rows[after], self._theta[len(before) :]])
+
+    def screening_scores(self) -> FloatArray:
+        """Return what a Newton step in each element's own coefficient is predicted to gain."""
+        objective = self.objective
+        if objective.groups is not None:
+            return super().screening_scores()
+        curve = objective.derivatives(objective.predictor(self.coef))[2][0, 0]
+        squares = glm.weighted_squares(objective.columns, curve) + objective.ridge
+        return np.divide(gradient_norms2(self), 2 * squares, out=np.zeros(objective.n), where=squares > 0)
+
+    def model(self, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around the fit as least squares on some columns.
+
+        The weights are the curvature there, the response is the one that Newton's step would fit.
+        """
+        objective = self.objective
+        if objective.groups is not None:
+            return None
+        eta = objective.predictor(self.coef)
+        _, slope, curve = objective.derivatives(eta)
+        steepest = float(curve.max())
+        if steepest < SMALLEST:
+            return None
+        weight = np.maximum(curve[0, 0], LEAST_MODEL_WEIGHT * steepest)
+        response = eta[0] - objective.offset[0] + slope[0] / weight
+        columns = objective.columns[elements]
+        if objective.fit_intercept:
+            share = weight / weight.sum()
+            columns = columns - (columns @ share)[:, None]
+            response = response - response @ share
+        root = np.sqrt(weight / steepest)
+        return LeastSquares(ColumnArray(columns * root), response * root, objective.ridge / steepest)
 
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return exact gains: one warm-started refit a move, unless it was scored from this set before."""
@@ -94,7 +132,7 @@ class GeneralizedLinearState(SparseState):
 
     def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
         """Return the best move that gains more than ``incumbent``; most moves are left out by bounds."""
-        if not self.objective.single:
+        if self.objective.groups is not None:
             return super().find_best(batches, incumbent, budget)
         prune = partial(self.unpruned, budget=budget)
         return best_of_batches(self, batches, incumbent, budget, prune=prune)
@@ -128,7 +166,7 @@ class GeneralizedLinearState(SparseState):
         return listed.take(np.array(sorted(refits.done), dtype=np.intp))
 
     def _expected(
-        self, additions: AdditionBounds | Outlook, row: IndexArray, dropped: IndexArray
+        self, additions: AdditionBounds | SecondOrderModel, row: IndexArray, dropped: IndexArray
     ) -> FloatArray:
         """Return what the second-order model expects of swaps: the formula of least squares, halved."""
         if additions.inverse is None:

@@ -9,7 +9,7 @@ import numpy as np
 from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.kernels.statuses import DEPENDENT, GOING_ON
+from swapwise.kernels import DEPENDENT, GOING_ON
 from swapwise.moves import NOTHING, Move, Step
 from swapwise.numerics import TIE
 
@@ -62,7 +62,7 @@ class GramSearch:
         With ``well_conditioned``, the search ends where a column is nearly spanned by the chosen ones. Cut
         short by the clock, the moves so far are kept in the budget.
         """
-        from swapwise.kernels import climb as kernel
+        from swapwise.kernels import swaps
 
         tableau = self._tableau(start)
         elements, counts, explained = tableau[0], tableau[-2], tableau[-1]
@@ -74,7 +74,7 @@ class GramSearch:
             budget.check()
             # The elements of the start come in first, one per round.
             rounds = min(per_call, len(start) - int(counts[1]) + most - len(steps))
-            status, evaluated, moves, gains = kernel.climb(
+            status, evaluated, moves, gains = swaps.best_moves(
                 *self._problem, tableau, start, self._total, self._tol, TIE, share, rounds
             )
             if status == DEPENDENT:

@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import IndexArray, as_matrix, as_real, as_vector
 from swapwise.clock import Clock
-from swapwise.kernels.families import GAUSSIAN
-from swapwise.objectives.base import QUICK_FIT
-from swapwise.objectives.factors import explained_in_full
-from swapwise.objectives.generalized_linear import GeneralizedLinear
-from swapwise.objectives.least_squares import LeastSquares
-from swapwise.objectives.model_data import read_weight
+from swapwise.kernels import GAUSSIAN
+from swapwise.objectives.active_set import explained_in_full
+from swapwise.objectives.base import rows_of
+from swapwise.objectives.fit_bounds import QUICK_FIT
+from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
 
 
 class GroupLeastSquares(GeneralizedLinear):
@@ -46,7 +45,7 @@ class GroupLeastSquares(GeneralizedLinear):
 
     family = GAUSSIAN
     steepest = 1.0
-    quadratic = True
+    curvature_is = "hessian"
 
     def __init__(
         self,
@@ -66,13 +65,11 @@ class GroupLeastSquares(GeneralizedLinear):
         super().__init__(X, target, as_real(ridge, "ridge") * unit / mass, weight * unit, None, False, groups)
         self.scale = 1.0
 
-    doubt = LeastSquares.doubt
-
     def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
         """Return what R² does not exceed; nearly collinear columns count in full, as in least squares."""
-        if not len(support) or self.fit_seconds(support) > QUICK_FIT:
+        if not len(support) or self._fit_seconds(support) > QUICK_FIT:
             return super().upper_bound(support, clock)
-        root, rows = np.sqrt(self.weight), self.members(support)
+        root, rows = np.sqrt(self.weight), rows_of(self, support)
         columns, y = self.columns[rows] * root, self.target * root
         explained = explained_in_full(columns, y, self.ridge, self.precision, self._rounding_of(rows))
         return min(1.0, explained / float(y @ y)) if y.any() else 0.0

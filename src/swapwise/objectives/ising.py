@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_real, warn
+from swapwise.clock import Clock
 from swapwise.moves import MoveList
-from swapwise.objectives.base import Block, SparseObjective
+from swapwise.objectives.base import SparseObjective, Summand
+from swapwise.objectives.fit_bounds import fit_bound
 from swapwise.objectives.ising_parts import (
     MAX_STEPS,
     best_biases,
@@ -45,7 +47,7 @@ GAIN_TOLERANCE = 1e-13
 ROWS_WORTH_THREADS = 64
 
 # What a fit takes, as measured on one core of a common computer: steps, and products per second.
-NEWTON_STEPS, PRODUCTS_PER_SECOND = 8, 2e9
+ISING_NEWTON_STEPS, ISING_PRODUCTS_PER_SECOND = 8, 2e9
 
 
 class IsingPseudoLikelihood(SparseObjective):
@@ -110,6 +112,8 @@ class IsingPseudoLikelihood(SparseObjective):
         if not isinstance(fields, (bool, np.bool_)):
             raise TypeError(f"fields must be True or False, got {fields!r}")
         self.fields = bool(fields)
+        # The Hessian at no coupling attains it, unless fields are fitted, which take some of it away.
+        self.curvature_is = "bound" if self.fields else "attained"
         self.tail, self.head = read_edges(edges, self.n_vertices)
         self.n = len(self.tail)
         self._warned_of_separation = self._warned_of_doubt = False
@@ -150,12 +154,16 @@ class IsingPseudoLikelihood(SparseObjective):
         """The value of a perfect prediction."""
         return -self._at_zero
 
-    def fit_seconds(self, support: IndexArray) -> float:
+    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
+        """Return what f(support) does not exceed."""
+        return fit_bound(self, support, clock, seconds=self._fit_seconds(support))
+
+    def _fit_seconds(self, support: IndexArray) -> float:
         """Return about how many seconds a fit takes: Newton steps that factor a matrix each."""
         degrees = np.bincount(np.append(self.tail[support], self.head[support]), minlength=self.n_vertices)
         size = len(support) + self.n_vertices * self.fields
         products = self.n_samples * float((degrees.astype(float) ** 2).sum()) / 2 + float(size) ** 3 / 6
-        return NEWTON_STEPS * products / PRODUCTS_PER_SECOND
+        return ISING_NEWTON_STEPS * products / ISING_PRODUCTS_PER_SECOND
 
     def fit_from(self, support: IndexArray, parameters: FloatArray) -> tuple[float, FloatArray]:
         """Refit from given parameters (edges first, then fields) and return value and parameters."""
@@ -271,15 +279,15 @@ class IsingPseudoLikelihood(SparseObjective):
         largest = np.maximum(np.abs(self.spins).max(axis=1), np.finfo(float).tiny)
         return best_biases(slopes, (SURE + 2.0 * np.abs(self.spins * local).max(axis=1)) / largest)
 
-    def blocks(self, coef: FloatArray) -> list[Block]:
+    def summands(self, coef: FloatArray) -> list[Summand]:
         """Return one part for every vertex, priced so that both ends of an edge would keep ``coef``."""
-        from swapwise.objectives.ising_blocks import VertexBlock
+        from swapwise.objectives.ising_summands import VertexSummand
 
         pulls = self._pulls(coef, None)
         # What the head would gain more from the coupling than the tail; without ridge, prices know no bounds.
         price = (pulls[self.head, self.tail] - pulls[self.tail, self.head]) / 2 * (self.ridge > 0)
         alone = -np.logaddexp(0.0, -2.0 * self.spins * self.local_fields(np.zeros(self.n))).mean(axis=1)
-        blocks: list[Block] = []
+        parts: list[Summand] = []
         for vertex, spin in enumerate(self.spins):
             elements = np.flatnonzero((self.tail == vertex) | (self.head == vertex))
             is_tail = self.tail[elements] == vertex
@@ -287,8 +295,8 @@ class IsingPseudoLikelihood(SparseObjective):
             prices = np.where(is_tail, price[elements], -price[elements])
             field = spin if self.fields else None
             signals = self.spins[others] * spin
-            blocks.append(VertexBlock(elements, signals, field, self.ridge, prices, float(alone[vertex])))
-        return blocks
+            parts.append(VertexSummand(elements, signals, field, self.ridge, prices, float(alone[vertex])))
+        return parts
 
     # -- curvature ----------------------------------------------------------------------------------
 
@@ -297,11 +305,6 @@ class IsingPseudoLikelihood(SparseObjective):
         """The mean of ``x_u² x_v²`` for every edge: 1 for data of -1 and +1."""
         squares = self.spins**2
         return (squares @ squares.T / self.n_samples)[self.tail, self.head]
-
-    @property
-    def curvature_attained(self) -> bool:  # type: ignore[override]
-        """Whether the curvature is that of no coupling at all; the best fields take some of it away."""
-        return not self.fields
 
     def curvature(self, columns: IndexArray) -> FloatArray:
         """Return columns of minus the Hessian at no coupling, where every logistic loss curves the most.

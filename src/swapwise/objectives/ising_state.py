@@ -12,7 +12,7 @@ import numpy as np
 from swapwise.budget import Budget
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
-from swapwise.objectives.base import SparseState, best_of_batches, magnitude
+from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude
 from swapwise.objectives.ising import IsingPseudoLikelihood
 
 # A part of several drops is refitted, to bound the moves that drop more, if so many of them share it.
@@ -53,7 +53,7 @@ class IsingState(SparseState):
         self._scored = {}
         self.support = support
         self.value, self._parameters = self.objective.fit_from(support, self._parameters)
-        self._coef = self.objective._embed(support, self._parameters[: len(support)])
+        self._coef = embed(self.objective, support, self._parameters[: len(support)])
         self._gradient = None
         self.n_evaluations += 1
 

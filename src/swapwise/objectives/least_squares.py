@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, warn
-from swapwise.clock import Clock
-from swapwise.data.columns import Columns, Pool
-from swapwise.data.design import Design
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, require_scale, warn
+from swapwise.clock import Clock, while_listening
+from swapwise.data.design import Columns, ColumnSubset, Design, GramColumns
 from swapwise.data.open import open_design
-from swapwise.interrupts import while_listening
-from swapwise.numerics import ROUNDING, precision_of
-from swapwise.objectives.base import QUICK_FIT, SparseObjective, SparseState
-from swapwise.objectives.factors import Factor, dependencies_among, explained_in_full, factor, rounding_of
-from swapwise.objectives.model_data import require_scale
+from swapwise.numerics import ROUNDING
+from swapwise.objectives.active_set import Factor, dependencies_among, explained_in_full, factor, rounding_of
+from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.fit_bounds import QUICK_FIT
 from swapwise.threads import few_threads
 
 if TYPE_CHECKING:
@@ -27,34 +25,32 @@ if TYPE_CHECKING:
 # Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
 EIGENVALUES_UP_TO = 1000
 
-# How many products a singular value decomposition takes a second, as measured on one core.
-PRODUCTS_PER_SECOND = 1e9
+# How many products per second a singular value decomposition computes, as measured on one core.
+SVD_PRODUCTS_PER_SECOND = 1e9
 
 
 # Up to this many columns, and products, the inner products of all columns cost little.
 FEW_COLUMNS, FEW_PRODUCTS = 400, 10**7
 
 
-# Inner products of so few columns with some others are read off those with all others.
+# Inner products of no more columns than this with some others are read off those with all others.
 FEW = 8
 
-
-# Data that cost the same to read for few columns as for many are asked for so many more than are needed.
+# Data that cost the same to read for few columns as for many are asked for this share more than is needed.
 READ_AHEAD = 0.5
-
 
 # The whole Gram matrix is kept, where it is asked for, up to this size.
 GRAM_UP_TO = 3000
 
 
-class Pooled(NamedTuple):
+class _GramBlock(NamedTuple):
     """Some columns and their inner products."""
 
     elements: IndexArray
     gram: FloatArray
 
 
-NO_POOL = Pooled(np.empty(0, dtype=np.intp), np.empty((0, 0)))
+NOTHING_KNOWN = _GramBlock(np.empty(0, dtype=np.intp), np.empty((0, 0)))
 
 
 class LeastSquares(SparseObjective):
@@ -93,45 +89,39 @@ class LeastSquares(SparseObjective):
     """
 
     closed_form_gains = True
-    quadratic = True
+    curvature_is = "hessian"
+    second_order = True
     scale = 1.0
-    doubt = "columns are nearly collinear, and what they explain rests on the last digits of the data"
+    ceiling = 1.0
     _factored: tuple[IndexArray, Factor] | None
 
     def __init__(
         self, X: Any, y: ArrayLike, ridge: float = 0.0, sample_weight: ArrayLike | None = None
     ) -> None:
-        if isinstance(X, Design) and sample_weight is not None:
-            raise ValueError("sample_weight must be given to the design, which X is, not beside it")
-        design = X if isinstance(X, Design) else open_design(X, y, sample_weight)
-        self.design: Columns = design
-        self.n = design.n_features
-        self.y = design.rows(y, "y")
         self.ridge = as_real(ridge, "ridge")
+        self.design: Columns
+        if isinstance(X, GramColumns):  # a model of another objective, which has checked its data
+            self.design, self.y = X, np.asarray(y)
+        else:
+            self.design, self.y = _read(X, y, sample_weight)
+        self.n = self.design.n_features
         #: How far columns are known, relative to their length
-        self.precision = precision_of(design.stored_in_single)
-        require_scale(np.abs(self.y).max(keepdims=True), "y")
-        if not isinstance(X, Design):
-            require_scale(design.sizes, "column {} of X", design.largest_entries)
+        self.precision = self.design.precision
         self._squared_y = float(self.y @ self.y)
-        if self._squared_y == 0:
-            warn("y is zero throughout: every set has the value 0")
-        self._scale_by_y()
-
-    def _scale_by_y(self) -> None:
         #: ‖y‖², or 1 where that is 0 and nothing can be explained
         self.total = self._squared_y or 1.0
         #: What is paid for the square of every coefficient: the ridge, and the precision of the column
         self.penalty = self.ridge + self.precision**2 * self.design.squared_norms
-        #: squared length of every column, plus the penalty
+        #: Squared length of every column, plus the penalty
         self.squares = self.design.squared_norms + self.penalty
         self._warned_of_rank = False
         self._factored = None  # searches end where their result begins
-        self._pool = NO_POOL
+        # Replaced as a whole and never changed: searches of one objective may run side by side.
+        self._known = NOTHING_KNOWN
 
     @property
     def streamed(self) -> bool:  # type: ignore[override]
-        """Whether the data are read block by block."""
+        """Whether the data are read in chunks."""
         return self.design.streamed
 
     @property
@@ -150,7 +140,7 @@ class LeastSquares(SparseObjective):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: the data, and nothing that can be computed again."""
-        return {**self.__dict__, "_factored": None, "_pool": NO_POOL}
+        return {**self.__dict__, "_factored": None, "_known": NOTHING_KNOWN}
 
     def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
         """Return a state with closed-form gains at ``support``."""
@@ -194,13 +184,14 @@ class LeastSquares(SparseObjective):
         self._factored = support.copy(), found
         return found
 
-    def quadratic_model(self, state: SparseState, elements: IndexArray) -> LeastSquares:
-        """Return the same objective on some elements: it is its own second-order model."""
-        model = object.__new__(type(self))
-        model.design = Pool(self.design, elements, self._gram_of(elements, state))
-        model.n, model.y, model.ridge, model.precision = len(elements), self.y, self.ridge, self.precision
-        model._squared_y = self._squared_y
-        model._scale_by_y()
+    def restricted(self, elements: IndexArray, likely: IndexArray | None = None) -> LeastSquares:
+        """Return the same objective on some elements, numbered by their positions, with known inner products.
+
+        ``likely`` is what may well join the elements: where one column costs as much to read as all do, it is
+        better read along than come back for.
+        """
+        columns = ColumnSubset(self.design, elements, self._gram_of(elements, likely))
+        model = LeastSquares(columns, self.y, self.ridge)
         model.products_with_y = self.products_with_y[elements]
         return model
 
@@ -208,12 +199,7 @@ class LeastSquares(SparseObjective):
     def is_small(self) -> bool:
         """Whether the inner products of all columns cost little: then moves can be made in compiled code."""
         few = self.n <= FEW_COLUMNS and self.n**2 * self.design.n_samples <= FEW_PRODUCTS
-        return few and not self.design.single
-
-    @property
-    def last_pool(self) -> IndexArray:
-        """The elements of the last model: their inner products are known."""
-        return self._pool.elements
+        return few and not self.design.is_float32
 
     def copies(self) -> IndexArray:
         """Return a number per column, the same for multiples of one column; a ridge tells them apart."""
@@ -235,38 +221,23 @@ class LeastSquares(SparseObjective):
                 number[later] = number[earlier]
         return number
 
-    def promises(self, state: SparseState) -> FloatArray:
-        """Return what each element would add if it had nothing in common with the chosen ones."""
-        # The slope is 2c/‖y‖², and such an element adds c²/σ to what is explained of ‖y‖².
-        return state.pull * (self.total / 4) / np.maximum(self.squares, np.finfo(float).tiny)
-
-    def _gram_of(self, elements: IndexArray, state: SparseState) -> FloatArray:
+    def _gram_of(self, elements: IndexArray, likely: IndexArray | None) -> FloatArray:
         """Return inner products of some columns; those that were asked for last time are not read again."""
-        pool = self._pool
-        known, where, in_pool = np.intersect1d(elements, pool.elements, return_indices=True)
+        last = self._known
+        known, where, in_last = np.intersect1d(elements, last.elements, return_indices=True)
         gram = np.empty((len(elements), len(elements)))
-        gram[np.ix_(where, where)] = pool.gram[np.ix_(in_pool, in_pool)]
+        gram[np.ix_(where, where)] = last.gram[np.ix_(in_last, in_last)]
         new = np.setdiff1d(elements, known)
         places = np.searchsorted(elements, new)
         # A look at all of the data: whatever is chosen will need it.
         if self.design.streamed or (len(known) and len(new) <= FEW):
-            rows = self.design.products(new, self._likely(state, elements))[:, elements]
+            rows = self.design.products(new, likely)[:, elements]
         else:
             rows = self.design.gram(new, elements if len(known) else new)
         gram[places] = rows
         gram[:, places] = rows.T
-        self._pool = Pooled(elements, gram)
+        self._known = _GramBlock(elements, gram)
         return gram
-
-    def _likely(self, state: SparseState, elements: IndexArray) -> IndexArray | None:
-        """Return what may well join some elements, where it is better read along than come back for."""
-        if not self.design.streamed or not len(state.support):
-            return None
-        promises = self.promises(state)
-        promises[elements] = 0.0
-        return np.argsort(-promises, kind="stable")[: int(READ_AHEAD * len(elements))]
-
-    ceiling = 1.0
 
     def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
@@ -278,7 +249,7 @@ class LeastSquares(SparseObjective):
         if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
             return 1.0 if len(support) else 0.0
         small, large = sorted((len(support), samples))
-        seconds = large * small**2 / PRODUCTS_PER_SECOND
+        seconds = large * small**2 / SVD_PRODUCTS_PER_SECOND
         if clock is not None and seconds > max(QUICK_FIT, clock.left()):
             return 1.0
         columns, y = self.design.view(support, self.y)
@@ -328,7 +299,7 @@ class LeastSquares(SparseObjective):
                [4.],
                [0.]])
         """
-        if self.design.single:  # products of theirs are only as exact as that
+        if self.design.is_float32:  # products of theirs are only as exact as that
             gram = self.design.gram(np.arange(self.n), columns)
         else:
             gram = self.design.cross(columns).T
@@ -351,3 +322,17 @@ class LeastSquares(SparseObjective):
         if t <= 1:
             return (2.0 / self.total) * float(self.squares.min())
         return (2.0 / self.total) * (self._eigenvalues[0] + self.ridge)
+
+
+def _read(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Design, FloatArray]:
+    """Return the columns and the response as users give them, scaled by the weights."""
+    if isinstance(X, Design) and sample_weight is not None:
+        raise ValueError("sample_weight must be given to the design, which X is, not beside it")
+    design = X if isinstance(X, Design) else open_design(X, y, sample_weight)
+    response = design.rows(y, "y")
+    require_scale(np.abs(response).max(keepdims=True), "y")
+    if not isinstance(X, Design):
+        require_scale(design.sizes, "column {} of X", design.largest_entries)
+    if not response.any():
+        warn("y is zero throughout: every set has the value 0")
+    return design, response

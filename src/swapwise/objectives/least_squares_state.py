@@ -12,10 +12,19 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.kernels import swaps
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Step, SwapGrid, move_between
 from swapwise.numerics import COLLINEAR, TIE
-from swapwise.objectives.base import SparseState, best_of_batches, is_better, magnitude
+from swapwise.objectives.active_set import ActiveSet
+from swapwise.objectives.base import (
+    SparseState,
+    best_of_batches,
+    embed,
+    gradient_norms2,
+    is_better,
+    magnitude,
+)
 from swapwise.objectives.gram_search import GramSearch
-from swapwise.objectives.least_squares import LeastSquares
-from swapwise.objectives.swept_basis import SweptBasis
+from swapwise.objectives.least_squares import READ_AHEAD, LeastSquares
+
+TINY = float(np.finfo(float).tiny)
 
 # Columns of listed moves are gathered in blocks of about this many numbers.
 BLOCK_ENTRIES = 1 << 20
@@ -42,8 +51,8 @@ class LeastSquaresState(SparseState):
         self._floor = LOST * objective.penalty
         self._spanned = (COLLINEAR * objective.precision) ** 2 * objective.squares + objective.ridge
         self._lengths = np.sqrt(objective.squares / objective.total)
-        self._single_rounding = SINGLE_ROUNDING if objective.design.single else 0.0
-        self._basis = SweptBasis(objective, support)
+        self._single_rounding = SINGLE_ROUNDING if objective.design.is_float32 else 0.0
+        self._basis = ActiveSet(objective, support)
         self._arrive()
 
     def apply(self, move: Move) -> None:
@@ -62,9 +71,8 @@ class LeastSquaresState(SparseState):
     @property
     def coef(self) -> FloatArray:
         """The best coefficients, of length n."""
-        return self.objective._embed(
-            self._basis.elements[: self._basis.size], self._basis.weights[: self._basis.size]
-        )
+        size = self._basis.size
+        return embed(self.objective, self._basis.elements[:size], self._basis.weights[:size])
 
     @property
     def gradient(self) -> FloatArray:
@@ -72,6 +80,24 @@ class LeastSquaresState(SparseState):
         gradient = (2.0 / self.objective.total) * self._basis.corr
         gradient[self.support] = 0.0
         return gradient
+
+    def screening_scores(self) -> FloatArray:
+        """Return what each element would add if it had nothing in common with the chosen ones."""
+        # The slope is 2c/‖y‖², and such an element adds c²/σ to what is explained of ‖y‖².
+        objective = self.objective
+        return gradient_norms2(self) * (objective.total / 4) / np.maximum(objective.squares, TINY)
+
+    def model(self, elements: IndexArray) -> LeastSquares:
+        """Return the same objective on some elements: it is its own second-order model."""
+        return self.objective.restricted(elements, self._likely(elements))
+
+    def _likely(self, elements: IndexArray) -> IndexArray | None:
+        """Return what may well join some elements, where it is better read along than come back for."""
+        if not self.objective.streamed or not len(self.support):
+            return None
+        scores = self.screening_scores()
+        scores[elements] = 0.0
+        return np.argsort(-scores, kind="stable")[: int(READ_AHEAD * len(elements))]
 
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return the exact gains of a grid or of listed swaps in closed form."""
@@ -119,7 +145,7 @@ class LeastSquaresState(SparseState):
         if not self.objective.is_small or constraint.laminar_tree() is None:
             return []
         every = np.arange(self.objective.n)
-        search = GramSearch(self.objective.quadratic_model(self, every), constraint, tol, every)
+        search = GramSearch(self.model(every), constraint, tol, every)
         steps = search.steps(self.support, budget, well_conditioned=True)
         self.n_evaluations += search.n_evaluations
         if steps:

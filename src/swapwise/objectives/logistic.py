@@ -8,9 +8,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_vector
-from swapwise.kernels.families import LOGISTIC
-from swapwise.objectives.generalized_linear import GeneralizedLinear
-from swapwise.objectives.model_data import read_weight
+from swapwise.kernels import LOGISTIC
+from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
 
 
 class Logistic(GeneralizedLinear):

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg import helmert
 
 from swapwise.checks import FloatArray, as_matrix, as_vector
-from swapwise.kernels.families import MULTINOMIAL
-from swapwise.objectives.generalized_linear import GeneralizedLinear
-from swapwise.objectives.model_data import read_weight
+from swapwise.kernels import MULTINOMIAL
+from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
 
 
 class Multinomial(GeneralizedLinear):

@@ -12,7 +12,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray
 from swapwise.data.likelihood_works import Sums
-from swapwise.kernels.glm import ARMIJO, HALVINGS, LATE, STALLED, _definite_solution
+from swapwise.kernels.glm import ARMIJO, HALVINGS, LATE, UNCONVERGED, _definite_solution
 
 # What the last step of a climb may be, in units of the largest parameter. Near a maximum it is far smaller.
 LONGEST_LAST_STEP = 0.01
@@ -69,7 +69,7 @@ def climb(
             # Below what values can show, but not below what coefficients can: no need to look at the data.
             # Where nothing curves but the penalty, it leads far back, and is not taken.
             is_short = np.abs(step).max() <= LONGEST_LAST_STEP * np.abs(theta).max()
-            return Fit(value, theta + step if is_short else theta, missed < STALLED * tol, late)
+            return Fit(value, theta + step if is_short else theta, missed < UNCONVERGED * tol, late)
         length = 1.0
         for _ in range(HALVINGS):
             ahead = yield Ask(theta + length * step, step)
@@ -78,7 +78,7 @@ def climb(
                 break
             length /= 2
         if not reached > value:  # nothing is left but rounding
-            return Fit(value, theta, max(promise, missed) < STALLED * tol, late)
+            return Fit(value, theta, max(promise, missed) < UNCONVERGED * tol, late)
         if promise < LATE * tol:
             late = max(late, length * ahead.reach)
         theta, value, sums = theta + length * step, reached, ahead

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp, xlogy
 
 from swapwise.checks import FloatArray, as_vector
-from swapwise.kernels.families import POISSON
-from swapwise.objectives.generalized_linear import GeneralizedLinear
-from swapwise.objectives.model_data import read_weight
+from swapwise.kernels import POISSON
+from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
 
 
 class Poisson(GeneralizedLinear):

@@ -12,10 +12,10 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.data.blocks import Work
 from swapwise.data.by_rows import by_rows
 from swapwise.data.two_values import Tally, low_value, refuse_others
+from swapwise.events import notify
 from swapwise.kernels import ising, ising_tables
 from swapwise.moves import MoveList
-from swapwise.news import tell
-from swapwise.objectives.base import Block, SparseObjective
+from swapwise.objectives.base import SparseObjective, Summand, embed
 from swapwise.objectives.ising import LONGEST_STEP, REFIT_TOLERANCE, SURE, IsingPseudoLikelihood
 from swapwise.objectives.ising_parts import MAX_STEPS, best_biases, sigmoid
 from swapwise.objectives.ising_works import Neighbourhood, Patterns, Pulls
@@ -99,7 +99,7 @@ class StreamedIsing(IsingPseudoLikelihood):
     def _fold(self, work: Work) -> Any:
         answer = self._matrix.fold(work)
         self._passes += 1
-        tell(passes=self._passes)
+        notify(passes=self._passes)
         return answer
 
     def _know_vertices(self, products: FloatArray) -> None:
@@ -215,7 +215,7 @@ class StreamedIsing(IsingPseudoLikelihood):
         self, support: IndexArray, parameters: FloatArray, moves: MoveList
     ) -> tuple[FloatArray, BoolArray]:
         """Return the value after each move from a fit, and whether its refit came to its end."""
-        coef, fields = self._embed(support, parameters[: len(support)]), parameters[len(support) :]
+        coef, fields = embed(self, support, parameters[: len(support)]), parameters[len(support) :]
         values, converged = np.empty(len(moves)), np.empty(len(moves), dtype=bool)
         graphs = [move.result(support) for move in moves.moves()]
         for row, graph in enumerate(graphs):
@@ -234,7 +234,7 @@ class StreamedIsing(IsingPseudoLikelihood):
             _, gradient, hessian = self._derivatives(support, np.append(couplings, bias))
             return gradient[n_edges:], np.diag(hessian)[n_edges:]
 
-        strength = np.abs(self._coupling_matrix(self._embed(support, couplings))).sum(axis=1)
+        strength = np.abs(self._coupling_matrix(embed(self, support, couplings))).sum(axis=1)
         return best_biases(slopes, SURE + 2.0 * strength)
 
     # -- u at any couplings -------------------------------------------------------------------------
@@ -266,11 +266,11 @@ class StreamedIsing(IsingPseudoLikelihood):
         self._steepest = np.argsort(-np.abs(gradient) * (coef == 0), kind="stable")[:READ_AHEAD]
         return gradient
 
-    def fit_seconds(self, support: IndexArray) -> float:
+    def _fit_seconds(self, support: IndexArray) -> float:
         """Return none: graphs of small degree are all that can be fitted from counts, and that is quick."""
         return 0.0
 
-    def blocks(self, coef: FloatArray) -> list[Block]:
+    def summands(self, coef: FloatArray) -> list[Summand]:
         """Return none: they would hold all samples."""
         return []
 

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray, as_elements
+from swapwise.checks import SMALLEST, FloatArray, IndexArray, as_elements, require_scale
 from swapwise.clock import Clock
 from swapwise.data.by_rows import by_rows
+from swapwise.data.design import ColumnArray
 from swapwise.data.held_columns import HeldColumns
 from swapwise.data.likelihood_works import NewtonSums, Sums, Surroundings, Trial
 from swapwise.data.streamed import StreamedDesign
 from swapwise.data.works import Scaled
-from swapwise.numerics import precision_of
-from swapwise.objectives.base import SparseObjective, SparseState
 from swapwise.objectives.generalized_linear import (
     FIT_TOLERANCE,
-    LEAST_CURVATURE,
+    LEAST_MODEL_WEIGHT,
     MAX_STEPS,
     GeneralizedLinear,
 )
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.objectives.model_data import SMALLEST, require_scale
 from swapwise.objectives.newton import Ask, Climb, Fit, climb, climb_together
-from swapwise.objectives.outlook import Outlook
-from swapwise.objectives.second_order import InnerProducts
+from swapwise.objectives.second_order import SecondOrderModel, WeightedCrossProducts
 
 if TYPE_CHECKING:
     from swapwise.objectives.streamed_likelihood_state import StreamedLikelihoodState
@@ -98,7 +95,7 @@ class StreamedLikelihood(GeneralizedLinear):
     def _read_columns(self, X: Any) -> None:
         is_design = isinstance(X, StreamedDesign)
         self.design = X if is_design else StreamedDesign(X, self.target, self.weight, self.fit_intercept)
-        self.precision = precision_of(self.design.stored_in_single)
+        self.precision = self.design.precision
         self.n_features = self.design.n_features
         design, nothing = self.design, np.zeros(self.n_features)
         require_scale(design.sizes, "column {} of X", design.largest_entries)
@@ -208,7 +205,8 @@ class StreamedLikelihood(GeneralizedLinear):
         products = self.design.matrix.products(slope)[0] - slope.sum() * self.design.shift
         return products * self._factor - self._ridges * coef
 
-    value_and_gradient = SparseObjective.value_and_gradient
+    def _value_and_gradient(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        return self.value_at(coef), self.gradient_at(coef)
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian at ``w`` for some elements; the intercept moves along."""
@@ -216,13 +214,13 @@ class StreamedLikelihood(GeneralizedLinear):
         used = np.union1d(np.flatnonzero(coef), elements)
         theta = np.append(coef[used], self._intercept_on(eta)[1][: int(self.fit_intercept)])
         sums = self._sums_at(used, theta)
-        products = InnerProducts(sums.hessian, sums.gradient, 0.0)
+        products = WeightedCrossProducts(sums.hessian, sums.gradient, 0.0)
         if self.fit_intercept:
             products = products.without_last()
         gram = products.of(np.searchsorted(used, elements), 1.0).gram
         return gram + np.diag(self._ridges[elements])
 
-    def outlook(self, support: IndexArray, theta: FloatArray) -> Outlook:
+    def outlook(self, support: IndexArray, theta: FloatArray) -> SecondOrderModel:
         """Return slope and curvature at a fit along all columns: one pass over the data."""
         if not len(support) and self.fit_intercept and not np.ptp(self.offset):
             return self._first_outlook()
@@ -239,9 +237,9 @@ class StreamedLikelihood(GeneralizedLinear):
         if self.fit_intercept:
             hessian = np.column_stack([hessian, totals[:-1]])
         hessian = hessian + np.diag(self._penalties(support))
-        return Outlook(products[-1], squares * self._factor**2 + self.ridge, products[:-1], hessian)
+        return SecondOrderModel(products[-1], squares * self._factor**2 + self.ridge, products[:-1], hessian)
 
-    def _first_outlook(self) -> Outlook:
+    def _first_outlook(self) -> SecondOrderModel:
         """Return slope and curvature at the intercept alone, from the first look at the data.
 
         All samples are predicted alike there: what they curve by is one number for all, and what is left of
@@ -249,20 +247,16 @@ class StreamedLikelihood(GeneralizedLinear):
         """
         curve = float(self.derivatives(self.offset + self._intercept_alone[:, None])[2].sum())
         squares = curve * self.design.squared_norms + self.ridge
-        return Outlook(self.design.with_target, squares, np.zeros((1, self.n)), np.full((1, 1), curve))
+        return SecondOrderModel(
+            self.design.with_target, squares, np.zeros((1, self.n)), np.full((1, 1), curve)
+        )
 
-    def promises(self, state: SparseState) -> FloatArray:
-        """Return what a step of Newton's method in each element's own coefficients promises."""
-        squares = cast("StreamedLikelihoodState", state).outlook.squares
-        return np.divide(state.pull, 2 * squares, out=np.zeros(self.n), where=squares > 0)
-
-    def quadratic_model(self, state: SparseState, elements: IndexArray) -> LeastSquares | None:
-        """Return the second-order model around a state as least squares on some columns.
+    def model_at(self, support: IndexArray, fitted: FloatArray, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around a fit as least squares on some columns.
 
         The weights are the curvature there, the response is the one that Newton's step would fit. Inner
         products are all that is known of them, so columns are shown in coordinates that have these.
         """
-        support, fitted = state.support, cast("StreamedLikelihoodState", state).theta
         used = np.union1d(elements, support)
         theta = np.zeros(len(used) + self.fit_intercept)
         theta[np.searchsorted(used, support)] = fitted[: len(support)]
@@ -270,14 +264,14 @@ class StreamedLikelihood(GeneralizedLinear):
         steepest = self._steepest(support, fitted)
         if steepest < SMALLEST:
             return None
-        sums = self._sums_at(used, theta, LEAST_CURVATURE * steepest)
+        sums = self._sums_at(used, theta, LEAST_MODEL_WEIGHT * steepest)
         moved = sums.hessian @ theta
         square = float(theta @ (moved + 2 * sums.gradient)) + sums.misfit
-        products = InnerProducts(sums.hessian, moved + sums.gradient, square)
+        products = WeightedCrossProducts(sums.hessian, moved + sums.gradient, square)
         if self.fit_intercept:
             products = products.without_last()
         columns, response = products.of(np.searchsorted(used, elements), steepest).columns()
-        return LeastSquares(columns, response, self.ridge / steepest)
+        return LeastSquares(ColumnArray(np.ascontiguousarray(columns.T)), response, self.ridge / steepest)
 
     def _steepest(self, support: IndexArray, theta: FloatArray) -> float:
         """Return the largest curvature of a sample at a fit."""

@@ -7,8 +7,10 @@ import numpy as np
 from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.moves import NOTHING, MoveBatch, MoveList
+from swapwise.objectives.base import gradient_norms2
 from swapwise.objectives.generalized_linear_state import BoundedRefits, GeneralizedLinearState
-from swapwise.objectives.outlook import Outlook
+from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.second_order import SecondOrderModel
 from swapwise.objectives.streamed_likelihood import Start, StreamedLikelihood
 
 # So many of the moves that promise most are refitted in any case: together they cost little more than one.
@@ -22,7 +24,7 @@ class StreamedLikelihoodState(GeneralizedLinearState):
     """The parameters of a fit, from which moves are refitted together."""
 
     objective: StreamedLikelihood
-    _outlook: Outlook | None
+    _outlook: SecondOrderModel | None
 
     def _settle(self, support: IndexArray) -> None:
         super()._settle(support)
@@ -34,7 +36,7 @@ class StreamedLikelihoodState(GeneralizedLinearState):
         return self._theta[:, 0]
 
     @property
-    def outlook(self) -> Outlook:
+    def outlook(self) -> SecondOrderModel:
         """What the second-order model expects of every element: one pass over the data, if it is new."""
         if self._outlook is None:
             self._outlook = self.objective.outlook(self.support, self.theta)
@@ -46,6 +48,15 @@ class StreamedLikelihoodState(GeneralizedLinearState):
         gradient = self.outlook.gradient.copy()
         gradient[self.support] = 0.0
         return gradient
+
+    def screening_scores(self) -> FloatArray:
+        """Return what a Newton step in each element's own coefficient is predicted to gain."""
+        squares = self.outlook.squares
+        return np.divide(gradient_norms2(self), 2 * squares, out=np.zeros(len(squares)), where=squares > 0)
+
+    def model(self, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around the fit as least squares on some columns."""
+        return self.objective.model_at(self.support, self.theta, elements)
 
     def _refits(self, moves: MoveList) -> FloatArray:
         self.n_evaluations += len(moves)

@@ -28,7 +28,7 @@ class Exhaustive(Strategy):
     name = "exhaustive"
 
     def __init__(self, objective: SetFunction, constraint: IndependenceSystem) -> None:
-        self._sets = independent_sets(constraint, maximal=objective.monotone)
+        self._sets = enumerate_sets(constraint, maximal=objective.monotone)
 
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         """Move to the next set that beats the present one; none when all were seen."""
@@ -43,7 +43,7 @@ class Exhaustive(Strategy):
         return []
 
 
-def independent_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[IndexArray]:
+def enumerate_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[IndexArray]:
     """Yield every independent set with the forced elements, or every maximal one, in lexicographic order."""
     largest = constraint.max_size()
     # That all maximal sets are of one size is relied on only where it is known.

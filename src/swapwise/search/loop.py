@@ -10,11 +10,10 @@ import numpy as np
 
 from swapwise.budget import Budget
 from swapwise.checks import IndexArray, warn
-from swapwise.clock import OutOfTime
+from swapwise.clock import OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.interrupts import plain_interrupts
 from swapwise.moves import Step, move_between
-from swapwise.objectives.base import SetFunction, SparseObjective, State
+from swapwise.objectives.base import SetFunction, SparseObjective, State, embed
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 
 Observer = Callable[[Event], object]
@@ -193,7 +192,7 @@ def result_of(
     coef = None
     if isinstance(objective, SparseObjective):
         value, values = objective._fit(trace.support)
-        coef = objective._embed(trace.support, values)
+        coef = embed(objective, trace.support, values)
     else:
         value = objective._value(trace.support)
     return SearchResult(

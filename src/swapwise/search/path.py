@@ -11,9 +11,8 @@ import numpy as np
 
 from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray, as_time_limit
-from swapwise.clock import Clock, OutOfTime
+from swapwise.clock import Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.interrupts import plain_interrupts
 from swapwise.moves import NOTHING, Move, MoveList, move_between
 from swapwise.objectives.base import SparseObjective, SparseState, State, magnitude
 from swapwise.search.loop import Strategy, Trace, result_of, run, take_kept
@@ -280,7 +279,7 @@ class _Walk:
         scored, chosen = self._state, self._state.support
         if self._by_models and not self._objective.closed_form_gains:
             assert isinstance(self._state, SparseState)
-            model = self._objective.quadratic_model(self._state, chosen)
+            model = self._state.model(chosen)
             if model is not None:
                 chosen = np.arange(len(chosen))
                 scored = model.start(chosen)

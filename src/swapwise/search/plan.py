@@ -248,11 +248,7 @@ def _start_of(
 
 def has_model(objective: SetFunction) -> bool:
     """Tell whether the objective has second-order models."""
-    return (
-        isinstance(objective, SparseObjective)
-        and objective.single
-        and type(objective).quadratic_model is not SparseObjective.quadratic_model
-    )
+    return isinstance(objective, SparseObjective) and objective.second_order
 
 
 def _require_what_others_need(

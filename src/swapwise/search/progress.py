@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from swapwise.news import listening
+from swapwise.events import subscribe
 from swapwise.search.result import Event, SearchResult
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def progress_bar(method: str, max_iter: int | None) -> Iterator[Callable[[Event 
             if isinstance(reached, SearchResult) and reached.n_passes is not None:
                 hear({"passes": reached.n_passes, "share": 1.0})
 
-        with listening(hear):
+        with subscribe(hear):
             yield show
 
 
@@ -45,7 +45,7 @@ def reading_bar() -> Iterator[None]:
             if "share" in news:
                 bar.update(task, completed=news["share"])
 
-        with listening(hear):
+        with subscribe(hear):
             yield
 
 

@@ -11,9 +11,8 @@ from joblib import Parallel, delayed
 
 from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray, as_count, unwarned
-from swapwise.clock import Clock, OutOfTime
+from swapwise.clock import Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.interrupts import plain_interrupts
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SetFunction, State
 from swapwise.search.loop import Observer, Strategy, search

@@ -20,7 +20,9 @@ from swapwise.objectives.base import (
     SparseState,
     State,
     best_of_batches,
+    coef_norms2,
     costs_little,
+    gradient_norms2,
     magnitude,
 )
 from swapwise.search.result import Status
@@ -125,7 +127,7 @@ class SemiOblivious(_OnCoefficients):
     def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
         """Yield, for all that can be added, the drop of the smallest coefficients."""
         assert isinstance(state, SparseState)
-        yield from constraint.cheapest_drops(state.support, state.strength, q)
+        yield from constraint.cheapest_drops(state.support, coef_norms2(state), q)
 
 
 class NonOblivious(_OnCoefficients):
@@ -184,7 +186,7 @@ class NonOblivious(_OnCoefficients):
         if self.smoothness == "move":
             yield from constraint.moves(state.support, q)
         elif q == 1:
-            yield from constraint.cheapest_drops(state.support, state.strength, q)
+            yield from constraint.cheapest_drops(state.support, coef_norms2(state), q)
         else:
             yield self._best_exchange(state, constraint, q, Budget())
 
@@ -211,7 +213,7 @@ class NonOblivious(_OnCoefficients):
     ) -> MoveList:
         """Return the best move with one M for all: a linear maximisation over the neighbourhood."""
         M = self._one_constant(state, constraint.exchange_size(q))
-        gain, cost = state.pull / (2 * M), state.strength * M / 2
+        gain, cost = gradient_norms2(state) / (2 * M), coef_norms2(state) * M / 2
         return constraint.best_exchange(state.support, gain, cost, q, budget.clock)
 
     def _unpruned(self, state: SparseState, constraint: IndependenceSystem) -> IndexArray:
@@ -221,12 +223,12 @@ class NonOblivious(_OnCoefficients):
         more than j would with its own M and the cheapest drop; and the best scores no less than the
         best of the cheapest drops does.
         """
-        cheapest = MoveList.joined(constraint.cheapest_drops(state.support, state.strength))
+        cheapest = MoveList.joined(constraint.cheapest_drops(state.support, coef_norms2(state)))
         reached = self.scores(state, cheapest)
         alone = MoveList(cheapest.added, cheapest.dropped[:, :0])
         M = np.maximum(state.move_smoothness(alone), np.finfo(float).tiny)
-        gained = cheapest.sums(cheapest.added, state.pull)
-        bound = gained / (2 * M) - M * cheapest.sums(cheapest.dropped, state.strength) / 2
+        gained = cheapest.sums(cheapest.added, gradient_norms2(state))
+        bound = gained / (2 * M) - M * cheapest.sums(cheapest.dropped, coef_norms2(state)) / 2
         best = float(reached.max(initial=0.0))
         unpruned = cheapest.added[bound >= best - TIE * (best + magnitude(state))]
         return np.unique(unpruned[unpruned >= 0])
@@ -234,7 +236,7 @@ class NonOblivious(_OnCoefficients):
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
         """Return the lower bounds."""
         assert isinstance(state, SparseState)
-        gradient, coef = state.pull, state.strength
+        gradient, coef = gradient_norms2(state), coef_norms2(state)
         # A column of zeros has no curvature and no gradient: its score is 0, not 0/0.
         M = np.maximum(self._constants(state, moves), np.finfo(float).tiny)
         if isinstance(moves, SwapGrid):

@@ -9,8 +9,8 @@ import numpy as np
 from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.events import notify
 from swapwise.moves import MoveBatch, Step, SwapGrid, move_between
-from swapwise.news import tell
 from swapwise.objectives.base import SparseState, State
 from swapwise.objectives.least_squares_state import LeastSquaresState
 from swapwise.search.loop import Strategy, ending_at
@@ -79,15 +79,15 @@ class WorkingSets(Strategy):
         first = self.elements
         if not len(first):
             most = max(1, min(FIRST_BASES, MOST_AT_FIRST // max(1, self._constraint.max_size())))
-            scores = state.objective.promises(state)
+            scores = state.screening_scores()
             first = disjoint_bases(scores, state.support, self._constraint, most)
         return np.union1d(first, state.support)
 
     def _solve(self, state: LeastSquaresState, budget: Budget) -> Sequence[Step]:
         budget.check()
         self._rounds += 1
-        tell(rounds=self._rounds, passes=state.objective.n_passes, value=state.value)
-        model = state.objective.quadratic_model(state, self.elements)
+        notify(rounds=self._rounds, passes=state.objective.n_passes, value=state.value)
+        model = state.model(self.elements)
         self._subproblem = Subproblem(model, self._constraint, self.elements, self._tol)
         before = state.support
         steps = go(self._subproblem.search(before, budget), state)
@@ -98,7 +98,7 @@ class WorkingSets(Strategy):
         """Return the working set and what may improve the set: by screening, else by an exact scan."""
         grown = self.elements
         if self._changed:
-            scores = state.objective.promises(state)
+            scores = state.screening_scores()
             scores[scores < FAR_LESS * state.least_loss] = 0.0
             grown = self._with(scores, state)
         if len(grown) == len(self.elements):
@@ -177,9 +177,9 @@ class ModelRounds(Strategy):
         self._rounds += 1
         passes = state.objective.n_passes
         if passes is not None:
-            tell(rounds=self._rounds, passes=passes, value=state.value)
+            notify(rounds=self._rounds, passes=passes, value=state.value)
         elements = self._candidates(state)
-        model = state.objective.quadratic_model(state, elements) if len(elements) else None
+        model = state.model(elements) if len(elements) else None
         if model is None:
             return []
         subproblem = Subproblem(model, self._constraint, elements, self._tol)
@@ -189,7 +189,7 @@ class ModelRounds(Strategy):
 
     def _candidates(self, state: SparseState) -> IndexArray:
         """Return the chosen elements, a few disjoint bases of large screening scores, and single ones."""
-        scores = state.objective.promises(state).copy()
+        scores = state.screening_scores().copy()
         found = np.union1d(disjoint_bases(scores, state.support, self._constraint, BASES), state.support)
         scores[found] = 0.0
         wanted = max(CANDIDATES, CANDIDATES_PER_CHOICE * self._constraint.max_size())

@@ -132,7 +132,7 @@ def restricted_constants(objective: SparseObjective, s: int, t: int) -> Restrict
         M_1=M[1],
         M_s=M[s],
         M_st=M_st,
-        M_rule=M_st if t == 2 and objective.quadratic else _rule(objective, M_st, t),
+        M_rule=M_st if t == 2 and objective.curvature_is == "hessian" else _rule(objective, M_st, t),
     )
 
 
@@ -150,7 +150,7 @@ def as_size(value: int, name: str) -> int:
 
 def _concavity(objective: SparseObjective, size: int, spectra: dict[int, _Spectrum]) -> Constant:
     known = max(0.0, float(objective.strong_concavity(size)))
-    if not objective.quadratic or size not in spectra:
+    if objective.curvature_is != "hessian" or size not in spectra:
         return Constant(known, "lower bound")
     found = spectra[size]
     # An eigenvalue within rounding of zero counts as zero, unless the objective knows of more.
@@ -161,7 +161,7 @@ def _concavity(objective: SparseObjective, size: int, spectra: dict[int, _Spectr
 
 def _smoothness(objective: SparseObjective, size: int, spectra: dict[int, _Spectrum]) -> Constant:
     found = spectra.get(size)
-    if found is not None and found.exact and (objective.quadratic or objective.curvature_attained):
+    if found is not None and found.exact and objective.curvature_is != "bound":
         return Constant(found.largest, "exact")
     known = _known_smoothness(objective, size)
     return Constant(known if found is None else min(known, found.largest), "upper bound")

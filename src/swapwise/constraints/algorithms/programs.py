@@ -7,8 +7,7 @@ from functools import partial
 from threading import current_thread, main_thread
 from typing import Any
 
-from swapwise.clock import Clock
-from swapwise.interrupts import while_listening
+from swapwise.clock import Clock, while_listening
 
 # SciPy's number for a program that was stopped by its limit on time.
 STOPPED = 1

@@ -1,14 +1,23 @@
-"""The chosen columns of least squares as factors that every move updates by rank one."""
+"""The chosen columns of least squares: factored from the data, and updated by every move.
+
+:func:`factor` fits a set of columns; :class:`ActiveSet` keeps what closed-form gains need at hand, by sweeps
+of rank one.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
+from scipy.linalg import lapack, qr, solve_triangular, svdvals
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.kernels import swaps
+from swapwise.data.design import SAFE_SHARE
 from swapwise.moves import Move
-from swapwise.objectives.factors import SAFE_SHARE, Factor, frame_of
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.numerics import COLLINEAR, ROUNDING
+
+if TYPE_CHECKING:
+    from swapwise.objectives.least_squares import LeastSquares
 
 # A relative error of the updated factors above this asks for new ones. So do this many updates and
 # four times the size of the set: rebuilding then costs a small share of them.
@@ -19,24 +28,164 @@ UPDATES_BEFORE_REBUILD = 100
 # square of how many times larger its squared length is than what was unexplained of it.
 LARGEST_INFLATION = 200.0
 
-# σ is a difference; where less than this share of a column's squared length is left, it is computed anew
+# σ is a difference; where less than this share of a column's squared length is left, it is computed again
 # from what is left of the column itself: in double precision, if the data are single.
-SMALL_SHARE, SMALL_IN_SINGLE = 1e-5, 1e-2
+SMALL_SHARE, SMALL_IN_FLOAT32 = 1e-5, 1e-2
 
-# So many columns are computed anew at a time.
+# This many columns are computed again at a time.
 AT_ONCE = 256
 
-# A move of more elements than this is cheaper to factor anew than to sweep in one by one.
+# A move of more elements than this is cheaper to factor again than to sweep in one by one.
 SWEEPS_BEFORE_REBUILD = 8
 
 FEWEST_SLOTS = 16
 
-# So many columns, of those that promise most, are read along with one of data that are read as a whole.
+# This many columns, of those with the largest predicted gains, are read along with one column of data that
+# are read as a whole.
 LIKELY = 48
 
 
-class SweptBasis:
-    """The quantities of ``swapwise.kernels.swaps`` at a set of columns, kept true move by move.
+class Frame(NamedTuple):
+    """``[A; √penalty] = QR``: columns with a row below them for the penalty of each coefficient."""
+
+    #: Q, one vector per row; the first numbers of each are those of the samples
+    vectors: FloatArray
+    #: The inverse of R
+    to_coefficients: FloatArray
+
+    def left_of(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what the frame leaves of columns, one per row, and their coefficients on its columns."""
+        rest = np.zeros((len(columns), self.vectors.shape[1]))
+        rest[:, : columns.shape[1]] = columns
+        along = np.zeros((len(columns), len(self.vectors)))
+        for _ in range(2):  # once more for what rounding has left
+            more = rest @ self.vectors.T
+            rest -= more @ self.vectors
+            along += more
+        return rest, along @ self.to_coefficients.T
+
+
+class Factor(NamedTuple):
+    """The columns of a set, and the fit on them."""
+
+    columns: FloatArray  # one per row
+    inverse: FloatArray  # C, of their Gram matrix plus the penalty
+    weights: FloatArray
+    #: What is left of y, with a number for the penalty of each coefficient behind it
+    rest: FloatArray
+    #: None where inner products say all there is to know
+    frame: Frame | None
+    #: How many of the columns are linearly independent
+    rank: int
+
+    @property
+    def residual(self) -> FloatArray:
+        """What is left of y."""
+        return self.rest[: self.columns.shape[1]]
+
+
+def factor(
+    columns: FloatArray, y: FloatArray, squares: FloatArray, penalty: FloatArray, precision: float
+) -> Factor:
+    """Factor columns, one per row, and fit ``y``.
+
+    ``squares`` are their squared lengths plus the penalty, which is paid for the square of each coefficient;
+    ``precision`` is how far columns are known, relative to their length.
+    """
+    lengths = np.where(squares == 0, 1.0, np.sqrt(squares))
+    inverse = _inverse_of_products(columns, lengths, penalty)
+    if inverse is None:
+        return _by_frame(columns, y, lengths, penalty, precision)
+    weights = inverse @ (columns @ y)
+    residual = y - weights @ columns
+    # One step of refinement makes up for the squared condition of the Gram matrix.
+    weights += inverse @ (columns @ residual - penalty * weights)
+    rest = np.append(y - weights @ columns, -np.sqrt(penalty) * weights)
+    return Factor(columns, inverse, weights, rest, None, len(columns))
+
+
+def _inverse_of_products(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> FloatArray | None:
+    """Return the inverse Gram matrix, or None if rounding would spoil it."""
+    gram = columns @ columns.T
+    gram[np.diag_indices_from(gram)] += penalty
+    if not len(gram):
+        return gram
+    scaled = gram / lengths / lengths[:, None]
+    triangle, info = lapack.dpotrf(scaled, lower=1)
+    if info != 0:
+        return None
+    inverse, _ = lapack.dpotri(triangle, lower=1)
+    if not np.diag(inverse).max() * SAFE_SHARE <= 1.0:
+        return None
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    return np.asarray(inverse / lengths / lengths[:, None])
+
+
+def frame_of(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> tuple[Frame, FloatArray]:
+    """Return the frame of columns, one per row, and the R of it, of columns of unit length."""
+    lengths = np.where(lengths == 0, 1.0, lengths)
+    below = np.sqrt(penalty) / lengths
+    below[(penalty == 0) & ~columns.any(axis=1)] = 1.0  # a column of zeros: its coefficient is zero
+    scaled = np.vstack([(columns / lengths[:, None]).T, np.diag(below)])
+    Q, R = qr(scaled, mode="economic", check_finite=False)
+    inverse_R = solve_triangular(R, np.eye(len(R)), check_finite=False)
+    return Frame(np.ascontiguousarray(Q.T), inverse_R / lengths[:, None]), R
+
+
+def _by_frame(
+    columns: FloatArray, y: FloatArray, lengths: FloatArray, penalty: FloatArray, precision: float
+) -> Factor:
+    frame, R = frame_of(columns, lengths, penalty)
+    rank = int((svdvals(R, check_finite=False) > COLLINEAR * precision).sum())
+    rank -= int((~columns.any(axis=1)).sum())  # columns of zeros have but a row for their penalty
+    rest, weights = frame.left_of(y[None, :])
+    inverse = frame.to_coefficients @ frame.to_coefficients.T
+    return Factor(columns, inverse, weights[0], rest[0], frame, rank)
+
+
+def explained_in_full(
+    columns: FloatArray, y: FloatArray, ridge: float, precision: float, rounding: float
+) -> float:
+    """Return what columns, one per row, explain of the squared length of y at most: a bound, not a value.
+
+    By singular values, each moved up by ``rounding``, which is relative to the largest. Without a ridge,
+    directions that are more than rounding count in full, however short they are.
+    """
+    if ridge == 0:  # then lengths do not matter, and equal ones are best for the numerics
+        columns = columns / np.maximum(np.linalg.norm(columns, axis=1), np.finfo(float).tiny)[:, None]
+    directions, sizes, _ = np.linalg.svd(columns.T, full_matrices=False)
+    moved = (sizes + rounding * sizes[0]) ** 2
+    if ridge > 0:
+        shares = moved / (moved + ridge)
+    else:
+        shares = np.where(sizes > rounding * sizes[0], 1.0, np.minimum(1.0, (sizes / precision) ** 2))
+    return float(shares @ (directions.T @ y) ** 2) * (1.0 + ROUNDING)
+
+
+def dependencies_among(columns: FloatArray, least: float, rounding: float) -> int | None:
+    """Return how many linear dependencies there are among columns, one per row; None if that is not certain.
+
+    It is if singular values at unit lengths, squared, are above ``least``, or no more than ``rounding``.
+    """
+    lengths = np.linalg.norm(columns, axis=1)
+    units = columns[lengths > 0] / lengths[lengths > 0, None]
+    if not len(units):
+        return len(columns)
+    sizes = np.linalg.svd(units, compute_uv=False)
+    independent = int((sizes > rounding * sizes[0]).sum())
+    return len(columns) - independent if (sizes[:independent] ** 2 > least).all() else None
+
+
+def rounding_of(count: int, digits_lost: float = 0.0) -> float:
+    """Return what singular values of ``count`` columns of length 1 may be off by, relative to the largest.
+
+    ``digits_lost`` is how many deviations a mean was that was taken off.
+    """
+    return 4 * float(np.finfo(float).eps * (1.0 + digits_lost) * np.sqrt(count))
+
+
+class ActiveSet:
+    """The quantities of ``swapwise.kernels.swaps`` at a set of columns, updated by every move.
 
     The chosen columns sit in slots. What concerns all n columns is worked out when it is first asked for: the
     correlations c cost one pass over the data, B and σ as many as a product with all chosen columns. Memory
@@ -79,7 +228,7 @@ class SweptBasis:
     @property
     def small_share(self) -> float:
         """The share of a column's squared length below which differences of products are mostly rounding."""
-        return SMALL_IN_SINGLE if self.objective.design.single else SMALL_SHARE
+        return SMALL_IN_FLOAT32 if self.objective.design.is_float32 else SMALL_SHARE
 
     @property
     def is_plain(self) -> bool:
@@ -120,7 +269,7 @@ class SweptBasis:
     def apply(self, move: Move) -> None:
         """Take a move: one sweep for each element that leaves or enters, or new factors for many."""
         few = len(move.added) + len(move.dropped) <= SWEEPS_BEFORE_REBUILD
-        if not few or self._coupling is None or self.objective.design.single:
+        if not few or self._coupling is None or self.objective.design.is_float32:
             self.support = move.result(self.support)
             self._rebuild()
             return
@@ -151,7 +300,7 @@ class SweptBasis:
         return columns[: self.size], columns[self.size :], y
 
     def refine(self, elements: IndexArray) -> None:
-        """Compute σ, c and B anew for some columns, from what is left of them."""
+        """Compute σ, c and B again for some columns, from what is left of them."""
         size, chosen = self.size, self.elements[: self.size]
         penalty = self.objective.penalty
         basis, columns, y = self.with_others(elements)
@@ -178,6 +327,8 @@ class SweptBasis:
         slot, last = self.slot[element], self.size - 1
         if self.objective.squares[element] * self.inverse[slot, slot] > LARGEST_INFLATION:
             self._error = np.inf
+        from swapwise.kernels import swaps
+
         swaps.remove_slot(slot, self.size, self.coupling, self.inverse, self.weights, self.corr, self.sigma)
         self.elements[slot] = self.elements[last]
         self.slot[self.elements[slot]] = slot
@@ -186,6 +337,8 @@ class SweptBasis:
         self._updates += 1
 
     def _add(self, element: int) -> None:
+        from swapwise.kernels import swaps
+
         size = self.size
         self._reserve(size + 1)
         if self.sigma[element] < SAFE_SHARE * self.objective.squares[element]:
@@ -221,12 +374,12 @@ class SweptBasis:
         """Return what may well be added next, where it is better to read that along than to come again."""
         if not self.objective.design.streamed:
             return None
-        promise = self.corr**2 / np.maximum(self.sigma, np.finfo(float).tiny)
-        promise[self.elements[: self.size]] = 0.0
-        return np.argsort(-promise, kind="stable")[:LIKELY]
+        gain = self.corr**2 / np.maximum(self.sigma, np.finfo(float).tiny)
+        gain[self.elements[: self.size]] = 0.0
+        return np.argsort(-gain, kind="stable")[:LIKELY]
 
     def _rebuild(self) -> None:
-        """Factor the chosen columns anew, from the data."""
+        """Factor the chosen columns again, from the data."""
         factor = self.objective.factor(self.support)
         size = len(self.support)
         self._allocate(max(size, FEWEST_SLOTS))
@@ -270,7 +423,7 @@ class SweptBasis:
         self._corr = corr if self._corr is None else self._corr
 
     def _refine_small(self) -> None:
-        """Compute anew what concerns columns of which little is left."""
+        """Compute again what concerns columns of which little is left."""
         small = np.flatnonzero((self.sigma < self.small_share * self.objective.squares) & (self.slot < 0))
         for begin in range(0, len(small), AT_ONCE):
             self.refine(small[begin : begin + AT_ONCE])

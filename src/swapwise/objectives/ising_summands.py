@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.objectives.base import Block
+from swapwise.objectives.base import Summand
 
-NEWTON_STEPS = 50
+SUMMAND_NEWTON_STEPS = 50
 
 # The longest step of a fit changes no margin by more than this.
 LONGEST_STEP = 4.0
@@ -16,7 +16,7 @@ LONGEST_STEP = 4.0
 NUMBERS_AT_ONCE = 2_000_000
 
 
-class VertexBlock(Block):
+class VertexSummand(Summand):
     """How well one vertex is predicted from its neighbours, with prices on the couplings.
 
     ``mean log σ(2 h) − ridge ‖β‖²/4 + ⟨prices, β⟩`` with margins ``h = Σ_u β_u x_v x_u``, plus ``bias · x_v``
@@ -42,7 +42,7 @@ class VertexBlock(Block):
         self._at_zero = at_zero
 
     def bounds(self, subsets: IndexArray) -> FloatArray:
-        """Return what the block does not exceed on each of some sets of equal size, a row each."""
+        """Return what the summand does not exceed on each of some sets of equal size, a row each."""
         step = max(1, NUMBERS_AT_ONCE // ((1 + subsets.shape[1]) * self.cost))
         pieces = [self._bounds(subsets[at : at + step]) for at in range(0, len(subsets), step)]
         return np.concatenate(pieces) if pieces else np.zeros(0)
@@ -52,7 +52,7 @@ class VertexBlock(Block):
         signals, prices, ridge = self._design(subsets)
         beta = np.zeros(prices.shape)
         wrong = np.full((len(subsets), self.cost), 0.5)
-        for _ in range(NEWTON_STEPS if prices.shape[1] else 0):
+        for _ in range(SUMMAND_NEWTON_STEPS if prices.shape[1] else 0):
             wrong = 0.5 * (1.0 - np.tanh((beta[:, None, :] @ signals)[:, 0]))
             slope = 2.0 / self.cost * (signals @ wrong[..., None])[..., 0] - ridge / 2 * beta + prices
             weighted = signals * (4.0 / self.cost * wrong * (1.0 - wrong))[:, None, :]

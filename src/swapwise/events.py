@@ -1,0 +1,33 @@
+"""Progress of long computations, passed to a subscriber: rounds of a search, passes over the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Subscriber = Callable[[dict[str, float]], None]
+
+_subscriber: ContextVar[Subscriber | None] = ContextVar("subscriber", default=None)
+
+
+def notify(**progress: float) -> None:
+    """Report progress, for instance ``notify(rounds=2, passes=3)``, if there is a subscriber."""
+    subscriber = _subscriber.get()
+    if subscriber is not None:
+        subscriber(progress)
+
+
+@contextmanager
+def subscribe(subscriber: Subscriber) -> Iterator[None]:
+    """Pass all that is reported within to a subscriber.
+
+    >>> with subscribe(print):
+    ...     notify(passes=1)
+    {'passes': 1}
+    """
+    token = _subscriber.set(subscriber)
+    try:
+        yield
+    finally:
+        _subscriber.reset(token)

@@ -1,0 +1,166 @@
+"""Upper bounds on the value of a set: from a fit, and what its derivatives say that it may have missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Clock, OutOfTime
+from swapwise.objectives.base import SparseObjective, embed, rows_of
+
+# A fit from which a Newton step gains less than this, relative to its value, has converged.
+CONVERGED = 1e-9
+
+# Eigenvalues of second derivatives, at a unit diagonal, that are below this may be nothing but rounding: some
+# are computed by differences of gradients.
+FLAT_DIRECTION = 1e-8
+
+# Seconds. Fits that take longer keep the clock and Ctrl-C waiting, and are not made where a bound will do.
+QUICK_FIT = 0.3
+
+# L-BFGS ends when its bound is this close to a value that is reached, relative to the values themselves.
+TIGHT = 1e-6
+
+# A long memory saves looks at the data, which are what takes time.
+BOUND_STEPS, BOUND_MEMORY = 2000, 30
+
+ValueAndGradient = Callable[[FloatArray], tuple[float, FloatArray]]
+
+#: From a set and coefficients on it: the gradient in these, and minus the Hessian if it is known
+SlopeAndCurvature = Callable[[IndexArray, FloatArray], tuple[FloatArray, FloatArray | None]]
+
+#: How many linear dependencies there are among elements, or None if that is not certain. It is certain if
+#: eigenvalues of minus the Hessian, at a unit diagonal, that are below a number are known to be zero: one of
+#: 1e-15 may as well be rounding, but a direction in which a function is that flat may lead far.
+Dependencies = Callable[[IndexArray, float], int | None]
+
+
+def fit_bound(
+    objective: SparseObjective,
+    support: IndexArray,
+    clock: Clock | None = None,
+    *,
+    seconds: float = 0.0,
+    value_and_gradient: ValueAndGradient | None = None,
+    slope_and_curvature: SlopeAndCurvature | None = None,
+    dependencies: Dependencies | None = None,
+) -> float:
+    """Return what f(support) does not exceed: the value of a fit, and what its gradient says it missed.
+
+    A fit that would take long (``seconds``, in which no signal is heard) is replaced by steps that cost
+    little, until the clock runs out. These prove nothing without strong concavity: then the fit is made if
+    there is time, or the ceiling of the objective is all there is.
+    """
+    if not len(support):
+        return 0.0
+    clock = clock or Clock()
+    if seconds > QUICK_FIT and objective.strong_concavity(objective.n) > 0:
+        return lbfgs_bound(objective, support, clock, value_and_gradient)
+    if seconds > max(QUICK_FIT, clock.left()):
+        return objective.ceiling
+    value, values = objective._fit(support)
+    coef = embed(objective, support, values)
+    if slope_and_curvature is None:
+        slope = objective.gradient_at(coef)[rows_of(objective, support)].ravel()
+        curvature = objective.hessian_at(coef, support) if objective.groups is None else None
+    else:
+        slope, curvature = slope_and_curvature(support, coef)
+    missed = missed_at_most(objective, slope)
+    if curvature is not None:
+        missed = min(missed, missed_by_model(objective, support, value, slope, curvature, dependencies))
+    return min(value + missed, objective.ceiling)
+
+
+def missed_at_most(objective: SparseObjective, slope: FloatArray) -> float:
+    """Return how far below the maximum a point can be, by its gradient in the coefficients that are free."""
+    m = objective.strong_concavity(objective.n)
+    return float(slope @ slope) / (2 * m) if m > 0 else np.inf
+
+
+def missed_by_model(
+    objective: SparseObjective,
+    support: IndexArray,
+    value: float,
+    slope: FloatArray,
+    curvature: FloatArray,
+    dependencies: Dependencies | None = None,
+) -> float:
+    """Return twice what a step to the top of the second-order model gains, if that is next to nothing.
+
+    Then the fit has converged, and the model is a good one around it. Infinity if it has not, or if a
+    direction is flat but for rounding, and not for certain: it may lead anywhere.
+    """
+    lengths = np.sqrt(np.maximum(np.diag(curvature), 0.0))
+    lengths[lengths == 0] = 1.0
+    sizes, directions = np.linalg.eigh(curvature / np.outer(lengths, lengths))
+    flat = sizes <= FLAT_DIRECTION
+    if flat.any():
+        known = None if dependencies is None else dependencies(support, FLAT_DIRECTION)
+        if flat.sum() != known:
+            return np.inf
+    along = directions.T[~flat] @ (slope / lengths)
+    gain = float((along**2 / sizes[~flat]).sum())
+    return gain if gain <= CONVERGED * max(abs(value), objective.scale) else np.inf
+
+
+class _TightEnough(Exception):
+    """There is nothing left to be gained."""
+
+
+def lbfgs_bound(
+    objective: SparseObjective,
+    support: IndexArray,
+    clock: Clock,
+    value_and_gradient: ValueAndGradient | None = None,
+) -> float:
+    """Return what f(support) does not exceed, the better the more time there is.
+
+    Newton's method takes the cube of the number of elements in operations, in one piece. L-BFGS needs values
+    and gradients only, and every point w on its way proves a bound: with strong concavity m,
+    ``f(support) ≤ u(w) + ‖∇u(w)‖² / 2m``, the gradient taken on ``support``. The ceiling of the objective
+    holds from the start. ``value_and_gradient`` computes both together, where that saves time.
+
+    >>> from swapwise import Logistic
+    >>> X = np.random.default_rng(0).standard_normal((50, 6))
+    >>> f = Logistic(X, X[:, 0] > 0, ridge=0.1)
+    >>> everything = np.arange(6)
+    >>> 0 <= lbfgs_bound(f, everything, Clock()) - f(everything) < 1e-6
+    True
+    >>> lbfgs_bound(f, everything, Clock(0.0)) == f.ceiling
+    True
+    """
+    from scipy.optimize import minimize  # takes its time to import, which few need
+
+    rows = rows_of(objective, support)
+    whole = objective.coef(())
+    first = whole[rows].ravel()
+    bound = objective.ceiling
+
+    def negated(point: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal bound
+        clock.check()
+        coef = whole.copy()
+        coef[rows] = point.reshape(whole[rows].shape)
+        if value_and_gradient is None:
+            value, gradient = objective.value_at(coef), objective.gradient_at(coef)
+        else:
+            value, gradient = value_and_gradient(coef)
+        slope = gradient[rows].ravel()
+        bound = min(bound, value + missed_at_most(objective, slope))
+        if bound - value <= TIGHT * max(abs(value), objective.scale):
+            raise _TightEnough
+        return -value, -slope
+
+    options = {
+        "maxiter": BOUND_STEPS,
+        "maxfun": 2 * BOUND_STEPS,
+        "maxcor": BOUND_MEMORY,
+        "ftol": 0.0,
+        "gtol": 0.0,
+    }
+    with suppress(OutOfTime, _TightEnough):
+        minimize(negated, first, jac=True, method="L-BFGS-B", options=options)
+    return float(bound)
