@@ -20,6 +20,8 @@ from swapwise.experiments.store import Store
 
 distributed = pytest.importorskip("distributed")
 
+pytestmark = pytest.mark.cluster
+
 RESTARTS = 2 * BATCH + 3
 
 

@@ -14,6 +14,8 @@ from swapwise.report.page import render_page
 from swapwise.report.panels import BEYOND_PANELS, PAPER_PANELS
 from tests.report.test_panels import BAD_ROWS, fake, row, table
 
+pytestmark = pytest.mark.experiments
+
 PANELS = (*PAPER_PANELS, *BEYOND_PANELS)
 EVIL = "<script>alert(1)</script>"
 VOID = {"meta", "img", "br", "link", "input", "hr"}
@@ -239,6 +241,7 @@ def traces(document, letter):
     return len(re.findall(r'<g class="trace scatter', box))
 
 
+@pytest.mark.browser
 class TestInChromium:
     def test_every_curve_is_drawn(self, opened, page):
         rows, document = fake(), opened(page)
