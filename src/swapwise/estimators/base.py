@@ -27,7 +27,7 @@ from swapwise.data.mapped_file import is_mapped
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked
 from swapwise.data.streamed import StreamedDesign
-from swapwise.estimators.chunked_input import open_chunks, opened, product_of_blocks, read_target
+from swapwise.estimators.chunked_input import open_chunks, opened, product_of_chunks, read_target
 from swapwise.estimators.constraint_of import (
     Elements,
     allows_nothing,
@@ -269,7 +269,7 @@ class SparseEstimator(BaseEstimator, ABC):
         """Search as the parameters say, from another start if one is given."""
         check_exchanges(self.q, constraint)
         # What the search would say of it is in the words of matroids.
-        with unwarned() if self._told_of_nothing(constraint) else nullcontext():
+        with unwarned() if self._warn_if_empty(constraint) else nullcontext():
             return best_of_searches(
                 objective,
                 constraint,
@@ -284,7 +284,7 @@ class SparseEstimator(BaseEstimator, ABC):
                 progress=self.progress,
             )
 
-    def _told_of_nothing(self, constraint: IndependenceSystem) -> bool:
+    def _warn_if_empty(self, constraint: IndependenceSystem) -> bool:
         """Tell whether the constraint allows nothing, and warn if so."""
         nothing = allows_nothing(constraint)
         if nothing:
@@ -341,6 +341,6 @@ class SparseEstimator(BaseEstimator, ABC):
         """Return ``X coefᵀ + intercept``."""
         check_is_fitted(self)
         if is_chunked(X):
-            return product_of_blocks(self, X, self.coef_.T) + self.intercept_
+            return product_of_chunks(self, X, self.coef_.T) + self.intercept_
         X = validate_data(self, X, accept_sparse=True, dtype=np.float64, reset=False)
         return times(X, self.coef_.T) + self.intercept_

@@ -26,7 +26,7 @@ from swapwise.report.parts import (
 # More points than this are no longer told apart, and make the page slow.
 MOST_POINTS = 2000
 
-# Samples of like prediction are looked at together: so many bins, if each has so many samples.
+# Calibration: the number of bins of similar predictions, and the fewest samples per bin.
 _BINS, _LEAST_IN_BIN = 10, 10
 
 

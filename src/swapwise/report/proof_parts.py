@@ -31,12 +31,12 @@ _CUT_SHORT = {
 def certificate_part(certificate: Certificate | None, result: SearchResult) -> Part:
     """Return what is proven of an answer: a bar from 0 to its value, and on to the bound.
 
-    The bound is that of the certificate, trivial or not; a share of the optimum is told only if it is not.
+    The bound is that of the certificate, trivial or not; a fraction of the optimum is stated only if not.
 
     >>> from swapwise import Coverage, Uniform, certify, maximize
     >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
     >>> certificate_part(certify(f, two), maximize(f, two)).words.split(". ")[0]
-    'Proven optimal: no allowed choice has a larger value than 5 (by gains)'
+    'Proven optimal: no feasible choice has a larger value than 5 (by gains)'
     """
     if certificate is not None and not isinstance(certificate, Certificate):
         raise TypeError(f"certificate must be a Certificate or None, got {certificate!r}")
@@ -53,7 +53,7 @@ def certificate_part(certificate: Certificate | None, result: SearchResult) -> P
 
 def _proof(proven: Certificate) -> str:
     if proven.optimal:
-        words = f"no allowed choice has a larger value than {proven.value:.6g} (by {proven.kind})"
+        words = f"no feasible choice has a larger value than {proven.value:.6g} (by {proven.kind})"
         return f"Proven optimal: {words}. {_ABOUT}"
     value, bound = _told_apart(proven)
     if not np.isfinite(proven.upper_bound):
@@ -64,7 +64,7 @@ def _proof(proven: Certificate) -> str:
             f"more than {bound}, about what everything together has."
         )
     return (
-        f"The value found, {value}, is at least {percent(proven.ratio)} % of the optimum: no allowed choice "
+        f"The value found, {value}, is at least {percent(proven.ratio)} % of the optimum: no feasible choice "
         f"has more than {bound} (proven by {proven.kind}). {_ABOUT}"
     )
 
