@@ -8,7 +8,7 @@ test: lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations=25
 
 # What to run while working: under two minutes on two idle cores. Tests that take long are left out by their markers
-# (see pyproject.toml), and hypothesis tries ten examples per test.
+# (see pyproject.toml), and hypothesis tries five examples per test.
 SLOW := docs_build or cluster or browser or race or experiments or slow
 quick: .venv/.installed
 	HYPOTHESIS_PROFILE=quick OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \

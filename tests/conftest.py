@@ -10,7 +10,7 @@ for _name in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"):
     os.environ.pop(_name, None)
 os.environ["COLUMNS"] = "80"
 
-FEW_EXAMPLES = 10
+FEW_EXAMPLES = 5
 
 # The same examples on every run, so that a red test is red for everybody and times can be compared.
 # HYPOTHESIS_PROFILE=explore looks for new examples; "quick", for `make quick`, tries few per test.

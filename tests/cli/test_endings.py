@@ -238,6 +238,7 @@ def test_a_signal_among_sizes_ends_it_in_good_order(tmp_path, data, stop):
     assert answer_of(tmp_path / "a.json")["interrupted"]
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_little_gets_what_it_can_show(data):
     env = os.environ | {"PYTHONIOENCODING": "ascii"}
     line = [sys.executable, "-m", "swapwise", "select", str(data), "-t", "y", "--size", "2"]

@@ -202,6 +202,7 @@ def test_one_standard_error_rule():
     assert small.size_ == best.path_["size"][near].min() < best.size_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_the_same_answer_again_and_in_parallel(kind):
     X, y = problem(kind)

@@ -219,7 +219,7 @@ class TestParts:
             ["yes", f"{p:.4g}", f"{s:.4g}"] for p, s in zip(curve.x, curve.y, strict=True)
         ]
         worst = np.abs(np.subtract(curve.x, curve.y)).argmax()
-        assert f"{curve.x[worst]:.3g} was said and {curve.y[worst]:.3g} was seen." in part.words
+        assert f"{curve.x[worst]:.3g} was predicted and {curve.y[worst]:.3g} was observed." in part.words
 
     def test_the_most_frequent_classes_are_drawn(self):
         rng = np.random.default_rng(0)
