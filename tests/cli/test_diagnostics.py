@@ -40,7 +40,7 @@ def remedy_of(lines):
     return shlex.split(lines[-1].removeprefix("try: "))
 
 
-def test_all_that_is_in_the_way_is_told_at_once(table):
+def test_all_problems_are_reported_at_once(table):
     assert told(table) == [
         "4 problems:",
         "  the column 'date' holds dates such as '2024-01-03'",
@@ -123,7 +123,7 @@ def with_one_word(table):
         with_one_word,
     ],
 )
-def test_what_would_do_does(tmp_path, table, changed):
+def test_the_suggested_options_work(tmp_path, table, changed):
     path = tmp_path / "t.csv"
     changed(table).to_csv(path, index=False)
     done = select(path, "--quiet")
