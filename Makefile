@@ -2,10 +2,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: test fuzz lint bench reproduce docs clean
+.PHONY: test quick fuzz lint bench reproduce docs clean
 
 test: lint
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations=25
+
+# What to run while working: under two minutes on two idle cores. Tests that take long are left out by their markers
+# (see pyproject.toml), and hypothesis tries five examples per test.
+SLOW := docs_build or cluster or browser or race or experiments or slow
+quick: .venv/.installed
+	HYPOTHESIS_PROFILE=quick OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not ($(SLOW))" $(OPTIONS)
 
 # Proofs and answers on random instances, degenerate ones among them, against enumeration; a few minutes.
 # OPTIONS="--instances 20000 --minutes 60", "--only SEED", and so on.
@@ -26,7 +33,7 @@ reproduce: .venv/.installed
 	PYTHONPATH=. $(BIN)/swapwise reproduce $(OPTIONS)
 
 # Any warning is an error: a link that leads nowhere, to a page or to a name, an example that fails. Pages are all
-# made anew (-E -a), since those that are left as they are warn of nothing; examples that have not changed stay.
+# rebuilt (-E -a), since those that are left as they are warn of nothing; examples that have not changed stay.
 docs: .venv/.installed
 	rm -rf docs/api
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/sphinx-build -q -E -a -W --keep-going -n docs docs/_build/html

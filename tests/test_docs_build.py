@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.docs_build
+
 ROOT = Path(__file__).parent.parent
 MADE = shutil.ignore_patterns("_build", "api", "gallery")
 

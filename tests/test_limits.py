@@ -334,6 +334,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 @pytest.mark.parametrize("name", CALLS)
 def test_an_interrupt_is_heard(name):

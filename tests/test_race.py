@@ -38,6 +38,8 @@ from benchmarks.race.sweep import sweep
 from benchmarks.race.tables import figure_tables, markdown, race_tables
 from swapwise.experiments.store import StoreError
 
+pytestmark = pytest.mark.race
+
 SETTING = Setting("ar-0.3", 3.0, samples=100, features=50, size=3, seed=0)
 MODULES = sorted(f"benchmarks.race.{path.stem}" for path in Path(races.__file__).parent.glob("*.py"))
 linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")

@@ -11,6 +11,7 @@ PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
+@pytest.mark.slow
 @every_page
 def test_the_examples_print_what_they_say(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # examples may write files
@@ -30,5 +31,5 @@ def test_links_to_files_lead_somewhere(page):
 def test_the_commands_are_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text()
     commands = re.findall(r"^make (\w+)", README.read_text(), re.MULTILINE)
-    assert commands == ["reproduce", "test"]
+    assert commands == ["reproduce", "test", "quick"]
     assert all(f"\n{command}:" in makefile for command in commands)

@@ -69,6 +69,7 @@ def test_no_bound_is_below_the_optimum_under_a_matroid(family, closed_form, data
     check_certificates(data.draw(randoms), matroid, closed_form)
 
 
+@pytest.mark.slow
 @WAYS
 @pytest.mark.parametrize("family", SYSTEMS)
 @settings(max_examples=3)
@@ -230,6 +231,7 @@ def test_what_is_proven_when_the_time_is_out_is_true(objective, constraint):
         check_certificate(objective, constraint, certificate, best)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "name"),
     [

@@ -88,6 +88,7 @@ def test_the_best_set_of_a_matroid_is_found(family, closed_form, data):
             check_from_the_worst(objective, matroid)
 
 
+@pytest.mark.slow
 @WAYS
 @pytest.mark.parametrize("family", SYSTEMS)
 @settings(max_examples=2)
@@ -121,6 +122,7 @@ def test_the_best_graph_is_found(constraint, fields):
         check_from_the_worst(objective, constraint)
 
 
+@pytest.mark.slow
 @WAYS
 @pytest.mark.parametrize("ridge", [0.0, 2.0])
 @pytest.mark.parametrize(
@@ -230,6 +232,7 @@ def test_when_the_time_is_out_the_gap_is_true():
     assert "TIME_LIMIT" in statuses
 
 
+@pytest.mark.slow
 @WAYS
 @pytest.mark.parametrize("kind", OBJECTIVES)
 def test_when_no_more_parts_are_allowed_the_gap_is_true(kind, closed_form):
@@ -266,6 +269,7 @@ def test_whichever_limit_comes_first_is_told():
     assert sw.exact(objective, constraint, time_limit=600, max_nodes=0).status == "ITERATION_LIMIT"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "name"), [(Perspective, "improve"), (BranchAndBound, "_split"), (BranchAndBound, "_try")]
 )
@@ -418,6 +422,7 @@ def custom_without_curvature(seed):
     return sw.CustomObjective(value_and_gradient, n=4)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the classes are separable")
 @pytest.mark.parametrize("objective_of", [degenerate_logistic, custom_without_curvature])
 def test_exact_ends_with_a_status_that_its_page_lists_and_says_why(objective_of):

@@ -79,6 +79,7 @@ def test_exact_with_duplicate_columns_in_other_units(monkeypatch):
     assert sw.exact(f, c).value == pytest.approx(sw.maximize(f, c, "exhaustive").value, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_the_bound_of_the_relaxation_is_that_of_all_sets(monkeypatch):
     monkeypatch.setattr(leaf, "MOST_SETS", 0)
     r = np.random.default_rng(0)
@@ -180,6 +181,7 @@ def test_an_answer_that_explains_nothing_is_not_called_optimal():
     assert sw.certify(offset, sw.Uniform(3, 1), []).ratio == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", [False, True])
 @pytest.mark.parametrize("scale", [1e-5, 1.0, 100.0, "heavy tails"])
 @pytest.mark.parametrize("ridge", [0.0, 0.01])

@@ -68,6 +68,7 @@ def whole(tmp_path_factory):
     return out, done.output
 
 
+@pytest.mark.experiments
 def test_all_files_are_written(whole):
     out, _ = whole
     names = "rows.jsonl rows.csv figure.png figure.pdf claims.md report.html manifest.json"
@@ -76,6 +77,7 @@ def test_all_files_are_written(whole):
     assert (out / "figure.pdf").read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.experiments
 def test_the_table_says_what_the_rows_say(whole):
     out, output = whole
     rows = rows_of(out)
@@ -86,6 +88,7 @@ def test_the_table_says_what_the_rows_say(whole):
     assert f"{N_ROWS} of {N_ROWS} rows, " in output
 
 
+@pytest.mark.experiments
 def test_the_manifest_says_how_it_was_made(whole):
     manifest = json.loads((whole[0] / "manifest.json").read_text())
     assert manifest["complete"]
@@ -105,6 +108,7 @@ def test_the_manifest_says_how_it_was_made(whole):
     assert {"python", "numpy", "swapwise"} <= set(session["versions"])
 
 
+@pytest.mark.experiments
 def test_run_again_it_has_nothing_to_do(whole):
     out, _ = whole
     before = (out / "rows.csv").read_bytes()
@@ -113,6 +117,7 @@ def test_run_again_it_has_nothing_to_do(whole):
     assert (out / "rows.csv").read_bytes() == before
 
 
+@pytest.mark.experiments
 @pytest.mark.parametrize("rows_before", [1, 30, 60])
 def test_killed_and_started_again_it_ends_with_the_same_rows(whole, tmp_path, rows_before):
     store = tmp_path / "rows.jsonl"
@@ -130,6 +135,7 @@ def test_killed_and_started_again_it_ends_with_the_same_rows(whole, tmp_path, ro
     assert len(json.loads((tmp_path / "manifest.json").read_text())["sessions"]) == 2
 
 
+@pytest.mark.experiments
 def test_interrupted_it_shows_what_there_is(tmp_path, monkeypatch):
     measure = runs.measure
     made = []
@@ -152,6 +158,7 @@ def test_interrupted_it_shows_what_there_is(tmp_path, monkeypatch):
     assert not json.loads((tmp_path / "manifest.json").read_text())["complete"]
 
 
+@pytest.mark.experiments
 def test_a_half_written_row_is_made_again(whole, tmp_path):
     lines = (whole[0] / "rows.jsonl").read_bytes()
     (tmp_path / "rows.jsonl").write_bytes(lines[:-20])
@@ -160,6 +167,7 @@ def test_a_half_written_row_is_made_again(whole, tmp_path):
     pd.testing.assert_frame_equal(rows_of(tmp_path), rows_of(whole[0]))
 
 
+@pytest.mark.experiments
 def test_a_damaged_store_is_not_built_upon(tmp_path):
     (tmp_path / "rows.jsonl").write_bytes(b"{}\n")
     done = reproduce(tmp_path, *SOME)
@@ -169,6 +177,7 @@ def test_a_damaged_store_is_not_built_upon(tmp_path):
     assert not (tmp_path / "rows.csv").exists()
 
 
+@pytest.mark.experiments
 def test_a_foreign_manifest_is_left_alone(tmp_path):
     (tmp_path / "manifest.json").write_text("[]")
     done = reproduce(tmp_path, *SOME)
@@ -176,6 +185,7 @@ def test_a_foreign_manifest_is_left_alone(tmp_path):
     assert "manifest.json is not a manifest of this program" in str(done.exception)
 
 
+@pytest.mark.experiments
 def test_other_versions_are_told(whole, tmp_path):
     manifest = json.loads((whole[0] / "manifest.json").read_text())
     manifest["sessions"][0]["versions"]["numpy"] = "0.1"
@@ -210,6 +220,7 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     assert "is a file" in " ".join(told.replace("│", " ").split())  # in whatever lines its length leads to
 
 
+@pytest.mark.experiments
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_with_workers_at_work_it_ends_soon_and_keeps_what_there_is(tmp_path, stop):
     store = tmp_path / "rows.jsonl"

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
-from swapwise.cli.answer import finite
 from swapwise.cli.compiling import NOTE, Stopwatch, timed
+from swapwise.cli.selection import finite
 from swapwise.cli.show import proof_in_words
 from tests.cli.running import refused, select
 
@@ -215,6 +215,7 @@ def test_an_interrupt_among_imports_is_no_traceback():
     assert (done.returncode, done.stderr) == (130, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_among_sizes_ends_it_in_good_order(tmp_path, data, stop):
     code = (
@@ -237,6 +238,7 @@ def test_a_signal_among_sizes_ends_it_in_good_order(tmp_path, data, stop):
     assert answer_of(tmp_path / "a.json")["interrupted"]
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_little_gets_what_it_can_show(data):
     env = os.environ | {"PYTHONIOENCODING": "ascii"}
     line = [sys.executable, "-m", "swapwise", "select", str(data), "-t", "y", "--size", "2"]

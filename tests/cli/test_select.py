@@ -223,7 +223,7 @@ def test_text_becomes_columns_that_come_together(tmp_path, table):
         ("town", "town_Kiel"),
         ("town", "town_Ulm"),
     ]
-    assert "'town' becomes columns of 0 and 1, against 'Bonn': 'town_Kiel', 'town_Ulm'" in done.stderr
+    assert "'town' is one-hot encoded, reference level 'Bonn': 'town_Kiel', 'town_Ulm'" in done.stderr
 
 
 def test_text_in_groups_and_forced(tmp_path, table):
@@ -286,7 +286,7 @@ def test_bad_options_are_told(data, mistake):
 FILES = {
     "text": (
         "a,b,y\n1,x,1\n2,x,2\n3,z,3\n3,z,3\n",
-        "no numbers in the column 'b', such as 'x'; --one-hot makes",
+        "no numbers in the column 'b', such as 'x'; --one-hot encodes",
     ),
     "one word": ("a,b,y\n1,x,1\n2,x,2\n", "the column 'b' is 'x' in all rows; --force-out leaves it out"),
     "missing values": (
@@ -505,6 +505,7 @@ app()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM"])
 def test_a_signal_ends_it_in_good_order(tmp_path, data, stop):
     code = IMPATIENT.format(stop=stop)

@@ -16,14 +16,13 @@ from typer import BadParameter
 import swapwise as sw
 from swapwise.checks import unwarned
 from swapwise.cli.failures import BadInput
-from swapwise.cli.limits import Limits
+from swapwise.cli.limits import Limits, read_groups
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.problem import read_problem
-from swapwise.cli.question import question_of
-from swapwise.cli.reading.columns import names_among, read_design
-from swapwise.cli.reading.groups import read_groups
+from swapwise.cli.reading.columns import names_among, read_dataset
 from swapwise.cli.reading.tables import read_table
 from swapwise.cli.reading.targets import FOLDS, require_rows_for_folds
+from swapwise.cli.request import request_of
 
 ROWS = 40
 OPTIONS = dict.fromkeys(["path", "choose", "force_in", "force_out", "ridge", *Limits.__dataclass_fields__])
@@ -46,7 +45,7 @@ def towns(table):
 
 def asked(**options):
     given = {"data": Path("t.csv"), "target": "y", "family": Family.LINEAR, "method": "auto"}
-    return question_of(OPTIONS | FLAGS | given | options)
+    return request_of(OPTIONS | FLAGS | given | options)
 
 
 def problem_of(table, **options):
@@ -75,19 +74,19 @@ def assert_same(read, table):
 
 def test_the_transformer_makes_the_design_of_the_table_as_it_is_in_the_file(tmp_path, towns):
     path = tmp_path / "t.csv"
-    with pytest.warns(UserWarning, match="'town' becomes columns of 0 and 1, against 'Bonn'"):
-        design = problem_of(as_read(path, towns), one_hot=True, force_out=["k"]).design
-    assert list(design.X.columns) == ["age", "town_Kiel", "town_Ulm", "h", "ill"]
-    assert design.variables == ["age", "town", "h", "ill"]
-    model = sw.SparseRegressor(2, groups=design.variable_of).fit(design.X, design.y)
+    with pytest.warns(UserWarning, match="'town' is one-hot encoded, reference level 'Bonn'"):
+        dataset = problem_of(as_read(path, towns), one_hot=True, force_out=["k"]).dataset
+    assert list(dataset.X.columns) == ["age", "town_Kiel", "town_Ulm", "h", "ill"]
+    assert dataset.variables == ["age", "town", "h", "ill"]
+    model = sw.SparseRegressor(2, groups=dataset.variable_of).fit(dataset.X, dataset.y)
     file = io.BytesIO()
-    joblib.dump(make_pipeline(design.transformer, model), file)
+    joblib.dump(make_pipeline(dataset.transformer, model), file)
     file.seek(0)
     saved = joblib.load(file)
     raw = pd.read_csv(path)
-    np.testing.assert_array_equal(saved.predict(raw), model.predict(design.X))
+    np.testing.assert_array_equal(saved.predict(raw), model.predict(dataset.X))
     shuffled = raw[["ill", "h", "town", "age"]].iloc[::-1]
-    np.testing.assert_array_equal(saved.predict(shuffled), model.predict(design.X)[::-1])
+    np.testing.assert_array_equal(saved.predict(shuffled), model.predict(dataset.X)[::-1])
     with pytest.raises(ValueError, match="'town' has 'Rom', which was not in the data of the fit"):
         saved.predict(raw.assign(town="Rom"))
 
@@ -98,29 +97,29 @@ def test_text_of_any_type_becomes_columns(towns, dtype):
     towns["ill"] = towns["ill"].astype("boolean")
     towns["age"] = towns["age"].astype("Int64")
     with pytest.warns(UserWarning, match="town_Kiel"):
-        design = read_design(towns, "y", classes=False)
-    assert {dtype.kind for dtype in design.X.dtypes} == {"f"}
+        dataset = read_dataset(towns, "y", classes=False)
+    assert {dtype.kind for dtype in dataset.X.dtypes} == {"f"}
     expected = pd.get_dummies(towns["town"].astype(str), prefix="town", drop_first=True).astype(float)
-    pd.testing.assert_frame_equal(design.X[["town_Kiel", "town_Ulm"]], expected)
-    np.testing.assert_array_equal(design.X["ill"], [1.0, 0.0] * (ROWS // 2))
-    pd.testing.assert_frame_equal(design.transformer.transform(towns), design.X)
-    assert list(design.variable_of) == list(design.X.columns)
+    pd.testing.assert_frame_equal(dataset.X[["town_Kiel", "town_Ulm"]], expected)
+    np.testing.assert_array_equal(dataset.X["ill"], [1.0, 0.0] * (ROWS // 2))
+    pd.testing.assert_frame_equal(dataset.transformer.transform(towns), dataset.X)
+    assert list(dataset.variable_of) == list(dataset.X.columns)
 
 
 def test_without_text_the_transformer_picks_the_columns(table):
-    design = read_design(table, "y", classes=False)
-    assert design.variable_of is None
+    dataset = read_dataset(table, "y", classes=False)
+    assert dataset.variable_of is None
     further = table.assign(more="text")[["more", "y", "k", "h", "age"]]
-    pd.testing.assert_frame_equal(design.transformer.transform(further), design.X)
+    pd.testing.assert_frame_equal(dataset.transformer.transform(further), dataset.X)
 
 
 def test_objects_that_are_numbers_are_numbers(table):
     huge = [10**25 + number for number in range(ROWS)]
     flags = pd.Series([True, None] * (ROWS // 2), dtype=object)
     with pytest.warns(UserWarning, match="20 of 40 rows have missing values"):
-        design = problem_of(table.assign(huge=huge, flag=flags), drop_missing=True).design
-    assert design.X["huge"].tolist() == [1e25] * (ROWS // 2)
-    assert design.X["flag"].tolist() == [1.0] * (ROWS // 2)
+        dataset = problem_of(table.assign(huge=huge, flag=flags), drop_missing=True).dataset
+    assert dataset.X["huge"].tolist() == [1e25] * (ROWS // 2)
+    assert dataset.X["flag"].tolist() == [1.0] * (ROWS // 2)
 
 
 # Names.
@@ -145,9 +144,9 @@ def test_a_target_has_a_name(target, demo):
 def test_forced_names_are_columns(table):
     named = table.rename(columns={"h": "height, m"})
     problem = problem_of(named, force_in=["height, m", "height, m"], force_out=["k,age"])
-    assert (problem.question.force_in, problem.question.force_out) == (["height, m"], ["k", "age"])
-    assert problem.design.variables == ["height, m"]
-    words = problem.question.in_words()
+    assert (problem.request.force_in, problem.request.force_out) == (["height, m"], ["k", "age"])
+    assert problem.dataset.variables == ["height, m"]
+    words = problem.request.in_words()
     assert (words["forced in"], words["forced out"]) == ("'height, m'", "k, age")
 
 
@@ -187,7 +186,7 @@ def test_forced_features_must_be_allowed_together(tmp_path, table):
     roofs = table.rename(columns={"h": "roof_h", "k": "roof_k"})
     by_prefix = {"groups_from_prefix": "_", "force_in": ["roof_h,roof_k"]}
     refused("names 2 features of group 'roof', but at most 1 of each is allowed", roofs, **by_prefix)
-    assert problem_of(roofs, **by_prefix, per_group=2).question.force_in == ["roof_h", "roof_k"]
+    assert problem_of(roofs, **by_prefix, per_group=2).request.force_in == ["roof_h", "roof_k"]
     (tmp_path / "g.csv").write_text("age,a\nroof_h,a\nroof_k,b\n")
     both = by_prefix | {"per_group": 3, "and_groups": tmp_path / "g.csv", "force_in": ["roof_h,age"]}
     refused(
@@ -327,7 +326,7 @@ def test_typing_errors_are_shown(tmp_path, table):
     )
     refused(message, read)
     refused(message, read, one_hot=True)  # with so many values, it is no text either
-    assert problem_of(read, force_out=["age"]).design.variables == ["h", "k"]
+    assert problem_of(read, force_out=["age"]).dataset.variables == ["h", "k"]
     read = with_cells(tmp_path, table, "y", {3: "1.2.3"})
     refused("the target 'y' has text in 1 of 40 rows: '1.2.3' in line 3", read)
 
@@ -356,14 +355,14 @@ def test_words_for_missing_values_are_told(tmp_path, table):
 
 def test_numbers_and_a_word_may_be_classes_or_text(tmp_path, table):
     read = with_cells(tmp_path, table.assign(age=[1, 2] * (ROWS // 2)), "age", {5: "other"})
-    with pytest.warns(UserWarning, match="'age' becomes columns of 0 and 1"):
-        assert "age_other" in problem_of(read, one_hot=True).design.X
+    with pytest.warns(UserWarning, match="'age' is one-hot encoded, reference level"):
+        assert "age_other" in problem_of(read, one_hot=True).dataset.X
     read = with_cells(tmp_path, table.assign(y=[1, 2] * (ROWS // 2)), "y", {5: "other"})
-    assert set(problem_of(read, family=Family.LOGISTIC).design.y) == {"1", "2", "other"}
+    assert set(problem_of(read, family=Family.LOGISTIC).dataset.y) == {"1", "2", "other"}
 
 
 def test_text_is_still_called_text(towns):
-    refused("no numbers in the column 'town', such as 'Ulm'; --one-hot makes", towns)
+    refused("no numbers in the column 'town', such as 'Ulm'; --one-hot encodes", towns)
     towns["weather"] = ["rain", "sun"] * (ROWS // 2)
     refused("no numbers in the columns 'town' such as 'Ulm', 'weather' such as 'rain'; --one-hot", towns)
 
@@ -380,7 +379,7 @@ def test_numbers_stored_as_text_are_told(table):
     table["code"] = table["age"].map("0{}".format)
     refused("the column 'code' holds numbers as text, such as '0", table)
     classes = problem_of(table.assign(y=["0", "1"] * (ROWS // 2), code=0), family=Family.LOGISTIC)
-    assert set(classes.design.y) == {"0", "1"}
+    assert set(classes.dataset.y) == {"0", "1"}
 
 
 def test_decimal_commas_that_are_not_read_are_told(tmp_path, table):
@@ -489,8 +488,8 @@ def test_classes_are_few(table):
 @pytest.mark.filterwarnings("error")
 def test_two_values_are_classes(table, pair):
     problem = problem_of(table.assign(y=list(pair) * (ROWS // 2)), family=Family.LOGISTIC, choose=Choice.CV)
-    sw.SparseClassifier(1).fit(problem.design.X, problem.design.y.to_numpy())
-    assert problem.design.y.nunique() == 2
+    sw.SparseClassifier(1).fit(problem.dataset.X, problem.dataset.y.to_numpy())
+    assert problem.dataset.y.nunique() == 2
 
 
 def test_targets_that_no_family_can_explain(table):
@@ -533,7 +532,7 @@ def test_blanks_make_no_classes(table):
     y = pd.Series(["no", "yes", "no ", " yes"] * (ROWS // 4))
     for kind in ("object", "category"):
         problem = problem_of(table.assign(y=y.astype(kind)), family=Family.LOGISTIC)
-        assert problem.design.y.tolist() == ["no", "yes"] * (ROWS // 2)
+        assert problem.dataset.y.tolist() == ["no", "yes"] * (ROWS // 2)
     refused("is constant: it is no in all 40", table.assign(y=["no", "no "] * 20), family=Family.LOGISTIC)
 
 
@@ -543,13 +542,13 @@ def test_targets_without_values_are_told(table):
 
 def test_forced_columns_must_vary(table):
     refused("--force-in names 'k', which is constant: it is 3 in all 40", table.assign(k=3), force_in=["k"])
-    assert problem_of(table.assign(k=3)).design.variables == ["age", "h", "k"]
+    assert problem_of(table.assign(k=3)).dataset.variables == ["age", "h", "k"]
 
 
 def test_there_must_be_rows(table):
     refused("there must be at least 3 rows to choose by, got 1", table[:1])
     refused("there must be at least 3 rows to choose by, got 2", table[:2])
-    assert len(problem_of(table[:3]).design.X) == 3
+    assert len(problem_of(table[:3]).dataset.X) == 3
 
 
 def test_there_must_be_as_many_rows_as_folds(table):
@@ -562,7 +561,7 @@ def test_there_must_be_as_many_rows_as_folds(table):
     rare = table.assign(y=["no"] * (ROWS - 4) + ["yes"] * 4)
     message = "cross-validation needs at least 5 rows of each class of the target 'y', got 4 of yes"
     refused(message, rare, choose=Choice.CV, family=Family.LOGISTIC)
-    assert len(problem_of(rare, choose=Choice.EBIC, family=Family.LOGISTIC).design.y) == ROWS
+    assert len(problem_of(rare, choose=Choice.EBIC, family=Family.LOGISTIC).dataset.y) == ROWS
     kinds = pd.Categorical(["no", "yes"] * (ROWS // 2), categories=["no", "perhaps", "yes"])
     assert problem_of(table.assign(y=kinds), choose=Choice.CV, family=Family.LOGISTIC).constraint is None
 
@@ -573,16 +572,21 @@ def test_there_must_be_as_many_rows_as_folds(table):
 def test_sizes_that_no_choice_has_are_left_out(table):
     with pytest.warns(UserWarning, match="--path goes up to 40, but at most 3 can be chosen"):
         problem = problem_of(table, path="1:40")
-    assert problem.question.sizes == range(1, 4)
-    assert problem.question.in_words()["sizes tried"] == "1 to 3"
+    assert problem.request.sizes == range(1, 4)
+    assert problem.request.in_words()["sizes tried"] == "1 to 3"
     roofs = table.rename(columns={"h": "roof_h", "k": "roof_k"})
     with pytest.warns(UserWarning, match="at most 2 can be chosen"):
-        assert problem_of(roofs, path="3:5", groups_from_prefix="_").question.sizes == range(2, 3)
-    refused("--path must go up to 2 or more, as --force-in", table, path="1:1", force_in=["h,k"])
+        assert problem_of(roofs, path="3:5", groups_from_prefix="_").request.sizes == range(2, 3)
+    refused(
+        "--path must go up to 2 or more, the number of features in --force-in, got 1",
+        table,
+        path="1:1",
+        force_in=["h,k"],
+    )
 
 
 def test_the_default_size_is_told(table):
     problem = problem_of(table)
     assert problem.constraint.max_size() == 3
-    assert problem.question.in_words()["limits"] == "at most 3 in all"
-    assert "limits" not in problem_of(table, choose=Choice.BIC).question.in_words()
+    assert problem.request.in_words()["limits"] == "at most 3 in all"
+    assert "limits" not in problem_of(table, choose=Choice.BIC).request.in_words()

@@ -100,6 +100,7 @@ def test_no_set_is_heavier_than_the_bound(data, name):
         assert heavy.exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_thirteen_elements_are_proven_without_a_table(seed):
     rng = np.random.default_rng(seed)

@@ -16,6 +16,8 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
+pytestmark = pytest.mark.cluster
+
 SAMPLES, FEATURES, CHUNK = 1200, 260, 100
 
 

@@ -1,4 +1,4 @@
-"""Graphs learnt from data in blocks: files, Dask arrays and frames, against data in memory."""
+"""Graphs learnt from data in chunks: files, Dask arrays and frames, against data in memory."""
 
 import warnings
 
@@ -129,7 +129,7 @@ class TestRefusals:
             sw.IsingGraph(2).fit(da.from_array(data, chunks=(41, N_VERTICES)))
 
     def test_cross_validation_needs_memory_or_a_file(self, stored):
-        with pytest.raises(TypeError, match="IsingGraphCV needs data in memory, got data in blocks"):
+        with pytest.raises(TypeError, match="IsingGraphCV needs data in memory, got data in chunks"):
             sw.IsingGraphCV([1], [0.01]).fit(da.from_array(dependent_spins()))
         here = sw.IsingGraphCV([1], [0.01]).fit(dependent_spins())
         assert_same_fit(sw.IsingGraphCV([1], [0.01]).fit(stored(dependent_spins())), here)
@@ -137,7 +137,7 @@ class TestRefusals:
     def test_certificates_need_memory_or_a_file(self, stored):
         data = dependent_spins()
         model = sw.IsingGraph(1).fit(stored(data))
-        with pytest.raises(TypeError, match="certify needs data in memory, got data in blocks"):
+        with pytest.raises(TypeError, match="certify needs data in memory, got data in chunks"):
             model.certify(da.from_array(data))
         proven = model.certify(data, time_limit=None)
         assert model.certify(stored(data), time_limit=None).upper_bound == pytest.approx(proven.upper_bound)

@@ -34,6 +34,7 @@ def problem(kind, n_features=6):
     return X, signal + rng.standard_normal(80)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ESTIMATORS)
 @pytest.mark.parametrize("options", [{}, {"n_restarts": 2, "ridge": 0.01}])
 def test_scikit_learns_checks(kind, options):

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import swapwise as sw
-from swapwise.estimators.criteria import chosen_row, information_criteria
+from swapwise.estimators.cross_validated import chosen_row, information_criteria
 
 PLAIN = {
     sw.SparseRegressorCV: sw.SparseRegressor,
@@ -62,6 +62,7 @@ def problem(kind, n_samples=120, classes=2, seed=0):
     return X, signal + rng.standard_normal(n_samples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_scikit_learns_checks(kind):
     with warnings.catch_warnings():
@@ -201,6 +202,7 @@ def test_one_standard_error_rule():
     assert small.size_ == best.path_["size"][near].min() < best.size_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_the_same_answer_again_and_in_parallel(kind):
     X, y = problem(kind)

@@ -257,6 +257,7 @@ class TestCertify:
 
 
 class TestCrossValidation:
+    @pytest.mark.slow
     def test_every_degree_keeps_the_better_of_a_cold_and_a_warm_start(self):
         data, degrees = spins(n_vertices=10, n_samples=120), (1, 2, 3, 4)
         model = sw.IsingGraphCV([4, 1, 2, 3], [0.05, 0.01], cv=3).fit(data)
@@ -299,6 +300,7 @@ class TestCrossValidation:
         assert path["ridge"].unique().tolist() == [0.001, 0.01, 0.1]
         assert sw.IsingGraphCV(cv=2).fit(spins()[:, :3]).path_["max_degree"].max() == 2
 
+    @pytest.mark.slow
     def test_one_standard_error_takes_the_smallest_degree_near_the_best(self):
         data = spins(n_samples=60)
         options = {"max_degrees": [0, 1, 2, 3, 4, 5], "cv": 4, "method": "non-oblivious"}
@@ -495,6 +497,7 @@ def test_real_numbers_beside_spins_are_one_warning():
 SKIPPED = {"check_array_api_input"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [

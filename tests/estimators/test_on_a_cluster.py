@@ -11,14 +11,16 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from swapwise.estimators.restarts import BATCH, best_of_searches
 
 import swapwise as sw
-from swapwise.estimators.restarts import BATCH, best_of_searches
 from swapwise.experiments import run as runs
 from swapwise.experiments.grid import cells
 from swapwise.experiments.store import Store
 
 distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.cluster
 
 RESTARTS = 2 * BATCH + 3
 

@@ -11,6 +11,8 @@ from swapwise.experiments.grid import BEYOND, PLAIN
 from swapwise.experiments.measure import COLUMNS
 from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, REGRESSION_1000
 
+pytestmark = pytest.mark.experiments
+
 LOCAL = ("oblivious", "semi-oblivious", "non-oblivious")
 OTHERS = {"regression": ("random-residual-greedy", "modular"), "ising": ("modular", "random")}
 QUALITY = {

@@ -14,6 +14,8 @@ from swapwise.experiments.figure import SMALL, draw_figure
 from swapwise.experiments.panels import BEYOND_PANELS, PAPER_PANELS
 from tests.experiments.test_panels import BAD_ROWS, fake, row, table
 
+pytestmark = pytest.mark.experiments
+
 
 def lines(axes):
     return {line.get_label(): line for line in axes.get_lines()}

@@ -6,6 +6,8 @@ from swapwise.experiments import grid
 from swapwise.experiments.grid import cells, names
 from swapwise.experiments.procedures import LOCAL_SEARCHES
 
+pytestmark = pytest.mark.experiments
+
 
 def methods_of(found, setting, part="paper"):
     return {cell.key[2] for cell in found if cell.key[:2] == (setting, part)}

@@ -5,6 +5,8 @@ import pytest
 
 from swapwise.experiments.instances import pairs, paper_ising, paper_regression
 
+pytestmark = pytest.mark.experiments
+
 
 def degrees(instance, n_vertices):
     tail, head = pairs(n_vertices)

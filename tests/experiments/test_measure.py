@@ -15,6 +15,8 @@ from swapwise.experiments.procedures import Interrupted, Plain, Proof, Search
 from swapwise.experiments.settings import ISING_10, REGRESSION_200, REGRESSION_1000
 from swapwise.search.result import Status
 
+pytestmark = pytest.mark.experiments
+
 
 def row_of(setting, method, size, trial=0, flavour="default", seed=0):
     (cell,) = (

@@ -11,6 +11,8 @@ from tests.experiments.test_panels import BAD_ROWS, fake, row, table
 from tests.report import pages
 from tests.report.pages import EVIL, Reader, own
 
+pytestmark = pytest.mark.experiments
+
 PANELS = (*PAPER_PANELS, *BEYOND_PANELS)
 opened = pages.opened
 
@@ -179,6 +181,7 @@ def traces(document, letter):
     return len(re.findall(r'<g class="trace scatter', box))
 
 
+@pytest.mark.browser
 class TestInChromium:
     def test_every_curve_is_drawn(self, opened, page):
         rows, document = fake(), opened(page)

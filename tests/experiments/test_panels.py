@@ -17,6 +17,8 @@ from swapwise.experiments.panels import (
     panels_of,
 )
 
+pytestmark = pytest.mark.experiments
+
 ALL = {panel.letter: panel for panel in (*PAPER_PANELS, *BEYOND_PANELS)}
 
 

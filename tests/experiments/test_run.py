@@ -12,6 +12,8 @@ from swapwise.experiments.procedures import Interrupted, Procedure
 from swapwise.experiments.run import WorkerDied, run
 from swapwise.experiments.store import Store
 
+pytestmark = pytest.mark.experiments
+
 
 @dataclasses.dataclass(frozen=True)
 class Deadly(Procedure):

@@ -7,6 +7,8 @@ import pytest
 
 from swapwise.experiments.store import Store, StoreError
 
+pytestmark = pytest.mark.experiments
+
 
 def row(trial, **figures):
     coordinates = {"setting": "ising-10", "part": "paper", "method": "random", "size": 1, "trial": trial}

@@ -17,6 +17,7 @@ from tests.fuzz.oracles import Likelihood, Regression, independent_sets
 SLICE, CHUNK = 240, 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, SLICE, CHUNK))
 def test_no_claim_is_wrong(first):
     broken = [(seed, *words) for seed in range(first, first + CHUNK) for words in check(seed).violations]
@@ -34,6 +35,7 @@ def test_no_claim_about_near_duplicates_contradicts_the_objective(distance, dtyp
         assert not {name for name in counts if name.endswith("/f")}, seed
 
 
+@pytest.mark.slow
 def test_regular_problems_are_proven():
     optimal = 0
     for seed in range(20):
@@ -57,6 +59,7 @@ def test_a_seed_is_always_the_same_instance():
     assert [first.objective.make()(s) for s in sets] == [again.objective.make()(s) for s in sets]
 
 
+@pytest.mark.slow
 def test_a_false_proof_is_seen(monkeypatch):
     true = sw.certify
 
@@ -69,6 +72,7 @@ def test_a_false_proof_is_seen(monkeypatch):
     assert {"no set exceeds the bound", "what is proven optimal is"} <= claims
 
 
+@pytest.mark.slow
 def test_a_false_answer_is_seen(monkeypatch):
     true = sw.maximize
 

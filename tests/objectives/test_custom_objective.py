@@ -20,7 +20,7 @@ from tests.contracts.objective_zoo import grids, moves, simple_numbers, subsets,
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*add nothing to the fit")
 # L-BFGS takes a millisecond or so for each of many fits.
-few_examples = settings(max_examples=settings().max_examples // 10)
+few_examples = settings(max_examples=max(1, settings().max_examples // 10))
 with_and_without = pytest.mark.parametrize("with_hessian", [True, False], ids=["newton", "l-bfgs"])
 
 TARGET = np.array([1.0, -3.0, 2.0, 0.5])

@@ -83,6 +83,7 @@ def test_no_move_is_left_out_that_reaches_the_floor(problem, data):
     assert {listed[row] for row in np.flatnonzero(gains >= floor)} <= set(kept)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the data are separable")
 @pytest.mark.parametrize("seed", [2, 3, 11, 21])
 def test_a_refit_that_did_not_end_rules_nothing_out(seed):

@@ -15,6 +15,7 @@ from swapwise.objectives.jax_objective import JaxFunction
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
+pytestmark = pytest.mark.slow  # JAX compiles
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 20))

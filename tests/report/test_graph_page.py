@@ -140,6 +140,7 @@ Plotly.Fx.hover(moves, [{curveNumber: 0, pointNumber: evil}]);
 """
 
 
+@pytest.mark.browser
 class TestInChromium:
     def test_charts_names_and_toggle(self, opened, page):
         document = opened(then(page, TOGGLE + NARROW + HOVER))

@@ -151,7 +151,7 @@ class TestParts:
     def test_a_value_of_nothing_has_no_bar(self, data, model):
         proof = replace(model.certify(*data), value=0.0, upper_bound=0.0)
         part = certificate_part(proof, model.result_)
-        assert part.words.startswith("Proven optimal: no allowed choice has a larger value than 0")
+        assert part.words.startswith("Proven optimal: no feasible choice has a larger value than 0")
         assert part.figure is None
 
     def test_no_bound_and_no_proof(self, data, model):
@@ -163,7 +163,7 @@ class TestParts:
         result = exact(Linear([1, 3, 2]), Uniform(3, 2))
         part = certificate_part(None, result)
         assert part.words.startswith(
-            "Proven optimal: no allowed choice has a larger value than 5 (by gains)."
+            "Proven optimal: no feasible choice has a larger value than 5 (by gains)."
         )
         assert "says nothing about new data" in part.words
         assert "optimal" in part.below
@@ -220,7 +220,7 @@ class TestParts:
             ["yes", f"{p:.4g}", f"{s:.4g}"] for p, s in zip(curve.x, curve.y, strict=True)
         ]
         worst = np.abs(np.subtract(curve.x, curve.y)).argmax()
-        assert f"{curve.x[worst]:.3g} was said and {curve.y[worst]:.3g} was seen." in part.words
+        assert f"{curve.x[worst]:.3g} was predicted and {curve.y[worst]:.3g} was observed." in part.words
 
     def test_the_most_frequent_classes_are_drawn(self):
         rng = np.random.default_rng(0)

@@ -224,6 +224,7 @@ def told(document, name):
     return theme, text, covered, np.array(sizes, int).reshape(-1, 4)
 
 
+@pytest.mark.browser
 class TestInChromium:
     @pytest.mark.parametrize(
         ("kind", "charts"),

@@ -98,7 +98,7 @@ class TestContent:
     def test_nothing_chosen(self, data):
         X, y = data
         page = selection_report(SparseRegressor(2).fit(X, np.ones(len(y))), X, np.ones(len(y)))
-        assert "0 of 6 features were chosen: nothing that is allowed gains anything." in page
+        assert "0 of 6 features were chosen: no feasible feature improves the fit." in page
         assert "Fewer than two features were chosen" in page
         assert 'id="plot-chosen"' not in page
 
@@ -303,6 +303,7 @@ Promise.all(plots().map((plot) => Plotly.Plots.resize(plot))).then(() => {
 """
 
 
+@pytest.mark.browser
 class TestInChromium:
     def test_charts_names_and_toggle(self, opened, data, model):
         path = SparseRegressorCV(sizes=range(1, 6)).fit(*data)

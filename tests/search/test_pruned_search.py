@@ -123,6 +123,7 @@ def test_what_is_scored_does_not_depend_on_the_clock(q, monkeypatch):
     assert results[0].n_evaluations == results[1].n_evaluations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [OutOfTime, KeyboardInterrupt])
 def test_a_search_cut_short_keeps_the_best_it_has_seen(stop, monkeypatch):
     """The later it is cut, the better: neither probes nor bounds make it forget a move that it knows."""

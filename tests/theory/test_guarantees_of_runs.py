@@ -95,6 +95,7 @@ def test_promises_under_matroids_are_kept(family, data):
     check_all_promises(np.random.default_rng(data.draw(seeds)), matroid)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(BOLD)
 @pytest.mark.parametrize("family", SYSTEMS)
 @settings(max_examples=8)

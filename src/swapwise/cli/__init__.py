@@ -1,4 +1,4 @@
-"""The command line: one file a command, and what they share."""
+"""The command line: one file per command, and what they share."""
 
 from __future__ import annotations
 

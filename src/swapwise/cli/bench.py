@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from swapwise.cli.failures import terminated_like_interrupted
+from swapwise.cli.failures import sigterm_as_interrupt
 
 # All words after "bench" are for the race, which has options of its own.
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
@@ -29,5 +29,5 @@ def bench(context: typer.Context) -> None:
         )
     sys.path.insert(0, str(root))
     race = import_module("benchmarks.race.__main__")
-    with terminated_like_interrupted():
+    with sigterm_as_interrupt():
         raise typer.Exit(race.main(context.args, "swapwise bench"))

@@ -26,24 +26,24 @@ class BadInput(ValueError):
 
 
 @contextmanager
-def told_in_a_line(command: str, *, debug: bool = False) -> Iterator[None]:
-    """End with exit code 1 and a line for each of a user's mistakes, with 130 if interrupted.
+def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
+    """Exit with code 1 and the error as a message, without traceback, and with 130 if interrupted.
 
-    >>> with told_in_a_line("swapwise select"):
+    >>> with exit_on_error("swapwise select"):
     ...     raise BadInput("data.csv is empty")
     Traceback (most recent call last):
     ...
     SystemExit: swapwise select: data.csv is empty
     """
     try:
-        with terminated_like_interrupted(), plain_interrupts():
+        with sigterm_as_interrupt(), plain_interrupts():
             yield
     except KeyboardInterrupt:
         typer.echo(f"{command}: interrupted, with nothing to show yet", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    except BrokenPipeError:  # whoever reads what is printed has had enough: no mistake
+    except BrokenPipeError:  # the reader of the pipe has closed it, such as head: not an error
         raise
-    # The library says by these three that what it was given is wrong.
+    # What the library raises for wrong arguments.
     except (ValueError, TypeError, OSError) as error:
         if debug:
             raise
@@ -52,10 +52,10 @@ def told_in_a_line(command: str, *, debug: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def terminated_like_interrupted() -> Iterator[None]:
-    """Let a polite kill end a run as Ctrl-C does: with its results so far, and no process left behind.
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Make SIGTERM end a run as Ctrl-C does: with the results so far, and no process left behind.
 
-    >>> with terminated_like_interrupted():
+    >>> with sigterm_as_interrupt():
     ...     signal.getsignal(signal.SIGTERM) is signal.default_int_handler
     True
     """
@@ -67,10 +67,10 @@ def terminated_like_interrupted() -> Iterator[None]:
 
 
 @contextmanager
-def warnings_as_notes(quiet: bool) -> Iterator[list[str]]:
-    """Say the library's warnings in one line each: the line of code that led to them is of no use here.
+def warnings_to_stderr(quiet: bool) -> Iterator[list[str]]:
+    """Print the library's warnings as one-line notes: the source line they point to is of no use here.
 
-    >>> with warnings_as_notes(quiet=True) as notes:
+    >>> with warnings_to_stderr(quiet=True) as notes:
     ...     warnings.warn("not heard")
     >>> notes
     ['not heard']

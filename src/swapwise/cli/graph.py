@@ -13,7 +13,7 @@ import typer
 
 from swapwise.checks import warn
 from swapwise.cli.compiling import timed
-from swapwise.cli.failures import BadInput, told_in_a_line, warnings_as_notes
+from swapwise.cli.failures import BadInput, exit_on_error, warnings_to_stderr
 from swapwise.cli.options import DATA, Debug, DropMissing, Force, ForceOut, Quiet, Report, file, option
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
 from swapwise.cli.show import show_graph
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CODINGS = (("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"))
 
 
-# Columns in a message: more of them say no more.
+# Columns per message: more of them would not tell more.
 MOST_COLUMNS = 3
 
 
@@ -42,7 +42,7 @@ class DegreeChoice(StrEnum):
 def graph(
     data: Annotated[Path, typer.Argument(help=DATA, show_default=False)],
     max_degree: Annotated[
-        int, option(help="At most so many neighbours of each column.", metavar="NUMBER")
+        int, option(help="Maximum number of neighbours of a column.", metavar="NUMBER")
     ] = 3,
     choose: Annotated[
         DegreeChoice | None, typer.Option(help="Choose the degree, up to --max-degree, by cross-validation.")
@@ -57,7 +57,7 @@ def graph(
     debug: Debug = False,
 ) -> None:
     """Learn which columns depend on each other, from a table of 0 and 1, -1 and +1, or yes and no."""
-    with told_in_a_line("swapwise graph", debug=debug), warnings_as_notes(quiet):
+    with exit_on_error("swapwise graph", debug=debug), warnings_to_stderr(quiet):
         if max_degree < 1:
             raise BadInput(f"--max-degree must be at least 1, got {max_degree}")
         check_page(report)
@@ -74,7 +74,7 @@ def graph(
             (edges, partial(_edge_list, model)),
             (report, partial(_page, model, table, asked, watch.seconds)),
         ]
-        # Before anything is printed: whoever reads that may stop reading.
+        # Before anything is printed: the reader of a pipe may close it.
         written = write_outputs(outputs, force=force)
         if not quiet:
             show_graph(model, len(table), watch)
@@ -109,7 +109,7 @@ def as_yes_or_no(table: pd.DataFrame) -> pd.DataFrame:
     swapwise.cli.failures.BadInput: columns must hold 0 and 1, -1 and 1, no and yes, n and y or false and
     true; got 1, 2 in 'ill'; --force-out leaves columns out
     """
-    from swapwise.cli.reading.wording import some_of
+    from swapwise.cli.reading.messages import some_of
 
     words = table.apply(_in_words)
     others = [name for name in words.columns if _yes_of(set(words[name])) is None]
@@ -133,7 +133,7 @@ def _in_words(column: pd.Series) -> pd.Series:
 
 
 def _yes_of(seen: set[str]) -> str | None:
-    """Return the word for yes among those of a column, None if it is no coding that is known."""
+    """Return the word for yes among those of a column, None if the coding is not known."""
     return next((high for low, high in CODINGS if seen <= {low, high}), None)
 
 

@@ -1,9 +1,9 @@
-"""What may be chosen together, as the options of ``swapwise select`` say it."""
+"""Limits on what is chosen: the options of ``swapwise select`` as a constraint, and files of groups."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.groups import read_groups
+from swapwise.cli.reading.messages import hint, some_of
+from swapwise.cli.reading.tables import require_file, usual_separator
+from swapwise.cli.reading.text_files import read_cells
 
 if TYPE_CHECKING:
     from swapwise.constraints.base import IndependenceSystem
     from swapwise.constraints.partition import Partition
+
+# The header that a file of groups may have.
+HEADER = ["feature", "group"]
 
 # Without any limit, the best choice would be to choose all.
 DEFAULT_SIZE = 10
@@ -42,7 +47,7 @@ class Limits:
         return self.groups is not None or self.groups_from_prefix is not None
 
     def check(self) -> None:
-        """Refuse options that do not go together, and limits that allow nothing.
+        """Refuse options that do not go together, and limits below 1.
 
         >>> Limits(size=0).check()
         Traceback (most recent call last):
@@ -69,10 +74,10 @@ class Limits:
     def constraint(
         self, features: Sequence[str], left_out: Sequence[str] = (), forced: Sequence[str] = ()
     ) -> tuple[IndependenceSystem | None, dict[str, str] | None]:
-        """Return the sets of features that are allowed, None for all, and the group of each feature.
+        """Return the constraint on the features, None for no limit, and the group of each feature.
 
-        Files of groups may name features that are ``left_out``. Those that are ``forced`` must be allowed
-        together.
+        Files of groups may name features that are ``left_out``. Those that are ``forced`` must be
+        independent together.
 
         >>> limits = Limits(groups_from_prefix="_", per_group=1)
         >>> limits.constraint(["roof_1", "roof_2", "hall_1"])[0]
@@ -144,10 +149,60 @@ class Limits:
 
 
 def _require_room(forced: Sequence[str], group_of: Mapping[str, str], most: int, option: str) -> None:
-    """Say which group has more forced features than are allowed of it."""
+    """Refuse more forced features of a group than its limit."""
     for group, count in Counter(group_of[name] for name in forced).items():
         if count > most:
             raise BadInput(
                 f"--force-in names {count} features of group {group!r}, but at most {most} of each "
                 f"{'is' if most == 1 else 'are'} allowed; {option} {count} allows them"
             )
+
+
+def read_groups(path: Path, features: Sequence[str], left_out: Sequence[str] = ()) -> dict[str, str]:
+    """Return the group of every feature, from lines such as ``feature,group``; others may be ``left_out``.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "groups.csv"
+    ...     _ = path.write_text("feature,group\\nx,roof\\ny,hall\\n")
+    ...     read_groups(path, ["y", "x"])
+    {'y': 'hall', 'x': 'roof'}
+    """
+    require_file(path)
+    rows = read_cells(path, usual_separator(path))
+    if len(rows[0]) != 2:
+        raise BadInput(f"{path} must have two columns, feature and group, got {len(rows[0])}")
+    known = {*features, *left_out}
+    rows = _without_header(rows, known)
+    _require_order(rows, known, path)
+    group_of: dict[str, str] = {}
+    for feature, group in rows:
+        if feature not in known:
+            raise BadInput(
+                f"{path} names {feature!r}, which is no feature of the data{hint(feature, features)}"
+            )
+        if group_of.setdefault(feature, group) != group:
+            raise BadInput(f"{path} puts {feature!r} into two groups, {group_of[feature]!r} and {group!r}")
+    missing = [repr(feature) for feature in features if not group_of.get(feature)]
+    if missing:
+        raise BadInput(
+            f"{path} has no group for {some_of(missing)}, {len(missing)} of {len(features)} features; name "
+            "a group for each, which may be its own, or leave features out by --force-out"
+        )
+    return {feature: group_of[feature] for feature in features}
+
+
+def _without_header(rows: list[list[str]], known: Collection[str]) -> list[list[str]]:
+    """Return the rows less the first if that is a header: of known words, or above features alone."""
+    first, *others = rows
+    if first[0] in known:
+        return rows
+    is_header = [word.lower() for word in first] == HEADER
+    return others if is_header or (others and all(row[0] in known for row in others)) else rows
+
+
+def _require_order(rows: list[list[str]], known: Collection[str], path: Path) -> None:
+    """Say so if the first column holds the groups, and the second the features."""
+    n_first, n_second = (sum(row[place] in known for row in rows) for place in (0, 1))
+    if 2 * n_first < len(rows) < 2 * n_second:
+        raise BadInput(f"{path} must have features first and groups second, got them the other way round")

@@ -48,7 +48,7 @@ def flag(*names: str, help: str, panel: str | None = None) -> Any:
 def option(*names: str, help: str, metavar: str, panel: str | None = None) -> Any:
     """Return an option that takes a value, called ``metavar`` in the help.
 
-    >>> option("--size", help="So many.", metavar="NUMBER").metavar
+    >>> option("--size", help="How many.", metavar="NUMBER").metavar
     'NUMBER'
     """
     return typer.Option(*names, help=help, metavar=metavar, rich_help_panel=panel)
@@ -66,7 +66,7 @@ def file(*names: str, help: str) -> Any:
 DATA = "A table: .csv, .tsv or .txt (also packed, as .csv.gz), .parquet or .npz."
 DropMissing = Annotated[bool, flag("--drop-missing", help="Leave out rows with missing values.")]
 ForceOut = Annotated[
-    list[str] | None, option(help="Columns to leave out: c,d, or once for each.", metavar="NAMES")
+    list[str] | None, option(help="Columns to leave out: c,d, or one option per column.", metavar="NAMES")
 ]
 Report = Annotated[Path | None, file(help="A page with charts, as .html, that opens offline.")]
 Force = Annotated[bool, flag("--force", help="Overwrite files that exist.", panel=FILES)]

@@ -47,14 +47,14 @@ def check_outputs(paths: Iterable[Path | None], *, inputs: Iterable[Path | None]
         if path.resolve() in read:
             raise BadInput(f"{path} would be overwritten, but it is what is read: give another name")
         wanted.add(path.resolve())
-        reason = _obstacle(path)
+        reason = _why_not_writable(path)
         if reason:
             raise BadInput(f"cannot write {path}: {reason}")
         if path.exists() and not force:
             raise BadInput(f"{path} exists already; --force overwrites it")
 
 
-def _obstacle(path: Path) -> str | None:
+def _why_not_writable(path: Path) -> str | None:
     try:
         if path.is_dir():
             return "it is a folder"
@@ -63,12 +63,12 @@ def _obstacle(path: Path) -> str | None:
         folder = path.resolve().parent
         if not folder.is_dir():
             return f"there is no folder {path.parent}"
-        return _obstacle_in(folder)
+        return _why_no_file_in(folder)
     except OSError as error:  # such as a name that is too long
         return str(error.strerror).lower()
 
 
-def _obstacle_in(folder: Path) -> str | None:
+def _why_no_file_in(folder: Path) -> str | None:
     """Return why no file can be made in a folder: only trying tells that of all kinds of folders."""
     trial = folder / f".{os.getpid()}.unfinished"
     try:

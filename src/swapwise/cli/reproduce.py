@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swapwise.cli.failures import INTERRUPTED, terminated_like_interrupted
+from swapwise.cli.failures import INTERRUPTED, sigterm_as_interrupt
 from swapwise.cli.options import flag
 from swapwise.files import write_atomically
 
@@ -79,7 +79,7 @@ def reproduce(
         "jobs": jobs,
     }
     try:
-        with terminated_like_interrupted():
+        with sigterm_as_interrupt():
             complete = _run_and_report(grid, out or Path("results") / _name_of(options), options)
     except WorkerDied as error:
         raise SystemExit(f"swapwise reproduce: {error}. The same command goes on from here.") from error
@@ -177,7 +177,9 @@ def _say_what_is_there(
     if there:
         notes.print(f"{there} of {len(grid)} rows are there already.")
         for difference in changed:
-            notes.print(f"They were made with something else: {difference}. Delete the folder to begin anew.")
+            notes.print(
+                f"They were made with something else: {difference}. Delete the folder to start again."
+            )
     others = len(rows) - there
     if others:
         notes.print(f"{others} other rows are stored there too; results are drawn of this command's rows.")

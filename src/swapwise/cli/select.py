@@ -7,11 +7,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swapwise.cli import select_options as asks
-from swapwise.cli.failures import BadInput, told_in_a_line, warnings_as_notes
-from swapwise.cli.options import DATA, Debug, DropMissing, Family, Force, ForceOut, Quiet, Report
+from swapwise.cli.failures import BadInput, exit_on_error, warnings_to_stderr
+from swapwise.cli.limits import DEFAULT_SIZE
+from swapwise.cli.options import (
+    DATA,
+    LIMITS,
+    SEARCH,
+    Choice,
+    Debug,
+    DropMissing,
+    Family,
+    Force,
+    ForceOut,
+    Quiet,
+    Report,
+    file,
+    flag,
+    option,
+)
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
-from swapwise.cli.question import DEMO_TARGET, Question, question_of
+from swapwise.cli.request import DEMO, DEMO_TARGET, Request, request_of
 from swapwise.cli.show import show_selection
 
 STANDARD_OUTPUT = Path("-")
@@ -22,47 +37,108 @@ if TYPE_CHECKING:
 
     from swapwise.cli.selection import Selection
 
+Target = Annotated[str | None, option("--target", "-t", help="The column to explain.", metavar="COLUMN")]
+Kind = Annotated[Family, typer.Option(help="What the target is: a number, a class or a count.")]
+OneHot = Annotated[
+    bool, flag("--one-hot", help="One-hot encode text; the columns of a variable are chosen together.")
+]
+Demo = Annotated[bool, flag("--demo", help=f"Try it on {DEMO}.")]
+Size = Annotated[
+    int | None,
+    option(
+        help=f"Maximum number of features; {DEFAULT_SIZE} by default, or no limit if there are groups.",
+        metavar="NUMBER",
+        panel=LIMITS,
+    ),
+]
+Groups = Annotated[
+    Path | None,
+    option(
+        help="A CSV of two columns, feature and group, with one line per feature.",
+        metavar="FILE",
+        panel=LIMITS,
+    ),
+]
+GroupsFromPrefix = Annotated[
+    str | None,
+    option(help="Groups by what names begin with, up to this, such as _.", metavar="TEXT", panel=LIMITS),
+]
+PerGroup = Annotated[
+    int | None,
+    option(help="Maximum number of features per group; 1 by default.", metavar="NUMBER", panel=LIMITS),
+]
+AndGroups = Annotated[
+    Path | None, option(help="Other groups, which limit the choice too.", metavar="FILE", panel=LIMITS)
+]
+AndPerGroup = Annotated[
+    int | None,
+    option(help="Maximum number per group of these; 1 by default.", metavar="NUMBER", panel=LIMITS),
+]
+ForceIn = Annotated[
+    list[str] | None,
+    option(help="Features to choose in any case: a,b, or once for each.", metavar="NAMES", panel=LIMITS),
+]
+SizesToTry = Annotated[
+    str | None,
+    option(
+        help="Sizes to try, such as 1:30; up to 20 with --choose alone.", metavar="FIRST:LAST", panel=SEARCH
+    ),
+]
+Choose = Annotated[
+    Choice | None, typer.Option(help="What chooses the size; cv by default.", rich_help_panel=SEARCH)
+]
+Method = Annotated[str, option(help="How to search, as in swapwise.maximize.", metavar="NAME", panel=SEARCH)]
+Ridge = Annotated[
+    float | None, option(help="Weight of the penalty on coefficients.", metavar="NUMBER", panel=SEARCH)
+]
+Certify = Annotated[bool, flag("--certify", help="Prove how good the choice is.", panel=SEARCH)]
+ProofSeconds = Annotated[
+    float, option(help="How long the proof may take at most.", metavar="NUMBER", panel=SEARCH)
+]
+Json = Annotated[Path | None, file(help="The answer for programs; - prints it, and nothing else.")]
+Save = Annotated[Path | None, file(help="The fitted model, for joblib.load.")]
+
 
 def select(
     data: Annotated[Path | None, typer.Argument(help=DATA, show_default=False)] = None,
-    target: asks.Target = None,
-    family: asks.Kind = Family.LINEAR,
+    target: Target = None,
+    family: Kind = Family.LINEAR,
     force_out: ForceOut = None,
     drop_missing: DropMissing = False,
-    one_hot: asks.OneHot = False,
-    demo: asks.Demo = False,
-    size: asks.Size = None,
-    groups: asks.Groups = None,
-    groups_from_prefix: asks.GroupsFromPrefix = None,
-    per_group: asks.PerGroup = None,
-    and_groups: asks.AndGroups = None,
-    and_per_group: asks.AndPerGroup = None,
-    force_in: asks.ForceIn = None,
-    path: asks.SizesToTry = None,
-    choose: asks.Choose = None,
-    method: asks.Method = "auto",
-    ridge: asks.Ridge = None,
-    certify: asks.Certify = False,
-    proof_seconds: asks.ProofSeconds = PROOF_SECONDS,
+    one_hot: OneHot = False,
+    demo: Demo = False,
+    size: Size = None,
+    groups: Groups = None,
+    groups_from_prefix: GroupsFromPrefix = None,
+    per_group: PerGroup = None,
+    and_groups: AndGroups = None,
+    and_per_group: AndPerGroup = None,
+    force_in: ForceIn = None,
+    path: SizesToTry = None,
+    choose: Choose = None,
+    method: Method = "auto",
+    ridge: Ridge = None,
+    certify: Certify = False,
+    proof_seconds: ProofSeconds = PROOF_SECONDS,
     report: Report = None,
-    json: asks.Json = None,
-    save: asks.Save = None,
+    json: Json = None,
+    save: Save = None,
     force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Choose the features that explain a target best, under limits on how many of them, and say which."""
     asked = dict(locals())  # all options, before anything else has a name here
-    with told_in_a_line("swapwise select", debug=debug), warnings_as_notes(quiet) as notes:
+    with exit_on_error("swapwise select", debug=debug), warnings_to_stderr(quiet) as notes:
         if not proof_seconds >= 0:
             raise BadInput(f"--proof-seconds must be at least 0, got {proof_seconds:g}")
-        question = question_of(asked)
+        request = request_of(asked)
         printed, json = json == STANDARD_OUTPUT, None if json == STANDARD_OUTPUT else json
         check_page(report)
         check_outputs([report, json, save], inputs=[data, groups, and_groups], force=force)
-        selection = _answer(question, proof_seconds, notes, quiet)
+        selection = _answer(request, proof_seconds, notes, quiet)
         made: list[Output] = [(json, selection.to_json), (save, selection.to_bytes)]
-        # Before anything is printed: whoever reads that may stop reading.
+        # Before anything is printed: the reader of a pipe may close it.
         written = write_outputs([*made, (report, selection.to_html)], force=force)
         if printed:
             typer.echo(selection.to_json(), nl=False)
@@ -71,7 +147,7 @@ def select(
         written.end("swapwise select", interrupted=selection.interrupted, quiet=quiet or printed)
 
 
-def _answer(question: Question, proof_seconds: float, notes: list[str], quiet: bool) -> Selection:
+def _answer(request: Request, proof_seconds: float, notes: list[str], quiet: bool) -> Selection:
     """Read the data and choose."""
     import sys
 
@@ -79,8 +155,8 @@ def _answer(question: Question, proof_seconds: float, notes: list[str], quiet: b
     from swapwise.cli.reading.tables import read_table
     from swapwise.cli.selection import select_features
 
-    table = _demo_table() if question.data is None else read_table(question.data)
-    problem = read_problem(question, table)
+    table = _demo_table() if request.data is None else read_table(request.data)
+    problem = read_problem(request, table)
     progress = not quiet and sys.stderr.isatty()
     return select_features(problem, proof_seconds, notes, quiet=quiet, progress=progress)
 

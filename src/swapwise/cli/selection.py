@@ -1,7 +1,9 @@
-"""The answer of ``swapwise select``: the estimator that fits the question, and what is told of it."""
+"""The result of ``swapwise select``: the fitted estimator, its proof, and both as JSON, HTML and a file."""
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -9,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swapwise.checks import unwarned, warn
-from swapwise.cli.answer import as_json
 from swapwise.cli.compiling import Stopwatch, timed
 from swapwise.cli.options import Choice, Family
-from swapwise.cli.reading.columns import Design
+from swapwise.cli.reading.columns import Dataset
 from swapwise.clock import plain_interrupts
 from swapwise.search.plan import OTHERS
 from swapwise.search.result import Status
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
     from swapwise.certify.certificate import Certificate
     from swapwise.cli.problem import Problem
-    from swapwise.cli.question import Question
+    from swapwise.cli.request import Request
+
+# How measures of fit are called in JSON.
+KEYS = {"R²": "r2", "deviance explained": "deviance_explained", "accuracy": "accuracy"}
 
 ESTIMATORS = {
     Family.LINEAR: "SparseRegressor",
@@ -36,7 +40,7 @@ class Selection:
     """A fitted model, what it was fitted to, and what is known of it."""
 
     model: Any
-    design: Design
+    dataset: Dataset
     y: Any
     #: The group of every column, or None
     group_of: dict[str, str] | None
@@ -50,7 +54,7 @@ class Selection:
 
     @property
     def interrupted(self) -> bool:
-        """Whether somebody did not wait for the end."""
+        """Whether the search or the proof was interrupted."""
         proof = None if self.certificate is None else self.certificate.status
         return self.unproven or Status.INTERRUPTED in (self.model.result_.status, proof)
 
@@ -66,11 +70,11 @@ class Selection:
     def chosen(self) -> pd.DataFrame:
         """The chosen columns with their groups, if any, and coefficients, one group after another.
 
-        The coefficients have one column, or one for each of the levels.
+        The coefficients have one column, or one per level.
         """
         import pandas as pd
 
-        names = self.design.X.columns[self.model.support_]
+        names = self.dataset.X.columns[self.model.support_]
         coefficients = np.atleast_2d(self.model.coef_)[:, self.model.support_].T
         chosen = pd.DataFrame(coefficients, columns=self.levels or ["coefficient"])
         chosen.insert(0, "feature", names, allow_duplicates=True)
@@ -98,7 +102,7 @@ class Selection:
     def better(self) -> list[str]:
         """The variables of a better choice that a proof has found, and that is not this one."""
         found = None if self.certificate is None else self.certificate.better
-        return [] if found is None else [self.design.variables[element] for element in found]
+        return [] if found is None else [self.dataset.variables[element] for element in found]
 
     @property
     def intercept(self) -> list[float]:
@@ -110,11 +114,11 @@ class Selection:
         """How good the fit is, by what measures it."""
         from swapwise.report.facts import fit_measures
 
-        return fit_measures(self.model, self.design.X, self.y)
+        return fit_measures(self.model, self.dataset.X, self.y)
 
     def to_json(self) -> str:
         """Return the answer for programs."""
-        return as_json(self)
+        return _as_json(self)
 
     def to_html(self) -> str:
         """Return the answer as a page with charts."""
@@ -122,10 +126,10 @@ class Selection:
 
         return selection_report(
             self.model,
-            self.design.X,
+            self.dataset.X,
             self.y,
             # Variables that are groups of their own columns would only be listed twice.
-            groups=None if self.group_of == self.design.variable_of else self.group_of,
+            groups=None if self.group_of == self.dataset.variable_of else self.group_of,
             certificate=self.certificate,
             asked=self.asked,
             seconds=self.watch.seconds,
@@ -137,7 +141,7 @@ class Selection:
         from sklearn.pipeline import make_pipeline
 
         file = BytesIO()
-        prepare = self.design.transformer.restricted_to(self.design.X.columns[self.model.support_])
+        prepare = self.dataset.transformer.restricted_to(self.dataset.X.columns[self.model.support_])
         joblib.dump(make_pipeline(prepare, self.model), file)
         return file.getvalue()
 
@@ -145,30 +149,30 @@ class Selection:
 def select_features(
     problem: Problem, proof_seconds: float, notes: list[str], *, quiet: bool, progress: bool
 ) -> Selection:
-    """Fit the estimator that the question asks for; ``notes`` grow with what there is to say."""
-    question, design = problem.question, problem.design
-    model = _estimator(question, problem.constraint, design.variable_of, progress)
-    y = _target(design, question.family)
+    """Fit the estimator that the request asks for; warnings are appended to ``notes``."""
+    request, dataset = problem.request, problem.dataset
+    model = _estimator(request, problem.constraint, dataset.variable_of, progress)
+    y = _target(dataset, request.family)
     with timed(quiet) as watch:
-        model.fit(design.X, y)
-        proof = _proof(model, design.X, y, proof_seconds, progress) if question.certify else None
-        if proof is not None and proof.better is not None and _can_go_on(question):
-            model, proof = _with_better(model, design.X, y, proof)
+        model.fit(dataset.X, y)
+        proof = _proof(model, dataset.X, y, proof_seconds, progress) if request.certify else None
+        if proof is not None and proof.better is not None and _can_go_on(request):
+            model, proof = _with_better(model, dataset.X, y, proof)
     return Selection(
         model,
-        design,
+        dataset,
         y,
-        _groups_of_columns(design, problem.group_of),
-        question.in_words(),
+        _groups_of_columns(dataset, problem.group_of),
+        request.in_words(),
         watch,
         proof,
-        unproven=question.certify and proof is None,
+        unproven=request.certify and proof is None,
         notes=notes,
     )
 
 
 def _proof(model: Any, X: pd.DataFrame, y: Any, seconds: float, progress: bool) -> Certificate | None:
-    """Return what can be proven of a choice, None if there is no patience for that."""
+    """Return what can be proven of a choice, None if it was interrupted."""
     if model.result_.status is Status.INTERRUPTED:
         return None
     try:
@@ -181,9 +185,9 @@ def _proof(model: Any, X: pd.DataFrame, y: Any, seconds: float, progress: bool) 
     return proof
 
 
-def _can_go_on(question: Question) -> bool:
-    """Tell whether the search can begin anew at another choice."""
-    return question.choose is None and question.method not in OTHERS
+def _can_go_on(request: Request) -> bool:
+    """Return whether the search can be started again from another choice."""
+    return request.choose is None and request.method not in OTHERS
 
 
 def _with_better(model: Any, X: pd.DataFrame, y: Any, proof: Certificate) -> tuple[Any, Certificate]:
@@ -203,34 +207,99 @@ def _with_better(model: Any, X: pd.DataFrame, y: Any, proof: Certificate) -> tup
     return again, replace(proof, value=found.value, support=found.support, better=None, better_value=None)
 
 
-def _estimator(question: Question, constraint: Any, groups: dict[str, str] | None, progress: bool) -> Any:
+def _estimator(request: Request, constraint: Any, groups: dict[str, str] | None, progress: bool) -> Any:
     import swapwise
 
-    name = ESTIMATORS[question.family]
+    name = ESTIMATORS[request.family]
     options = {
-        "method": question.method,
-        "ridge": question.ridge,
+        "method": request.method,
+        "ridge": request.ridge,
         "groups": groups,
-        "forced": question.force_in or None,
+        "forced": request.force_in or None,
         "progress": progress,
     }
-    if question.choose is None:
+    if request.choose is None:
         return getattr(swapwise, name)(constraint, **options)
-    path = {"sizes": question.sizes, "criterion": question.choose.value}
+    path = {"sizes": request.sizes, "criterion": request.choose.value}
     return getattr(swapwise, f"{name}CV")(constraint, **path, **options)
 
 
-def _target(design: Design, family: Family) -> Any:
+def _target(dataset: Dataset, family: Family) -> Any:
     if family is not Family.LOGISTIC:
-        return design.y.to_numpy(dtype=float)
-    is_text = design.y.dtype.kind not in "biuf"
-    return design.y.astype(str).to_numpy(dtype=object) if is_text else design.y.to_numpy()
+        return dataset.y.to_numpy(dtype=float)
+    is_text = dataset.y.dtype.kind not in "biuf"
+    return dataset.y.astype(str).to_numpy(dtype=object) if is_text else dataset.y.to_numpy()
 
 
-def _groups_of_columns(design: Design, group_of_variable: dict[str, str] | None) -> dict[str, str] | None:
+def _groups_of_columns(dataset: Dataset, group_of_variable: dict[str, str] | None) -> dict[str, str] | None:
     """Return the group of every column: that of its variable, or the variable itself."""
     if group_of_variable is None:
-        return design.variable_of
-    if design.variable_of is None:
+        return dataset.variable_of
+    if dataset.variable_of is None:
         return group_of_variable
-    return {column: group_of_variable[variable] for column, variable in design.variable_of.items()}
+    return {column: group_of_variable[variable] for column, variable in dataset.variable_of.items()}
+
+
+def _as_json(selection: Selection) -> str:
+    """Return the answer; coefficients and intercept are by class if there are any, of two by the second."""
+    result = selection.model.result_
+    answer: dict[str, Any] = {
+        "asked": selection.asked,
+        "chosen": [_feature(selection, row) for row in selection.chosen.itertuples(index=False, name=None)],
+        "intercept": _by_level(selection, selection.intercept),
+        "n_rows": len(selection.y),
+        "fit": {KEYS[name]: value for name, value in selection.fit_quality.items()},
+        "search": {"value": result.value, "status": result.status.value, "moves": result.n_iter},
+        "interrupted": selection.interrupted,
+        "seconds": selection.watch.seconds,
+        "seconds_compiling": selection.watch.compiling,
+        "notes": selection.notes,
+    }
+    if selection.certificate is not None:
+        proof = selection.certificate
+        answer["certificate"] = {
+            "proven_optimal": proof.optimal,
+            "trivial_bound": proof.trivial,
+            "ratio": proof.ratio,
+            "value": proof.value,
+            "upper_bound": proof.upper_bound,
+            "kind": proof.kind,
+            "status": proof.status.value,
+            "assumptions": list(proof.assumptions),
+            "doubt": proof.doubt,
+        }
+        if selection.better:
+            answer["certificate"] |= {"better": selection.better, "better_value": proof.better_value}
+    if hasattr(selection.model, "path_"):
+        answer["size"] = int(selection.model.size_)
+        answer["size_chosen_by"] = selection.model.criterion_
+        answer["n_folds"] = selection.model.n_folds_
+        answer["path"] = selection.model.path_.to_dict("records")
+    return json.dumps(finite(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _feature(selection: Selection, row: tuple[Any, ...]) -> dict[str, Any]:
+    words = ["feature"] if selection.group_of is None else ["group", "feature"]
+    return {
+        **dict(zip(words, row, strict=False)),
+        "coefficient": _by_level(selection, list(row[len(words) :])),
+    }
+
+
+def _by_level(selection: Selection, numbers: list[float]) -> Any:
+    return dict(zip(selection.levels, numbers, strict=True)) if selection.levels else numbers[0]
+
+
+def finite(value: Any) -> Any:
+    """Return what JSON can say: null for numbers that are none, and plain numbers for those of numpy.
+
+    >>> finite({"a": [1.5, float("nan")], "b": "text"})
+    {'a': [1.5, None], 'b': 'text'}
+    """
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

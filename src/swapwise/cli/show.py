@@ -27,10 +27,10 @@ KINDS = {
     "relaxation": "by a relaxation",
 }
 
-# More classes than that have their coefficients in one cell: side by side they would not fit.
+# With more classes, coefficients are listed in one cell: side by side they would not fit.
 MOST_BESIDE = 3
 
-# More lines than that are for a file.
+# Longer tables belong in a file.
 MOST_VERTICES = 40
 
 
@@ -59,8 +59,8 @@ def plain_table(*headings: str, right: int) -> Table:
 def show_selection(selection: Selection) -> None:
     """Print the chosen features by group, how well they fit, what is proven, and the time."""
     model, chosen = selection.model, selection.chosen
-    noun = "features" if selection.design.variable_of is None else "columns"
-    of_all = f"{len(chosen)} of {selection.design.X.shape[1]} {noun}"
+    noun = "features" if selection.dataset.variable_of is None else "columns"
+    of_all = f"{len(chosen)} of {selection.dataset.X.shape[1]} {noun}"
     say(f"{of_all} chosen to explain {selection.asked['target']}")
     if hasattr(model, "size_"):
         tried = model.path_["size"]

@@ -38,7 +38,7 @@ from swapwise.data.by_rows import by_rows
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_mapped
 from swapwise.data.streamed import StreamedDesign
-from swapwise.estimators.chunked_input import open_chunks, opened, product_of_blocks, read_target
+from swapwise.estimators.chunked_input import open_chunks, opened, product_of_chunks, read_target
 from swapwise.estimators.constraint_of import (
     Elements,
     allows_nothing,
@@ -355,10 +355,10 @@ class SparseEstimator(BaseEstimator, ABC):
     ) -> Searches:
         """Search as planned; ``first`` is the result of the first search if it was made."""
         # What the search would say of a constraint that allows nothing is in the words of matroids.
-        with unwarned() if self._warn_if_nothing_fits(constraint) else nullcontext():
+        with unwarned() if self._warn_if_empty(constraint) else nullcontext():
             return searched(self, objective, constraint, plan, progress=self.progress, first=first)
 
-    def _warn_if_nothing_fits(self, constraint: IndependenceSystem) -> bool:
+    def _warn_if_empty(self, constraint: IndependenceSystem) -> bool:
         """Tell whether the constraint allows nothing, and warn if so."""
         nothing = allows_nothing(constraint)
         if nothing:
@@ -402,6 +402,6 @@ class SparseEstimator(BaseEstimator, ABC):
         """Return ``X coefᵀ + intercept``."""
         check_is_fitted(self)
         if is_chunked(X):
-            return product_of_blocks(self, X, self.coef_.T) + self.intercept_
+            return product_of_chunks(self, X, self.coef_.T) + self.intercept_
         X = validate_data(self, X, accept_sparse=True, dtype=np.float64, reset=False)
         return times(X, self.coef_.T) + self.intercept_

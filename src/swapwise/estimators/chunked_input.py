@@ -1,4 +1,4 @@
-"""What estimators are given block by block: files, Dask arrays and frames."""
+"""Data that estimators are given in chunks: files, Dask arrays and frames."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def opened(X: Any, name: str = "X") -> Any:
 
 
 def open_chunks(estimator: Any, X: Any, *, reset: bool) -> Matrix:
-    """Return access to data in blocks, and see to it that features are those that the estimator knows."""
+    """Return access to data in chunks, once the features are checked against those of the estimator."""
     X = opened(X)
     matrix = open_matrix(X)
     check_features(estimator, X, reset=reset)
@@ -32,25 +32,25 @@ def open_chunks(estimator: Any, X: Any, *, reset: bool) -> Matrix:
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Let an estimator know number and names of features, or see to it that they are those it knows."""
+    """Set the number and names of the features of an estimator, or check them against those it knows."""
     # An empty frame with the same columns tells all that there is to know of a frame before it is read.
     validate_data(estimator, X._meta if is_frame(X) else X, skip_check_array=True, reset=reset)
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether X is a Dask frame."""
+    """Return whether X is a Dask frame."""
     return is_dask(X) and hasattr(X, "to_dask_array")
 
 
 def some_columns(X: Any, elements: IndexArray) -> Any:
-    """Return some columns of data in blocks: as lazy as they are, or in memory if they are in a file."""
+    """Return some columns of data in chunks: as lazy as they are, or in memory if they are in a file."""
     if is_frame(X):
         return X[X.columns[elements].tolist()]
     return X[:, elements] if is_dask(X) else open_matrix(X).columns(elements).T
 
 
-def product_of_blocks(estimator: Any, X: Any, coef: FloatArray) -> FloatArray:
-    """Return ``X coef`` for data in blocks and coefficients of a fit, as columns if they are several."""
+def product_of_chunks(estimator: Any, X: Any, coef: FloatArray) -> FloatArray:
+    """Return ``X coef`` for data in chunks and coefficients of a fit, as columns if they are several."""
     X = opened(X)
     used = np.flatnonzero(coef.reshape(len(coef), -1).any(axis=1))
     if is_frame(X) and len(used):  # the rows of frames need not be counted, nor other columns be read
@@ -64,7 +64,7 @@ def product_of_blocks(estimator: Any, X: Any, coef: FloatArray) -> FloatArray:
 
 
 def read_target(y: Any, n_samples: int | None = None) -> Any:
-    """Return the target of data in blocks, which is small enough to be here."""
+    """Return the target of data in chunks, which is small enough to be here."""
     if y is None:
         raise ValueError("y must be given: it is what the features are to explain")
     y = opened(y, "y")

@@ -1,4 +1,4 @@
-"""What estimators choose from, and under which constraint, as users say it: by number, name or label."""
+"""The elements that estimators choose from, and the constraint on them, given by number, name or label."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Elements:
 
     @classmethod
     def of(cls, groups: Any, n_features: int, feature_names: list[str] | None = None) -> Elements:
-        """Return the elements for ``groups``: None, one label a feature, or labels by name or position."""
+        """Return the elements for ``groups``: None, one label per feature, or labels by name or position."""
         if groups is None:
             return cls(np.arange(n_features), feature_names, grouped=False)
         labels, names = read_labels(groups, "groups")
@@ -48,7 +48,7 @@ class Elements:
 
     @property
     def n(self) -> int:
-        """How many there are."""
+        """The number of elements."""
         return int(self.of_feature.max(initial=-1)) + 1
 
     @property
@@ -112,8 +112,8 @@ def _read_size(constraint: Any) -> int:
         return as_count(constraint, "constraint")
     except TypeError:
         raise TypeError(
-            "constraint must be an integer (at most so many features), a constraint such as sw.Partition, or "
-            f"a callable of n that returns either, got {constraint!r}"
+            "constraint must be an integer (the largest number of features), a constraint such as "
+            f"sw.Partition, or a callable of n that returns either, got {constraint!r}"
         ) from None
 
 
@@ -128,8 +128,8 @@ def with_forced(constraint: IndependenceSystem, forced: Any, elements: Elements)
     support = elements.find(forced, "forced")
     if not constraint.is_independent(support):
         raise ValueError(
-            f"the forced {elements.noun} must be allowed together, but {constraint!r} does not allow "
-            f"{list(forced)!r}"
+            f"the forced {elements.noun} must be independent, but {list(forced)!r} is not independent under "
+            f"{constraint!r}"
         )
     if isinstance(constraint, Matroid):
         return constraint.contract(support)
@@ -140,7 +140,7 @@ def with_forced(constraint: IndependenceSystem, forced: Any, elements: Elements)
 
 
 def allows_nothing(constraint: IndependenceSystem) -> bool:
-    """Tell whether a constraint allows no element, though there are some.
+    """Return whether the empty set is the only independent set, though there are elements.
 
     >>> allows_nothing(Uniform(5, 0)), allows_nothing(Uniform(5, 1))
     (True, False)

@@ -17,7 +17,7 @@ from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
 from swapwise.data.two_values import has_blocks
 from swapwise.estimators.base import planned, searched, warn_if_cut_short
 from swapwise.estimators.chunked_input import open_chunks, opened
-from swapwise.estimators.spin_blocks import coding_of_blocks, mean_over_blocks, require_memory
+from swapwise.estimators.spin_blocks import coding_of_chunks, mean_over_chunks, require_memory
 from swapwise.estimators.spins import (
     Vertices,
     coding_of,
@@ -55,12 +55,12 @@ class BaseIsingGraph(BaseEstimator):
 
         ``Σ_v log σ(2 x_v (Σ_u w_uv x_u + b_v))``, averaged over the rows of X, without the ridge's
         penalty: at most 0, and higher is better. It is ``-n_features * log(2)`` where nothing is known.
-        Data in blocks take one pass.
+        Data in chunks take one pass.
         """
         X = opened(X)
         if has_blocks(X):
             check_is_fitted(self)
-            return mean_over_blocks(
+            return mean_over_chunks(
                 open_chunks(self, X, reset=False), self._coding, self.coupling_, self.field_
             )
         spins = self._spins(X)
@@ -75,7 +75,7 @@ class BaseIsingGraph(BaseEstimator):
         random_state : int or numpy Generator, optional
             None is 0: the same call gives the same samples.
         burn_in : int
-            How many sweeps of Gibbs sampling, in which every variable is drawn anew, lead from random
+            How many sweeps of Gibbs sampling, in which every variable is drawn once, lead from random
             values to a sample. Samples are independent of each other; strong couplings need more sweeps.
 
         Returns
@@ -187,7 +187,7 @@ def _dense(values: Any) -> NDArray[Any]:
 
 
 class IsingGraph(BaseIsingGraph):
-    """Learn which pairs of binary variables depend on each other, with at most so many neighbours each.
+    """Learn which pairs of binary variables depend on each other, with a limit on the neighbours of each.
 
     The couplings and fields of an Ising model, ``P(x) ∝ exp(Σ w_uv x_u x_v + Σ b_v x_v)`` with x of -1 and
     +1, that maximise the pseudo-log-likelihood of the samples among all graphs within the degrees.
@@ -246,7 +246,7 @@ class IsingGraph(BaseIsingGraph):
     Data are 0 and 1, booleans, or -1 and +1, the same for all columns. Columns of more than two values are
     taken as they are, with a warning. Sparse matrices are made dense.
 
-    Data in blocks (a memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) have two values
+    Data in chunks (a memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) have two values
     only. No more than some blocks of them are in memory at a time, and a pass over them serves several rounds
     of the search; ``result_.n_passes`` tells how many there were. ``IsingGraphCV`` and ``certify`` need data
     in memory (or a file, which is then read as a whole).
@@ -304,12 +304,12 @@ class IsingGraph(BaseIsingGraph):
         self.progress = progress
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Learn graph, couplings and fields from samples, one a row; ``y`` is not looked at."""
+        """Learn graph, couplings and fields from samples, one per row; ``y`` is ignored."""
         X = opened(X)
         if not has_blocks(X):
             self._fit_graph(self._read_data(X), self.max_degree, self.ridge)
             return self
         matrix = open_chunks(self, X, reset=True)
         objective = self._fit_graph(matrix, self.max_degree, self.ridge)
-        self._coding = coding_of_blocks(X, objective, self._vertices())
+        self._coding = coding_of_chunks(X, objective, self._vertices())
         return self

@@ -44,9 +44,9 @@ class IsingGraphCV(BaseIsingGraph):
     ridges : iterable of float, optional
         By default 0.001, 0.01 and 0.1.
     cv : int, splitter of scikit-learn, or iterable of (train, test)
-        The folds; a number means so many consecutive ones.
+        The folds; an int is the number of consecutive folds.
     n_jobs : int, optional
-        So many paths, one a fold and ridge, run at a time; -1 for all processors. Within a context such as
+        How many paths, one per fold and ridge, run at a time; -1 for all processors. Within a context such as
         ``joblib.parallel_config(backend="dask")`` the workers of that cluster run them.
     one_standard_error : bool
         Choose the smallest degree whose score is within one standard error of the highest.

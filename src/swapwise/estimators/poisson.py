@@ -68,7 +68,7 @@ time_limit, random_state, progress :
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix, or data in blocks, of shape (n_samples, n_features)
+        X : array-like, frame, sparse matrix, or data in chunks, of shape (n_samples, n_features)
             As of :meth:`SparseRegressor.fit`; a sparse matrix is made dense.
         y : array-like of shape (n_samples,)
             Counts, or other numbers that are not negative.
@@ -129,7 +129,7 @@ time_limit, random_state, progress :
         time_limit: float | None = 10.0,
         **options: Any,
     ) -> Certificate:
-        """Prove how far from the best allowed choice the fitted one can be at the most.
+        """Prove how far from the best feasible choice the fitted one can be.
 
         The data are those of fit, with their offset; see :meth:`SparseRegressor.certify`.
         """

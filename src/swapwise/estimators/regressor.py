@@ -38,7 +38,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     Parameters
     ----------
     constraint : int, constraint, or callable
-        How many features may be chosen, or which sets of them: an int for at most so many (10 by default;
+        How many features may be chosen, or which sets of them: an int for the largest number (10 by default;
         more than there are means no limit), an object such as ``Partition`` or ``Intersection``, or a
         function of the number of features that returns either. If both the constraint and the columns have
         names (``Partition.from_columns(df.columns)``), they are matched by name, and must be the same.
@@ -56,15 +56,15 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         Whether columns are divided by their standard deviation for the search, so that a ridge treats all
         alike. ``coef_`` is in the units of the data in any case.
     groups : list, or mapping from feature name or position to label, optional
-        One label a feature; groups are then chosen as a whole, and the constraint is one on groups in the
+        One label per feature; groups are then chosen as a whole, and the constraint is one on groups in the
         order in which they first appear, with an int for how many groups.
     forced : list, optional
         Features that are always chosen, by name or position (with ``groups``: groups by label). They count
         towards the limits of the constraint, which must be a matroid or an intersection of matroids.
     n_restarts : int
-        How many more searches begin at random allowed sets, every other one with half of the best answer so
-        far (or, for random methods, draw again); the best answer of all is kept. Ten cost about as much as
-        four or five fits, since they share what was read of the data.
+        How many more searches begin at random independent sets, every other one with half of the best
+        answer so far (or, for random methods, draw again); the best answer of all is kept. Ten cost about
+        as much as four or five fits, since they share what was read of the data.
     random_state : int, Generator or RandomState, optional
         For restarts and random methods. None is 0: the same call gives the same answer.
 
@@ -169,7 +169,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
 
 
 def _can_be_squared(design: Design) -> bool:
-    """Tell whether no column is so large or so small that its squares leave floating point."""
+    """Return whether the squares of all columns neither overflow nor underflow."""
     vanished = np.flatnonzero(design.sizes == 0)
     return bool(
         is_moderate(design.sizes, (SMALLEST, LARGEST)).all()

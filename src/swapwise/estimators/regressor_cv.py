@@ -68,7 +68,7 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
     size_ : int
         The size chosen.
     path_ : pandas.DataFrame
-        One row a size, on all data: ``size``, ``n_features`` (chosen), ``value`` (of the objective),
+        One row per size, on all data: ``size``, ``n_features`` (chosen), ``value`` (of the objective),
         ``deviance``, ``aic``, ``bic``, ``ebic``, ``gic`` (small is good; the deviance of least squares is
         ``N log(RSS / N)``), ``status`` (why the search stopped), ``cv_mean`` and ``cv_se`` (mean over the
         folds of the held-out loss and its standard error, if there were folds). N is the number of samples

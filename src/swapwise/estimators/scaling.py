@@ -1,4 +1,4 @@
-"""Samples, and their columns in units in which coefficients compare."""
+"""Samples, and the scaling of their columns that makes coefficients comparable."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swapwise.checks import FloatArray, IndexArray, as_vector, is_number
 from swapwise.data.matrix import Matrix
 from swapwise.numerics import CONSTANT
 
-# Predictors of several fits are worked out together as long as they have no more numbers than these.
+# Predictors of several fits are computed together up to this many numbers.
 ENTRIES_AT_ONCE = 1 << 24
 
 
@@ -21,7 +21,7 @@ ENTRIES_AT_ONCE = 1 << 24
 class Sample:
     """Checked data without samples of weight zero; X is dense, or what the objective takes as it is.
 
-    Data in blocks are a :class:`Matrix`.
+    Data in chunks are a :class:`Matrix`.
     """
 
     X: Any
@@ -43,7 +43,7 @@ class Sample:
         return int(self.weight.sum())
 
     def columns(self) -> FloatArray:
-        """Return a copy of the columns, one a row."""
+        """Return a copy of the columns, one per row."""
         X = self.X.toarray() if issparse(self.X) else self.X
         return np.array(X.T, dtype=np.float64, order="C")
 
@@ -52,13 +52,13 @@ class Sample:
         return np.average(values, axis=0, weights=self.weight)
 
     def mean_of(self, columns: FloatArray) -> FloatArray:
-        """Return the weighted mean of every column, given one a row."""
+        """Return the weighted mean of every column, given one per row."""
         if self.weight is None:
             return columns.mean(axis=1)
         return columns @ (self.weight / self.weight.sum())
 
     def mean_square_of(self, columns: FloatArray) -> FloatArray:
-        """Return the weighted mean of the squares of every column, given one a row."""
+        """Return the weighted mean of the squares of every column, given one per row."""
         if self.weight is None:
             return np.einsum("js,js->j", columns, columns) / columns.shape[1]
         return np.einsum("js,js,s->j", columns, columns, self.weight / self.weight.sum())
@@ -74,7 +74,7 @@ class Scaling:
     @classmethod
     def of(cls, sample: Sample, centre: bool, standardize: bool) -> tuple[Scaling, FloatArray]:
         """Return the scaling that a sample asks for, and its columns scaled."""
-        columns = sample.columns()  # one column a row, as objectives want them
+        columns = sample.columns()  # one column per row, as objectives want them
         highest = _largest(columns)
         shift = sample.mean_of(columns)
         columns -= shift[:, None]
@@ -123,13 +123,13 @@ def some_rows(X: Any, rows: IndexArray) -> Any:
 
 
 def times(X: Any, coef: FloatArray) -> FloatArray:
-    """Return ``X coef`` for a vector, or for a matrix with one a column."""
+    """Return ``X coef`` for a vector, or for a matrix with one vector per column."""
     product: FloatArray = X.combine(coef) if isinstance(X, Matrix) else X @ coef
     return product
 
 
 def linear_predictors(X: Any, fits: Sequence[tuple[FloatArray, Any]]) -> Iterator[FloatArray]:
-    """Yield ``X coefᵀ + intercept`` for each fit; data in blocks are read once for many fits.
+    """Yield ``X coefᵀ + intercept`` for each fit; data in chunks are read once for many fits.
 
     >>> list(linear_predictors(np.array([[1.0, 2.0]]), [(np.array([1.0, 1.0]), 3.0)]))
     [array([6.])]
@@ -146,5 +146,5 @@ def linear_predictors(X: Any, fits: Sequence[tuple[FloatArray, Any]]) -> Iterato
 
 
 def _largest(columns: FloatArray) -> FloatArray:
-    """Return the largest absolute value of every column, given one a row."""
+    """Return the largest absolute value of every column, given one per row."""
     return np.maximum(columns.max(axis=1), -columns.min(axis=1))

@@ -1,4 +1,4 @@
-"""Spins in blocks, as estimators of graphs are given them: their coding, and their likelihood."""
+"""Spins in chunks, as graph estimators are given them: their coding and their likelihood."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from swapwise.objectives.streamed_ising import StreamedIsing
 
 
 def require_memory(X: Any, who: str) -> None:
-    """Refuse data in blocks, unless they are a file, which can be read as any array.
+    """Refuse data in chunks, unless they are a file, which can be read as any array.
 
     >>> import dask.array as da
     >>> require_memory(da.ones((2, 2)), "certify")
     Traceback (most recent call last):
-    TypeError: certify needs data in memory, got data in blocks (Array); IsingGraph's fit and score take those
+    TypeError: certify needs data in memory, got data in chunks (Array); IsingGraph's fit and score take those
     """
     if is_chunked(X) and not is_mapped(X):
         raise TypeError(
-            f"{who} needs data in memory, got data in blocks ({type(X).__name__}); "
+            f"{who} needs data in memory, got data in chunks ({type(X).__name__}); "
             "IsingGraph's fit and score take those"
         )
 
 
-def coding_of_blocks(X: Any, objective: IsingPseudoLikelihood, vertices: Vertices) -> Coding:
-    """Return how data in blocks are coded, by what the objective saw, and warn of columns that never vary.
+def coding_of_chunks(X: Any, objective: IsingPseudoLikelihood, vertices: Vertices) -> Coding:
+    """Return how data in chunks are coded, by what the objective saw, and warn of columns that never vary.
 
     >>> import dask.array as da
     >>> X = da.from_array(np.array([[True, False], [False, True]]))
-    >>> coding_of_blocks(X, IsingPseudoLikelihood(X), Vertices(2))
+    >>> coding_of_chunks(X, IsingPseudoLikelihood(X), Vertices(2))
     Coding(low=0, high=1, dtype=dtype('bool'))
     """
     assert isinstance(objective, StreamedIsing)
@@ -50,17 +50,17 @@ def coding_of_blocks(X: Any, objective: IsingPseudoLikelihood, vertices: Vertice
     return Coding(objective.low, 1, np.dtype(bool if is_boolean else int))
 
 
-def mean_over_blocks(X: Any, coding: Coding | None, coupling: FloatArray, field: FloatArray) -> float:
-    """Return the mean of :func:`pseudo_log_likelihood` over data in blocks: one pass.
+def mean_over_chunks(X: Any, coding: Coding | None, coupling: FloatArray, field: FloatArray) -> float:
+    """Return the mean of :func:`pseudo_log_likelihood` over data in chunks: one pass.
 
     >>> import dask.array as da
     >>> X = da.from_array(np.array([[0, 1], [1, 1]]))
-    >>> round(mean_over_blocks(X, Coding(0, 1, np.dtype(int)), np.zeros((2, 2)), np.zeros(2)), 6)
+    >>> round(mean_over_chunks(X, Coding(0, 1, np.dtype(int)), np.zeros((2, 2)), np.zeros(2)), 6)
     -1.386294
     """
     if coding is None:
         raise TypeError(
-            "data in blocks must be of two values, but fit was given real numbers; give X as an array"
+            "data in chunks must be of two values, but fit was given real numbers; give X as an array"
         )
     matrix = by_rows(X)
     total, n_others = matrix.fold(_LikelihoodSum(coding.low, coupling, field))

@@ -1,4 +1,4 @@
-"""What the estimators of graphs are made of: data of two values, vertices by name, limits, samples."""
+"""Parts of the graph estimators: binary data, vertices by name, degree limits, Gibbs samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from swapwise.constraints.graphic import is_graph, read_edges
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.search.result import SearchResult
 
-# At this pull a spin that is its own neighbour never turns: 1 + e⁻⁸⁰ is 1 in double precision.
+# At this field a spin that is its own neighbour never turns: 1 + e⁻⁸⁰ is 1 in double precision.
 FROZEN = 40.0
 
 # Sweeps of a chain whose random numbers are drawn together; those of a long one may not fit in memory.
@@ -100,7 +100,7 @@ def _listed(values: NDArray[Any]) -> str:
 
 
 def warn_of_constants(spins: FloatArray, vertices: Vertices) -> None:
-    """Say which columns never vary: the data do not tell what they depend on."""
+    """Warn of constant columns: the data do not tell what they depend on."""
     constant = [repr(vertices.nodes[v]) for v in np.flatnonzero((spins == spins[0]).all(axis=0))]
     if constant:
         warn(f"X has columns that never vary, of which nothing can be learnt: {_first_of(constant)}")
@@ -213,9 +213,9 @@ def gibbs_samples(
 ) -> FloatArray:
     """Return independent samples of ``P(x) ∝ exp(Σ w_uv x_u x_v + Σ b_v x_v)``, each from a chain of its own.
 
-    A chain begins at random spins and makes ``burn_in`` sweeps, in which every spin is drawn anew once.
+    A chain begins at random spins and makes ``burn_in`` sweeps, each of which draws every spin once.
     """
-    from swapwise.kernels.gibbs import sweep  # compiled, which nobody who only fits should wait for
+    from swapwise.kernels.gibbs import sweep  # compiled: those who only fit should not wait for it
 
     neighbours, strengths = _neighbours(coupling, field)
     n_vertices = len(field)

@@ -1,4 +1,4 @@
-"""The chosen features: their coefficients by group, and how they go with each other."""
+"""The chosen features: their coefficients by group, and the correlations between them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from swapwise.checks import FloatArray
 from swapwise.report.document import table
 from swapwise.report.parts import GREY, MARKS, Part, as_table, chart, plotted, shown_name, tick
 
-# Beyond so many features plots show those of the largest coefficients; tables have all.
+# Plots show at most this many features, those of the largest coefficients; tables have all.
 MOST_DRAWN = 40
 
-# A table has a column for each of so many classes: more are too wide for paper, and go to the next table.
+# Classes per table: more columns would be too wide for paper, and go into the next table.
 MOST_CLASSES = 6
 
-# Of more features than this, a table lists pairs.
+# For more features than this, the table lists pairs.
 _LARGEST_MATRIX = 30
 
 # Correlations are written into their cells where these are large enough, on a phone too.
@@ -70,7 +70,7 @@ class Chosen:
             words += ": " + "; ".join(
                 f"{mine.count(group)} of {all_groups.count(group)} of {group}" for group in self.groups
             )
-        words += "." if self.features else ": nothing that is allowed gains anything."
+        words += "." if self.features else ": no feasible feature improves the fit."
         if not self.features:
             return Part("chosen", "What was chosen", words)
         if len(self.features) > MOST_DRAWN:
@@ -162,7 +162,7 @@ class Chosen:
         return {**ticks, "range": [many - 0.5, -0.5], "showgrid": False, "ticks": ""}
 
     def correlation_part(self) -> Part:
-        """Return how the chosen features go with each other."""
+        """Return the correlations between the chosen features."""
         title = "Correlation among the chosen"
         if len(self.drawn) < 2:
             return Part("correlation", title, "Fewer than two features were chosen.")
@@ -207,7 +207,7 @@ def _by_strength(correlation: FloatArray) -> list[tuple[int, int]]:
 def _strongest(correlation: FloatArray, names: list[str]) -> str:
     pairs = _by_strength(correlation)
     if not pairs:
-        return "Features that never vary correlate with nothing."
+        return "Constant features have no correlation."
     i, j = pairs[0]
     return f"The strongest is {correlation[i, j]:.2f}, of {names[i]} and {names[j]}."
 

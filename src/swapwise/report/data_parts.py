@@ -26,12 +26,12 @@ from swapwise.report.parts import (
 # More points than this are no longer told apart, and make the page slow.
 MOST_POINTS = 2000
 
-# Samples of like prediction are looked at together: so many bins, if each has so many samples.
+# Calibration: the number of bins of similar predictions, and the fewest samples per bin.
 _BINS, _LEAST_IN_BIN = 10, 10
 
 
 class _Bin(NamedTuple):
-    """Samples of like prediction: means of prediction and data, the latter's standard error, how many."""
+    """A bin of similar predictions: mean prediction, mean of the data, its standard error, sample count."""
 
     predicted: float
     seen: float
@@ -58,7 +58,7 @@ def data_part(model: Any, X: pd.DataFrame, y: Any) -> Part:
 def _residuals(predicted: FloatArray, y: FloatArray) -> Part:
     residual = y - predicted
     words = (
-        "What the data have beyond the prediction; a good model leaves no pattern. On the data of fit, from "
+        "The data minus the prediction; a good model leaves no pattern. On the data of fit, from "
         f"{residual.min():.4g} to {residual.max():.4g}, with a standard deviation of {residual.std():.4g}."
     )
     rows = np.arange(len(y))
@@ -76,7 +76,7 @@ def _residuals(predicted: FloatArray, y: FloatArray) -> Part:
         ends, mine = (predicted[some].min(), predicted[some].max()), residual[some]
         numbers = (mine.mean(), mine.std(), mine.min(), mine.max())
         lines.append([*(f"{x:.5g}" for x in ends), str(len(some)), *(f"{x:.4g}" for x in numbers)])
-    below = as_table(head, lines, "numbers long", "Samples of like prediction together, as a table")
+    below = as_table(head, lines, "numbers long", "By bins of similar predictions, as a table")
     return Part("fit", "Residuals", words, figure, below=below)
 
 
@@ -88,7 +88,7 @@ def _class_calibration(model: SparseClassifier, X: pd.DataFrame, y: Any) -> Part
         shown_name(name): _calibrated(probability[:, rank], (y == name).astype(float))
         for rank, name in (classes[1:] if len(classes) == 2 else classes)
     }
-    words = "Samples of like predicted probability together: what was said, and how often it was so."
+    words = "Bins of similar predicted probability: the mean prediction against the observed frequency."
     labels = ("class", "predicted probability", "share in the data")
     return _calibration(curves, f"{words} On the data of fit.", labels)
 
@@ -97,13 +97,13 @@ def _count_calibration(model: SparsePoissonRegressor, X: pd.DataFrame, y: Any) -
     if model._has_offset:
         return Part("fit", "Calibration", "Not drawn: the model was fitted with an offset.")
     curves = {"counts": _calibrated(np.asarray(model.predict(X), float), y.astype(float))}
-    words = "Samples of like expected counts together: what was expected, and the mean of what was counted."
+    words = "Bins of similar expected counts: the mean prediction against the observed mean."
     labels = ("what", "expected count", "mean count in the data")
     return _calibration(curves, f"{words} On the data of fit.", labels)
 
 
 def _alike(predicted: FloatArray) -> list[IndexArray]:
-    """Return samples of like prediction, in bins of nearly equal counts."""
+    """Return bins of similar predictions, with nearly equal numbers of samples."""
     n_bins = max(1, min(_BINS, len(predicted) // _LEAST_IN_BIN))
     return np.array_split(np.argsort(predicted, kind="stable"), n_bins)
 
@@ -119,7 +119,7 @@ def _calibration(curves: dict[str, list[_Bin]], words: str, labels: tuple[str, s
     """Return the curves of the most frequent, as many as can be told apart, and a table of all."""
     what, across, upwards = labels
     worst, at = max(((name, one) for name, bins in curves.items() for one in bins), key=_difference)
-    words += f" They differ most where {at.predicted:.3g} was said and {at.seen:.3g} was seen"
+    words += f" They differ most where {at.predicted:.3g} was predicted and {at.seen:.3g} was observed"
     words += f", of {worst}." if len(curves) > 1 else "."
     frequent = sorted(curves, key=lambda name: -sum(one.seen * one.samples for one in curves[name]))
     drawn = [name for name in curves if name in frequent[: len(MARKS)]]

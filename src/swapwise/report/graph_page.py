@@ -225,7 +225,11 @@ def _side(node: int, graph: Any, place: Any) -> str:
 def _couplings(graph: Any, names: list[str]) -> Part:
     edges = sorted(graph.edges(data="weight"), key=lambda edge: -abs(edge[2]))
     if not edges:
-        return Part("couplings", "Couplings", "There is no edge: no pair that is allowed gains anything.")
+        return Part(
+            "couplings",
+            "Couplings",
+            "There is no edge: no feasible pair improves the fit.",
+        )
     rows = [[f"{names[u]} – {names[v]}", f"{w:.4g}"] for u, v, w in edges]
     words = (
         "Strongest first. Positive: the two tend to be alike; negative: to differ. Edges are added while "

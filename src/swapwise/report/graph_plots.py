@@ -20,10 +20,10 @@ POSITIVE, NEGATIVE = COLOURS[:2]
 NODE_RADIUS, LABEL_SIZE, SMALL_LABEL_SIZE = 4.5, 8.0, 6.5
 MANY_NODES = 30
 
-# Inches of a figure with room for so many nodes; more of them get a larger one, up to a factor.
+# Inches of a figure for ROOM_FOR nodes; more of them get a larger one, up to a factor.
 WIDTH, HEIGHT, ROOM_FOR, LARGEST_FACTOR = 6.4, 5.6, 20, 3.0
 
-# Beyond so many nodes, springs are laid out in time, and distances along the graph are not.
+# Up to this many nodes, the layout by graph distances is fast enough; beyond, springs are.
 MOST_NODES_BY_DISTANCE = 100
 
 # Where a name may stand, seen from its node: the first of those where it overlaps with least.
@@ -55,7 +55,7 @@ def plot_graph(
     labels : bool
         Write the names of the nodes beside them.
     threshold : float
-        Leave out edges whose weight is at most so large.
+        Leave out edges whose weight is at most this large.
 
     Returns
     -------

@@ -81,7 +81,7 @@ class Part:
 
 
 def page_of(title: str, about: str, parts: Sequence[Part], notice: str = "") -> str:
-    """Return a whole page with links to its parts, and above them a notice that nobody should miss.
+    """Return a whole page with links to its parts, and an important notice above them, if there is one.
 
     >>> page = page_of("An answer", "of two words", [Part("why", "Why", "Because.")])
     >>> '<a href="#why">Why</a>' in page

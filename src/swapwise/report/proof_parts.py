@@ -25,12 +25,12 @@ _ABOUT = "This is about these data and this criterion; it says nothing about new
 def certificate_part(certificate: Certificate | None, result: SearchResult) -> Part:
     """Return what is proven of an answer: a bar from 0 to its value, and on to the bound.
 
-    The bound is that of the certificate, trivial or not; a share of the optimum is told only if it is not.
+    The bound is that of the certificate, trivial or not; a fraction of the optimum is stated only if not.
 
     >>> from swapwise import Coverage, Uniform, certify, maximize
     >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
     >>> certificate_part(certify(f, two), maximize(f, two)).words.split(". ")[0]
-    'Proven optimal: no allowed choice has a larger value than 5 (by gains)'
+    'Proven optimal: no feasible choice has a larger value than 5 (by gains)'
     """
     if certificate is not None and not isinstance(certificate, Certificate):
         raise TypeError(f"certificate must be a Certificate or None, got {certificate!r}")
@@ -47,7 +47,7 @@ def certificate_part(certificate: Certificate | None, result: SearchResult) -> P
 
 def _proof(proven: Certificate) -> str:
     if proven.optimal:
-        words = f"no allowed choice has a larger value than {proven.value:.6g} (by {proven.kind})"
+        words = f"no feasible choice has a larger value than {proven.value:.6g} (by {proven.kind})"
         return f"{proven.verdict.capitalize()}: {words}. {_ABOUT}"
     value, bound = _told_apart(proven)
     if not np.isfinite(proven.upper_bound):
@@ -58,7 +58,7 @@ def _proof(proven: Certificate) -> str:
             f"{bound}, about what everything together has."
         )
     return (
-        f"The value found, {value}, is {proven.verdict}: no allowed choice has more than {bound} (proven by "
+        f"The value found, {value}, is {proven.verdict}: no feasible choice has more than {bound} (proven by "
         f"{proven.kind}). {_ABOUT}"
     )
 

@@ -47,7 +47,7 @@ def quality_over_sizes(
     method : str or pivot rule
         As in :func:`maximize`.
     time_limit, gap
-        As in :func:`certify`, for every size anew.
+        As in :func:`certify`, per size.
 
     Returns
     -------

@@ -125,6 +125,7 @@ def test_three_groups_each_as_by_one_plain_program(seed):
     check_heaviest(weights, groups, capacity, by_plain_program(weights, groups, capacity))
 
 
+@pytest.mark.slow
 def test_a_guess_that_is_cut_short_does_no_harm(monkeypatch):
     monkeypatch.setattr(module, "NODES_FOR_A_GUESS", 1)
     random = np.random.default_rng(0)

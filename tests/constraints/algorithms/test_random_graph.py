@@ -90,6 +90,7 @@ def distance_from_uniform(counts):
     return total / max(len(counts) - 1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GRAPHS)
 def test_the_chain_visits_every_largest_subgraph_equally_often(name):
     tail, head, capacity = GRAPHS[name]
@@ -103,6 +104,7 @@ def test_the_chain_visits_every_largest_subgraph_equally_often(name):
     assert distance_from_uniform(counts) < 3
 
 
+@pytest.mark.slow
 def test_draws_are_uniform_from_the_first():
     tail, head = complete_graph(5)
     counts = dict.fromkeys(largest_subgraphs(tail, head, np.full(5, 2)), 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.wording import some_of
+from swapwise.cli.reading.messages import some_of
 
 if TYPE_CHECKING:
     import pandas as pd

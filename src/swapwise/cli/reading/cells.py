@@ -1,13 +1,13 @@
-"""Columns that should be numbers but have other cells: typing errors, words for missing values, dates."""
+"""Cells that are not numbers in columns that should be: typing errors, missing values, dates, units."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from swapwise.cli.reading.near_numbers import have_unit, two_ways, with_usual_sign
-from swapwise.cli.reading.numerals import DECIMAL_COMMAS, are_numbers
-from swapwise.cli.reading.wording import quoted, some_of
+from swapwise.cli.reading.messages import Diagnostic, quoted, some_of
+from swapwise.cli.reading.numerals import DECIMAL_COMMAS, GROUPED, are_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,23 +17,19 @@ MISSING = {*"?-–.*x", "??", "--", "..", "missing", "unknown", "na", "n.a.", "n
 
 DATE = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d\d[-/.]\d\d[-/.]\d\d)([T ].*)?"
 
+# A number, with one thing before or behind it that is none.
+WITH_UNIT = r"^[+-]?([€$£¥]?)\s*[+-]?\d+(?:[.,'’ \u00a0\u202f]\d+)*\s*([^\d\s.,+\-:/][^:\s]{0,11})?$"
+
+# What looks like the minus of the keyboard, and what accountants write instead.
+OTHER_MINUS = re.compile(r"[\u2212\u2010-\u2014\ufe63\uff0d]\s*(?=[\d.,])")
+BRACKETS = re.compile(r"\(\s*([^()+-]*\d[^()]*)\)")
+
 # As much of a cell as a message needs.
 MOST_LETTERS = 40
 
 
-class Flaw(NamedTuple):
-    """What is wrong with a column that should hold numbers, and what to do with the data.
-
-    >>> "; ".join(Flaw("'cost' holds numbers with a unit, such as '5 €'", "write the numbers alone"))
-    "'cost' holds numbers with a unit, such as '5 €'; write the numbers alone"
-    """
-
-    fact: str
-    advice: str
-
-
 def is_number(column: pd.Series) -> bool:
-    """Tell whether a column holds numbers or booleans, whatever its type is called.
+    """Return whether a column holds numbers or booleans, whatever its dtype.
 
     >>> import pandas as pd
     >>> is_number(pd.Series([10**25, None])), is_number(pd.Series(["a", "b"]))
@@ -60,7 +56,7 @@ def text_columns(table: pd.DataFrame) -> list[str]:
 
 
 def holds_lists(column: pd.Series) -> bool:
-    """Tell whether some cell of a column is no single value.
+    """Return whether some cell of a column is not a single value.
 
     >>> import pandas as pd
     >>> holds_lists(pd.Series([[1, 2], [3]])), holds_lists(pd.Series(["a", "b"]))
@@ -71,10 +67,10 @@ def holds_lists(column: pd.Series) -> bool:
     return is_object_dtype(column) and not all(isinstance(cell, Hashable) for cell in column)
 
 
-def strange_cells(column: pd.Series, *, only_missing: bool = False) -> Flaw | None:
-    """Return what is wrong with the cells that are no numbers, if most of a column of text are.
+def strange_cells(column: pd.Series, *, only_missing: bool = False) -> Diagnostic | None:
+    """Return what is wrong with the cells that are not numbers, if most cells of a text column are.
 
-    With ``only_missing``, only cells that look like missing values are wrong.
+    With ``only_missing``, only cells that look like missing values count as wrong.
 
     >>> import pandas as pd
     >>> strange_cells(pd.Series(["40", "4O", "41"], name="age")).fact
@@ -93,14 +89,16 @@ def strange_cells(column: pd.Series, *, only_missing: bool = False) -> Flaw | No
             f"{column.name!r} has {quoted(kinds)} {of_all}, the first in {_place(strange.index[0], column)}, "
             "which looks like missing values: leave such cells empty"
         )
-        return Flaw(fact, "then --drop-missing leaves out their rows")
+        return Diagnostic(fact, "then --drop-missing leaves out their rows")
     if only_missing:
         return None
-    return Flaw(f"{column.name!r} has text {of_all}: {_shown(strange, column)}", "correct it in the data")
+    return Diagnostic(
+        f"{column.name!r} has text {of_all}: {_shown(strange, column)}", "correct it in the data"
+    )
 
 
-def other_kind(column: pd.Series) -> Flaw | None:
-    """Return what a column holds that is neither words nor numbers to calculate with, if it does.
+def other_kind(column: pd.Series) -> Diagnostic | None:
+    """Return what is wrong with a text column that holds dates, units or numbers in an unknown format.
 
     >>> import pandas as pd
     >>> other_kind(pd.Series(["2024-05-01", "2024-06-01"], name="day")).fact
@@ -111,31 +109,70 @@ def other_kind(column: pd.Series) -> Flaw | None:
     words = _words_of(column)
     if is_datetime64_any_dtype(column) or (words is not None and words.str.fullmatch(DATE).all()):
         first = str(column.dropna().iloc[0])
-        return Flaw(f"{column.name!r} holds dates such as {first!r}", "make numbers of them, such as days")
+        return Diagnostic(
+            f"{column.name!r} holds dates such as {first!r}", "make numbers of them, such as days"
+        )
     if words is None:
         return None
     if are_numbers(words).all():
         with_comma = words[words.str.contains(",")]
         if len(with_comma) and all(map(DECIMAL_COMMAS.is_plain, words)):
             fact = f"{column.name!r} holds numbers with decimal commas, such as {with_comma.iloc[0]!r}"
-            return Flaw(fact, "write points, or semicolons between the columns")
+            return Diagnostic(fact, "write points, or semicolons between the columns")
         # What is left as text in a text file could not be read.
-        ways = two_ways(words) if column.index.name == "line" else words[:0]
+        ways = _mixed_formats(words) if column.index.name == "line" else words[:0]
         if len(ways):
             fact = f"{column.name!r} has numbers written in several ways: {_shown(ways, column)}"
-            return Flaw(fact, "write all alike")
-        return Flaw(
+            return Diagnostic(fact, "write all alike")
+        return Diagnostic(
             f"{column.name!r} holds numbers as text, such as {words.iloc[0]!r}", "store them as numbers"
         )
-    usual = words.map(with_usual_sign)
+    usual = words.map(_with_usual_sign)
     if are_numbers(usual).all():
         other, meant = words[usual != words].iloc[0], usual[usual != words].iloc[0]
-        return Flaw(f"{column.name!r} holds numbers written as {other!r}", f"write {meant}")
-    with_unit = words[have_unit(usual)]
+        return Diagnostic(f"{column.name!r} holds numbers written as {other!r}", f"write {meant}")
+    with_unit = words[_have_unit(usual)]
     if len(with_unit):
         fact = f"{column.name!r} holds numbers with a unit, such as {with_unit.iloc[0]!r}"
-        return Flaw(fact, "write the numbers alone")
+        return Diagnostic(fact, "write the numbers alone")
     return None
+
+
+def _with_usual_sign(word: str) -> str:
+    """Return a word with the minus that it probably means.
+
+    >>> _with_usual_sign("(1.5)"), _with_usual_sign("\u22125"), _with_usual_sign("Ulm (2)")
+    ('-1.5', '-5', 'Ulm (2)')
+    """
+    return BRACKETS.sub(r"-\1", word) if BRACKETS.fullmatch(word) else OTHER_MINUS.sub("-", word, count=1)
+
+
+def _have_unit(words: pd.Series) -> pd.Series:
+    """Return which words are numbers with a unit: none unless most are and they share one unit.
+
+    >>> import pandas as pd
+    >>> _have_unit(pd.Series(["5 ppb", "6.5ppb", "?"])).tolist()
+    [True, True, False]
+    >>> _have_unit(pd.Series(["1st", "2nd"])).tolist()
+    [False, False]
+    """
+    parts = words.str.extract(WITH_UNIT).fillna("")
+    units = parts[0] + parts[1]
+    found = units != ""
+    return found & (units[found].nunique() == 1 and 2 * found.sum() >= len(words))
+
+
+def _mixed_formats(words: pd.Series) -> pd.Series:
+    """Return one example per way of using points and commas, if there are several.
+
+    >>> import pandas as pd
+    >>> _mixed_formats(pd.Series(["1.234", "943", "3.5"])).tolist()
+    ['1.234', '3.5']
+    """
+    marked = words[words.str.contains("[.,]")]
+    last = marked.str.extract(r"([.,])[^.,]*$")[0]
+    first_of_kind = ~last.mask(marked.str.fullmatch(GROUPED), "grouped").duplicated()
+    return marked[first_of_kind] if first_of_kind.sum() > 1 else marked[:0]
 
 
 def _words_of(column: pd.Series) -> pd.Series | None:

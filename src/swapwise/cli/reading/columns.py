@@ -1,4 +1,4 @@
-"""From a table to numbers: names of columns, missing values, text, and the target."""
+"""From a table to a dataset: names of columns, missing values, text, and the target."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
 from swapwise.cli.reading.cells import text_columns
+from swapwise.cli.reading.messages import hint, quoted, some_of
 from swapwise.cli.reading.targets import as_target
-from swapwise.cli.reading.wording import hint, quoted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class Dataset:
     """Columns of numbers, the target, which columns stand for which variable, and what made them."""
 
     X: pd.DataFrame
@@ -33,7 +33,7 @@ class Design:
     def variables(self) -> list[str]:
         """What can be chosen, in the order of the table.
 
-        >>> Design(None, None, {"age": "age", "town_Kiel": "town", "town_Ulm": "town"}, None).variables
+        >>> Dataset(None, None, {"age": "age", "town_Kiel": "town", "town_Ulm": "town"}, None).variables
         ['age', 'town']
         """
         names = list(self.X.columns) if self.variable_of is None else list(self.variable_of.values())
@@ -52,7 +52,7 @@ def names_among(given: Iterable[str], columns: Iterable[str]) -> list[str]:
 
 
 def require_columns(names: Sequence[str], table: pd.DataFrame, option: str) -> None:
-    """Say which name is no column of the table.
+    """Refuse names that are not columns of the table.
 
     >>> import pandas as pd
     >>> require_columns(["hieght"], pd.DataFrame({"height": [1]}), "--target")
@@ -81,7 +81,7 @@ def _variable_with(name: str, table: pd.DataFrame) -> str | None:
 
 
 def without_missing(table: pd.DataFrame, *, drop: bool) -> pd.DataFrame:
-    """Return the table, which must have no missing values, or its rows without any; rows are numbered anew.
+    """Return the table, which must have no missing values, or its complete rows, renumbered.
 
     >>> import pandas as pd
     >>> without_missing(pd.DataFrame({"a": [1, None], "b": [1, 2]}), drop=False)
@@ -107,21 +107,21 @@ def without_missing(table: pd.DataFrame, *, drop: bool) -> pd.DataFrame:
     return table[~missing.any(axis=1)].reset_index(drop=True)
 
 
-def read_design(table: pd.DataFrame, target: str, *, classes: bool) -> Design:
+def read_dataset(table: pd.DataFrame, target: str, *, classes: bool) -> Dataset:
     """Return the columns as numbers and the target; ``classes`` says that the target may be text.
 
     >>> import warnings
     >>> import pandas as pd
     >>> towns = pd.DataFrame({"town": ["Ulm", "Kiel", "Ulm", "Kiel"], "y": [1, 2, 3, 4]})
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     design = read_design(towns, "y", classes=False)
-    >>> design.X
+    ...     dataset = read_dataset(towns, "y", classes=False)
+    >>> dataset.X
        town_Ulm
     0       1.0
     1       0.0
     2       1.0
     3       0.0
-    >>> design.transformer.transform(pd.DataFrame({"town": ["Ulm"], "street": ["Lange"]}))
+    >>> dataset.transformer.transform(pd.DataFrame({"town": ["Ulm"], "street": ["Lange"]}))
        town_Ulm
     0       1.0
     """
@@ -132,7 +132,7 @@ def read_design(table: pd.DataFrame, target: str, *, classes: bool) -> Design:
     categories = {name: list(dict.fromkeys(words_of(_sorted(X[name])))) for name in text_columns(X)}
     preparation = Preparation(list(X.columns), categories)
     variable_of = _variables(preparation) if categories else None
-    return Design(preparation.transform(X), y, variable_of, preparation)
+    return Dataset(preparation.transform(X), y, variable_of, preparation)
 
 
 def _sorted(column: pd.Series) -> pd.Series:
@@ -144,12 +144,12 @@ def _sorted(column: pd.Series) -> pd.Series:
 
 
 def _variables(preparation: Preparation) -> dict[str, str]:
-    """Return the variable of every column that is made, and say what becomes of text."""
+    """Return the variable of every column that is made, and say how text is encoded."""
     variable_of: dict[str, str] = {}
     for column, name in preparation.variable_of:
         if variable_of.setdefault(column, name) != name:
             raise BadInput(f"--one-hot would make a second column {column!r}: rename that of the data")
     for name, (first, *others) in preparation.categories.items():
         made = quoted(f"{name}_{value}" for value in others)
-        warn(f"{name!r} becomes columns of 0 and 1, against {first!r}: {made}")
+        warn(f"{name!r} is one-hot encoded, reference level {first!r}: {made}")
     return variable_of

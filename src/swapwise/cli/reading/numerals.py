@@ -10,35 +10,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swapwise.checks import warn
-from swapwise.cli.reading.wording import some_of
+from swapwise.cli.reading.messages import some_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 INTEGER = r"[+-]?\d+"
 
-# What may be either thousands or decimals, if nothing else of the file tells.
+# Either thousands or decimals, unless the rest of the file tells which.
 GROUPED = r"[+-]?[1-9]\d{0,2}(?:[.,]\d{3})+"
 
 
 @dataclass(frozen=True)
-class Writing:
-    """A way to write numbers: what is before the decimals, and which signs may be between thousands.
+class NumberFormat:
+    """A number format: the decimal separator, and the signs that may separate thousands.
 
-    >>> Writing(",", ".", "points").value("1.234,50")
+    >>> NumberFormat(",", ".", "points").value("1.234,50")
     1234.5
     """
 
     decimal: str
     thousands: str
-    #: The latter in a word
+    #: The thousands separator in a word
     name: str
 
     @cached_property
     def is_plain(self) -> Callable[[str], object]:
-        """What tells numbers with nothing between thousands.
+        """Matches numbers without thousands separators.
 
-        >>> bool(Writing(",", ".", "points").is_plain("-1,5e3"))
+        >>> bool(NumberFormat(",", ".", "points").is_plain("-1,5e3"))
         True
         """
         decimal = re.escape(self.decimal)
@@ -46,18 +46,18 @@ class Writing:
 
     @cached_property
     def is_grouped(self) -> Callable[[str], object]:
-        """What tells numbers with something between thousands.
+        """Matches numbers with thousands separators.
 
-        >>> bool(Writing(",", ".", "points").is_grouped("0.123"))
+        >>> bool(NumberFormat(",", ".", "points").is_grouped("0.123"))
         False
         """
         decimal = re.escape(self.decimal)
         return re.compile(rf"[+-]?[1-9]\d{{0,2}}([{self.thousands}]\d{{3}})+({decimal}\d*)?").fullmatch
 
     def fits(self, word: str) -> bool:
-        """Tell whether a word is a number of either kind.
+        """Return whether a word is a number in this format.
 
-        >>> Writing(",", ".", "points").fits("3.5")
+        >>> NumberFormat(",", ".", "points").fits("3.5")
         False
         """
         return bool(self.is_plain(word) or self.is_grouped(word))
@@ -70,13 +70,13 @@ class Writing:
 
 
 BLANKS, APOSTROPHES = (" \u00a0\u2009\u202f", "blanks"), ("'’", "apostrophes")
-WITH_COMMAS = tuple(Writing(",", *between) for between in ((".", "points"), BLANKS, APOSTROPHES))
-WITH_POINTS = tuple(Writing(".", *between) for between in ((",", "commas"), BLANKS, APOSTROPHES))
+WITH_COMMAS = tuple(NumberFormat(",", *between) for between in ((".", "points"), BLANKS, APOSTROPHES))
+WITH_POINTS = tuple(NumberFormat(".", *between) for between in ((",", "commas"), BLANKS, APOSTROPHES))
 DECIMAL_COMMAS = WITH_COMMAS[0]
 
 
 def has_decimal_commas(table: pd.DataFrame, between_commas: bool) -> bool:
-    """Tell whether some column has commas that cannot be between thousands.
+    """Return whether some column has commas that cannot separate thousands.
 
     With commas between the columns too, such cells are in quotes, as those with thousands often are: then all
     commas of that column must be like that.
@@ -148,7 +148,7 @@ def _with_commas(table: pd.DataFrame) -> list[str]:
 
 
 def holds_words(column: pd.Series) -> bool:
-    """Tell text from numbers, and from what only looks like text to pandas, such as very large integers.
+    """Return whether a column is text, and not what pandas only stores like text, such as huge integers.
 
     >>> import pandas as pd
     >>> holds_words(pd.Series(["a", None])), holds_words(pd.Series([10**25]))
@@ -173,11 +173,11 @@ def _words_of(column: pd.Series) -> list[str]:
 
 
 class _Notes:
-    """Which columns have numbers that are not written as Python would, and a word of them."""
+    """Columns with numbers that Python would not read, and an example from each."""
 
     def __init__(self) -> None:
         self.decimals: list[str] = []
-        self.thousands: dict[Writing, dict[str, str]] = {}
+        self.thousands: dict[NumberFormat, dict[str, str]] = {}
 
     @property
     def has_decimal_commas(self) -> bool:
@@ -187,10 +187,10 @@ class _Notes:
         if self.decimals:
             named = some_of([repr(name) for name in self.decimals])
             warn(f"{path} has decimal commas in {named}: 1,5 is read as 1.5")
-        for writing, words in self.thousands.items():
+        for number_format, words in self.thousands.items():
             named, word = some_of([repr(name) for name in words]), next(iter(words.values()))
-            read = f"{writing.value(word):.15g}"
-            warn(f"{path} has {writing.name} between thousands in {named}: {word} is read as {read}")
+            read = f"{number_format.value(word):.15g}"
+            warn(f"{path} has {number_format.name} between thousands in {named}: {word} is read as {read}")
 
 
 def _numbers_of(column: pd.Series, decimal_comma: bool, notes: _Notes) -> pd.Series:
@@ -205,15 +205,15 @@ def _numbers_of(column: pd.Series, decimal_comma: bool, notes: _Notes) -> pd.Ser
     words, there = _words_of(column), column.notna()
     if words and all(map(re.compile(INTEGER).fullmatch, words)):  # too large for pandas
         return column.astype(float)
-    writing = _writing_of(words, decimal_comma)
-    if writing is None:
+    number_format = _format_of(words, decimal_comma)
+    if number_format is None:
         return column
-    grouped = next(filter(writing.is_grouped, words), None)
+    grouped = next(filter(number_format.is_grouped, words), None)
     if grouped is None:
         notes.decimals.append(str(column.name))
     else:
-        notes.thousands.setdefault(writing, {})[str(column.name)] = grouped
-    values = [writing.value(word) if writing.fits(word) else word for word in words]
+        notes.thousands.setdefault(number_format, {})[str(column.name)] = grouped
+    values = [number_format.value(word) if number_format.fits(word) else word for word in words]
     is_clean = not any(isinstance(value, str) for value in values)
     read = pd.Series(values, index=column.index[there], dtype=float if is_clean else object)
     return read.reindex(column.index)
@@ -232,12 +232,12 @@ def _plain_decimal_commas(column: pd.Series) -> pd.Series | None:
     return numbers.astype(float) if (numbers.notna() == column.notna()).all() else None
 
 
-def _writing_of(words: list[str], decimal_comma: bool) -> Writing | None:
-    """Return the way in which all words are written; with decimal commas, others may be no numbers."""
+def _format_of(words: list[str], decimal_comma: bool) -> NumberFormat | None:
+    """Return the format of all words; with decimal commas, some words may not be numbers."""
     signs = set("".join(words))
 
-    def fitting(writings: Iterable[Writing]) -> Writing | None:
-        grouped = (one for one in writings if not signs.isdisjoint(one.thousands))
+    def fitting(formats: Iterable[NumberFormat]) -> NumberFormat | None:
+        grouped = (one for one in formats if not signs.isdisjoint(one.thousands))
         return next((one for one in grouped if all(map(one.fits, words))), None)
 
     if not decimal_comma:
@@ -248,7 +248,7 @@ def _writing_of(words: list[str], decimal_comma: bool) -> Writing | None:
 
 
 def _most_have_decimal_commas(words: list[str]) -> bool:
-    """Tell whether most words are numbers, some of them with a comma, and others are no numbers at all."""
+    """Return whether most words are numbers, some with a comma, and the others not numbers at all."""
     numbers = [word for word in words if DECIMAL_COMMAS.is_plain(word)]
     if 2 * len(numbers) <= len(words) or not any("," in word for word in numbers):
         return False
@@ -261,16 +261,16 @@ def _fit_decimal_commas(words: list[str]) -> bool:
 
 
 def is_number(word: str) -> bool:
-    """Tell whether a word is a number, however it is written.
+    """Return whether a word is a number in any format.
 
     >>> is_number("1.234,5"), is_number("1.2,3")
     (True, False)
     """
-    return any(writing.fits(word) for writing in (*WITH_COMMAS, *WITH_POINTS))
+    return any(number_format.fits(word) for number_format in (*WITH_COMMAS, *WITH_POINTS))
 
 
 def are_numbers(words: pd.Series) -> pd.Series:
-    """Tell which words are numbers, however they are written.
+    """Return which words are numbers in any format.
 
     >>> import pandas as pd
     >>> are_numbers(pd.Series(["1e3", "1,5", "1 234", "4O"])).tolist()

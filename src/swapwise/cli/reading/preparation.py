@@ -1,4 +1,4 @@
-"""From a table to the numbers that a model was fitted to, again and again."""
+"""The transformer that turns tables like that of the fit into the columns of the model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from swapwise.cli.reading.cells import is_number
-from swapwise.cli.reading.wording import hint, quoted
+from swapwise.cli.reading.messages import hint, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Preparation(TransformerMixin, BaseEstimator):
     """Columns of numbers for some variables of a table, whatever else is in it.
 
-    A variable is a column of numbers, or one of words with ``categories``, of which every one but the first
-    becomes a column of 0 and 1: with all of them, they would add up to the intercept. Only variables in
+    A variable is a column of numbers, or one of text with ``categories``, of which every one but the first
+    becomes an indicator column of 0 and 1: all of them would add up to the intercept. Only variables in
     ``used`` are read, None for all; columns of others are 0.
 
     >>> import pandas as pd
@@ -109,7 +109,7 @@ class Preparation(TransformerMixin, BaseEstimator):
             if name in self.categories:
                 first, *others = self.categories[name]
                 places = [place_of[f"{name}_{value}"] for value in others]
-                numbers[:, places] = _as_zeros_and_ones(table[name], [first, *others])[:, 1:]
+                numbers[:, places] = _one_hot(table[name], [first, *others])[:, 1:]
         return pd.DataFrame(numbers, columns=self.get_feature_names_out(), index=table.index)
 
     def _with_names(self, table: pd.DataFrame, read: list[str]) -> pd.DataFrame:
@@ -181,8 +181,8 @@ def infinite_columns(table: pd.DataFrame) -> list[str]:
     return [str(name) for name in table.columns[~finite]]
 
 
-def _as_zeros_and_ones(column: pd.Series, values: Sequence[str]) -> np.ndarray:
-    """Return a column for each of the values that words can have."""
+def _one_hot(column: pd.Series, values: Sequence[str]) -> np.ndarray:
+    """Return one indicator column per category."""
     place_of = {value: place for place, value in enumerate(values)}
     words = words_of(column)
     places = words.map(place_of)

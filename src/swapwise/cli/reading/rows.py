@@ -193,7 +193,7 @@ def _recorded(lines: Iterable[str], recent: list[str]) -> Iterator[str]:
 
 
 def _is_one_row(lines: list[str], how: dict[str, Any]) -> bool:
-    """Tell whether lines are a row when nothing may stand between a quote and the next separator."""
+    """Return whether lines are a single row when nothing may stand between a quote and the next separator."""
     try:
         return len(list(csv.reader(lines, strict=True, **how))) == 1
     except csv.Error:
@@ -235,7 +235,7 @@ class _Widths:
             self.long = row
 
     def has_one_more(self) -> bool:
-        """Tell whether rows have names that are different, as R writes them; refuse other cells too many."""
+        """Return whether rows begin with distinct names, as R writes them; refuse other extra cells."""
         if self.long is None:
             return False
         if self.all_one_more and len(self.first_cells) == len(self.lines):

@@ -8,7 +8,7 @@ from swapwise.checks import unwarned, warn
 from swapwise.cli.failures import BadInput
 from swapwise.cli.options import Family
 from swapwise.cli.reading.cells import holds_lists, is_number, other_kind, strange_cells
-from swapwise.cli.reading.wording import some_of
+from swapwise.cli.reading.messages import some_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
+from swapwise.cli.reading.messages import some_of
 from swapwise.cli.reading.numerals import has_decimal_commas, holds_words, is_number, with_numbers
 from swapwise.cli.reading.rows import SEPARATORS, Layout, layout_of, rows_of, separator_of, stream_of
 from swapwise.cli.reading.text_content import text_of
-from swapwise.cli.reading.wording import some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,7 +133,7 @@ def _require_header(names: Sequence[str], path: Path) -> None:
 
 
 def _count(names: Sequence[str]) -> bool:
-    """Tell whether names are numbers in equal steps, such as 0, 1, 2 or years.
+    """Return whether names are numbers in equal steps, such as 0, 1, 2 or years.
 
     >>> _count(["2020", "2018", "2016"]), _count(["3", "7"])
     (True, False)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from swapwise.cli import app
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.obstacles import require_usable
+from swapwise.cli.reading.diagnostics import require_usable
 
 ROWS = 60
 
@@ -37,26 +37,26 @@ def select(path, *options):
 
 
 def remedy_of(lines):
-    return shlex.split(lines[-1].removeprefix("what would do: "))
+    return shlex.split(lines[-1].removeprefix("try: "))
 
 
-def test_all_that_is_in_the_way_is_told_at_once(table):
+def test_all_problems_are_reported_at_once(table):
     assert told(table) == [
-        "4 things are in the way:",
+        "4 problems:",
         "  the column 'date' holds dates such as '2024-01-03'",
         "  missing values, by column: 'no2' 12, 'o3' 3; in 13 of 60 rows",
         "  no numbers in the column 'weather', such as 'sun'",
         "  the column 'station_id' has 60 different values in 60 rows, too many for --one-hot",
-        "what would do: --force-out date,station_id --drop-missing --one-hot",
+        "try: --force-out date,station_id --drop-missing --one-hot",
     ]
 
 
 def test_what_was_done_is_not_told_again(table):
-    assert told(table, one_hot=True)[-1] == "what would do: --force-out date,station_id --drop-missing"
-    assert told(table, one_hot=True, drop_missing=True)[-1] == "what would do: --force-out date,station_id"
+    assert told(table, one_hot=True)[-1] == "try: --force-out date,station_id --drop-missing"
+    assert told(table, one_hot=True, drop_missing=True)[-1] == "try: --force-out date,station_id"
     less = table.drop(columns=["date", "station_id"])
     assert told(less, drop_missing=True) == [
-        "no numbers in the column 'weather', such as 'sun'; --one-hot makes columns of 0 and 1 of text, "
+        "no numbers in the column 'weather', such as 'sun'; --one-hot encodes text as columns of 0 and 1, "
         "--force-out leaves columns out"
     ]
     by_column = "missing values, by column: 'no2' 12, 'o3' 3"
@@ -123,14 +123,14 @@ def with_one_word(table):
         with_one_word,
     ],
 )
-def test_what_would_do_does(tmp_path, table, changed):
+def test_the_suggested_options_work(tmp_path, table, changed):
     path = tmp_path / "t.csv"
     changed(table).to_csv(path, index=False)
     done = select(path, "--quiet")
     assert done.exit_code == 1
     lines = done.output.splitlines()
     assert lines[0].startswith("swapwise select: ")
-    assert lines[0].endswith(f"{len(lines) - 2} things are in the way:")
+    assert lines[0].endswith(f"{len(lines) - 2} problems:")
     again = select(path, "--quiet", *remedy_of(lines))
     assert (again.exit_code, again.output) == (0, "")
     # No more than that is needed.
@@ -141,19 +141,19 @@ def test_what_would_do_does(tmp_path, table, changed):
 def test_names_are_quoted_for_the_shell(table):
     last = told(with_strange_names(table))[-1]
     together = "'the station'\"'\"'s $id,unit'"
-    assert last == f"what would do: --force-out {together} --force-out 'date, day' --drop-missing --one-hot"
+    assert last == f"try: --force-out {together} --force-out 'date, day' --drop-missing --one-hot"
     assert "--force-out=-date,-id" in told(with_options_for_names(table))[-1]
 
 
 def test_columns_that_leave_no_rows_are_named():
     table = pd.DataFrame({"a": [1.0, 2, None, 4, 5], "b": [None] * 4 + [1.0], "y": range(5)})
     by_column = "missing values, by column: 'a' 1, 'b' 4; --drop-missing alone leaves only 1 of 5 rows"
-    assert told(table) == [f"{by_column}; what would do: --force-out b --drop-missing"]
-    assert told(table, drop_missing=True) == [f"{by_column}; what would do: --force-out b"]
+    assert told(table) == [f"{by_column}; try: --force-out b --drop-missing"]
+    assert told(table, drop_missing=True) == [f"{by_column}; try: --force-out b"]
     require_usable(table.drop(columns="b"), "y", one_hot=False, drop_missing=True)
     days = table.assign(day="1.5.2024")
-    assert told(days)[-1] == "what would do: --force-out b,day --drop-missing"
-    assert told(days, drop_missing=True)[-1] == "what would do: --force-out b,day"
+    assert told(days)[-1] == "try: --force-out b,day --drop-missing"
+    assert told(days, drop_missing=True)[-1] == "try: --force-out b,day"
 
 
 def test_words_that_never_change_are_told(table):
@@ -168,7 +168,7 @@ def test_words_that_never_change_are_told(table):
 def test_columns_that_are_left_out_have_no_missing_values(table):
     table.loc[:, ["no2", "o3"]] = 1.5
     table.loc[3, "date"] = None
-    assert told(table)[-1] == "what would do: --force-out date,station_id --one-hot"
+    assert told(table)[-1] == "try: --force-out date,station_id --one-hot"
 
 
 def test_what_must_be_chosen_cannot_be_left_out(table):
@@ -184,7 +184,7 @@ def test_tables_without_any_use_are_told():
 def test_not_all_of_very_many_are_told():
     days = pd.DataFrame({f"d{number}": ["1.5.2024", "2.5.2024"] for number in range(40)})
     lines = told(days.assign(a=1, y=[1, 2]))
-    assert (lines[0], lines[-2], len(lines)) == ("40 things are in the way:", "  and 28 more", 15)
+    assert (lines[0], lines[-2], len(lines)) == ("40 problems:", "  and 28 more", 15)
     assert lines[-1].endswith("d38,d39")
 
 

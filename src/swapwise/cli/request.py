@@ -14,7 +14,7 @@ from swapwise.cli.failures import BadInput
 from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.reading.columns import names_among, require_columns
-from swapwise.cli.reading.wording import hint, quoted
+from swapwise.cli.reading.messages import hint, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,12 +24,12 @@ DEMO_TARGET, DEMO_SIZE = "progression", 4
 
 
 @dataclass(frozen=True)
-class Question:
+class Request:
     """What a user asked for, as the options say it.
 
     >>> rest = dict.fromkeys(["sizes", "choose", "ridge", "certify", "one_hot", "drop_missing"])
-    >>> question = Question(Path("a.csv"), Limits(size=3), "y", Family.LINEAR, ["x"], [], "auto", **rest)
-    >>> question.in_words()["limits"], question.in_words()["forced in"]
+    >>> request = Request(Path("a.csv"), Limits(size=3), "y", Family.LINEAR, ["x"], [], "auto", **rest)
+    >>> request.in_words()["limits"], request.in_words()["forced in"]
     ('at most 3 in all', 'x')
     """
 
@@ -37,7 +37,7 @@ class Question:
     limits: Limits
     target: str
     family: Family
-    #: Names of columns; as the options have it, until :meth:`about` has seen the columns
+    #: Names of columns; as the options have it, until :meth:`about` has seen the table
     force_in: list[str]
     force_out: list[str]
     method: str
@@ -61,18 +61,18 @@ class Question:
             "forced out": _listed(self.force_out),
             "method": self.method,
             "ridge": "" if self.ridge is None else f"{self.ridge:g}",
-            "text as columns of 0 and 1": "yes" if self.one_hot else "",
+            "text": "one-hot encoded" if self.one_hot else "",
             "rows with missing values": "left out" if self.drop_missing else "",
         }
         return {name: word for name, word in words.items() if word}
 
-    def about(self, table: pd.DataFrame) -> Question:
-        """Return the same question with the names of columns of a table, if they can mean what they must.
+    def about(self, table: pd.DataFrame) -> Request:
+        """Return the request with its names matched to the columns of a table, which must exist.
 
         >>> import pandas as pd
         >>> rest = dict.fromkeys(["sizes", "choose", "ridge", "certify", "one_hot", "drop_missing"])
-        >>> question = Question(None, Limits(), "y", Family.LINEAR, ["a,b"], [], "auto", **rest)
-        >>> question.about(pd.DataFrame({"a": [1], "b": [2], "y": [3]})).force_in
+        >>> request = Request(None, Limits(), "y", Family.LINEAR, ["a,b"], [], "auto", **rest)
+        >>> request.about(pd.DataFrame({"a": [1], "b": [2], "y": [3]})).force_in
         ['a', 'b']
         """
         force_in = names_among(self.force_in, table.columns)
@@ -88,7 +88,7 @@ class Question:
         return replace(self, force_in=force_in, force_out=force_out)
 
 
-def question_of(asked: Mapping[str, Any]) -> Question:
+def request_of(asked: Mapping[str, Any]) -> Request:
     """Return what the options ask for, if they go together."""
     if asked["demo"] and asked["data"] is not None:
         raise typer.BadParameter(f"--demo goes without a table; got {asked['data']}")
@@ -108,7 +108,7 @@ def question_of(asked: Mapping[str, Any]) -> Question:
     if asked["demo"] and not follows_path and limits == Limits():
         limits = Limits(size=DEMO_SIZE)
     plain = ("data", "family", "method", "ridge", "certify", "one_hot", "drop_missing")
-    return Question(
+    return Request(
         limits=limits,
         target=asked["target"] or DEMO_TARGET,
         force_in=asked["force_in"] or [],
@@ -120,7 +120,7 @@ def question_of(asked: Mapping[str, Any]) -> Question:
 
 
 def _check_search(method: str, ridge: float | None) -> None:
-    """Say in the words of the options what the library would say in its own.
+    """Refuse wrong values in terms of the options, not of the library's parameters.
 
     >>> _check_search("auto", -1)
     Traceback (most recent call last):

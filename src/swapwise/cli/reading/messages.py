@@ -1,12 +1,40 @@
-"""Words that messages on tables have in common."""
+"""What messages about tables have in common: a problem with its advice, lists of names, close matches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
-# Names in a message: more of them say no more.
+# Names per message: more of them would not tell more.
 MOST_NAMES = 5
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """A problem with a column or a table, what to do about it, and the options that would help.
+
+    >>> Diagnostic("'cost' holds numbers with a unit, such as '5 €'", "write the numbers alone").message
+    "'cost' holds numbers with a unit, such as '5 €'; write the numbers alone"
+    """
+
+    fact: str
+    advice: str
+    #: The columns that ``--force-out`` would have to leave out
+    leave_out: tuple[str, ...] = ()
+    #: Another option that solves the problem
+    option: str = ""
+    #: What is added to the fact in a list of problems, where the advice is not given
+    extent: str = ""
+
+    @property
+    def message(self) -> str:
+        """The problem as a message of its own.
+
+        >>> Diagnostic("infinite numbers in the column 'a'", "--force-out leaves it out").message
+        "infinite numbers in the column 'a'; --force-out leaves it out"
+        """
+        return f"{self.fact}; {self.advice}"
 
 
 def hint(name: str, known: Iterable[str]) -> str:

@@ -1,38 +1,23 @@
-"""All that keeps a table from being chosen from, told at once, and the options that would do."""
+"""All problems of a table, reported at once, and the options that solve them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from swapwise.cli.failures import BadInput
 from swapwise.cli.reading.cells import holds_lists, other_kind, strange_cells, text_columns
+from swapwise.cli.reading.messages import Diagnostic, quoted, some_of
 from swapwise.cli.reading.targets import FEWEST_ROWS
-from swapwise.cli.reading.wording import quoted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DROP, ONE_HOT = "--drop-missing", "--one-hot"
 
-# Lines of a message: more of them hide the last, which says what to do.
+# Lines per message: more of them would hide the last, which says what to do.
 MOST_LINES = 12
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    """Something in the way: in a few words, in a line of its own, and what would do.
-
-    >>> Obstacle("infinite numbers in 'a'", "infinite numbers in 'a'; leave it out", ("a",)).leave_out
-    ('a',)
-    """
-
-    fact: str
-    alone: str
-    leave_out: tuple[str, ...] = ()
-    option: str = ""
 
 
 def require_usable(
@@ -40,82 +25,82 @@ def require_usable(
 ) -> None:
     """Refuse columns, other than the target, that cannot be used as they are, and missing values.
 
-    To be asked before rows are left out, so that lines are those of the file. Columns that are ``forced``
-    in cannot be left out.
+    Call it before rows are left out, so that line numbers are those of the file. Columns that are
+    ``forced`` in cannot be left out.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"day": ["1.5.2024", "2.5.2024"] * 3, "age": [40, None] * 3, "y": range(6)})
     >>> require_usable(table, "y", one_hot=False, drop_missing=False)
     Traceback (most recent call last):
     ...
-    swapwise.cli.failures.BadInput: 2 things are in the way:
+    swapwise.cli.failures.BadInput: 2 problems:
       the column 'day' holds dates such as '1.5.2024'
       missing values, by column: 'age' 3; in 3 of 6 rows
-    what would do: --force-out day --drop-missing
+    try: --force-out day --drop-missing
     """
-    found = _obstacles(table, target, one_hot, drop_missing)
+    found = _diagnostics(table, target, one_hot, drop_missing)
     if len(found) == 1:
-        raise BadInput(found[0].alone)
+        raise BadInput(found[0].message)
     if found:
         shown, more = found[:MOST_LINES], len(found) - MOST_LINES
-        lines = [f"{len(found)} things are in the way:", *(f"  {one.fact}" for one in shown)]
+        lines = [f"{len(found)} problems:", *(f"  {one.fact}{one.extent}" for one in shown)]
         lines += [f"  and {more} more"] if more > 0 else []
-        raise BadInput("\n".join([*lines, _remedy(found, table.columns.drop(target), forced)]))
+        raise BadInput("\n".join([*lines, _suggestion(found, table.columns.drop(target), forced)]))
 
 
-def _obstacles(table: pd.DataFrame, target: str, one_hot: bool, drop_missing: bool) -> list[Obstacle]:
+def _diagnostics(table: pd.DataFrame, target: str, one_hot: bool, drop_missing: bool) -> list[Diagnostic]:
     columns = [table[name] for name in text_columns(table) if name != target and table[name].notna().any()]
-    flaws = [found for column in columns if (found := _flaw(column, one_hot))]
-    columns = _others(columns, flaws)
-    no_factors = [found for column in columns if (found := _no_factor(column))]
-    rest = table.drop(columns=_left_out([*flaws, *no_factors]))
+    unusable = [found for column in columns if (found := _not_usable(column, one_hot))]
+    columns = _others(columns, unusable)
+    not_factors = [found for column in columns if (found := _not_a_factor(column))]
+    rest = table.drop(columns=_left_out([*unusable, *not_factors]))
     missing = _missing(rest, target, drop_missing)
     rest = rest.drop(columns=_left_out(missing))
-    # As if the rows were left out: columns may become such that would be told only then.
+    # As if the rows were left out: some problems of columns would appear only then.
     rest = rest[rest.notna().all(axis=1)]
     if rest.empty:
-        return [*flaws, *missing, *no_factors]
-    text = [rest[str(column.name)] for column in _others(columns, [*no_factors, *missing])]
+        return [*unusable, *missing, *not_factors]
+    text = [rest[str(column.name)] for column in _others(columns, [*not_factors, *missing])]
     rows = "rows without missing values" if len(rest) < len(table) else "rows"
-    late = [found for column in text if (found := _no_factor(column, rows))]
-    words = _words(_others(text, late), one_hot)
+    late = [found for column in text if (found := _not_a_factor(column, rows))]
+    factors = _text(_others(text, late), one_hot)
     numbers = rest.drop(columns=[target, *(column.name for column in text)])
-    return [*flaws, *missing, *words, *no_factors, *late, *_infinite(numbers)]
+    return [*unusable, *missing, *factors, *not_factors, *late, *_infinite(numbers)]
 
 
-def _others(columns: list[pd.Series], found: Iterable[Obstacle]) -> list[pd.Series]:
+def _others(columns: list[pd.Series], found: Iterable[Diagnostic]) -> list[pd.Series]:
     """Return the columns that need not be left out."""
     out = set(_left_out(found))
     return [column for column in columns if column.name not in out]
 
 
-def _left_out(found: Iterable[Obstacle]) -> list[str]:
+def _left_out(found: Iterable[Diagnostic]) -> list[str]:
     return [name for one in found for name in one.leave_out]
 
 
-def _flaw(column: pd.Series, one_hot: bool) -> Obstacle | None:
-    """Return what is told of nearly numbers, of dates and the like, unless they are words that group rows."""
+def _not_usable(column: pd.Series, one_hot: bool) -> Diagnostic | None:
+    """Return what is wrong with cells such as "5 kg" or dates, unless they are levels of a factor."""
     from pandas import CategoricalDtype
     from pandas.api.types import is_object_dtype, is_string_dtype
 
     name = str(column.name)
     if holds_lists(column):
         fact = f"the column {name!r} holds lists or the like, neither numbers nor text"
-        return Obstacle(fact, f"{fact}; --force-out leaves it out", (name,))
+        return Diagnostic(fact, "--force-out leaves it out", (name,))
     if not (one_hot and _groups_rows(column)):
-        flaw = strange_cells(column) or other_kind(column)
-        if flaw:
-            fact = f"the column {flaw.fact}"
-            return Obstacle(fact, f"{fact}; {flaw.advice}, or leave out the column by --force-out", (name,))
+        found = strange_cells(column) or other_kind(column)
+        if found:
+            fact = f"the column {found.fact}"
+            return Diagnostic(fact, f"{found.advice}, or leave out the column by --force-out", (name,))
     is_category = isinstance(column.dtype, CategoricalDtype)
     if is_category or is_object_dtype(column) or is_string_dtype(column):
         return None
     fact = f"the column {name!r} has type {column.dtype}, neither numbers nor text"
-    return Obstacle(fact, f"{fact}; --force-out leaves it out", (name,))
+    return Diagnostic(fact, "--force-out leaves it out", (name,))
 
 
-def _no_factor(column: pd.Series, rows: str = "rows") -> Obstacle | None:
-    """Return what is told of text that tells the rows apart instead of grouping them, or never changes."""
+def _not_a_factor(column: pd.Series, rows: str = "rows") -> Diagnostic | None:
+    """Return what is wrong with text that is nearly unique per row, or that is constant."""
     name, n_values = str(column.name), column.nunique()
     if n_values > 1 and _groups_rows(column):
         return None
@@ -123,14 +108,14 @@ def _no_factor(column: pd.Series, rows: str = "rows") -> Obstacle | None:
     if n_values == 1:
         values = f"is {str(column.dropna().iloc[0])!r} in all {rows}"
     fact = f"the column {name!r} {values}"
-    return Obstacle(fact, f"{fact}; --force-out leaves it out", (name,))
+    return Diagnostic(fact, "--force-out leaves it out", (name,))
 
 
 def _groups_rows(column: pd.Series) -> bool:
     return bool(column.nunique() <= len(column) / 2)
 
 
-def _missing(table: pd.DataFrame, target: str, drop: bool) -> list[Obstacle]:
+def _missing(table: pd.DataFrame, target: str, drop: bool) -> list[Diagnostic]:
     missing = table.isna()
     counts, rows = missing.sum(), int(missing.any(axis=1).sum())
     emptiest = _emptiest(missing, target)
@@ -144,13 +129,13 @@ def _missing(table: pd.DataFrame, target: str, drop: bool) -> list[Obstacle]:
     elif emptiest:
         options = [*_force_out(emptiest, table.columns), *([] if drop else [DROP])]
         left = f"{DROP} alone leaves only {len(table) - rows} of {len(table)} rows"
-        advice = f"{left}; what would do: {' '.join(options)}"
-    told = f"{fact}; in {rows} of {len(table)} rows"
-    return [Obstacle(told, f"{fact}; {advice}", tuple(emptiest), "" if drop else DROP)]
+        advice = f"{left}; try: {' '.join(options)}"
+    extent = f"; in {rows} of {len(table)} rows"
+    return [Diagnostic(fact, advice, tuple(emptiest), "" if drop else DROP, extent)]
 
 
 def _emptiest(missing: pd.DataFrame, target: str) -> list[str]:
-    """Return the columns with the most missing values that leave too few rows, if others leave more."""
+    """Return the columns with the most missing values without which enough complete rows remain."""
     in_row = missing.sum(axis=1)
     out: list[str] = []
     order = missing.drop(columns=target).sum().sort_values(ascending=False, kind="stable")
@@ -162,7 +147,7 @@ def _emptiest(missing: pd.DataFrame, target: str) -> list[str]:
     return out if (in_row == 0).sum() >= FEWEST_ROWS else []
 
 
-def _words(columns: list[pd.Series], one_hot: bool) -> list[Obstacle]:
+def _text(columns: list[pd.Series], one_hot: bool) -> list[Diagnostic]:
     if one_hot or not columns:
         return []
     examples = [(str(column.name), str(column.iloc[0])) for column in columns]
@@ -171,22 +156,22 @@ def _words(columns: list[pd.Series], one_hot: bool) -> list[Obstacle]:
     else:
         named = some_of([f"{name!r} such as {value!r}" for name, value in examples])
         fact = f"no numbers in the columns {named}"
-    alone = f"{fact}; {ONE_HOT} makes columns of 0 and 1 of text, --force-out leaves columns out"
-    return [Obstacle(fact, alone, option=ONE_HOT)]
+    advice = f"{ONE_HOT} encodes text as columns of 0 and 1, --force-out leaves columns out"
+    return [Diagnostic(fact, advice, option=ONE_HOT)]
 
 
-def _infinite(numbers: pd.DataFrame) -> list[Obstacle]:
+def _infinite(numbers: pd.DataFrame) -> list[Diagnostic]:
     from swapwise.cli.reading.preparation import infinite_columns
 
     found = infinite_columns(numbers)
     if not found:
         return []
     fact = f"infinite numbers in the columns {quoted(found)}"
-    return [Obstacle(fact, f"{fact}; --force-out leaves them out", tuple(found))]
+    return [Diagnostic(fact, "--force-out leaves them out", tuple(found))]
 
 
-def _remedy(found: list[Obstacle], columns: Collection[str], forced: Collection[str]) -> str:
-    """Return the line that says which options would do."""
+def _suggestion(found: list[Diagnostic], columns: Collection[str], forced: Collection[str]) -> str:
+    """Return the line that says which options to try."""
     unfit = set(_left_out(found))
     out = [name for name in columns if name in unfit]
     if len(out) == len(columns):
@@ -194,7 +179,7 @@ def _remedy(found: list[Obstacle], columns: Collection[str], forced: Collection[
     options = [*_force_out(out, columns), *dict.fromkeys(one.option for one in found if one.option)]
     both = [name for name in out if name in forced]
     without = f", without {quoted(both)} in --force-in" if both else ""
-    return f"what would do: {' '.join(options)}{without}"
+    return f"try: {' '.join(options)}{without}"
 
 
 def _force_out(names: list[str], columns: Collection[str]) -> list[str]:
