@@ -14,9 +14,9 @@ ROOT = Path(swapwise.__file__).parent
 
 # Every layer may import those before it: the folders of the package, lowest first.
 LAYERS = [
-    {"checks", "clock", "events", "files", "numerics", "threads"},
+    {"checks", "events", "files", "numerics", "threads"},
     {"moves"},
-    {"budget"},
+    {"clock"},
     {"kernels"},
     {"data"},
     {"constraints"},

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from swapwise.certify.root import relaxation_start
@@ -14,11 +12,14 @@ from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction
 from swapwise.search.loop import Observer
-from swapwise.search.plan import Plan, resolve
+from swapwise.search.plan import Above, resolve
 from swapwise.search.progress import progress_bar
 from swapwise.search.result import Event, SearchResult
 from swapwise.search.rules import Pivot
 from swapwise.theory.guarantees import guarantee_of
+
+#: The start of the relaxation, and the guarantees of results
+THEORY = Above(relaxation_start, guarantee_of)
 
 
 def maximize(
@@ -114,7 +115,7 @@ def maximize(
         max_iter=max_iter,
         epsilon=epsilon,
         tol=tol,
-        relaxation=relaxation_start,
+        above=THEORY,
     )
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
@@ -127,24 +128,4 @@ def maximize(
         result = plan.search(objective, constraint, rng, clock, observers)
         if show is not None:  # with the passes over the data
             show(result)
-    return with_guarantee(result, objective, constraint, plan)
-
-
-def with_guarantee(
-    result: SearchResult, objective: SetFunction, constraint: IndependenceSystem, plan: Plan
-) -> SearchResult:
-    """Return a result that can work out its guarantee; it needs only a few numbers of the result."""
-    rounds = [run.n_moves for run in result.strategies if run.name == plan.method]
-    find = partial(
-        guarantee_of,
-        objective,
-        constraint,
-        plan.rule or plan.method,
-        status=result.status,
-        n_iter=rounds[-1] if rounds else 0,
-        value=result.value,
-        q=plan.q,
-        epsilon=plan.epsilon,
-        tol=plan.tol,
-    )
-    return replace(result, _guarantee=find)
+    return result

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks.reference import PlainLeastSquares, local_search
 from swapwise import Laminar, LeastSquares, Partition, Uniform
-from swapwise.budget import Budget
+from swapwise.clock import Budget
 from swapwise.objectives.gram_search import GramSearch
 
 TOL = 1e-10

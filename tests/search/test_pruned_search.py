@@ -117,7 +117,7 @@ def test_what_is_scored_does_not_depend_on_the_clock(q, monkeypatch):
     spins = spins_of(np.random.default_rng(1), 6, 30, "noise")
     results = []
     for seconds in (0.0, 1e9):  # one move at a time; pieces that double in size
-        monkeypatch.setattr("swapwise.budget.PIECE_SECONDS", seconds)
+        monkeypatch.setattr("swapwise.clock.PIECE_SECONDS", seconds)
         results.append(maximize(IsingPseudoLikelihood(spins), BMatching.complete(6, 2), "oblivious", q=q))
     assert path(results[0]) == path(results[1])
     assert results[0].n_evaluations == results[1].n_evaluations
@@ -127,7 +127,7 @@ def test_what_is_scored_does_not_depend_on_the_clock(q, monkeypatch):
 @pytest.mark.parametrize("stop", [OutOfTime, KeyboardInterrupt])
 def test_a_search_cut_short_keeps_the_best_it_has_seen(stop, monkeypatch):
     """The later it is cut, the better: neither probes nor bounds make it forget a move that it knows."""
-    monkeypatch.setattr("swapwise.budget.PIECE_SECONDS", 0.0)
+    monkeypatch.setattr("swapwise.clock.PIECE_SECONDS", 0.0)
     objective = IsingPseudoLikelihood(spins_of(np.random.default_rng(2), 7, 40, "noise"))
     constraint = BMatching.complete(7, 3)
     complete = maximize(objective, constraint, "oblivious")

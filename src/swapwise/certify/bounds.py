@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray, unwarned
-from swapwise.clock import Clock
+from swapwise.clock import Budget, Clock
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.strategies import gains_of_additions

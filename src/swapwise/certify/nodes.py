@@ -6,13 +6,12 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.certify.bounds import bound_from_gains, bound_of_all, ceiling
 from swapwise.certify.diagonal import best_diagonal, is_valid_shift, schur_complement
 from swapwise.certify.region import Region
 from swapwise.certify.relaxation import ConvexCombination, Dual, Perspective
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.clock import Clock
+from swapwise.clock import Budget, Clock
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.strategies import gains_of_additions

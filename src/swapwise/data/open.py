@@ -21,10 +21,7 @@ def open_matrix(X: Any) -> Matrix:
     """
     if isinstance(X, Matrix):
         return X
-    if isinstance(X, (str, PathLike)):
-        from swapwise.data.mapped_file import open_npy
-
-        X = open_npy(X)
+    X = opened(X)
     if is_chunked(X):
         return _chunked(X)
     if hasattr(X, "tocsc"):
@@ -32,6 +29,15 @@ def open_matrix(X: Any) -> Matrix:
 
         return SparseMatrix(X)
     return DenseMatrix(X)
+
+
+def opened(X: Any, name: str = "X") -> Any:
+    """Return X, or the memory-mapped array whose file it names."""
+    if not isinstance(X, (str, PathLike)):
+        return X
+    from swapwise.data.mapped_file import open_npy
+
+    return open_npy(X, name)
 
 
 def is_chunked(X: Any) -> bool:

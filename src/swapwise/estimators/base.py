@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,6 @@ from sklearn.utils.validation import (
 
 from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify
-from swapwise.certify.root import relaxation_start
 from swapwise.checks import (
     FloatArray,
     IndexArray,
@@ -33,12 +32,13 @@ from swapwise.checks import (
     unwarned,
     warn,
 )
+from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.data.by_rows import by_rows
 from swapwise.data.matrix import Matrix
-from swapwise.data.open import is_chunked, is_mapped
+from swapwise.data.open import is_chunked, is_mapped, opened
 from swapwise.data.streamed import StreamedDesign
-from swapwise.estimators.chunked_input import open_chunks, opened, product_of_chunks, read_target
+from swapwise.estimators.chunked_input import open_chunks, product_of_chunks, read_target
 from swapwise.estimators.constraint_of import (
     Elements,
     allows_nothing,
@@ -47,14 +47,15 @@ from swapwise.estimators.constraint_of import (
     with_forced,
 )
 from swapwise.estimators.scaling import Sample, Scaling, read_offset, some_rows, times
-from swapwise.maximize import with_guarantee
+from swapwise.maximize import THEORY
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.generalized_linear import read_weight
 from swapwise.search.plan import Plan, resolve
 from swapwise.search.progress import progress_bar, reading_bar
-from swapwise.search.restarts import Searches, best_of_searches, require_restarts
+from swapwise.search.restarts import Problem, require_restarts, restart
 from swapwise.search.result import SearchResult, Status
 from swapwise.search.rules import Pivot
+from swapwise.search.working_sets import working_set
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +77,20 @@ def planned(estimator: Any, objective: SparseObjective, constraint: Independence
         q=estimator.q,
         max_iter=estimator.max_iter,
         tol=estimator.tol,
-        relaxation=relaxation_start,
+        above=THEORY,
     )
-    require_restarts(estimator.n_restarts, plan)
+    if estimator.n_restarts != 0:
+        require_restarts(estimator.n_restarts, plan)
     as_time_limit(estimator.time_limit)
     as_generator(estimator.random_state)
     return plan
+
+
+class Searches(NamedTuple):
+    """The best of some searches, and the share of them whose answer holds each element."""
+
+    best: SearchResult
+    frequency: FloatArray
 
 
 def searched(
@@ -94,21 +103,18 @@ def searched(
     first: SearchResult | None = None,
 ) -> Searches:
     """Search as planned, with an estimator's restarts and limits; ``first`` was searched already."""
-    rng, limit = as_generator(estimator.random_state), as_time_limit(estimator.time_limit)
+    rng, clock = as_generator(estimator.random_state), Clock(as_time_limit(estimator.time_limit))
+    models = plan.models(objective, constraint)
     with progress_bar(plan.method, plan.max_iter) if progress else nullcontext() as show:
-        found = best_of_searches(
-            objective,
-            constraint,
-            plan,
-            rng=rng,
-            n_restarts=estimator.n_restarts,
-            time_limit=limit,
-            observers=[] if show is None else [show],
-            first=first,
-        )
+        observers = [] if show is None else [show]
+        best = first or plan.search(objective, constraint, rng, clock, observers, models=models)
+        frequency = np.bincount(best.support, minlength=objective.n).astype(float)
+        if estimator.n_restarts:
+            problem = Problem(objective, constraint, plan, working_set(models))
+            best, frequency = restart(problem, best, estimator.n_restarts, rng, clock, observers)
         if show is not None:  # with the passes over the data
-            show(found.best)
-    return replace(found, best=with_guarantee(found.best, objective, constraint, plan))
+            show(best)
+    return Searches(best, frequency)
 
 
 def warn_if_cut_short(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,8 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.dask_blocks import as_array
-from swapwise.data.mapped_file import open_npy
 from swapwise.data.matrix import Matrix
-from swapwise.data.open import is_dask, open_matrix
-
-
-def opened(X: Any, name: str = "X") -> Any:
-    """Return X, or the memory-mapped array whose file it names."""
-    return open_npy(X, name) if isinstance(X, (str, PathLike)) else X
+from swapwise.data.open import is_dask, open_matrix, opened
 
 
 def open_chunks(estimator: Any, X: Any, *, reset: bool) -> Matrix:

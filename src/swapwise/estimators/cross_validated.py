@@ -30,7 +30,7 @@ from swapwise.clock import plain_interrupts
 from swapwise.constraints.matroid import Matroid
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_dask
-from swapwise.estimators.base import SparseEstimator, Task, warn_if_cut_short
+from swapwise.estimators.base import Searches, SparseEstimator, Task, warn_if_cut_short
 from swapwise.estimators.constraint_of import Elements
 from swapwise.estimators.scaling import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
@@ -38,7 +38,7 @@ from swapwise.objectives.base import SparseObjective
 from swapwise.search.loop import passes_of
 from swapwise.search.path import warm_path
 from swapwise.search.plan import Plan
-from swapwise.search.restarts import Searches, results_so_far
+from swapwise.search.restarts import results_so_far
 from swapwise.search.result import SearchResult, Status
 from swapwise.search.rules import Pivot
 

@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
+from swapwise.data.open import opened
 from swapwise.data.two_values import has_blocks
 from swapwise.estimators.base import planned, searched, warn_if_cut_short
-from swapwise.estimators.chunked_input import open_chunks, opened
+from swapwise.estimators.chunked_input import open_chunks
 from swapwise.estimators.spin_blocks import coding_of_chunks, mean_over_chunks, require_memory
 from swapwise.estimators.spins import (
     Vertices,

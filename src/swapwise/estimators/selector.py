@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from swapwise.certify.certificate import Certificate
 from swapwise.checks import BoolArray
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.data.open import is_chunked
+from swapwise.data.open import is_chunked, opened
 from swapwise.estimators.base import SparseEstimator
-from swapwise.estimators.chunked_input import check_features, opened, read_target, some_columns
+from swapwise.estimators.chunked_input import check_features, read_target, some_columns
 from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.poisson import SparsePoissonRegressor
 from swapwise.estimators.regressor import SparseRegressor

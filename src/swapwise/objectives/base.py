@@ -13,9 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray, as_elements
-from swapwise.clock import Clock
+from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Found, Move, MoveBatch, Step, SwapGrid
 from swapwise.numerics import TIE
@@ -92,7 +91,7 @@ class State:
     array([[-inf, -inf],
            [  2., -inf],
            [  1., -inf]])
-    >>> from swapwise.budget import Budget
+    >>> from swapwise.clock import Budget
     >>> move, gain = state.find_best([grid], 0.0, Budget())
     >>> state.apply(move)
     >>> state.support, state.value

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.checks import SMALLEST, FloatArray, IndexArray
+from swapwise.clock import Budget
 from swapwise.data.design import ColumnArray
 from swapwise.kernels import glm
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step

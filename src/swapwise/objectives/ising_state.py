@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.clock import Budget
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude
 from swapwise.objectives.ising import IsingPseudoLikelihood

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.kernels import swaps
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Step, SwapGrid, move_between

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Budget
 from swapwise.moves import NOTHING, MoveBatch, MoveList
 from swapwise.objectives.base import gradient_norms2
 from swapwise.objectives.generalized_linear_state import BoundedRefits, GeneralizedLinearState

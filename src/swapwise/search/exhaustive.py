@@ -7,8 +7,8 @@ from math import comb
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.checks import IndexArray
+from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem, LaminarTree
 from swapwise.moves import Step, move_between
 from swapwise.numerics import TIE

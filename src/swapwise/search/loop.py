@@ -8,9 +8,8 @@ from time import perf_counter
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.checks import IndexArray, warn
-from swapwise.clock import OutOfTime, plain_interrupts
+from swapwise.clock import Budget, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, State, embed

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray, as_time_limit
-from swapwise.clock import Clock, OutOfTime, plain_interrupts
+from swapwise.clock import Budget, Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import NOTHING, Move, MoveList, move_between
 from swapwise.objectives.base import SparseObjective, SparseState, State, magnitude
 from swapwise.search.loop import Strategy, Trace, result_of, run, take_kept
 from swapwise.search.plan import Plan, resolve
-from swapwise.search.restarts import best_of_searches
+from swapwise.search.restarts import Problem, restart
 from swapwise.search.result import Event, SearchResult, Status
+from swapwise.search.working_sets import working_set
 
 # The path is searched down and up again this many times; what changes after that is very little.
 SWEEPS = 2
@@ -321,11 +320,14 @@ def stepwise_path(
     """
     answers: list[SearchResult] = []
     for constraint, plan in zip(constraints, plans, strict=True):
-        search = partial(best_of_searches, objective, constraint, rng=rng, time_limit=time_limit)
-        found = [search(plan, n_restarts=n_restarts).best]
+        clock, models = Clock(time_limit), plan.models(objective, constraint)
+        found = [plan.search(objective, constraint, rng, clock, models=models)]
+        if n_restarts:
+            problem = Problem(objective, constraint, plan, working_set(models))
+            found = [restart(problem, found[0], n_restarts, rng, clock)[0]]
         if answers and plan.rule is not None:
             onward = replace(plan, start="empty", begin=answers[-1].support)
-            found.append(search(onward).best)
+            found.append(onward.search(objective, constraint, rng, Clock(time_limit)))
         if any(result.status is Status.INTERRUPTED for result in found):
             raise KeyboardInterrupt  # of what was cut short no degree is to be chosen
         answers.append(max(found, key=lambda result: result.value))

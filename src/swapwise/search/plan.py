@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.checks import IndexArray, as_count, as_elements, as_real
-from swapwise.clock import Clock
+from swapwise.clock import Budget, Clock
 from swapwise.constraints.axioms import verify
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
@@ -54,8 +54,14 @@ SMALL = 200
 # hundreds of times faster, and usually ends within a percent of what the semi-oblivious rule finds.
 MOST_PAIRS_TO_REFIT = 300
 
-#: Finds the set of ``start="relaxation"``; it lies in a layer above.
-Relaxation = Callable[[SetFunction, IndependenceSystem, Clock], IndexArray]
+
+class Above(NamedTuple):
+    """What searches use of the layers above them."""
+
+    #: Finds the set of ``start="relaxation"``.
+    relaxation: Callable[[SetFunction, IndependenceSystem, Clock], IndexArray]
+    #: Works out what the theorems promise of a result.
+    guarantee: Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +76,7 @@ class Plan:
     max_iter: int | None = None
     epsilon: float | None = None
     tol: float = 1e-10
-    relaxation: Relaxation | None = None
+    above: Above | None = None
 
     def search(
         self,
@@ -85,7 +91,7 @@ class Plan:
         """Search as planned, with ``models`` in place of the planned ones if they are given."""
         if models is None:
             models = self.models(objective, constraint)
-        return search(
+        result = search(
             objective,
             constraint,
             self.starts(objective, constraint),
@@ -94,14 +100,36 @@ class Plan:
             Budget(clock, self.max_iter),
             observers,
         )
+        return self.with_guarantee(result, objective, constraint)
+
+    def with_guarantee(
+        self, result: SearchResult, objective: SetFunction, constraint: IndependenceSystem
+    ) -> SearchResult:
+        """Return a result that can work out its guarantee; it needs only a few numbers of the result."""
+        if self.above is None:
+            return result
+        rounds = [run.n_moves for run in result.strategies if run.name == self.method]
+        find = partial(
+            self.above.guarantee,
+            objective,
+            constraint,
+            self.rule or self.method,
+            status=result.status,
+            n_iter=rounds[-1] if rounds else 0,
+            value=result.value,
+            q=self.q,
+            epsilon=self.epsilon,
+            tol=self.tol,
+        )
+        return replace(result, _guarantee=find)
 
     def starts(self, objective: SetFunction, constraint: IndependenceSystem) -> list[Strategy]:
         """Return what leads to the start that was asked for by name."""
         if self.start == "greedy":
             return [LocalSearch(constraint, Additions(), BestImprovement(self.tol))]
         if self.start == "relaxation":
-            find = self.relaxation
-            assert find is not None
+            assert self.above is not None
+            find = self.above.relaxation
             return [Given("relaxation", constraint, lambda budget: find(objective, constraint, budget.clock))]
         jumps = {"arbitrary": MaximalSet, "modular": Modular, "best-singleton": BestSingleton}
         return [jumps[self.start](constraint)] if self.start in jumps else []
@@ -150,7 +178,7 @@ def resolve(
     max_iter: int | None = None,
     epsilon: float | None = None,
     tol: float = 1e-10,
-    relaxation: Relaxation | None = None,
+    above: Above | None = None,
 ) -> Plan:
     """Check all that was asked for, decide what is "auto", and return what is to be run.
 
@@ -174,7 +202,7 @@ def resolve(
         where = _start_of(found, rule, objective, constraint, epsilon)
     else:
         begin = found
-    return Plan(name, rule, where, begin, q, max_iter, epsilon, tol, relaxation)
+    return Plan(name, rule, where, begin, q, max_iter, epsilon, tol, above)
 
 
 def search_by_default(

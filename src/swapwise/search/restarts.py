@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray, as_count, unwarned
-from swapwise.clock import Clock, OutOfTime, plain_interrupts
+from swapwise.clock import Budget, Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SetFunction, State
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.plan import Plan
 from swapwise.search.result import SearchResult, Status
-from swapwise.search.working_sets import WorkingSets
 
 # Searches that begin with a part of the best answer so far begin with this share of it.
 KEPT_OF_BEST = 0.5
@@ -36,62 +34,45 @@ BATCH = 8
 SENT_ONCE = 2**20
 
 
-@dataclass(frozen=True, eq=False)
-class Searches:
-    """The best of some searches, and the share of them whose answer holds each element."""
-
-    best: SearchResult
-    frequency: FloatArray
-
-
-def best_of_searches(
-    objective: SetFunction,
-    constraint: IndependenceSystem,
-    plan: Plan,
-    *,
+def restart(
+    problem: Problem,
+    first: SearchResult,
+    n_restarts: int,
     rng: np.random.Generator,
-    n_restarts: int = 0,
-    time_limit: float | None = None,
+    clock: Clock,
     observers: Iterable[Observer] = (),
-    first: SearchResult | None = None,
-) -> Searches:
-    """Search as planned, then ``n_restarts`` times more, and keep the best.
+) -> tuple[SearchResult, FloatArray]:
+    """Search ``n_restarts`` times more; return the best result, and how often each element was chosen.
 
     Local searches begin again at random maximal sets, every other one with a part of the best answer so far;
-    methods that draw at random draw again. What is known of the data from one search serves the next. The
-    limit on time is for all searches together: those that it leaves no time for are not made.
+    methods that draw at random draw again. Searches that the clock leaves no time for are not made.
 
-    The first search is made here, unless its result is given. The others are jobs for joblib, which makes
-    them here too, one after the other, unless a context such as ``joblib.parallel_config(backend="dask")``
-    says where else.
+    The searches are jobs for joblib, which makes them here, one after the other, unless a context such as
+    ``joblib.parallel_config(backend="dask")`` says where else.
 
     >>> from swapwise import Linear, Uniform
     >>> from swapwise.search.plan import resolve
-    >>> f, constraint = Linear([1, 3, 2]), Uniform(3, 2)
-    >>> rng = np.random.default_rng(0)
-    >>> found = best_of_searches(f, constraint, resolve(f, constraint), rng=rng, n_restarts=3)
-    >>> found.best.support, found.frequency
+    >>> f, constraint, rng = Linear([1, 3, 2]), Uniform(3, 2), np.random.default_rng(0)
+    >>> plan = resolve(f, constraint)
+    >>> first = plan.search(f, constraint, rng, Clock())
+    >>> best, frequency = restart(Problem(f, constraint, plan), first, 3, rng, Clock())
+    >>> best.support, frequency
     (array([1, 2]), array([0., 1., 1.]))
     """
-    require_restarts(n_restarts, plan)
-    clock = Clock(time_limit)
-    models = plan.models(objective, constraint)
-    if first is None:
-        first = plan.search(objective, constraint, rng, clock, observers, models=models)
-    if not n_restarts or first.status in CUT_SHORT:
-        return Searches(first, np.bincount(first.support, minlength=objective.n).astype(float))
-    known = next((model.elements for model in models if isinstance(model, WorkingSets)), None)
-    restarts = Restarts(Problem(objective, constraint, plan, known), first, n_restarts, rng)
-    budget, history = Budget(clock), first.history
-    best = search(objective, constraint, [], [restarts], first.support, budget, observers, history)
-    frequency = np.bincount(np.concatenate(restarts.supports), minlength=objective.n) / len(restarts.supports)
-    together = replace(
-        best,
-        method=first.method,
-        strategies=[*first.strategies, *best.strategies],
-        n_evaluations=first.n_evaluations + restarts.n_evaluations,
-    )
-    return Searches(together, frequency)
+    objective, constraint = problem.objective, problem.constraint
+    restarts = Restarts(problem, first, n_restarts, rng)
+    if first.status not in CUT_SHORT:
+        budget, history = Budget(clock), first.history
+        best = search(objective, constraint, [], [restarts], first.support, budget, observers, history)
+        together = replace(
+            best,
+            method=first.method,
+            strategies=[*first.strategies, *best.strategies],
+            n_evaluations=first.n_evaluations + restarts.n_evaluations,
+        )
+        first = problem.plan.with_guarantee(together, objective, constraint)
+    chosen = np.concatenate(restarts.supports)
+    return first, np.bincount(chosen, minlength=objective.n) / len(restarts.supports)
 
 
 def require_restarts(n_restarts: Any, plan: Plan) -> None:
@@ -104,12 +85,15 @@ def require_restarts(n_restarts: Any, plan: Plan) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What the restarts of a search have in common; ``known`` is the last working set of the first."""
+    """What the restarts of a search have in common.
+
+    ``known`` is the working set that the first search ended with: the others begin with it.
+    """
 
     objective: SetFunction
     constraint: IndependenceSystem
     plan: Plan
-    known: IndexArray | None
+    known: IndexArray | None = None
 
     def __sizeof__(self) -> int:
         return SENT_ONCE

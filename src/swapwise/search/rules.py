@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.checks import FloatArray, IndexArray, as_real
+from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Found, MoveBatch, MoveList, SwapGrid, additions

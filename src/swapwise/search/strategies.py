@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from swapwise.budget import Budget
 from swapwise.checks import BoolArray, FloatArray, IndexArray, warn
+from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Move, Step, additions, move_between

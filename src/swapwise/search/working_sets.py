@@ -6,15 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swapwise.budget import Budget
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import FloatArray, IndexArray, unwarned
+from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.events import notify
-from swapwise.moves import MoveBatch, Step, SwapGrid, move_between
-from swapwise.objectives.base import SparseState, State
+from swapwise.moves import Move, MoveBatch, Step, SwapGrid, move_between
+from swapwise.objectives.base import SparseObjective, SparseState, State
+from swapwise.objectives.gram_search import GramSearch
+from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.least_squares_state import LeastSquaresState
-from swapwise.search.loop import Strategy, ending_at
-from swapwise.search.subproblem import Subproblem, disjoint_bases
+from swapwise.search.loop import Strategy, Trace, ending_at, run
+from swapwise.search.result import Event
+from swapwise.search.rules import BestImprovement, Oblivious
+from swapwise.search.strategies import LocalSearch
 
 # A working set begins with this many disjoint bases (of at most this many elements in all) and grows by that
 # many.
@@ -39,6 +43,63 @@ MOST_MODELS = 20
 # Models look at this many elements, and at this many per element that can be chosen; this many disjoint bases
 # are among them, so that every part of the constraint has a choice.
 CANDIDATES, CANDIDATES_PER_CHOICE, BASES = 100, 4, 6
+
+
+class Subproblem:
+    """A model on some elements, searched by best improvement: in compiled code under laminar limits.
+
+    Sets and steps are in the numbers of the whole ground set.
+    """
+
+    #: The model's value where the last search began and ended
+    value_at_start: float
+    value: float
+
+    def __init__(
+        self, model: SparseObjective, constraint: IndependenceSystem, elements: IndexArray, tol: float
+    ) -> None:
+        self.model, self.elements = model, elements
+        self.system = constraint.induced(elements)
+        self._tol = tol
+        self._compiled: GramSearch | None = None
+        if isinstance(model, LeastSquares) and self.system.laminar_tree() is not None:
+            self._compiled = GramSearch(model, self.system, tol, elements)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a search takes next to no time."""
+        return self._compiled is not None
+
+    def search(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
+        """Return the best moves from a set of the elements to a local optimum of the model."""
+        places = np.searchsorted(self.elements, start)
+        if self._compiled is not None:
+            steps = self._compiled.steps(places, budget)
+            if steps is not None:
+                self.value_at_start, self.value = self._compiled.value_at_start, self._compiled.value
+                return steps
+        return self._search_by_loop(places, budget)
+
+    def _search_by_loop(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
+        trace = Trace(start)
+        strategy = LocalSearch(self.system, Oblivious(), BestImprovement(self._tol))
+        with unwarned():  # that columns are collinear matters once they are chosen
+            state = self.model.start(start)
+            self.value_at_start = state.value
+            try:
+                run([strategy], state, trace, Budget(budget.clock, budget.moves))
+            finally:
+                self.value = state.value
+                steps = [self._step(event) for event in trace.history]
+                if steps:
+                    budget.keep(steps, steps[-1].value)
+        return steps
+
+    def _step(self, event: Event) -> Step:
+        added, dropped = (
+            tuple(self.elements[list(places)].tolist()) for places in (event.added, event.dropped)
+        )
+        return Step(Move(added, dropped), event.value)
 
 
 class WorkingSets(Strategy):
@@ -117,6 +178,11 @@ class WorkingSets(Strategy):
         least = state.value + state.resolution(self._tol)
         entries = design.n_samples * design.n_features
         return go(self._perturbation.steps(self._subproblem, state.support, least, entries, budget), state)
+
+
+def working_set(strategies: Sequence[Strategy]) -> IndexArray | None:
+    """Return the last working set of the strategies that ran, if one has any."""
+    return next((each.elements for each in strategies if isinstance(each, WorkingSets)), None)
 
 
 class Perturbation:
@@ -233,3 +299,19 @@ def _note_best(gains: FloatArray, batch: MoveBatch, scores: FloatArray) -> None:
     for added in batch.to_list().added.T:
         there = added >= 0
         np.maximum.at(gains, added[there], scores[there])
+
+
+def disjoint_bases(
+    weights: FloatArray, chosen: IndexArray, constraint: IndependenceSystem, count: int
+) -> IndexArray:
+    """Return the forced elements, and disjoint maximal sets of the largest weights among those not chosen."""
+    is_left = weights > 0
+    is_left[chosen] = False
+    is_left[constraint.forced] = False
+    best_first = np.argsort(-weights, kind="stable")
+    found = [constraint.forced]
+    for _ in range(count):
+        best_first = best_first[is_left[best_first]]
+        found.append(constraint.extend(np.empty(0, dtype=np.intp), best_first))
+        is_left[found[-1]] = False
+    return np.concatenate(found)
