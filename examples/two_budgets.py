@@ -2,7 +2,7 @@
 Sensors: two budgets at once
 ============================
 
-At most two sensors at each site and, of them all, at most three that are dear. Prices have nothing to do with
+At most two sensors at each site and, of them all, at most three that are expensive. Prices have nothing to do with
 places: this is an intersection of two matroids.
 """
 
@@ -12,19 +12,19 @@ import pandas as pd
 
 import swapwise as sw
 
-DEAR = 3
+EXPENSIVE = 3
 
 # %%
 # The readings
 # ------------
-# Forty sensors at eight sites. The dear ones see the weather at their site better.
+# Forty sensors at eight sites. The expensive ones see the weather at their site better.
 
 rng = np.random.default_rng(0)
-sensors = pd.DataFrame({"site": np.repeat(list("ABCDEFGH"), 5), "price": rng.choice(["cheap", "dear"], 40)})
+sensors = pd.DataFrame({"site": np.repeat(list("ABCDEFGH"), 5), "price": rng.choice(["cheap", "expensive"], 40)})
 sensors.index = [f"{site}{number}" for number, site in enumerate(sensors["site"])]
 
 weather = rng.standard_normal((300, 8))
-noise = np.where(sensors["price"] == "dear", 0.3, 0.9)
+noise = np.where(sensors["price"] == "expensive", 0.3, 0.9)
 readings = weather[:, np.repeat(np.arange(8), 5)] + noise * rng.standard_normal((300, 40))
 X = pd.DataFrame(readings, columns=sensors.index)
 load = weather @ np.linspace(0.2, 2.0, 8) + 0.5 * rng.standard_normal(300)
@@ -37,7 +37,7 @@ pd.crosstab(sensors["price"], sensors["site"])
 
 budgets = sw.Intersection(
     sw.Partition(sensors["site"], 2),
-    sw.Partition(sensors["price"], {"dear": DEAR, "cheap": len(sensors)}),
+    sw.Partition(sensors["price"], {"expensive": EXPENSIVE, "cheap": len(sensors)}),
 )
 model = sw.SparseRegressor(budgets, q=2).fit(X, load)
 X.columns[model.support_].tolist()
@@ -56,6 +56,6 @@ print(certificate)
 
 figure, axes = plt.subplots(figsize=(7, 6), constrained_layout=True)
 sw.plot_support(model, axes, groups=sensors["site"])
-dear = [name for name in X.columns[model.support_] if sensors.loc[name, "price"] == "dear"]
-axes.set_title(f"R² {model.score(X, load):.3f}; dear: {', '.join(dear)}")
+expensive = [name for name in X.columns[model.support_] if sensors.loc[name, "price"] == "expensive"]
+axes.set_title(f"R² {model.score(X, load):.3f}; expensive: {', '.join(expensive)}")
 plt.show()

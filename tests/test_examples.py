@@ -60,7 +60,7 @@ def test_both_budgets_are_kept(run):
     names = run("two_budgets")
     model, certificate = names["model"], names["certificate"]
     chosen = names["sensors"].iloc[model.support_]
-    assert (chosen["price"] == "dear").sum() <= names["DEAR"]
+    assert (chosen["price"] == "expensive").sum() <= names["EXPENSIVE"]
     assert chosen["site"].value_counts().max() <= 2
     assert certificate.ratio > 0.9
     assert np.isclose(certificate.ratio * certificate.upper_bound, model.result_.value)
