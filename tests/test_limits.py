@@ -69,7 +69,7 @@ class TestProofs:
         seconds, certificate = seconds_of(lambda: sw.certify(f, constraint, [0], time_limit=LIMIT))
         assert seconds < LIMIT + PATIENCE
         assert certificate.status == sw.Status.TIME_LIMIT
-        assert f([0]) < certificate.upper_bound <= f.ceiling * (1 + 1e-9)
+        assert f([0]) < certificate.upper_bound <= f.upper_bound() * (1 + 1e-9)
 
     def test_exact_keeps_its_limit(self, problem, size):
         f, constraint = problem(size)
@@ -77,12 +77,12 @@ class TestProofs:
         seconds, best = seconds_of(lambda: sw.exact(f, constraint, LIMIT))
         assert seconds < LIMIT + PATIENCE
         assert best.status == sw.Status.TIME_LIMIT
-        assert best.value <= best.certificate.upper_bound <= f.ceiling * (1 + 1e-9)
+        assert best.value <= best.certificate.upper_bound <= f.upper_bound() * (1 + 1e-9)
 
     def test_without_any_time_the_perfect_fit_is_the_bound(self, problem, size):
         f, constraint = problem(size)
         certificate = sw.certify(f, constraint, [0], time_limit=0.0)
-        assert certificate.upper_bound == pytest.approx(f.ceiling)
+        assert certificate.upper_bound == pytest.approx(f.upper_bound())
 
 
 class TestBoundsByLBFGS:
@@ -94,7 +94,7 @@ class TestBoundsByLBFGS:
         value = f(everything)
         bound = lbfgs_bound(f, everything, Ticking(looks))
         assert value <= bound * (1 + 1e-12)
-        assert bound <= (f.ceiling if looks < 1000 else value * (1 + 1e-4))
+        assert bound <= (f.upper_bound() if looks < 1000 else value * (1 + 1e-4))
 
     @pytest.mark.parametrize("kind", ["multinomial", "groups", "poisson", "offset", "part"])
     def test_in_every_model(self, kind):
@@ -116,14 +116,14 @@ class TestBoundsByLBFGS:
 
     def test_without_a_ridge_separable_data_have_the_perfect_fit_as_their_bound(self):
         f, _ = logistic(700, ridge=0.0)
-        assert lbfgs_bound(f, np.arange(700), Clock()) <= f.ceiling
+        assert lbfgs_bound(f, np.arange(700), Clock()) <= f.upper_bound()
 
     def test_fits_that_take_long_are_not_made(self, monkeypatch):
         f, _ = logistic(1500)
         assert f._fit_seconds(np.arange(1500)) > QUICK_FIT > f._fit_seconds(np.arange(100))
         monkeypatch.setattr(type(f), "_fit", lambda *_: pytest.fail("all columns were fitted together"))
         monkeypatch.setattr(type(f), "coef", lambda *_: np.zeros(1500))
-        assert 0 < f.upper_bound(np.arange(1500)) < f.ceiling
+        assert 0 < f.upper_bound(np.arange(1500)) < f.upper_bound()
 
     @pytest.mark.parametrize("ridge", [0.001, 0.0])
     def test_a_large_fit_made_step_by_step_is_the_same(self, ridge, monkeypatch):

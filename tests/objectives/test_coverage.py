@@ -18,7 +18,7 @@ def test_value_is_the_weight_of_the_union() -> None:
         union = {item for j in chosen for item in SETS[j]}
         assert f(chosen) == sum(WEIGHTS[item] for item in union)
         assert counted(chosen) == len(union)
-    assert f.closed_form_gains
+    assert f.scoring == "closed form"
 
 
 def test_an_item_named_twice_counts_once() -> None:

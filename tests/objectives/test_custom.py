@@ -21,7 +21,7 @@ def test_value_at_the_empty_set_is_subtracted() -> None:
     f = CustomSetFunction(lambda chosen: 7 + 2 * len(chosen), n=3)
     assert f([]) == 0
     assert f([0, 2]) == 4
-    assert not f.closed_form_gains
+    assert f.scoring == "refit"
 
 
 def test_what_the_offset_rounds_away_is_a_tie() -> None:

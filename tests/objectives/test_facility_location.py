@@ -19,7 +19,7 @@ def test_value_is_the_sum_of_the_best() -> None:
     for chosen in subsets(f.n):
         assert f(chosen) == sum(max((row[j] for j in chosen), default=0.0) for row in SIMILARITY)
     np.testing.assert_array_equal(f.similarity, SIMILARITY)
-    assert f.closed_form_gains
+    assert f.scoring == "closed form"
 
 
 def test_swaps_need_no_refit(monkeypatch: pytest.MonkeyPatch) -> None:

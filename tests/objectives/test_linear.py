@@ -12,7 +12,7 @@ def test_value_is_the_sum_of_weights() -> None:
     assert f.n == 3
     assert f([0, 2]) == 5.0
     assert f([]) == 0.0
-    assert f.closed_form_gains
+    assert f.scoring == "closed form"
 
 
 def test_grid_of_gains() -> None:

@@ -23,7 +23,7 @@ def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = N
     """
     with unwarned():  # users did not choose all elements, which may well be collinear or separable
         bound = objective.upper_bound(np.flatnonzero(~region.outside), clock or region.clock)
-    return _rounded_up(objective, min(bound, objective.ceiling))
+    return _rounded_up(objective, min(bound, objective.upper_bound()))
 
 
 def ceiling(objective: SetFunction) -> float:
@@ -33,7 +33,7 @@ def ceiling(objective: SetFunction) -> float:
     >>> ceiling(LeastSquares(np.eye(2), [1.0, 2.0]))
     1.0...
     """
-    return _rounded_up(objective, objective.ceiling)
+    return _rounded_up(objective, objective.upper_bound())
 
 
 def _rounded_up(objective: SetFunction, bound: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,35 +76,17 @@ class MaxWeight:
         return self.weight / self.factor if self.bound is None else self.bound
 
 
-class IndependenceSystem(ABC):
-    """A family of independent sets that holds ∅ and every subset of each of its sets.
+class Queries:
+    """What users ask of a constraint, answered with checks from its contract, :class:`IndependenceSystem`.
 
-    A new family has to write ``_is_independent`` and ``moves``, and to set ``n``. Everything else has a
-    default that is right in every family, if slow; override it where it pays.
-
-    >>> from swapwise import Partition
-    >>> constraint = Partition(["a", "a", "b"], 1)
-    >>> isinstance(constraint, IndependenceSystem)
-    True
-    >>> constraint.is_independent([0, 2]), constraint.is_independent([0, 1])
-    (True, False)
+    A family never overrides these.
     """
 
-    n: int
-    #: The p of "p-matroid intersection" or "p-exchange system"; a matroid has p = 1. None for a family that
-    #: is not known to be either: then no theorem holds.
-    p: int | None = None
     #: What the elements are called, if the constraint was given with their names.
     names: list[str] | None = None
-    #: The elements that every answer is to hold (see ``Matroid.contract``).
-    forced: IndexArray = np.empty(0, dtype=np.intp)
-
-    def __repr__(self) -> str:
-        """Return a short description."""
-        return f"{type(self).__name__}(n={self.n})"
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
+    def assumptions(self: Any) -> tuple[str, ...]:
         """What proofs under this constraint take on trust, a sentence each; nothing for built-in families.
 
         >>> from swapwise import OracleMatroid, Uniform
@@ -119,7 +101,7 @@ class IndependenceSystem(ABC):
         """
         return assumptions_of(self)
 
-    def aligned_to(self, names: Iterable[str]) -> IndependenceSystem:
+    def aligned_to(self: Any, names: Iterable[str]) -> IndependenceSystem:
         """Return the same constraint on elements in the order of ``names``, such as the columns of a frame.
 
         A constraint that knows no names only has to have as many elements.
@@ -144,6 +126,54 @@ class IndependenceSystem(ABC):
             return self
         return self.induced(places_of(wanted, self.names, "the constraint"))
 
+    def is_independent(self: Any, support: Iterable[int]) -> bool:
+        """Tell whether ``support`` is an independent set."""
+        return bool(self._is_independent(as_elements(support, self.n, "the set")))
+
+    def max_weight(self: Any, weights: ArrayLike, time_limit: float | None = None) -> MaxWeight:
+        """Return an independent set of largest (or nearly largest) total weight.
+
+        ``time_limit`` is in seconds. Where it is too short for a max-weight set, the best one so far is
+        returned; ``exact`` is then False, ``upper_bound`` is what was proven by then, and ``factor`` the
+        share of the largest weight that the set has for certain.
+
+        >>> from swapwise import SetPacking
+        >>> SetPacking([{1, 2}, {2, 3}, {3, 4}]).max_weight([2.0, 3.0, 2.0], time_limit=10.0)
+        MaxWeight(support=array([0, 2]), weight=4.0, factor=1.0, bound=4.0)
+        """
+        limit = as_time_limit(time_limit)
+        return self._max_weight(as_vector(weights, self.n, "weights"), Clock(limit))
+
+    def loops(self: Any) -> IndexArray:
+        """Return the elements that are in no independent set."""
+        return np.flatnonzero(~self.addable(np.empty(0, dtype=np.intp)))
+
+
+class IndependenceSystem(Queries, ABC):
+    """A family of independent sets that holds ∅ and every subset of each of its sets.
+
+    A new family has to write ``_is_independent`` and ``moves``, and to set ``n``. Everything else has a
+    default that is right in every family, if slow; override it where it pays.
+
+    >>> from swapwise import Partition
+    >>> constraint = Partition(["a", "a", "b"], 1)
+    >>> isinstance(constraint, IndependenceSystem)
+    True
+    >>> constraint.is_independent([0, 2]), constraint.is_independent([0, 1])
+    (True, False)
+    """
+
+    n: int
+    #: The p of "p-matroid intersection" or "p-exchange system"; a matroid has p = 1. None for a family that
+    #: is not known to be either: then no theorem holds.
+    p: int | None = None
+    #: The elements that every answer is to hold (see ``Matroid.contract``).
+    forced: IndexArray = np.empty(0, dtype=np.intp)
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return f"{type(self).__name__}(n={self.n})"
+
     def induced(self, elements: IndexArray) -> IndependenceSystem:
         """Return the constraint on some of its elements, which get new numbers: their places in ``elements``.
 
@@ -156,17 +186,13 @@ class IndependenceSystem(ABC):
         >>> crews.induced(np.array([2, 1])).is_independent([0, 1])
         False
         """
-        from swapwise.constraints.induced import Induced
+        from swapwise.constraints.induced import wrapped
 
-        return Induced(self, elements)
+        return wrapped(self, elements)
 
     @abstractmethod
     def _is_independent(self, support: IndexArray) -> bool:
         """Tell whether a sorted integer array is an independent set."""
-
-    def is_independent(self, support: Iterable[int]) -> bool:
-        """Tell whether ``support`` is an independent set."""
-        return bool(self._is_independent(as_elements(support, self.n, "the set")))
 
     @abstractmethod
     def moves(
@@ -222,20 +248,6 @@ class IndependenceSystem(ABC):
             addable[element] = self._is_independent(np.sort(np.append(support, element)))
         return addable
 
-    def max_weight(self, weights: ArrayLike, time_limit: float | None = None) -> MaxWeight:
-        """Return an independent set of largest (or nearly largest) total weight.
-
-        ``time_limit`` is in seconds. Where it is too short for a max-weight set, the best one so far is
-        returned; ``exact`` is then False, ``upper_bound`` is what was proven by then, and ``factor`` the
-        share of the largest weight that the set has for certain.
-
-        >>> from swapwise import SetPacking
-        >>> SetPacking([{1, 2}, {2, 3}, {3, 4}]).max_weight([2.0, 3.0, 2.0], time_limit=10.0)
-        MaxWeight(support=array([0, 2]), weight=4.0, factor=1.0, bound=4.0)
-        """
-        limit = as_time_limit(time_limit)
-        return self._max_weight(as_vector(weights, self.n, "weights"), Clock(limit))
-
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         """Answer :meth:`max_weight` for a checked weight vector, in the time that is left.
 
@@ -260,10 +272,6 @@ class IndependenceSystem(ABC):
         Elements that are forced in need not be told of: they count towards the limits, and are never dropped.
         """
         return None
-
-    def loops(self) -> IndexArray:
-        """Return the elements that are in no independent set."""
-        return np.flatnonzero(~self.addable(np.empty(0, dtype=np.intp)))
 
     def max_size(self) -> int:
         """Return a bound on the size of independent sets; for a matroid it is the rank.

@@ -21,6 +21,11 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.moves import NOTHING, MoveList
 
 
+def wrapped(system: IndependenceSystem, elements: IndexArray) -> IndependenceSystem:
+    """Return a constraint on some of its elements, for families that have nothing faster."""
+    return InducedMatroid(system, elements) if isinstance(system, Matroid) else Induced(system, elements)
+
+
 class _Renumbered(IndependenceSystem):
     """Asks every question of the whole constraint, with the numbers that the elements have there."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -102,7 +102,7 @@ class Intersection(IndependenceSystem):
 
     def induced(self, elements: IndexArray) -> Intersection:
         """Return the intersection of the matroids on some of the elements."""
-        matroids = (matroid.induced(elements) for matroid in self.matroids)
+        matroids = (cast(Matroid, matroid.induced(elements)) for matroid in self.matroids)
         return Intersection(*matroids, neighbourhood=self.neighbourhood)
 
     def _is_independent(self, support: IndexArray) -> bool:

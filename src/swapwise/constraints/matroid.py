@@ -107,12 +107,6 @@ class Matroid(IndependenceSystem):
 
         return Contraction(self, as_elements(elements, self.n, "the elements to force in"))
 
-    def induced(self, elements: IndexArray) -> Matroid:
-        """Return the matroid on some of its elements, which get new numbers: their places in ``elements``."""
-        from swapwise.constraints.induced import InducedMatroid
-
-        return InducedMatroid(self, elements)
-
 
 def require_single_swaps(q: int) -> None:
     """Refuse any q but 1: under one matroid, one-for-one swaps are the neighbourhood."""

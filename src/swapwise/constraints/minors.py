@@ -9,6 +9,7 @@ sets.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 import numpy as np
 
@@ -28,6 +29,10 @@ class Minor(Matroid):
     def __init__(self, matroid: Matroid, forced: IndexArray) -> None:
         self.n, self.names, self.forced = matroid.n, matroid.names, forced
         self.matroid, self._made_of = matroid, (matroid,)
+
+
+def _induced(matroid: Matroid, elements: IndexArray) -> Matroid:
+    return cast(Matroid, matroid.induced(elements))  # of a matroid it is one
 
 
 class Truncation(Minor):
@@ -54,7 +59,7 @@ class Truncation(Minor):
 
     def induced(self, elements: IndexArray) -> Matroid:
         """Return the truncation of what the matroid is on some elements."""
-        return Truncation(self.matroid.induced(elements), self.size)
+        return Truncation(_induced(self.matroid, elements), self.size)
 
     def laminar_tree(self) -> LaminarTree | None:
         """Return the limits of the matroid, with that of the whole ground set lowered."""
@@ -134,7 +139,7 @@ class Restriction(Minor):
 
     def induced(self, elements: IndexArray) -> Matroid:
         """Return the restriction of what the matroid is on some elements."""
-        return Restriction(self.matroid.induced(elements), np.flatnonzero(self._kept[elements]))
+        return Restriction(_induced(self.matroid, elements), np.flatnonzero(self._kept[elements]))
 
     def _is_independent(self, support: IndexArray) -> bool:
         return bool(self._kept[support].all()) and self.matroid._is_independent(support)
@@ -183,7 +188,7 @@ class Contraction(Minor):
     def induced(self, elements: IndexArray) -> Matroid:
         """Return the contraction of what the matroid is on some elements, which hold all that is forced."""
         forced = forced_among(self, elements)
-        return Contraction(self.matroid.induced(elements), forced)
+        return Contraction(_induced(self.matroid, elements), forced)
 
     def _is_independent(self, support: IndexArray) -> bool:
         return self.matroid._is_independent(np.union1d(support, self.forced))

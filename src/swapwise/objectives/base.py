@@ -19,6 +19,8 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Found, Move, MoveBatch, Step, SwapGrid
 from swapwise.numerics import TIE
 
+Scoring = Literal["closed form", "refit", "pass"]
+
 
 class SetFunction(ABC):
     """A monotone set function ``f`` on ``0 .. n-1`` with ``f(∅) = 0``, to be maximised.
@@ -37,20 +39,15 @@ class SetFunction(ABC):
     """
 
     n: int
-    #: Whether gains of moves cost next to nothing; then ``method="auto"`` scores all of them.
-    closed_form_gains: bool = False
+    #: What it takes to score moves: next to nothing, so that ``method="auto"`` scores all of them; a refit
+    # per : move; or a pass over the data for all of them together.
+    scoring: Scoring = "refit"
     #: Whether f is known never to fall when an element is added.
     monotone: bool = True
     #: Whether f is known to be submodular: what an element adds never grows with the set.
     submodular: bool = False
-    #: Whether f is known to be a sum of weights.
-    linear: bool = False
     #: Size of the values where it is known beforehand: far smaller differences are rounding.
     scale: float = 0.0
-    #: What no set exceeds, known beforehand: the value of a perfect fit.
-    ceiling: float = np.inf
-    #: Whether the data are read in chunks, in few passes, wherever they are
-    streamed: bool = False
 
     @property
     def n_passes(self) -> float | None:
@@ -69,11 +66,19 @@ class SetFunction(ABC):
         """Return ``f(support)``."""
         return float(self._value(as_elements(support, self.n, "the set")))
 
-    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
-        """Return what f(support) does not exceed, for certificates: here the value itself.
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
+        """Return what f(support) does not exceed, for certificates; without a set, what no set exceeds.
 
-        A value that takes long is bounded, as well as that can be done before the clock runs out.
+        Here that is the value itself, and infinity. Of a sparse objective it is the value of the fit, and
+        what its gradient says that it missed. A value that takes long is bounded, as well as that can be done
+        before the clock runs out.
         """
+        if support is None:
+            return np.inf
+        if isinstance(self, SparseObjective):
+            from swapwise.objectives.fit_bounds import fit_bound
+
+            return fit_bound(self, support, clock)
         return self._value(support)
 
     def start(self, support: Iterable[int] = ()) -> State:
@@ -191,9 +196,9 @@ def is_better(score: float, found: Found | None, incumbent: float, scale: float)
 
 def costs_little(state: State, moves: MoveBatch) -> bool:
     """Tell whether a batch is better scored as a whole: its gains are in closed form, or take a pass each."""
-    if state.objective.streamed:
-        return True
-    return state.objective.closed_form_gains and (isinstance(moves, SwapGrid) or moves.to_list().are_swaps())
+    if state.objective.scoring != "closed form":
+        return state.objective.scoring == "pass"
+    return isinstance(moves, SwapGrid) or moves.to_list().are_swaps()
 
 
 class SparseObjective(SetFunction):
@@ -234,16 +239,6 @@ class SparseObjective(SetFunction):
 
     def _value(self, support: IndexArray) -> float:
         return self._fit(support)[0]
-
-    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
-        """Return what f(support) does not exceed: the value of a fit, and what its gradient says it missed.
-
-        An objective that knows more of its fits (how long they take, linear dependencies) overrides this and
-        calls :func:`~swapwise.objectives.fit_bounds.fit_bound` with that.
-        """
-        from swapwise.objectives.fit_bounds import fit_bound
-
-        return fit_bound(self, support, clock)
 
     def coef(self, support: Iterable[int]) -> FloatArray:
         """Return the best coefficients on ``support``, as a vector of length n."""

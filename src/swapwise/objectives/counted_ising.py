@@ -29,7 +29,7 @@ class CountedIsing(StreamedIsing):
     'CountedIsing'
     """
 
-    streamed = False
+    scoring = "refit"
     n_passes = None  # type: ignore[assignment]
 
     def __init__(

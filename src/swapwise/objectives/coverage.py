@@ -29,7 +29,7 @@ class Coverage(SetFunction):
     """
 
     submodular = True
-    closed_form_gains = True
+    scoring = "closed form"
 
     def __init__(
         self, sets: Iterable[Iterable[Hashable]], weights: Mapping[Any, float] | None = None

@@ -208,8 +208,10 @@ class CustomObjective(SparseObjective):
             )
         return climb.value - self._at_zero, climb.point
 
-    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         """Return what f(support) does not exceed: infinity if there is no maximum, or no time to see it."""
+        if support is None:
+            return np.inf
         if not len(support):
             return 0.0
         with np.errstate(all="ignore"):

@@ -33,7 +33,7 @@ class FacilityLocation(SetFunction):
     """
 
     submodular = True
-    closed_form_gains = True
+    scoring = "closed form"
 
     def __init__(self, similarity: ArrayLike) -> None:
         matrix = as_matrix(similarity, "similarity", "rows are clients, columns are elements")

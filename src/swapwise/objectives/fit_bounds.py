@@ -60,7 +60,7 @@ def fit_bound(
     if seconds > QUICK_FIT and objective.strong_concavity(objective.n) > 0:
         return lbfgs_bound(objective, support, clock, value_and_gradient)
     if seconds > max(QUICK_FIT, clock.left()):
-        return objective.ceiling
+        return objective.upper_bound()
     value, values = objective._fit(support)
     coef = embed(objective, support, values)
     if slope_and_curvature is None:
@@ -71,7 +71,7 @@ def fit_bound(
     missed = missed_at_most(objective, slope)
     if curvature is not None:
         missed = min(missed, missed_by_model(objective, support, value, slope, curvature, dependencies))
-    return min(value + missed, objective.ceiling)
+    return min(value + missed, objective.upper_bound())
 
 
 def missed_at_most(objective: SparseObjective, slope: FloatArray) -> float:
@@ -129,7 +129,7 @@ def lbfgs_bound(
     >>> everything = np.arange(6)
     >>> 0 <= lbfgs_bound(f, everything, Clock()) - f(everything) < 1e-6
     True
-    >>> lbfgs_bound(f, everything, Clock(0.0)) == f.ceiling
+    >>> lbfgs_bound(f, everything, Clock(0.0)) == f.upper_bound()
     True
     """
     from scipy.optimize import minimize  # takes its time to import, which few need
@@ -137,7 +137,7 @@ def lbfgs_bound(
     rows = rows_of(objective, support)
     whole = objective.coef(())
     first = whole[rows].ravel()
-    bound = objective.ceiling
+    bound = objective.upper_bound()
 
     def negated(point: FloatArray) -> tuple[float, FloatArray]:
         nonlocal bound

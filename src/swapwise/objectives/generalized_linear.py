@@ -119,7 +119,7 @@ class GeneralizedLinear(SparseObjective):
             self._warned = warn("y is explained without any feature: every set has the value 0")
         else:
             self.scale = perfect - self._null
-        self.ceiling = max(0.0, perfect - self._null)
+        self._ceiling = max(0.0, perfect - self._null)
 
     @staticmethod
     def _open(X: Any, groups: Iterable[Hashable] | None) -> tuple[Any, int]:
@@ -369,8 +369,10 @@ class GeneralizedLinear(SparseObjective):
         _, slope, _ = self.derivatives(eta + intercept[:, None])
         return likelihood - self._penalty_at(coef) - self._null, self._gradient(slope, coef)
 
-    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
-        """Return what f(support) does not exceed."""
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
+        """Return what f(support) does not exceed; without a set, the value of a perfect fit."""
+        if support is None:
+            return self._ceiling
         return fit_bound(
             self,
             support,
@@ -401,7 +403,7 @@ class GeneralizedLinear(SparseObjective):
 
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
         """Return how many linear dependencies there are among columns, by level; None if not certain."""
-        if self.ridge > 0 or self.streamed:
+        if self.ridge > 0 or self.scoring == "pass":
             return None
         rows = rows_of(self, elements)
         found = dependencies_among(self.columns[rows] * np.sqrt(self.weight), least, self._rounding_of(rows))

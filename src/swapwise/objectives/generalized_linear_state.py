@@ -207,7 +207,7 @@ class BoundedRefits:
     def refit(self, rows: IndexArray) -> None:
         """Refit moves and raise the incumbent to the best of them."""
         state, moves = self._state, self.listed.take(rows)
-        for piece in self._budget.pieces([moves], state.objective.streamed) if len(rows) else ():
+        for piece in self._budget.pieces([moves], state.objective.scoring == "pass") if len(rows) else ():
             index, gain = piece.best(state.gains(piece))
             if gain > self._incumbent:
                 self._incumbent = gain

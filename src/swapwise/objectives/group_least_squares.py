@@ -65,8 +65,10 @@ class GroupLeastSquares(GeneralizedLinear):
         super().__init__(X, target, as_real(ridge, "ridge") * unit / mass, weight * unit, None, False, groups)
         self.scale = 1.0
 
-    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         """Return what R² does not exceed; nearly collinear columns count in full, as in least squares."""
+        if support is None:
+            return 1.0
         if not len(support) or self._fit_seconds(support) > QUICK_FIT:
             return super().upper_bound(support, clock)
         root, rows = np.sqrt(self.weight), rows_of(self, support)

@@ -149,13 +149,10 @@ class IsingPseudoLikelihood(SparseObjective):
         """Return parameters to begin a refit with: all couplings zero."""
         return np.append(np.zeros(n_edges), self._fields_alone if self.fields else [])
 
-    @property
-    def ceiling(self) -> float:  # type: ignore[override]
-        """The value of a perfect prediction."""
-        return -self._at_zero
-
-    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
-        """Return what f(support) does not exceed."""
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
+        """Return what f(support) does not exceed; without a set, the value of a perfect prediction."""
+        if support is None:
+            return -self._at_zero
         return fit_bound(self, support, clock, seconds=self._fit_seconds(support))
 
     def _fit_seconds(self, support: IndexArray) -> float:

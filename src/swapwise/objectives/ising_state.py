@@ -147,7 +147,7 @@ class IsingState(SparseState):
         return np.array([self._scored.get(key, UNKNOWN).bound for key in keys], dtype=np.float64)
 
     def _pieces(self, moves: MoveList, budget: Budget) -> Iterator[MoveBatch]:
-        return budget.pieces([moves], self.objective.streamed) if len(moves) else iter(())
+        return budget.pieces([moves], self.objective.scoring == "pass") if len(moves) else iter(())
 
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
         """Return for every move its own M: edges that share no vertex do not add up.

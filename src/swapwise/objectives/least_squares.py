@@ -88,11 +88,10 @@ class LeastSquares(SparseObjective):
     array([0, 1])
     """
 
-    closed_form_gains = True
+    scoring = "closed form"
     curvature_is = "hessian"
     second_order = True
     scale = 1.0
-    ceiling = 1.0
     _factored: tuple[IndexArray, Factor] | None
 
     def __init__(
@@ -118,11 +117,6 @@ class LeastSquares(SparseObjective):
         self._factored = None  # searches end where their result begins
         # Replaced as a whole and never changed: searches of one objective may run side by side.
         self._known = NOTHING_KNOWN
-
-    @property
-    def streamed(self) -> bool:  # type: ignore[override]
-        """Whether the data are read in chunks."""
-        return self.design.streamed
 
     @property
     def n_passes(self) -> float:
@@ -239,12 +233,14 @@ class LeastSquares(SparseObjective):
         self._known = _GramBlock(elements, gram)
         return gram
 
-    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
 
         Directions that are more than rounding count in full here, however short they are: the bound also
         holds for data that are known beyond their precision.
         """
+        if support is None:
+            return 1.0
         samples = self.design.n_samples
         if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
             return 1.0 if len(support) else 0.0

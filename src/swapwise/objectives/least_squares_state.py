@@ -93,7 +93,7 @@ class LeastSquaresState(SparseState):
 
     def _likely(self, elements: IndexArray) -> IndexArray | None:
         """Return what may well join some elements, where it is better read along than come back for."""
-        if not self.objective.streamed or not len(self.support):
+        if not self.objective.design.streamed or not len(self.support):
             return None
         scores = self.screening_scores()
         scores[elements] = 0.0

@@ -23,9 +23,8 @@ class Linear(SetFunction):
     array([4.])
     """
 
-    linear = True
     submodular = True
-    closed_form_gains = True
+    scoring = "closed form"
 
     def __init__(self, weights: ArrayLike) -> None:
         # f must be monotone, hence no negative weights.

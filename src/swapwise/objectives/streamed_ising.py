@@ -15,7 +15,7 @@ from swapwise.data.two_values import Tally, low_value, refuse_others
 from swapwise.events import notify
 from swapwise.kernels import ising, ising_tables
 from swapwise.moves import MoveList
-from swapwise.objectives.base import SparseObjective, Summand, embed
+from swapwise.objectives.base import Scoring, SparseObjective, Summand, embed
 from swapwise.objectives.ising import LONGEST_STEP, REFIT_TOLERANCE, SURE, IsingPseudoLikelihood
 from swapwise.objectives.ising_parts import MAX_STEPS, best_biases, sigmoid
 from swapwise.objectives.ising_works import Neighbourhood, Patterns, Pulls
@@ -63,7 +63,7 @@ class StreamedIsing(IsingPseudoLikelihood):
     (array([0.516, 0.   , 0.   ]), 2.0)
     """
 
-    streamed = True
+    scoring: Scoring = "pass"
 
     def __init__(
         self,

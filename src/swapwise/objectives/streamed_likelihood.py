@@ -79,7 +79,7 @@ class StreamedLikelihood(GeneralizedLinear):
     (True, True)
     """
 
-    streamed = True
+    scoring = "pass"
     design: StreamedDesign
     _last_fit: tuple[IndexArray, Fit] | None = None  # searches end where their result begins
 
@@ -299,9 +299,9 @@ class StreamedLikelihood(GeneralizedLinear):
             return np.inf
         return (self.steepest or 0.0) * self.design.extreme_eigenvalues()[1]
 
-    def upper_bound(self, support: IndexArray, clock: Clock | None = None) -> float:
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         """Return what f(support) does not exceed, for certificates; refuse it for very many columns."""
-        if len(support) > MOST_FITTED:
+        if support is not None and len(support) > MOST_FITTED:
             raise TypeError(
                 f"proofs for more than {MOST_FITTED} features need data in memory, got data in blocks and "
                 f"{len(support)} features: read the columns that matter, and give X as an array"

@@ -276,7 +276,7 @@ class _Walk:
     def _losses(self) -> FloatArray:
         """Return what dropping each of the chosen changes the value by, to second order if it has models."""
         scored, chosen = self._state, self._state.support
-        if self._by_models and not self._objective.closed_form_gains:
+        if self._by_models and self._objective.scoring != "closed form":
             assert isinstance(self._state, SparseState)
             model = self._state.model(chosen)
             if model is not None:

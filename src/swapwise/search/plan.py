@@ -241,7 +241,7 @@ def resolve_method(method: str | Pivot, objective: SetFunction) -> tuple[str, Pi
 
 def _method_for(objective: SetFunction) -> str:
     """Return the rule that is best for an objective."""
-    if objective.closed_form_gains or not isinstance(objective, SparseObjective):
+    if objective.scoring == "closed form" or not isinstance(objective, SparseObjective):
         return Oblivious.name
     if isinstance(objective, IsingPseudoLikelihood) and objective.n > MOST_PAIRS_TO_REFIT:
         return NonOblivious.name
@@ -271,7 +271,7 @@ def _start_of(
         return "model"
     # Elsewhere than under a matroid each round has very many moves: too many to grow a set by them.
     is_wide = objective.n > SMALL and not isinstance(constraint, Matroid)
-    return "greedy" if is_wide and (objective.closed_form_gains or objective.streamed) else "empty"
+    return "greedy" if is_wide and objective.scoring != "refit" else "empty"
 
 
 def has_model(objective: SetFunction) -> bool:

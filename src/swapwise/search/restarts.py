@@ -14,6 +14,7 @@ from swapwise.clock import Budget, Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SetFunction, State
+from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.plan import Plan
 from swapwise.search.result import SearchResult, Status
@@ -95,6 +96,13 @@ class Problem:
     plan: Plan
     known: IndexArray | None = None
 
+    @property
+    def is_chunked(self) -> bool:
+        """Whether the data are read in chunks, maybe by a cluster that should not wait for itself."""
+        if isinstance(self.objective, LeastSquares):
+            return self.objective.design.streamed
+        return self.objective.scoring == "pass"
+
     def __sizeof__(self) -> int:
         return SENT_ONCE
 
@@ -140,7 +148,7 @@ class Restarts(Strategy):
                     yield delayed(search_again)(self._problem, kept, seed, None if left == np.inf else left)
 
         # One job per worker at a time: the time that is left is what is left when it begins.
-        here = self._problem.objective.streamed
+        here = self._problem.is_chunked
         for result in results_of(jobs(), here=here, pre_dispatch="n_jobs", batch_size=1):
             results.append(result)
             self._left -= 1

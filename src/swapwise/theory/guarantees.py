@@ -19,6 +19,7 @@ from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.constraints.uniform import Uniform
 from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.objectives.linear import Linear
 from swapwise.search.plan import METHODS, PIVOTS, require_constraint
 from swapwise.search.result import Status
 from swapwise.search.rules import NonOblivious, Oblivious, Pivot
@@ -449,7 +450,7 @@ def guarantee_of(
     promises = []
     known = known_localizability(objective)
     if method == "exhaustive" or (known is not None and isinstance(method, str)):
-        of_values = submodular_guarantee(str(method), constraint, T, objective.linear)
+        of_values = submodular_guarantee(str(method), constraint, T, isinstance(objective, Linear))
         promises.append(on_trust(of_values, constraint))
     elif known is not None and isinstance(method, Oblivious):
         promises.append(guarantee(method, constraint, known, T, q, epsilon))

@@ -36,6 +36,7 @@ from scipy.sparse import csr_array, hstack, vstack
 from swapwise.checks import FloatArray, as_real
 from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction
+from swapwise.objectives.linear import Linear
 from swapwise.theory.constants import as_size
 
 # The largest linear program that is set up: it takes about a minute.
@@ -100,9 +101,9 @@ def known_localizability(f: SetFunction) -> Localizability | None:
     Localizability(alpha=1.0, beta1=1.0, beta2=1.0, s=None, t=None)
     """
     _require_set_function(f)
-    if not f.monotone or not (f.linear or f.submodular):
+    if not (f.monotone and f.submodular):
         return None
-    return Localizability(1.0, 1.0, 0.0 if f.linear else 1.0)
+    return Localizability(1.0, 1.0, 0.0 if isinstance(f, Linear) else 1.0)
 
 
 def localizability(f: SetFunction, s: int, t: int, *, p: int = 1, q: int = 1) -> Localizability:
