@@ -3,8 +3,8 @@ Breast cancer: at most one of three
 ===================================
 
 Each of ten cell features comes as mean, error and worst: thirty columns, of which three always measure the
-same thing. A partition matroid with one place per cell feature, beside an L1 penalty and a plain limit on the
-size, neither of which knows about the threes.
+same thing. A partition matroid with one place per cell feature, beside an L1 penalty and a plain limit on
+the size, neither of which knows about the threes.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Digits: the grid that nobody mentioned
 ======================================
 
-Pixels, with ink or without, as spins of an Ising model with at most four neighbours per pixel. Nothing is said
-about where the pixels are. The positive couplings that are learnt are all but the grid.
+Pixels, with ink or without, as spins of an Ising model with at most four neighbours per pixel. Nothing is
+said about where the pixels are. The positive couplings that are learnt are all but the grid.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Sensors: two budgets at once
 ============================
 
-At most two sensors at each site and, of them all, at most three that are expensive. Prices have nothing to do with
-places: this is an intersection of two matroids.
+At most two sensors at each site and, of them all, at most three that are expensive. Prices have nothing to do
+with places: this is an intersection of two matroids.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,8 @@ EXPENSIVE = 3
 # Forty sensors at eight sites. The expensive ones see the weather at their site better.
 
 rng = np.random.default_rng(0)
-sensors = pd.DataFrame({"site": np.repeat(list("ABCDEFGH"), 5), "price": rng.choice(["cheap", "expensive"], 40)})
+prices = rng.choice(["cheap", "expensive"], 40)
+sensors = pd.DataFrame({"site": np.repeat(list("ABCDEFGH"), 5), "price": prices})
 sensors.index = [f"{site}{number}" for number, site in enumerate(sensors["site"])]
 
 weather = rng.standard_normal((300, 8))
@@ -41,6 +42,14 @@ budgets = sw.Intersection(
 )
 model = sw.SparseRegressor(budgets, q=2).fit(X, load)
 X.columns[model.support_].tolist()
+
+# %%
+# How it was found
+# ----------------
+# Every move is on the record, with the strategy that made it:
+
+moves = model.result_.to_frame()
+moves[["added", "dropped", "value", "strategy"]].round(3)
 
 # %%
 # How good is it?

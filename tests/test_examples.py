@@ -64,6 +64,12 @@ def test_both_budgets_are_kept(run):
     assert chosen["site"].value_counts().max() <= 2
     assert certificate.ratio > 0.9
     assert np.isclose(certificate.ratio * certificate.upper_bound, model.result_.value)
+    moves = names["moves"]
+    kept = moves["added"].explode().tolist()
+    for element in moves["dropped"].explode().dropna():
+        kept.remove(element)
+    assert sorted(kept) == model.support_.tolist()
+    assert (moves["value"].diff().dropna() > 0).all()
 
 
 def test_each_digit_has_two_exemplars(run):
