@@ -14,8 +14,12 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import swapwise
+from swapwise import IndependenceSystem, Matroid, SparseObjective, SparseState
 from swapwise.cli import app
 from swapwise.cli.options import Choice, Family
+from swapwise.clock import Budget
+from swapwise.search.loop import Strategy
+from swapwise.search.rules import Pivot
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -65,6 +69,40 @@ def test_the_pages_name_nothing_that_is_not_there():
     pages = [ROOT / "README.md", *DOCS.glob("*.md"), *(ROOT / "examples").glob("*.py")]
     named = {name for page in pages for name in re.findall(r"\bsw\.(\w+)", page.read_text())}
     assert named <= {*swapwise.__all__}
+
+
+# How to contribute.
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def test_the_map_names_files_that_are_there():
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", CONTRIBUTING))
+    source = ROOT / "src" / "swapwise"
+    places = [ROOT, source.parent, source, *(path for path in source.iterdir() if path.is_dir())]
+    missing = [name for name in named if not any((place / name).exists() for place in places)]
+    assert named
+    assert not missing
+
+
+def test_the_map_has_every_folder():
+    folders = {path.name for path in (ROOT / "src" / "swapwise").iterdir() if (path / "__init__.py").exists()}
+    assert set(re.findall(r"^\| `src/swapwise/(\w+)/`", CONTRIBUTING, re.M)) == folders
+
+
+@pytest.mark.parametrize(
+    ("heading", "classes"),
+    [
+        ("Adding an objective", (SparseObjective, SparseState)),
+        ("Adding a constraint", (IndependenceSystem, Matroid)),
+        ("Adding a strategy", (Strategy, Budget, Pivot)),
+    ],
+)
+def test_what_is_to_be_written_is_in_the_contract(heading, classes):
+    section = re.search(rf"^## {heading}\n(.*?)(?=^## )", CONTRIBUTING, re.M | re.S)[1]
+    named = set(re.findall(r"`(?:budget\.)?([a-z_]+)\(\w[^`]*\)`", section))
+    assert len(named) >= 3
+    assert [name for name in sorted(named) if not any(hasattr(kind, name) for kind in classes)] == []
 
 
 # The command line.
