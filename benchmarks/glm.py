@@ -78,10 +78,10 @@ def spared(seed: int = 0) -> list[Spared]:
     for samples, features, size in ((500, 300, 8), (1000, 1000, 10)):
         for model, method in product(("logistic", "poisson"), ("oblivious", "semi-oblivious")):
             objective, limit = instance(model, samples, features, size, seed), sw.Uniform(features, size)
-            sw.maximize(objective, limit, method, max_iter=1)  # compiles, which is not to be timed
-            fast = sw.maximize(objective, limit, method)
+            sw.maximize(objective, limit, method, start="empty", max_iter=1)  # compiles, which is not timed
+            fast = sw.maximize(objective, limit, method, start="empty")
             with _AllRefitted(objective) as plain:
-                slow = sw.maximize(plain, limit, method)
+                slow = sw.maximize(plain, limit, method, start="empty")
             same = [event[1:3] for event in fast.history] == [event[1:3] for event in slow.history]
             counts = fast.n_evaluations, slow.n_evaluations
             shape = f"{samples} x {features}, {size}"

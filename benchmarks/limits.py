@@ -189,9 +189,9 @@ def _exact(f: Any, constraint: Any, limit: float) -> str:
     return _proven(result.certificate)
 
 
-def _maximize(method: str, **options: Any) -> Callable[[Any, Any, float], str]:
+def _maximize(method: str, start: str = "empty", **options: Any) -> Callable[[Any, Any, float], str]:
     def call(f: Any, constraint: Any, limit: float) -> str:
-        result = sw.maximize(f, constraint, method, time_limit=limit, **options)
+        result = sw.maximize(f, constraint, method, start=start, time_limit=limit, **options)
         return f"{result.status} {result.value:.6g}"
 
     return call

@@ -128,7 +128,7 @@ def check(objective: sw.SetFunction, system: sw.IndependenceSystem, best: float,
     sparse = isinstance(objective, sw.SparseObjective)
     for method in METHODS if sparse else METHODS[:4]:
         since = perf_counter()
-        result = sw.maximize(objective, system, method)
+        result = sw.maximize(objective, system, method, start="empty")
         counts.search += perf_counter() - since if method == "oblivious" else 0.0
         promise = result.guarantee
         if promise is not None and result.value < promise.ratio * best - slack:

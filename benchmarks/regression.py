@@ -143,7 +143,8 @@ import json
 from swapwise.experiments.instances import paper_regression
 instance = paper_regression(random_state=0)
 ready = perf_counter()
-sw.maximize(sw.LeastSquares(instance.X, instance.y), sw.Partition(instance.labels, 5), "oblivious")
+problem = sw.LeastSquares(instance.X, instance.y), sw.Partition(instance.labels, 5)
+sw.maximize(*problem, "oblivious", start="empty")
 print(json.dumps({"import": imported - begin, "first fit": perf_counter() - ready}))
 """
 

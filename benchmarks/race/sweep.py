@@ -26,6 +26,6 @@ def all_capacities(instance: RegressionInstance) -> list[float]:
     """Return the value reached at each capacity."""
     objective = sw.LeastSquares(instance.X, instance.y)
     return [
-        sw.maximize(objective, sw.Partition(instance.labels, capacity), "oblivious").value
+        sw.maximize(objective, sw.Partition(instance.labels, capacity), "oblivious", start="empty").value
         for capacity in CAPACITIES
     ]

@@ -94,16 +94,16 @@ def test_files_are_written_before_anything_is_printed(tmp_path, data, monkeypatc
 
 
 def test_a_file_that_fails_loses_no_other_and_no_answer(tmp_path, data, monkeypatch):
-    from swapwise.experiments import store
+    from swapwise.cli import output
 
-    write = store.write_atomically
+    write = output.write_atomically
 
     def full(path, content):
         if path.suffix == ".joblib":
             raise OSError(28, "No space left on device")
         write(path, content)
 
-    monkeypatch.setattr(store, "write_atomically", full)
+    monkeypatch.setattr(output, "write_atomically", full)
     files = ["--json", tmp_path / "a.json", "--save", tmp_path / "m.joblib", "--report", tmp_path / "r.html"]
     done = select(data, "-t", "y", "--size", 2, *files)
     assert done.exit_code == 1
@@ -129,8 +129,11 @@ def test_notes_are_in_the_answer(tmp_path, data):
     frame = pd.read_csv(data)
     frame.loc[3, "a"] = np.nan
     frame.to_csv(tmp_path / "m.csv", index=False)
-    select(tmp_path / "m.csv", "-t", "y", "--drop-missing", "--quiet", "--json", tmp_path / "a.json")
-    assert answer_of(tmp_path / "a.json")["notes"] == ["1 of 80 rows have missing values and are left out"]
+    files = ["--json", tmp_path / "a.json", "--report", tmp_path / "r.html"]
+    select(tmp_path / "m.csv", "-t", "y", "--drop-missing", "--quiet", *files)
+    note = "1 of 80 rows have missing values and are left out"
+    assert answer_of(tmp_path / "a.json")["notes"] == [note]
+    assert f'<th scope="row">notes</th><td>{note}</td>' in (tmp_path / "r.html").read_text()
 
 
 def test_names_that_are_no_text_lose_nothing(tmp_path, data):
@@ -154,7 +157,7 @@ def test_the_answer_is_printed_for_programs(data):
 
 @pytest.mark.parametrize("choose", ["cv", "bic"])
 def test_a_path_that_is_interrupted_is_written(tmp_path, data, monkeypatch, choose):
-    from swapwise.estimators.path import _Walk
+    from swapwise.search.path import _Walk
 
     attempt, made = _Walk._attempt, []
 
@@ -220,7 +223,7 @@ def test_an_interrupt_among_imports_is_no_traceback():
 def test_a_signal_among_sizes_ends_it_in_good_order(tmp_path, data, stop):
     code = (
         "import os\n"
-        "from swapwise.estimators import path\n"
+        "from swapwise.search import path\n"
         "attempt, made = path._Walk._attempt, []\n"
         "def impatient(*arguments):\n"
         "    made.append(arguments)\n"

@@ -45,9 +45,18 @@ def test_the_graph_is_that_of_the_estimator(tmp_path, data, chain):
     assert nx.utils.nodes_equal(read.nodes.data(), expected.nodes.data())
     assert nx.utils.edges_equal(read.edges.data(), expected.edges.data())
     assert f"{len(edges)} edges between 5 columns, from 300 rows" in done.output
+    moves = len(sw.IsingGraph(2).fit(chain).result_.history)
+    assert f"Search ended: local optimum, {moves} moves (semi-oblivious), " in done.output
     line = next(line for line in done.output.splitlines() if line.startswith("b "))
     strongest = max(expected["b"], key=lambda vertex: abs(expected["b"][vertex]["weight"]))
     assert line.split()[1:3] == [strongest, f"({expected['b'][strongest]['weight']:+.2f}),"]
+
+
+def test_notes_are_on_the_page(tmp_path, data):
+    done = graph(data, "--max-degree", "9", "--report", tmp_path / "r.html", "--quiet")
+    assert done.exit_code == 0, done.output
+    note = "--max-degree is 9, but a column has only 4 others: no limit"
+    assert f'<th scope="row">notes</th><td>{note}</td>' in (tmp_path / "r.html").read_text()
 
 
 def test_codings_may_differ_from_column_to_column(tmp_path, data, chain):

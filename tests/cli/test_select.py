@@ -73,9 +73,27 @@ def test_the_answer_is_that_of_the_estimator(tmp_path, data, numbers):
     assert answer["fit"] == {"r2": pytest.approx(model.score(X, y))}
     assert answer["intercept"] == pytest.approx(model.intercept_)
     assert answer["search"]["status"] == "LOCAL_OPTIMUM"
+    assert answer["search"]["moves"] == len(model.result_.history) > 0
+    assert f"Search ended: local optimum, {len(model.result_.history)} moves (oblivious), " in done.output
     assert f"R² {model.score(X, y):.4f} on 120 rows" in done.output
     for name, coefficient in zip(chosen_in(answer), model.coef_[model.support_], strict=True):
         assert f"{name} {coefficient:.4g}" in words(done.output)
+
+
+def test_what_was_run_is_said(tmp_path, data, numbers):
+    asked = ["--target", "high", "--family", "logistic", "--size", 2]
+    numbers.assign(high=numbers["y"] > 0).drop(columns="y").to_csv(tmp_path / "t.csv", index=False)
+    done = select(tmp_path / "t.csv", *asked, "--json", tmp_path / "a.json")
+    assert done.exit_code == 0, done.output
+    ran = sw.SparseClassifier(2).fit(numbers[NAMES], numbers["y"] > 0).result_
+    search = answer_of(tmp_path / "a.json")["search"]
+    assert search["method"] == ran.method == "model rounds, semi-oblivious"
+    assert [(run["name"], run["moves"]) for run in search["strategies"]] == [
+        (run.name, run.n_moves) for run in ran.strategies
+    ]
+    assert sum(run["moves"] for run in search["strategies"]) == search["moves"] == len(ran.history)
+    assert search["strategies"][-1]["value"] == pytest.approx(search["value"])
+    assert f"({ran.method}), " in done.output
 
 
 @pytest.mark.parametrize("by_file", [False, True])

@@ -64,12 +64,35 @@ def test_both_flavours_have_the_same_instances():
 def test_regression_row_is_that_of_a_direct_call():
     row = row_of("regression-200", "oblivious", 3)
     instance, _ = _instance(REGRESSION_200, 0, 0)
-    result = sw.maximize(
-        sw.LeastSquares(instance.X, instance.y), sw.Partition(instance.labels, 3), "oblivious"
-    )
+    problem = sw.LeastSquares(instance.X, instance.y), sw.Partition(instance.labels, 3)
+    result = sw.maximize(*problem, "oblivious", start="empty")
     assert row["quality"] == row["value"] == pytest.approx(result.value, rel=1e-12)
     assert (row["n_iter"], row["status"]) == (result.n_iter, "LOCAL_OPTIMUM")
     assert row["seconds"] > 0
+
+
+@pytest.mark.parametrize("start", ["greedy", "modular"])
+def test_moves_are_those_of_the_method_and_not_of_its_start(start):
+    row = row_of("regression-200", f"oblivious from {start}", 3)
+    instance, _ = _instance(REGRESSION_200, 0, 0)
+    problem = sw.LeastSquares(instance.X, instance.y), sw.Partition(instance.labels, 3)
+    result = sw.maximize(*problem, "oblivious", start=start)
+    assert row["n_iter"] == sum(event.strategy == "oblivious" for event in result.history)
+    assert 0 < row["n_iter"] < result.n_iter
+
+
+@pytest.mark.parametrize("run", [Search("oblivious").run, Proof(ridge=0.1, max_nodes=1).run])
+def test_searches_begin_with_the_empty_set_unless_their_name_says_where(monkeypatch, run):
+    starts = []
+
+    def spy(*problem, start, **options):
+        starts.append(start)
+        return sw.maximize(*problem, start=start, **options)
+
+    monkeypatch.setattr("swapwise.experiments.procedures.maximize", spy)
+    instance, _ = _instance(REGRESSION_200, 0, 0)
+    run(REGRESSION_200, instance, 1, "default", 0)
+    assert starts == ["empty"]
 
 
 def test_graphs_are_compared_with_the_true_one():

@@ -135,8 +135,8 @@ HOVER = """
 const drawing = document.getElementById("plot-graph");
 Plotly.Fx.hover(drawing, [{curveNumber: drawing.data.length - 1, pointNumber: 1}]);
 const moves = document.getElementById("plot-moves");
-const evil = moves.data[0].hovertext.findIndex((text) => text.includes("&lt;"));
-Plotly.Fx.hover(moves, [{curveNumber: 0, pointNumber: evil}]);
+const evil = moves.data[1].hovertext.findIndex((text) => text.includes("&lt;"));
+Plotly.Fx.hover(moves, [{curveNumber: 1, pointNumber: evil}]);
 """
 
 

@@ -8,15 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swapwise import SparseClassifier, SparseRegressor, SparseRegressorCV, Status, exact
+from swapwise import SparseClassifier, SparseRegressor, SparseRegressorCV, Status, exact, maximize
 from swapwise.constraints.uniform import Uniform
 from swapwise.objectives.linear import Linear
 from swapwise.report.chosen_parts import Chosen
 from swapwise.report.data_parts import MOST_POINTS, data_part
 from swapwise.report.fit_parts import path_part
 from swapwise.report.proof_parts import certificate_part
-from swapwise.report.search_parts import moves_of, moves_part
-from swapwise.report.selection import _one_by_one, selection_report
+from swapwise.report.record import Move, moves_of
+from swapwise.report.search_parts import MOST_MOVES, moves_part
+from swapwise.report.selection import selection_report
+from swapwise.search.result import Event
 from tests.report import test_selection
 from tests.report.test_selection import NAMES, sample, trimmed
 
@@ -27,6 +29,18 @@ def cells_of(html):
     """The body of a table, row by row, as text."""
     rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', html)
     return [[unescape(name), *re.findall(r"<td.*?>(.*?)</td>", cells)] for name, cells in rows]
+
+
+def perturbed():
+    """A result that left a local optimum at its second move, and found a better one."""
+    sets = [((0, 1), (), [0, 1], 3.0), ((2,), (0, 1), [2], 1.0), ((3,), (), [2, 3], 5.0)]
+    names = ["working sets", "perturbation", "working sets"]
+    history = [
+        Event(k, added, dropped, np.array(support), value, 0.1, name)
+        for k, ((added, dropped, support, value), name) in enumerate(zip(sets, names, strict=True), 1)
+    ]
+    found = maximize(Linear([1, 2, 1, 4]), Uniform(4, 2))
+    return replace(found, support=np.array([2, 3]), value=5.0, n_iter=3, history=history, strategies=[])
 
 
 class TestParts:
@@ -59,43 +73,97 @@ class TestParts:
         assert "SparseRegressorCV" in words
 
     def test_gains_add_up_to_the_value(self, model):
-        moves = moves_of(model.result_, lambda element: NAMES[element])
+        moves = moves_of(model.result_)
         assert np.isclose(sum(move.gain for move in moves), model.result_.value)
-        assert moves[0].words == "+ rooms"
+        assert moves[0].words(NAMES.__getitem__) == "+ rooms"
 
-    def test_the_path_of_a_greedy_start_comes_first(self, data):
-        result = SparseRegressor(3, start="greedy").fit(*data).result_
-        moves = moves_of(result, str)
-        assert [move.kind for move in moves[:3]] == ["start"] * 3
-        assert np.isclose(sum(move.gain for move in moves), result.value)
+    @pytest.mark.parametrize("kind", [SparseRegressor, SparseClassifier])
+    @pytest.mark.parametrize("start", ["auto", "empty", "greedy", "modular", "model"])
+    def test_the_chart_is_that_of_the_record(self, data, kind, start):
+        X, y = data
+        result = kind(3, start=start).fit(X, y if kind is SparseRegressor else y > np.median(y)).result_
+        part = moves_part(result, str)
+        line, *marks = part.figure.data
+        values = [event.value for event in result.history]
+        assert list(line.y) == [0.0, *values]
+        drawn = {x: y for trace in marks for x, y in zip(trace.x, trace.y, strict=True)}
+        assert drawn == dict(enumerate(values, 1))
+        assert drawn[len(drawn)] == pytest.approx(result.value)
+        table = part.below[part.below.index("<details>") :]
+        assert [row[0] for row in cells_of(table)] == [str(event.n_iter) for event in result.history]
+
+    def test_strategies_are_told_apart(self, data):
+        X, y = data
+        result = SparseRegressor(2, start="arbitrary").fit(X[NAMES[::-1]], y).result_
+        part = moves_part(result, NAMES[::-1].__getitem__)
+        labels = [trace.name for trace in part.figure.data[1:]]
+        assert labels == ["arbitrary: added", "oblivious: exchanged"]
+        assert len({(trace.marker.color, trace.marker.symbol) for trace in part.figure.data[1:]}) == 2
+        rows = cells_of(part.below)
+        ran, start = rows[:2], rows[2]
+        assert start[:3] == ["1", "+ tax, a &amp; b", "arbitrary"]
+        assert [row[:2] for row in ran] == [["arbitrary", "1"], ["oblivious", str(result.n_iter - 1)]]
+        assert [float(row[2]) for row in ran] == [
+            pytest.approx(event.value, rel=1e-5) for event in (result.history[0], result.history[-1])
+        ]
+
+    def test_one_strategy_needs_no_table_of_strategies(self, model):
+        assert "strategy" not in moves_part(model.result_, str).below
+
+    def test_perturbations_are_marked(self):
+        result = perturbed()
+        part = moves_part(result, str)
+        solid, dotted, *marks = part.figure.data
+        (at,) = (event.n_iter for event in result.history if event.strategy == "perturbation")
+        before, leap = result.history[at - 2], result.history[at - 1]
+        assert list(dotted.x) == [at - 1, at, None]
+        assert list(dotted.y) == [before.value, leap.value, None]
+        assert list(solid.y) == [0.0, before.value, None, leap.value, result.value]
+        mark = next(trace for trace in marks if trace.name == "perturbation")
+        assert (list(mark.x), list(mark.y)) == ([at], [leap.value])
+        assert "At a perturbation or a restart it left a local optimum" in part.words
+        row = cells_of(part.below)[at - 1]
+        assert row[1:] == ["+ 2 − 0, 1", "perturbation", "-2", "1"]
 
     def test_exchanges_from_a_start_that_is_not_empty(self, data):
         result = SparseRegressor(2, start=[4, 5]).fit(*data).result_
-        moves = moves_of(result, str)
+        moves = moves_of(result)
         assert moves[0].gain is None
         assert {move.kind for move in moves} == {"exchanged"}
-        assert re.fullmatch(r"\+ \d − \d", moves[0].words)
-        assert "not on record" in moves_part(result, str).words
-
-    def test_a_search_without_moves_says_so(self, data):
-        result = SparseRegressor(2, start=[0, 1]).fit(*data).result_
+        assert re.fullmatch(r"\+ \d − \d", moves[0].words(str))
         part = moves_part(result, str)
-        assert "no move on record" in part.words
+        assert "It began with a given set" in part.words
+        assert list(part.figure.data[0].y) == [event.value for event in result.history]
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"start": [0, 1]}, "No move: the search began at a local optimum, of value"),
+            ({"start": [4, 5], "max_iter": 0}, "No move: the search ended at once (iteration limit)"),
+        ],
+    )
+    def test_a_search_without_moves_says_so(self, data, options, words):
+        part = moves_part(SparseRegressor(2, **options).fit(*data).result_, str)
+        assert part.words.startswith(words)
         assert part.figure is None
 
-    @pytest.mark.parametrize("kind", [SparseRegressor, SparseClassifier])
-    def test_without_moves_what_was_chosen_is_taken_one_by_one(self, data, kind):
-        X, y = data
-        target = y if kind is SparseRegressor else y > np.median(y)
-        model = kind(3, start="model").fit(X, target)
-        assert not model.result_.history
-        again = _one_by_one(model, X, target)
-        assert again.support.tolist() == model.result_.support.tolist()
-        part = moves_part(model.result_, str, lambda: again)
-        assert "Taking what was chosen one by one" in part.words
-        drawn = [gain for trace in part.figure.data for gain in trace.y]
-        assert np.isclose(sum(drawn), model.result_.value)
-        assert np.isclose(max(drawn), again.history[0].value)
+    def test_thousands_of_moves_stay_a_small_page(self):
+        n = 6000
+        events = [Event(k + 1, (k,), (), np.arange(k + 1), float(k + 1), 0.0, "greedy") for k in range(n)]
+        events[700] = events[700]._replace(strategy="perturbation")
+        result = replace(perturbed(), history=events, n_iter=n, value=float(n))
+        part = moves_part(result, "a feature with a long name {}".format)
+        shown = sorted(x for trace in part.figure.data if trace.mode == "markers" for x in trace.x)
+        assert shown[0] == 1
+        assert shown[-1] == n
+        assert 701 in shown
+        assert len(shown) <= MOST_MOVES + 1
+        assert f"{len(shown)} of the moves are shown here" in part.words
+        assert len(part.figure.to_json()) + len(part.below) < 300_000
+
+    def test_a_move_of_very_many_elements_names_some(self):
+        move = Move(1, "added", "modular", tuple(range(5000)), (), 1.0, 1.0)
+        assert move.words(str).endswith("10, 11 and 4988 more")
 
     def test_moves_of_groups_bear_their_names(self, data):
         X, y = data

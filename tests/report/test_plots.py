@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import swapwise as sw
 from swapwise.report.axes import COLOURS
 from swapwise.report.graph_plots import MOST_NODES_BY_DISTANCE, NEGATIVE, POSITIVE
+from tests.report.test_parts import perturbed
 
 
 @pytest.fixture(autouse=True)
@@ -369,7 +370,63 @@ class TestSupport:
             sw.plot_support(model, **options)
 
 
+def few_of(features):
+    """Regression on a few of some features: what is searched, and what is to be explained."""
+    rng = np.random.default_rng(features)
+    X = rng.standard_normal((80, features)) + rng.standard_normal((80, 1))
+    return X, X[:, :6] @ [3.0, -2.0, 2.0, 1.0, -1.0, 1.0] + rng.standard_normal(80)
+
+
+def in_two_ways(features):
+    kinds = np.arange(features)
+    return sw.Intersection(sw.Partition(kinds % 7, 1), sw.Partition(kinds // 100, 2))
+
+
+DEFAULT_FITS = {
+    "500 features": lambda: sw.SparseRegressor(6).fit(*few_of(500)),
+    "5000 features": lambda: sw.SparseRegressor(6).fit(*few_of(5000)),
+    "intersection": lambda: sw.SparseRegressor(in_two_ways(500)).fit(*few_of(500)),
+    "classes": lambda: sw.SparseClassifier(3).fit(few_of(30)[0], few_of(30)[1] > 0),
+    "path": lambda: sw.SparseRegressorCV(sizes=range(1, 9), criterion="bic").fit(*few_of(30)),
+    "restarts": lambda: sw.SparseRegressor(6, n_restarts=8, random_state=0).fit(*few_of(40)),
+    "graph": lambda: sw.IsingGraph(2).fit(np.sign(few_of(6)[0])),
+    "exact": lambda: sw.exact(sw.LeastSquares(*few_of(12)), sw.Uniform(12, 3)),
+}
+STARTS = ["auto", "empty", "arbitrary", "greedy", "modular", "best-singleton", "relaxation", "model"]
+
+
 class TestHistory:
+    @pytest.mark.parametrize("fit", DEFAULT_FITS.values(), ids=DEFAULT_FITS.keys())
+    def test_all_of_the_record_is_drawn(self, fit):
+        model = fit()
+        result = getattr(model, "result_", model)
+        values = [event.value for event in result.history]
+        drawn = [line for line in sw.plot_history(model).get_lines() if line.get_marker() not in ("None", "")]
+        at = sorted(place for line in drawn for place in line.get_xydata().tolist())
+        assert at == [[float(n), value] for n, value in enumerate(values, 1)] != []
+        assert values[-1] == pytest.approx(result.value)
+
+    @pytest.mark.parametrize("start", STARTS)
+    def test_strategies_are_told_apart(self, start):
+        X, y = few_of(40)
+        result = sw.maximize(sw.LeastSquares(X, y, ridge=1.0), sw.Uniform(40, 6), start=start)
+        axes = sw.plot_history(result)
+        by = list(dict.fromkeys(event.strategy for event in result.history))
+        named = list(dict.fromkeys(label.split(": ")[0] for label in legend(axes)))
+        assert named == (by if len(by) > 1 else [label for label in ("added", "exchanged") if label in named])
+        marks = [line for line in axes.get_lines() if line.get_label() in legend(axes)]
+        assert len({line.get_color() for line in marks}) == len(marks)
+        # All begin with nothing, which has the value 0.
+        assert axes.get_lines()[0].get_xydata()[0].tolist() == [0.0, 0.0]
+
+    def test_a_dotted_line_leads_to_a_perturbation(self):
+        result = perturbed()
+        axes = sw.plot_history(result)
+        solid, dotted, *_ = axes.get_lines()
+        np.testing.assert_array_equal(solid.get_ydata(), [0.0, 3.0, np.nan, 1.0, 5.0])
+        assert (dotted.get_linestyle(), dotted.get_xydata().tolist()) == (":", [[1.0, 3.0], [2.0, 1.0]])
+        assert legend(axes) == ["added", "perturbation"]
+
     def test_additions_and_exchanges_are_told_apart(self):
         # From {0, 1}: what is worth more comes in for what is worth less, then the rest is added.
         constraint = sw.Partition(["a", "b", "b", "c"], 1)
@@ -381,7 +438,7 @@ class TestHistory:
         for label, is_exchange in (("added", False), ("exchanged", True)):
             moves = [event for event in result.history if bool(event.dropped) == is_exchange]
             assert shown[label] == [[event.n_iter, event.value] for event in moves] != []
-        assert legend(axes) == ["added", "exchanged"]
+        assert legend(axes) == ["exchanged", "added"]
         assert len({line.get_marker() for line in marks}) == 2
         assert (axes.get_xlabel(), axes.get_ylabel()) == ("move", "value")
 
@@ -398,7 +455,7 @@ class TestHistory:
     def test_a_search_without_a_move(self):
         axes = sw.plot_history(sw.maximize(sw.Linear([1, 2]), sw.Uniform(2, 2), start=[0, 1]))
         assert axes.get_legend() is None
-        assert texts(axes) == ["no move was made: the start has value 3"]
+        assert texts(axes) == ["no move: the search began at a local optimum, of value 3"]
         level, mark = axes.get_lines()[-2:]
         assert set(level.get_ydata()) == {3}
         assert mark.get_xydata().tolist() == [[0, 3]]

@@ -289,7 +289,7 @@ look.before = state(); theme.click(); look.after = state();
 
 HOVER = """
 Plotly.Fx.hover("plot-chosen", [{curveNumber: 1, pointNumber: 0}]);
-Plotly.Fx.hover("plot-moves", [{curveNumber: 0, pointNumber: 2}]);
+Plotly.Fx.hover("plot-moves", [{curveNumber: 1, pointNumber: 1}]);
 Plotly.Fx.hover("plot-correlation", {xval: 1, yval: 3});
 """
 
@@ -307,7 +307,6 @@ Promise.all(plots().map((plot) => Plotly.Plots.resize(plot))).then(() => {
 class TestInChromium:
     def test_charts_names_and_toggle(self, opened, data, model):
         path = SparseRegressorCV(sizes=range(1, 6)).fit(*data)
-        path.result_ = model.result_  # one with moves
         proof = replace(model.certify(*data), upper_bound=1.0)
         page = selection_report(path, *data, groups=GROUPS, certificate=proof, asked={EVIL: EVIL})
         document = opened(then(page, TOGGLE + HOVER))

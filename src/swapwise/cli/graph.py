@@ -15,7 +15,7 @@ from swapwise.checks import warn
 from swapwise.cli.compiling import timed
 from swapwise.cli.failures import BadInput, exit_on_error, warnings_to_stderr
 from swapwise.cli.options import DATA, Debug, DropMissing, Force, ForceOut, Quiet, Report, file, option
-from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
+from swapwise.cli.output import Output, check_outputs, check_page, with_notes, write_outputs
 from swapwise.cli.show import show_graph
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def graph(
     debug: Debug = False,
 ) -> None:
     """Learn which columns depend on each other, from a table of 0 and 1, -1 and +1, or yes and no."""
-    with exit_on_error("swapwise graph", debug=debug), warnings_to_stderr(quiet):
+    with exit_on_error("swapwise graph", debug=debug), warnings_to_stderr(quiet) as notes:
         if max_degree < 1:
             raise BadInput(f"--max-degree must be at least 1, got {max_degree}")
         check_page(report)
@@ -72,7 +72,7 @@ def graph(
         outputs: list[Output] = [
             (graphml, partial(_graphml, model)),
             (edges, partial(_edge_list, model)),
-            (report, partial(_page, model, table, asked, watch.seconds)),
+            (report, partial(_page, model, table, with_notes(asked, notes), watch.seconds)),
         ]
         # Before anything is printed: the reader of a pipe may close it.
         written = write_outputs(outputs, force=force)

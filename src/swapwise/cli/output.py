@@ -81,6 +81,15 @@ def _why_no_file_in(folder: Path) -> str | None:
     return None
 
 
+def with_notes(asked: dict[str, str], notes: list[str]) -> dict[str, str]:
+    """Return what was asked for, and what was said of the data and of the search, for a page.
+
+    >>> with_notes({"size": "3"}, ["a row is left out"])
+    {'size': '3', 'notes': 'a row is left out'}
+    """
+    return asked | {"notes": "; ".join(notes)} if notes else asked
+
+
 @dataclass
 class Written:
     """What became of the files that were wanted.

@@ -13,10 +13,11 @@ import numpy as np
 from swapwise.checks import unwarned, warn
 from swapwise.cli.compiling import Stopwatch, timed
 from swapwise.cli.options import Choice, Family
+from swapwise.cli.output import with_notes
 from swapwise.cli.reading.columns import Dataset
 from swapwise.clock import plain_interrupts
 from swapwise.search.plan import OTHERS
-from swapwise.search.result import Status
+from swapwise.search.result import SearchResult, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,7 +132,7 @@ class Selection:
             # Variables that are groups of their own columns would only be listed twice.
             groups=None if self.group_of == self.dataset.variable_of else self.group_of,
             certificate=self.certificate,
-            asked=self.asked,
+            asked=with_notes(self.asked, self.notes),
             seconds=self.watch.seconds,
         )
 
@@ -249,7 +250,7 @@ def _as_json(selection: Selection) -> str:
         "intercept": _by_level(selection, selection.intercept),
         "n_rows": len(selection.y),
         "fit": {KEYS[name]: value for name, value in selection.fit_quality.items()},
-        "search": {"value": result.value, "status": result.status.value, "moves": result.n_iter},
+        "search": _search_in_json(result),
         "interrupted": selection.interrupted,
         "seconds": selection.watch.seconds,
         "seconds_compiling": selection.watch.compiling,
@@ -276,6 +277,21 @@ def _as_json(selection: Selection) -> str:
         answer["n_folds"] = selection.model.n_folds_
         answer["path"] = selection.model.path_.to_dict("records")
     return json.dumps(finite(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _search_in_json(result: SearchResult) -> dict[str, Any]:
+    """Return what was run, how many moves each strategy made, and where it ended."""
+    ran = [
+        {"name": run.name, "moves": run.n_moves, "value": run.value, "seconds": run.seconds}
+        for run in result.strategies
+    ]
+    return {
+        "value": result.value,
+        "status": result.status.value,
+        "moves": result.n_iter,
+        "method": result.method,
+        "strategies": ran,
+    }
 
 
 def _feature(selection: Selection, row: tuple[Any, ...]) -> dict[str, Any]:

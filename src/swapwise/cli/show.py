@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from swapwise.certify.certificate import Certificate
     from swapwise.cli.compiling import Stopwatch
     from swapwise.cli.selection import Selection
-    from swapwise.search.result import Status
+    from swapwise.search.result import SearchResult
 
 # What has proven a bound.
 KINDS = {
@@ -76,7 +76,7 @@ def show_selection(selection: Selection) -> None:
             say("The proof is about these data and this criterion; it says nothing about new data")
     elif selection.unproven:
         say("Nothing proven: the proof was interrupted")
-    say(ending(model.result_.status, selection.watch))
+    say(ending(model.result_, selection.watch))
 
 
 def proof_in_words(proof: Certificate, better: Sequence[str] = ()) -> str:
@@ -106,17 +106,19 @@ def _proven(proof: Certificate) -> str:
     return f"Proven: {verdict}, {KINDS[proof.kind]} ({value}, {most})"
 
 
-def ending(status: Status, watch: Stopwatch) -> str:
-    """Return why a search ended, and when.
+def ending(result: SearchResult, watch: Stopwatch) -> str:
+    """Return why a search ended, how many moves which strategies made, and how long it took.
 
-    >>> from swapwise import Status
+    >>> from swapwise import Linear, Uniform, maximize
     >>> from swapwise.cli.compiling import Stopwatch
-    >>> ending(Status.LOCAL_OPTIMUM, Stopwatch())
-    'Search ended: local optimum, 0.00 s'
+    >>> ending(maximize(Linear([1, 3, 2]), Uniform(3, 2), start="greedy"), Stopwatch())
+    'Search ended: local optimum, 2 moves (greedy, oblivious), 0.00 s'
     """
-    best = ", with the best so far" if status == "INTERRUPTED" else ""
+    why = result.status.value.lower().replace("_", " ")
+    best = ", with the best so far" if result.status == "INTERRUPTED" else ""
+    moves = f"{result.n_iter} move{'s' * (result.n_iter != 1)} ({result.method})"
     once = f", and {watch.compiling:.0f} s of compiling, once" if watch.compiling >= 1 else ""
-    return f"Search ended: {status.value.lower().replace('_', ' ')}{best}, {watch.seconds:.2f} s{once}"
+    return f"Search ended: {why}{best}, {moves}, {watch.seconds:.2f} s{once}"
 
 
 def _table_of(selection: Selection) -> Table:
@@ -168,4 +170,4 @@ def show_graph(model: Any, n_rows: int, watch: Stopwatch) -> None:
     Console().print(table)
     if len(graph) > MOST_VERTICES:
         say(f"… and {len(graph) - MOST_VERTICES} more columns; --edges and --report have all")
-    say(ending(model.result_.status, watch))
+    say(ending(model.result_, watch))

@@ -130,7 +130,8 @@ def broader(rows: pd.DataFrame) -> Outcome:
     runs = runs[runs["method"].isin(LOCAL_SEARCHES)]
     f, matching = LeastSquares(np.eye(6), np.arange(1.0, 7.0)), BMatching.complete(4, 1)
     with one_core():
-        ended = [maximize(f, matching, method).status == Status.LOCAL_OPTIMUM for method in LOCAL_SEARCHES]
+        found = [maximize(f, matching, method, start="empty") for method in LOCAL_SEARCHES]
+        ended = [result.status == Status.LOCAL_OPTIMUM for result in found]
         try:
             maximize(f, matching, RESIDUAL)
             refusal = ""

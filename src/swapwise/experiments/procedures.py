@@ -118,7 +118,7 @@ class Proof(Procedure):
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
         """Search and prove."""
         objective, constraint = setting.problem(instance, size, self.ridge)
-        result = maximize(objective, constraint, random_state=seed)
+        result = maximize(objective, constraint, start="empty", random_state=seed)
         figures = _figures(result)
         proof = certify(objective, constraint, result, time_limit=None, gap=0.0, max_nodes=self.max_nodes)
         if proof.status == Status.INTERRUPTED:
@@ -190,7 +190,7 @@ def _figures(result: SearchResult) -> dict[str, Any]:
         raise Interrupted
     return {
         "value": float(result.value),
-        "n_iter": result.n_iter,
+        "n_iter": result.strategies[-1].n_moves,  # those of the method, which comes after its start
         "n_evaluations": result.n_evaluations,
         "status": str(result.status),
     }

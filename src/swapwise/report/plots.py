@@ -14,12 +14,16 @@ from swapwise.estimators.constraint_of import Elements
 from swapwise.report.axes import COLOURS, axes_or_new, drawn_model, tidy
 from swapwise.report.frames import require_columns
 from swapwise.report.quality import FOUND, PROMISED, PROVEN
+from swapwise.report.record import LEAPS, Move, begins_empty, moves_of, series_of, without_moves
 from swapwise.search.result import SearchResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MARKERS = "osD^vX"
+
+# By kind of move; colours tell strategies apart.
+MARKER_OF = {"added": "o", "exchanged": "D", "dropped": "v", "perturbation": "X", "restart": "*"}
 
 # In the order in which a frame without an estimator is looked through; "cv" has its mean and spread.
 CRITERIA = {"cv": "cv_mean", "ebic": "ebic", "bic": "bic", "gic": "gic", "aic": "aic", "value": "value"}
@@ -250,7 +254,10 @@ def _rows(shown: Any, chosen: Any, label_of: list[Hashable] | None) -> list[tupl
 
 
 def plot_history(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw the value after every move of a search.
+    """Draw the value over the moves of a search, from where it began to the answer.
+
+    Where several strategies made the moves, they are told apart. A dotted line leads to a perturbation or a
+    restart: there the search leaves a local optimum, and the value may fall before it rises above.
 
     Parameters
     ----------
@@ -266,28 +273,20 @@ def plot_history(result: Any, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> from swapwise import Linear, Uniform, maximize
-    >>> ax = plot_history(maximize(Linear([1, 3, 2]), Uniform(3, 2)))
+    >>> ax = plot_history(maximize(Linear([1, 3, 2]), Uniform(3, 1), start="arbitrary"))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['added']
+    ['arbitrary: added', 'oblivious: exchanged']
     """
     found = getattr(drawn_model(result), "result_", result)
     if not isinstance(found, SearchResult):
         raise TypeError(f"result must be a SearchResult or a fitted estimator, got {result!r}")
     axes = axes_or_new(ax)
-    moves = found.history
-    axes.plot([move.n_iter for move in moves], [move.value for move in moves], color=PROMISED, linewidth=1)
-    for label, marker, colour, of_kind in [
-        ("added", "o", FOUND, [move for move in moves if not move.dropped]),
-        ("exchanged", "D", PROVEN, [move for move in moves if move.dropped]),
-    ]:
-        if of_kind:
-            x, y = [move.n_iter for move in of_kind], [move.value for move in of_kind]
-            axes.plot(x, y, marker, color=colour, markersize=4, label=label)
-    if not moves:
+    _draw_moves(axes, moves_of(found), begins_empty(found))
+    if not found.history:
         axes.axhline(found.value, color=PROMISED, linewidth=1)
-        axes.plot([0], [found.value], "o", color=FOUND, markersize=4)
-        text = f"no move was made: the start has value {found.value:.6g}"
-        axes.annotate(text, (0, found.value), (0, 6), textcoords="offset points", ha="center")
+        axes.plot([0], [found.value], "o", color=COLOURS[0], markersize=4)
+        text, at = without_moves(found), (0, found.value)
+        axes.annotate(text, at, (0, 6), textcoords="offset points", ha="center")
     proof = found.certificate
     if proof is not None and np.isfinite(proof.upper_bound):
         label = "trivial upper bound" if proof.trivial else "proven upper bound"
@@ -297,3 +296,18 @@ def plot_history(result: Any, ax: Axes | None = None) -> Axes:
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False)
     return tidy(axes, integers=True)
+
+
+def _draw_moves(axes: Axes, moves: list[Move], from_empty: bool) -> None:
+    """Draw a line over the moves, which is dotted where it leads to a leap, and a mark on each move."""
+    x = np.array([0.0] * from_empty + [float(move.number) for move in moves])
+    y = np.array([0.0] * from_empty + [move.value for move in moves])
+    leaps = [place + from_empty for place, move in enumerate(moves) if move.is_leap]
+    line: dict[str, Any] = {"color": PROMISED, "linewidth": 1}
+    axes.plot(np.insert(x, leaps, np.nan), np.insert(y, leaps, np.nan), **line)
+    for place in leaps:
+        axes.plot(x[place - 1 : place + 1], y[place - 1 : place + 1], linestyle=":", **line)
+    for rank, series in enumerate(series_of(moves)):
+        colour, size = ("black", 8) if series.kind in LEAPS else (COLOURS[rank % len(COLOURS)], 4)
+        at = [move.number for move in series.moves], [move.value for move in series.moves]
+        axes.plot(*at, MARKER_OF[series.kind], color=colour, markersize=size, label=series.label)

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swapwise.certify.certificate import Certificate
-from swapwise.report.parts import MARKS, Part, as_table, chart, plotted, points
-from swapwise.search.result import Event, SearchResult, Status
+from swapwise.report.document import table
+from swapwise.report.parts import GREY, MARKS, Part, as_table, chart, plotted, points
+from swapwise.report.record import LEAPS, Move, begins_empty, moves_of, series_of, without_moves
+from swapwise.search.result import SearchResult, Status
 
-# Gains that differ by more than this factor are drawn on a log axis: else the small ones look like nothing.
-_FEW = 20.0
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
-_KINDS = (
-    ("start", "added by the start", "circle-open", MARKS[0]),
-    ("added", "added", "circle", MARKS[0]),
-    ("exchanged", "exchanged", "diamond", MARKS[1]),
-)
+#: Pages are to stay small: this many moves are drawn and listed, and those that leave a local optimum.
+MOST_MOVES = 500
+
+_TITLE = "Moves of the search"
+
+# By kind of move; colours tell strategies apart.
+_SYMBOL_OF = {
+    "added": "circle",
+    "exchanged": "diamond",
+    "dropped": "triangle-down",
+    "perturbation": "x",
+    "restart": "star",
+}
 
 _ENDED = {
     Status.LOCAL_OPTIMUM: "at a local optimum, where no move that it may make gains more",
@@ -53,112 +61,112 @@ def notice_of(result: SearchResult, certificate: Certificate | None) -> str:
     return " ".join(said)
 
 
-@dataclass(frozen=True)
-class Move:
-    """A move of a search: what it was, what it gained (None if that is not known) and the value after it.
+def moves_part(result: SearchResult, name_of: Callable[[int], str]) -> Part:
+    """Return the value over the moves of a search, what each changed, and what each strategy did.
 
-    >>> Move("added", "+ tea", 0.5, 0.75).value
-    0.75
-    """
-
-    kind: str
-    words: str
-    gain: float | None
-    value: float
-
-
-def moves_of(result: SearchResult, name_of: Callable[[int], str]) -> list[Move]:
-    """Return all moves on record, those of a greedy start first.
-
-    >>> from swapwise import Linear, Uniform, maximize
-    >>> [(move.words, move.gain) for move in moves_of(maximize(Linear([1, 3, 2]), Uniform(3, 2)), str)]
-    [('+ 1', 3.0), ('+ 2', 2.0)]
-    """
-    events = [*result.start_path, *result.history]
-    if not events:
-        return []
-    first = events[0]
-    # The value of the empty set is 0; that of any other start is not on record.
-    from_empty = not first.dropped and len(first.support) == len(first.added)
-    gains = [first.value if from_empty else None, *(after.value - e.value for e, after in pairwise(events))]
-    kinds = ["start"] * len(result.start_path)
-    kinds += ["exchanged" if event.dropped else "added" for event in result.history]
-    return [
-        Move(kind, _words(event, name_of), gain, event.value)
-        for kind, event, gain in zip(kinds, events, gains, strict=True)
-    ]
-
-
-def _words(event: Event, name_of: Callable[[int], str]) -> str:
-    added, dropped = ([name_of(element) for element in some] for some in (event.added, event.dropped))
-    return " ".join([f"+ {', '.join(added)}"] * bool(added) + [f"− {', '.join(dropped)}"] * bool(dropped))
-
-
-def moves_part(
-    result: SearchResult,
-    name_of: Callable[[int], str],
-    one_by_one: Callable[[], SearchResult] | None = None,
-) -> Part:
-    """Return the gain of each move over the search.
-
-    Where none is on record, it is that of taking the chosen elements ``one_by_one``, if that can be done.
+    Of very many moves some are shown: those that leave a local optimum, and others at equal distances.
 
     >>> from swapwise import Linear, Uniform, maximize
     >>> moves_part(maximize(Linear([1, 3, 2]), Uniform(3, 2)), str).words
-    'Method oblivious, 2 moves to a value of 5; it ended at a local optimum, where no move that it may make
-    gains more.'
+    '2 moves to a value of 5 (oblivious). The search ended at a local optimum, where no move that it may
+    make gains more.'
     """
-    moves = moves_of(result, name_of)
-    title = "Gain of each move"
-    ended = f"a value of {result.value:.6g}; it ended {_ENDED[result.status]}."
+    moves, ended = moves_of(result), f"The search ended {_ENDED[result.status]}."
     if not moves:
-        words = f"Method {result.method}; the search has no move on record: where it began, it had {ended}"
-        again = one_by_one() if one_by_one is not None and len(result.support) else None
-        if again is None or not again.history:
-            return Part("moves", title, words)
-        words += " Taking what was chosen one by one, always what gains most, would look like this."
-        return _drawn(title, words, moves_of(again, name_of))
+        said = without_moves(result)
+        return Part("moves", _TITLE, f"{said[0].upper()}{said[1:]} ({result.method}). {ended}")
     count = f"{len(moves)} move{'s' * (len(moves) > 1)}"
-    words = f"Method {result.method}, {count} to {ended}"
-    if moves[0].gain is None:
-        words += " What the first move gained is not on record, as it did not begin with nothing."
-    return _drawn(title, words, moves)
+    words = [f"{count} to a value of {result.value:.6g} ({result.method}). {ended}"]
+    if any(move.is_leap for move in moves):
+        words.append(
+            "At a perturbation or a restart it left a local optimum: the value may fall, and rises again."
+        )
+    if not begins_empty(result):
+        words.append("It began with a given set, whose value is not recorded.")
+    shown = _shown(moves)
+    if len(shown) < len(moves):
+        words.append(f"{len(shown)} of the moves are shown here; result_.to_frame() in Python has all.")
+    below = _strategies(result) + _table(shown, name_of)
+    return Part("moves", _TITLE, " ".join(words), _values(shown, name_of, begins_empty(result)), below=below)
 
 
-def _drawn(title: str, words: str, moves: Sequence[Move]) -> Part:
+def _shown(moves: Sequence[Move]) -> list[Move]:
+    """Return the moves that a page has room for, the first and the last among them."""
+    if len(moves) <= MOST_MOVES:
+        return list(moves)
+    places = {round(place * (len(moves) - 1) / (MOST_MOVES - 1)) for place in range(MOST_MOVES)}
+    return [move for place, move in enumerate(moves) if place in places or move.is_leap]
+
+
+def _strategies(result: SearchResult) -> str:
+    """Return what each strategy did, if there are several."""
+    if len(result.strategies) < 2:
+        return ""
     rows = [
-        [str(n), move.words, "" if move.gain is None else f"{move.gain:.4g}", f"{move.value:.6g}"]
-        for n, move in enumerate(moves, 1)
+        [run.name, str(run.n_moves), f"{run.value:.6g}", f"{run.seconds:.3g}"] for run in result.strategies
     ]
-    below = as_table(["move", "what", "gain", "value"], rows, "numbers named")
-    figure = None if [move.gain for move in moves] == [None] else _gains(moves)
-    return Part("moves", title, words, figure, below=below)
+    return table(["strategy", "moves", "value reached", "seconds"], rows, "numbers")
 
 
-def _gains(moves: Sequence[Move]) -> Any:
-    traces = []
-    for kind, name, symbol, colour in _KINDS:
-        mine = [
-            (n, move, move.gain)
-            for n, move in enumerate(moves, 1)
-            if move.kind == kind and move.gain is not None
-        ]
-        if mine:
-            hover = [
-                f"move {n}: {plotted(move.words)}<br>gain {gain:.4g}, value {move.value:.6g}"
-                for n, move, gain in mine
-            ]
-            look = {"marker": {"symbol": symbol, "size": 9, "color": colour}, "showlegend": True}
-            traces.append(
-                points([n for n, *_ in mine], [gain for *_, gain in mine], hover, name, colour, **look)
+def _table(moves: Sequence[Move], name_of: Callable[[int], str]) -> str:
+    several = len({move.strategy for move in moves}) > 1
+    rows = []
+    for move in moves:
+        gain = "" if move.gain is None else f"{move.gain:.4g}"
+        by = [move.strategy] if several else []
+        rows.append([str(move.number), move.words(name_of), *by, gain, f"{move.value:.6g}"])
+    head = ["move", "what", *(["by"] if several else []), "gain", "value"]
+    return as_table(head, rows, "numbers named", "The moves as a table")
+
+
+def _values(moves: Sequence[Move], name_of: Callable[[int], str], from_empty: bool) -> Figure:
+    traces = _lines(moves, from_empty)
+    for rank, series in enumerate(series_of(moves)):
+        colour = GREY if series.kind in LEAPS else MARKS[rank % len(MARKS)]
+        look = {"symbol": _SYMBOL_OF[series.kind], "size": 12 if series.kind in LEAPS else 9, "color": colour}
+        traces.append(
+            points(
+                [move.number for move in series.moves],
+                [move.value for move in series.moves],
+                [_hover(move, name_of) for move in series.moves],
+                plotted(series.label),
+                colour,
+                marker=look,
+                showlegend=True,
             )
-    gains = [move.gain for move in moves if move.gain is not None]
-    log = min(gains) > 0 and max(gains) > _FEW * min(gains)
-    upwards: dict[str, Any] = {"title": {"text": "gain"}, "type": "log" if log else "linear"}
-    if log:  # by powers of ten, or where these are less than two, by 1, 2 and 5
-        upwards |= {"dtick": 1 if max(gains) > 100 * min(gains) else "D2", "exponentformat": "power"}
-    else:
-        upwards |= {"rangemode": "tozero"}
-    across: dict[str, Any] = {"title": {"text": "move"}, "range": [0.5, len(moves) + 0.5]}
-    across |= {"dtick": 1} if len(moves) <= 15 else {}
+        )
+    across: dict[str, Any] = {"title": {"text": "move"}}
+    across |= {"dtick": 1} if moves[-1].number <= 15 else {}
+    upwards = {"title": {"text": "value"}}
     return chart(traces, across, upwards)
+
+
+def _lines(moves: Sequence[Move], from_empty: bool) -> list[dict[str, Any]]:
+    """Return the line over the moves, and the dotted ones that lead to leaps."""
+    gap = None, None
+    solid: list[tuple[float | None, float | None]] = [(0.0, 0.0)] if from_empty else []
+    dotted: list[tuple[float | None, float | None]] = []
+    for move in moves:
+        here = move.number, move.value
+        if move.is_leap:
+            dotted += [*solid[-1:], here, gap]
+            solid.append(gap)
+        solid.append(here)
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": [x for x, _ in places],
+            "y": [y for _, y in places],
+            "line": {"color": GREY, "width": 1, "dash": dash},
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
+        for places, dash in ((solid, "solid"), (dotted, "dot"))
+        if places
+    ]
+
+
+def _hover(move: Move, name_of: Callable[[int], str]) -> str:
+    gain = "" if move.gain is None else f"gain {move.gain:.4g}, "
+    return f"move {move.number}: {plotted(move.words(name_of))}<br>{gain}value {move.value:.6g}"

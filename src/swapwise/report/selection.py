@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from swapwise.certify.certificate import Certificate
-from swapwise.checks import unwarned
-from swapwise.constraints.uniform import Uniform
 from swapwise.estimators.base import SparseEstimator
 from swapwise.estimators.constraint_of import Elements
-from swapwise.maximize import maximize
 from swapwise.report.chosen_parts import Chosen
 from swapwise.report.data_parts import data_part
 from swapwise.report.facts import facts_of
@@ -21,14 +17,10 @@ from swapwise.report.fit_parts import path_part
 from swapwise.report.parts import asked_part, page_of, require_data, shown_name
 from swapwise.report.proof_parts import certificate_part
 from swapwise.report.search_parts import moves_part, notice_of
-from swapwise.search.result import SearchResult
 
 TITLE = "Features chosen"
 
 _NO_GROUP = "no group"
-
-# For a chart that nobody waits for.
-FEW_SECONDS = 5.0
 
 
 def selection_report(
@@ -84,9 +76,7 @@ def selection_report(
         asked_part(asked, facts_of(model, X, y), seconds),
         chosen.part(),
         path_part(model),
-        moves_part(
-            model.result_, lambda element: shown_name(labels[element]), partial(_one_by_one, model, X, y)
-        ),
+        moves_part(model.result_, lambda element: shown_name(labels[element])),
         certificate_part(certificate, model.result_),
         data_part(model, X, y),
         chosen.correlation_part(),
@@ -94,15 +84,6 @@ def selection_report(
     about = f"{len(model.support_)} of {len(names)} features, chosen from {len(X)} samples by swapwise."
     title = f"{TITLE} to explain {shown_name(asked['target'])}" if asked and "target" in asked else TITLE
     return page_of(title, about, parts, notice_of(model.result_, certificate))
-
-
-def _one_by_one(model: SparseEstimator, X: pd.DataFrame, y: Any) -> SearchResult:
-    """Return the greedy search among what was chosen, as far as it gets in a few seconds."""
-    objective = model._build(model._read(X, y, reset=False), model._elements()).objective
-    chosen = model.result_.support
-    among = Uniform(objective.n, len(chosen)).restrict(chosen)
-    with unwarned():
-        return maximize(objective, among, "greedy", time_limit=FEW_SECONDS)
 
 
 def _check(model: Any, X: Any, y: Any, groups: Any) -> None:

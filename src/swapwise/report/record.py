@@ -1,0 +1,126 @@
+"""The moves of a search as charts show them: what each changed, what it gained, and who made it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from swapwise.search.result import Event, SearchResult, Status
+
+# Moves that leave a local optimum: the value may fall there, and is higher in the end.
+LEAPS = ("perturbation", "restart")
+
+# A start, or a round on a model, may add thousands of elements at once.
+_MOST_NAMES = 12
+
+
+@dataclass(frozen=True)
+class Move:
+    """A move of a search: its number, its kind, what made it, what it gained, and the value after it.
+
+    >>> Move(1, "added", "greedy", (2,), (), 0.5, 0.75).words("tea milk sugar".split().__getitem__)
+    '+ sugar'
+    """
+
+    number: int
+    #: "added", "dropped", "exchanged", or one of ``LEAPS``
+    kind: str
+    strategy: str
+    added: tuple[int, ...]
+    dropped: tuple[int, ...]
+    #: None for the first move of a search that began with a given set, whose value is not recorded
+    gain: float | None
+    value: float
+
+    @property
+    def is_leap(self) -> bool:
+        """Whether it leaves a local optimum."""
+        return self.kind in LEAPS
+
+    def words(self, name_of: Callable[[int], str]) -> str:
+        """Return what is added and dropped, by name."""
+        changes = [(sign, some) for sign, some in (("+", self.added), ("−", self.dropped)) if some]
+        return " ".join(f"{sign} {_names(some, name_of)}" for sign, some in changes)
+
+
+@dataclass(frozen=True)
+class Series:
+    """Moves that are drawn alike: those of one kind by one strategy."""
+
+    label: str
+    kind: str
+    moves: list[Move]
+
+
+def moves_of(result: SearchResult) -> list[Move]:
+    """Return all moves of a search.
+
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> [(move.added, move.kind, move.gain) for move in moves_of(maximize(Linear([1, 3, 2]), Uniform(3, 2)))]
+    [((1,), 'added', 3.0), ((2,), 'added', 2.0)]
+    """
+    before = 0.0 if begins_empty(result) else None
+    moves = []
+    for event in result.history:
+        gain = None if before is None else event.value - before
+        about = (_kind_of(event), event.strategy, event.added, event.dropped)
+        moves.append(Move(event.n_iter, *about, gain, event.value))
+        before = event.value
+    return moves
+
+
+def begins_empty(result: SearchResult) -> bool:
+    """Return whether the moves begin with the empty set, whose value is 0.
+
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> begins_empty(maximize(Linear([1, 3, 2]), Uniform(3, 1), start=[0]))
+    False
+    """
+    return any(len(first.support) == len(first.added) and not first.dropped for first in result.history[:1])
+
+
+def series_of(moves: Sequence[Move]) -> list[Series]:
+    """Return moves by strategy and kind, in the order in which these first occur.
+
+    Where all are by one strategy, the labels need not name it.
+
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> result = maximize(Linear([1, 3, 2]), Uniform(3, 1), start="arbitrary")
+    >>> [(series.label, len(series.moves)) for series in series_of(moves_of(result))]
+    [('arbitrary: added', 1), ('oblivious: exchanged', 1)]
+    """
+    several = len({move.strategy for move in moves if not move.is_leap}) > 1
+    found: dict[str, Series] = {}
+    for move in moves:
+        label = f"{move.strategy}: {move.kind}" if several and not move.is_leap else move.kind
+        found.setdefault(label, Series(label, move.kind, [])).moves.append(move)
+    return list(found.values())
+
+
+def without_moves(result: SearchResult) -> str:
+    """Return why a search has no move, and the value that it has.
+
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> without_moves(maximize(Linear([1, 2]), Uniform(2, 2), start=[0, 1]))
+    'no move: the search began at a local optimum, of value 3'
+    """
+    why = {
+        Status.LOCAL_OPTIMUM: "the search began at a local optimum",
+        Status.OPTIMAL: "the search began at an optimum",
+        Status.COMPLETE: "the search ended where it began",
+    }
+    cut_short = f"the search ended at once ({result.status.value.lower().replace('_', ' ')})"
+    return f"no move: {why.get(result.status, cut_short)}, of value {result.value:.6g}"
+
+
+def _kind_of(event: Event) -> str:
+    if event.strategy in LEAPS:
+        return event.strategy
+    if event.dropped:
+        return "exchanged" if event.added else "dropped"
+    return "added"
+
+
+def _names(elements: Sequence[int], name_of: Callable[[int], str]) -> str:
+    shown = ", ".join(name_of(element) for element in elements[:_MOST_NAMES])
+    return shown if len(elements) <= _MOST_NAMES else f"{shown} and {len(elements) - _MOST_NAMES} more"
