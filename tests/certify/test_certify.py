@@ -357,7 +357,7 @@ def test_what_simple_bounds_prove_needs_no_parts():
     ],
 )
 def test_what_certify_and_exact_refuse(function, arguments, options, error, message, monkeypatch):
-    monkeypatch.setattr(certify, "search", None)  # before any work
+    monkeypatch.setattr(certify, "search_by_default", None)  # before any work
     with pytest.raises(error, match=message):
         function(*arguments, **options)
 

@@ -189,8 +189,8 @@ def worst_first(patch):
     stay = lambda objective, constraint, clock, start=(): sw.maximize(  # noqa: E731
         objective, constraint, start=constraint.forced if isinstance(start, str) else start, max_iter=0
     )
-    patch.setattr(certify, "search", stay)
-    patch.setattr(branching, "search", stay)
+    patch.setattr(certify, "search_by_default", stay)
+    patch.setattr(branching, "search_by_default", stay)
 
 
 def check_stopped(objective, constraint, result, status):

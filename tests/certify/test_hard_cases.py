@@ -119,7 +119,7 @@ def test_an_interrupt_while_a_new_best_set_is_polished_stops_exact(monkeypatch):
     X = r.standard_normal((25, 15)) + 0.5 * r.standard_normal((25, 1))
     f, c = sw.LeastSquares(X, X @ r.standard_normal(15) + 4 * r.standard_normal(25)), sw.Uniform(15, 5)
     poor = sw.maximize(f, c, start=[12, 13, 14], max_iter=0)
-    monkeypatch.setattr(certify, "search", lambda *a, **k: poor)
+    monkeypatch.setattr(certify, "search_by_default", lambda *a, **k: poor)
     calls = interrupt_first_search(monkeypatch)
     assert sw.exact(f, c).status == "INTERRUPTED"
     assert len(calls) == 1

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapwise.clock import Budget
 from swapwise.moves import SwapGrid
 from swapwise.objectives.base import (
     SetFunction,
@@ -121,13 +122,15 @@ def test_best_is_the_first_of_the_largest_gains(kind: Kind, batches, data: st.Da
     state = draw_state(data, kind)
     batch = data.draw(batches(state.objective.n, state.support))
     expected = State.gains(state, batch).ravel()
-    index, gain = state.best(batch)
+    found = state.find_best([batch], -np.inf, Budget())
     top = expected.max(initial=-np.inf)
     if top == -np.inf:
-        assert (index, gain) == (-1, -np.inf)
+        assert found is None
         return
-    assert index == np.flatnonzero(expected >= top - kind.tolerance)[0]
-    assert gain == pytest.approx(top, rel=0, abs=kind.tolerance)
+    assert found.move == batch.move(int(np.flatnonzero(expected >= top - kind.tolerance)[0]))
+    assert found.score == pytest.approx(top, rel=0, abs=kind.tolerance)
+    # Nothing gains more than the best, and everything that does not is left out.
+    assert state.find_best([batch], top + 10 * kind.tolerance, Budget()) is None
 
 
 @every_kind

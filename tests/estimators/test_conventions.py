@@ -138,7 +138,7 @@ def test_a_search_that_was_cut_short_is_warned_about(kind, limit, status):
     with pytest.warns(ConvergenceWarning) as caught:
         model.fit(*problem(kind))
     assert [str(w.message) for w in caught] == [
-        f"the search was cut short by {name}={value}: the answer is the best so far; result_.status tells"
+        f"the search was cut short by {name}={value}: the answer is the best so far (see result_.status)"
     ]
     assert model.result_.status == status
     if kind is not sw.SparseSelector:

@@ -400,8 +400,8 @@ def test_a_path_that_was_cut_short_is_warned_about_once(kind, limit, status):
     with pytest.warns(ConvergenceWarning) as caught:
         model = kind(sizes=[1, 2], cv=3, start=[1], **limit).fit(X, y)
     assert [str(w.message) for w in caught] == [
-        f"the search was cut short by {name}={value}: the answer is the best so far; path_['status'] or "
-        "result_.status tells"
+        f"the search was cut short by {name}={value}: the answer is the best so far (see "
+        "path_['status'] or result_.status)"
     ]
     assert caught[0].filename == __file__
     assert status in model.path_["status"].tolist()

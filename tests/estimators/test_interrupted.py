@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from swapwise.estimators.path import warm_path
-from swapwise.search.run import Plan
 
 import swapwise as sw
 from swapwise.estimators import cross_validated, ising_graph_cv
+from swapwise.search import restarts
+from swapwise.search.path import warm_path
 from swapwise.search.plan import resolve
 
 N = 12
@@ -42,17 +42,17 @@ class InterruptedAt(sw.Oblivious):
     def __init__(self, call, interrupt=plain):
         self.left, self.interrupt = call, interrupt
 
-    def best(self, state, moves):
+    def find_best(self, state, *rest):
         self.left -= 1
         if not self.left:
             self.interrupt()
-        return super().best(state, moves)
+        return super().find_best(state, *rest)
 
 
 def uniform_path(sizes, method, **options):
     least_squares = objective()
-    plan = Plan(*resolve(method, least_squares))
-    return warm_path(least_squares, [sw.Uniform(N, size) for size in sizes], plan, **options)
+    constraints = [sw.Uniform(N, size) for size in sizes]
+    return warm_path(least_squares, constraints, resolve(least_squares, constraints[0], method), **options)
 
 
 @pytest.mark.parametrize("interrupt", [plain, compiled])
@@ -94,8 +94,8 @@ def test_a_path_of_a_fold_is_all_or_nothing():
 
 def test_a_path_begins_with_what_is_forced():
     least_squares = objective()
-    plan = Plan(*resolve(InterruptedAt(1), least_squares))
     constraints = [sw.Uniform(N, size).contract([7]) for size in (2, 3)]
+    plan = resolve(least_squares, constraints[0], InterruptedAt(1))
     assert [one.support.tolist() for one in warm_path(least_squares, constraints, plan)] == [[7], [7]]
 
 
@@ -138,32 +138,19 @@ def test_without_a_fold_bic_chooses(monkeypatch):
 
 
 @pytest.mark.parametrize("interrupt", [plain, compiled])
-@pytest.mark.parametrize("place", ["begin", "objective.start"])
-def test_an_interrupt_in_the_last_search_loses_nothing(monkeypatch, interrupt, place):
-    from swapwise.search import run
-
+@pytest.mark.parametrize("place", ["search", "search_again"])
+def test_an_interrupt_among_restarts_loses_nothing(monkeypatch, interrupt, place):
     X, y = data()
     whole = sw.SparseRegressorCV(sizes=range(1, 9), criterion="bic").fit(X, y)
-    last_search = sw.SparseRegressorCV._last_search
-
-    def impatient(model, *arguments):
-        if place == "begin":
-            monkeypatch.setattr(run, "begin", lambda *_: interrupt())
-        else:
-            monkeypatch.setattr("swapwise.estimators.restarts.maximize", lambda *_, **__: interrupt())
-        return last_search(model, *arguments)
-
-    monkeypatch.setattr(sw.SparseRegressorCV, "_last_search", impatient)
+    monkeypatch.setattr(restarts, place, lambda *_, **__: interrupt())
     with pytest.warns(ConvergenceWarning, match="interrupted"):
-        model = sw.SparseRegressorCV(sizes=range(1, 9), criterion="bic").fit(X, y)
+        model = sw.SparseRegressorCV(sizes=range(1, 9), criterion="bic", n_restarts=3).fit(X, y)
     assert model.result_.status is sw.Status.INTERRUPTED
     assert model.support_.tolist() == whole.support_.tolist()
 
 
 def test_a_start_that_was_given_is_kept(monkeypatch):
-    from swapwise.search import run
-
-    monkeypatch.setattr(run, "begin", lambda *_: plain())
+    monkeypatch.setattr(sw.LeastSquares, "start", lambda *_: plain())
     result = sw.maximize(objective(), sw.Uniform(N, 5), start=[1, 2])
     assert (result.support.tolist(), result.status) == ([1, 2], sw.Status.INTERRUPTED)
 

@@ -528,15 +528,14 @@ def test_an_interrupt_in_a_fold_is_one(monkeypatch):
 
     from sklearn.exceptions import ConvergenceWarning
 
-    from swapwise.estimators import ising_graph_cv
+    from swapwise.search.plan import Plan
 
-    search = ising_graph_cv.best_of_searches
+    search = Plan.search
 
     def interrupted(*arguments, **options):
-        found = search(*arguments, **options)
-        return replace(found, best=replace(found.best, status=sw.Status.INTERRUPTED))
+        return replace(search(*arguments, **options), status=sw.Status.INTERRUPTED)
 
-    monkeypatch.setattr(ising_graph_cv, "best_of_searches", interrupted)
+    monkeypatch.setattr(Plan, "search", interrupted)
     with pytest.warns(ConvergenceWarning, match="cross-validation was interrupted"):
         model = sw.IsingGraphCV([1], [0.01], cv=2).fit(spins())
     assert model.result_.status is sw.Status.INTERRUPTED

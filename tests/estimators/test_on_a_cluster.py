@@ -11,12 +11,13 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from swapwise.estimators.restarts import BATCH, best_of_searches
 
 import swapwise as sw
 from swapwise.experiments import run as runs
 from swapwise.experiments.grid import cells
 from swapwise.experiments.store import Store
+from swapwise.search.restarts import BATCH
+from tests.search.searching import best_of_searches
 
 distributed = pytest.importorskip("distributed")
 
@@ -91,7 +92,7 @@ def test_paths_of_graphs_with_restarts_of_their_own(client):
         there = model.fit(spins).path_
     pd.testing.assert_frame_equal(there, here, rtol=1e-12)
     # Two restarts for both degrees of both folds, and for the last fit.
-    assert done == {"_path": 2, "_search_elsewhere": 10}
+    assert done == {"_path": 2, "search_again": 10}
 
 
 @pytest.mark.parametrize("start", ["empty", "model"])
@@ -109,7 +110,7 @@ def test_restarts(client, start):
         there = search(RESTARTS)
     assert_same(there, here)
     assert there.best.guarantee.ratio == pytest.approx(here.best.guarantee.ratio)
-    assert done == {"_search_elsewhere": RESTARTS}
+    assert done == {"search_again": RESTARTS}
 
 
 def test_restarts_of_a_method_that_draws(client):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from swapwise import CustomSetFunction
+from swapwise.clock import Budget
 from swapwise.moves import Move, MoveList, SwapGrid
 
 DIPS = {(): 0.0, (0,): 2.0, (1,): 1.0, (0, 1): 1.5}
@@ -26,7 +27,8 @@ def test_value_at_the_empty_set_is_subtracted() -> None:
 
 def test_what_the_offset_rounds_away_is_a_tie() -> None:
     state = CustomSetFunction(lambda chosen: 1e9 + 0.1 * len(chosen) + 1e-6 * (1 in chosen), n=2).start()
-    assert state.best(SwapGrid(state.support, np.ones((2, 1), dtype=bool)))[0] == 0
+    found = state.find_best([SwapGrid(state.support, np.ones((2, 1), dtype=bool))], 0.0, Budget())
+    assert found.move == Move(added=(0,))
 
 
 def test_function_is_given_a_sorted_integer_array_of_its_own() -> None:

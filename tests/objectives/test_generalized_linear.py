@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 
 import swapwise as sw
+from swapwise.clock import Budget
 from swapwise.moves import MoveList
 from swapwise.moves import move_between as move_to
-from swapwise.objectives.base import State
+from swapwise.objectives.base import State, magnitude
 from swapwise.objectives.second_order import AdditionBounds
 
 SEPARABLE = pytest.mark.filterwarnings("ignore:the classes are separable")
@@ -248,11 +249,10 @@ def test_the_best_move_is_never_left_out(f, data):
     (grid,) = sw.Uniform(f.n, max(1, data.draw(st.sampled_from([size, size + 1])))).moves(state.support)
     listed = grid.to_list()
     gains = State.gains(state, listed)
-    kept = state.narrowed(grid, 0.0, state.gains)
-    _, gain = listed.best(gains, state.magnitude)
+    found = state.find_best([grid], 0.0, Budget())
+    _, gain = listed.best(gains, magnitude(state))
     if gain > 1e-8 * f.scale:
-        found = kept.move(kept.best(state.gains(kept), state.magnitude)[0])
-        best = gains[[move == found for move in listed.moves()]]
+        best = gains[[move == found.move for move in listed.moves()]]
         assert best == pytest.approx(gain, abs=1e-9 * f.scale)
 
 
@@ -264,17 +264,17 @@ def test_bounded_searches_take_the_moves_of_plain_ones(method, data, monkeypatch
     for seed in range(4):
         X, y = data(seed, samples=80, features=12)
         f = (sw.Logistic if data is logistic_data else sw.Poisson)(X, y)
-        fast = sw.maximize(f, constraint, method)
+        fast = sw.maximize(f, constraint, method, start="empty")
         with monkeypatch.context() as patch:
             patch.setattr(f, "start", lambda support=(), f=f: sw.SparseObjective.start(f, support))
-            plain = sw.maximize(f, constraint, method)
+            plain = sw.maximize(f, constraint, method, start="empty")
         assert [event[1:3] for event in fast.history] == [event[1:3] for event in plain.history]
         assert fast.n_evaluations < plain.n_evaluations
 
 
 def test_bounds_spare_most_refits():
     X, y = logistic_data(0, samples=400, features=200)
-    result = sw.maximize(sw.Logistic(X, y), sw.Uniform(200, 5), "semi-oblivious")
+    result = sw.maximize(sw.Logistic(X, y), sw.Uniform(200, 5), "semi-oblivious", start="empty")
     assert result.n_evaluations < 0.4 * 200 * result.n_iter
 
 

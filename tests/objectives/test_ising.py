@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.ising import PlainIsing
 from swapwise import BMatching, Graphic, Intersection, IsingPseudoLikelihood, SwapGrid, Uniform, maximize
+from swapwise.clock import Budget
 from swapwise.kernels import ising
 from swapwise.moves import Move, MoveList
 
@@ -77,7 +78,7 @@ def test_no_move_is_left_out_that_reaches_the_floor(problem, data):
     gains = objective.start(support).gains(moves)
     floor = data.draw(st.sampled_from([-0.01, 0.0, *gains.tolist()]))
     state = objective.start(support)
-    kept = [(move.added, move.dropped) for move in state.narrowed(moves, floor, state.gains).moves()]
+    kept = [(move.added, move.dropped) for move in state.unpruned(moves, floor, Budget()).moves()]
     listed = [(move.added, move.dropped) for move in moves.moves()]
     assert kept == [pair for pair in listed if pair in kept]
     assert {listed[row] for row in np.flatnonzero(gains >= floor)} <= set(kept)
@@ -98,8 +99,8 @@ def test_a_refit_that_did_not_end_rules_nothing_out(seed):
         state = objective.start(support)
         gains = state.gains(moves)
         for floor in np.quantile(gains, [0.5, 0.9, 1.0]):
-            narrowed = state.narrowed(moves, floor, state.gains)
-            kept = {tuple(dropped) for dropped in narrowed.dropped.tolist()}
+            unpruned = state.unpruned(moves, floor, Budget())
+            kept = {tuple(dropped) for dropped in unpruned.dropped.tolist()}
             assert {tuple(dropped) for dropped in pairs[gains >= floor].tolist()} <= kept
 
 

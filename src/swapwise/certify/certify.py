@@ -13,10 +13,11 @@ from swapwise.certify.prover import Prover
 from swapwise.checks import IndexArray, as_count, as_real, as_time_limit, warn
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.moves import move_between
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.plan import check_problem, check_start, search_by_default
 from swapwise.search.progress import proof_bar
-from swapwise.search.result import SearchResult, Status
+from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 from swapwise.theory.guarantees import Guarantee
 from swapwise.threads import few_threads
 
@@ -159,21 +160,35 @@ def exact(
         status = prover.run(_proof_clock(clock, first.status), 0.0, most)
     tree = prover.tree
     certificate = prover.certificate(clock.seconds(), of_best=True)
+    history = _extended(first, tree.support, tree.value, clock.seconds())
+    n_moves, seconds = len(history) - first.n_iter, clock.seconds() - first.seconds
     result = SearchResult(
         support=tree.support,
         value=tree.value,
         coef=objective.coef(tree.support) if isinstance(objective, SparseObjective) else None,
         status=Status.OPTIMAL if certificate.optimal else _unproven_status(first.status, status),
-        n_iter=first.n_iter,
+        n_iter=len(history),
         n_evaluations=first.n_evaluations,
         seconds=clock.seconds(),
-        history=first.history,
+        history=history,
         method="exact",
+        strategies=[*first.strategies, StrategyRun("branch and bound", n_moves, tree.value, seconds)],
         certificate=certificate,
         _guarantee=partial(Guarantee, 1.0, "proven", certificate.kind) if certificate.optimal else None,
     )
     _ = result.guarantee  # worked out now, so that a pickled result has it
     return result
+
+
+def _extended(first: SearchResult, support: IndexArray, value: float, seconds: float) -> list[Event]:
+    """Return the moves of a search, and the one to the better set that branching found, if it did."""
+    move = move_between(first.support, support)
+    if not (move.added or move.dropped):
+        return first.history
+    event = Event(
+        first.n_iter + 1, move.added, move.dropped, support.copy(), value, seconds, "branch and bound"
+    )
+    return [*first.history, event]
 
 
 def _as_max_nodes(max_nodes: int | None) -> int | None:

@@ -40,7 +40,7 @@ class SetFunction(ABC):
 
     n: int
     #: What it takes to score moves: next to nothing, so that ``method="auto"`` scores all of them; a refit
-    # per : move; or a pass over the data for all of them together.
+    #: per move; or a pass over the data for all of them together.
     scoring: Scoring = "refit"
     #: Whether f is known never to fall when an element is added.
     monotone: bool = True

@@ -16,7 +16,7 @@ from swapwise.objectives.base import SparseObjective, SparseState, State, magnit
 from swapwise.search.loop import Strategy, Trace, result_of, run, take_kept
 from swapwise.search.plan import Plan, resolve
 from swapwise.search.restarts import Problem, restart
-from swapwise.search.result import Event, SearchResult, Status
+from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 from swapwise.search.working_sets import working_set
 
 # The path is searched down and up again this many times; what changes after that is very little.
@@ -290,10 +290,10 @@ class _Walk:
 
     def _result(self, answer: _Answer, constraint: IndependenceSystem) -> SearchResult:
         trace = Trace(answer.support, history=answer.history)
-        method = ", ".join(dict.fromkeys([*(e.strategy for e in answer.history), self._plan.method]))
-        evaluated, seconds = self._state.n_evaluations, self._clock.seconds()
-        result = result_of(self._objective, constraint, trace, answer.status, method, evaluated, seconds)
-        return replace(result, n_passes=None)
+        seconds, evaluated = self._clock.seconds(), self._state.n_evaluations
+        method = self._plan.method if self._plan.rule is None else f"path, {self._plan.method}"
+        trace.strategies.append(StrategyRun(method, len(trace.history), answer.value, seconds))
+        return result_of(self._objective, constraint, trace, answer.status, method, evaluated, seconds)
 
 
 def stepwise_path(

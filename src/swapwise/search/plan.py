@@ -77,6 +77,8 @@ class Plan:
     epsilon: float | None = None
     tol: float = 1e-10
     above: Above | None = None
+    #: Whether the start was asked for by name: its moves do not count towards ``max_iter``
+    start_is_given: bool = False
 
     def search(
         self,
@@ -91,11 +93,16 @@ class Plan:
         """Search as planned, with ``models`` in place of the planned ones if they are given."""
         if models is None:
             models = self.models(objective, constraint)
+        starts, strategies = self.starts(objective, constraint), [self.main(objective, constraint, rng)]
+        if self.start_is_given:
+            starts = [*starts, *models]
+        else:
+            strategies = [*models, *strategies]
         result = search(
             objective,
             constraint,
-            self.starts(objective, constraint),
-            [*models, self.main(objective, constraint, rng)],
+            starts,
+            strategies,
             self.begin,
             Budget(clock, self.max_iter),
             observers,
@@ -202,7 +209,8 @@ def resolve(
         where = _start_of(found, rule, objective, constraint, epsilon)
     else:
         begin = found
-    return Plan(name, rule, where, begin, q, max_iter, epsilon, tol, above)
+    given = isinstance(start, str) and start != "auto"
+    return Plan(name, rule, where, begin, q, max_iter, epsilon, tol, above, given)
 
 
 def search_by_default(

@@ -67,7 +67,7 @@ def restart(
         best = search(objective, constraint, [], [restarts], first.support, budget, observers, history)
         together = replace(
             best,
-            method=first.method,
+            method=f"{first.method}, {restarts.name}",
             strategies=[*first.strategies, *best.strategies],
             n_evaluations=first.n_evaluations + restarts.n_evaluations,
         )

@@ -91,10 +91,10 @@ class SearchResult:
     n_evaluations : how many values of f were computed, in closed form or by refitting
     n_passes : how many times all of the data were read since the objective was made, where a few columns
         count as their share; None for objectives that do not count
-    seconds : wall time history : one :class:`Event` per accepted move, from where the search began to the
-    answer, whichever strategy
-        made it. Values only rise, except at a ``"perturbation"`` or ``"restart"``, which leaves a local
-        optimum and leads to a better one
+    seconds : wall time
+    history : one :class:`Event` per accepted move, from where the search began to the answer, whichever
+        strategy made it. Values only rise, except at a ``"perturbation"`` or ``"restart"``, which leaves a
+        local optimum and leads to a better one
     strategies : what was run, in order: a :class:`StrategyRun` each, with moves, value and seconds
     start_path : the part of the history that ``start="greedy"`` made, from the empty set on: the path of
         forward selection (orthogonal matching pursuit's better sister), a set for every size

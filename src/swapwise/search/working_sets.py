@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -14,11 +15,13 @@ from swapwise.moves import Move, MoveBatch, Step, SwapGrid, move_between
 from swapwise.objectives.base import SparseObjective, SparseState, State
 from swapwise.objectives.gram_search import GramSearch
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.objectives.least_squares_state import LeastSquaresState
 from swapwise.search.loop import Strategy, Trace, ending_at, run
 from swapwise.search.result import Event
 from swapwise.search.rules import BestImprovement, Oblivious
 from swapwise.search.strategies import LocalSearch
+
+if TYPE_CHECKING:  # it compiles kernels
+    from swapwise.objectives.least_squares_state import LeastSquaresState
 
 # A working set begins with this many disjoint bases (of at most this many elements in all) and grows by that
 # many.
@@ -122,17 +125,17 @@ class WorkingSets(Strategy):
 
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         """Go to the local optimum of the next working set, or to a better one after a perturbation."""
-        assert isinstance(state, LeastSquaresState)
+        columns = cast("LeastSquaresState", state)
         if self._rounds == 0:
-            self.elements = self._first(state)
+            self.elements = self._first(columns)
         while len(self.elements):
             if self._subproblem is None:
-                steps = self._solve(state, budget)
+                steps = self._solve(columns, budget)
                 if steps:
                     return steps
-            grown = self._grown(state, budget)
+            grown = self._grown(columns, budget)
             if len(grown) == len(self.elements):
-                return self._perturb(state, budget)
+                return self._perturb(columns, budget)
             self.elements, self._subproblem = grown, None
         return []
 

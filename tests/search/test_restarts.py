@@ -5,8 +5,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import swapwise as sw
-from swapwise.estimators import restarts
-from swapwise.estimators.restarts import BATCH, as_generator, best_of_searches
+from swapwise.checks import as_generator
+from swapwise.search import restarts
+from swapwise.search.restarts import BATCH
+from tests.search.searching import best_of_searches
+from tests.search.test_record import check_record
 
 
 def hard_problem():
@@ -102,7 +105,7 @@ def test_an_interrupt_among_restarts_keeps_what_was_found(monkeypatch):
         raise KeyboardInterrupt
 
     X = np.random.default_rng(0).standard_normal((60, 300))
-    monkeypatch.setattr("swapwise.estimators.restarts.model_set", interrupt)
+    monkeypatch.setattr(restarts, "search_again", interrupt)
     with pytest.warns(ConvergenceWarning, match="interrupted: the answer is the best so far"):
         model = sw.SparseRegressor(3, n_restarts=5).fit(X, X[:, 0])
     assert 0 in model.support_
@@ -128,22 +131,32 @@ def test_restarts_of_working_sets_are_never_worse_and_repeatable(kind):
     np.testing.assert_array_equal(often.coef_, again.coef_)
 
 
+def test_the_record_leads_over_every_answer_that_was_the_best():
+    X, y = hard_problem()
+    objective = sw.LeastSquares(X, y)
+    found = best_of_searches(objective, sw.Uniform(30, 4), n_restarts=20).best
+    check_record(found, objective)
+    assert "restart" in {event.strategy for event in found.history}
+    assert found.method == "oblivious, restarts"
+
+
 def watched(monkeypatch, change):
     """Return a list that gets what every restart began with and what it led to, as ``change`` has it."""
-    made, search = [], restarts._search_elsewhere
+    made, search = [], restarts.search_again
 
-    def watch(problem, pool, kept, *rest):
-        result = change(len(made), search(problem, pool, kept, *rest))
+    def watch(problem, kept, *rest):
+        result = change(len(made), search(problem, kept, *rest))
         made.append((kept, result))
         return result
 
-    monkeypatch.setattr(restarts, "_search_elsewhere", watch)
+    monkeypatch.setattr(restarts, "search_again", watch)
     return made
 
 
 def test_restarts_begin_with_parts_of_the_best_answer_before_their_batch(monkeypatch):
     def better_than_all_before(number, result):
-        return replace(result, value=2.0 + number, support=np.arange(number, number + 4))
+        support = np.arange(number, number + 4)
+        return replace(result, value=2.0 + number, support=support, history=[])
 
     made = watched(monkeypatch, better_than_all_before)
     X, y = hard_problem()

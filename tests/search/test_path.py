@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from swapwise.estimators.path import warm_path
-from swapwise.search.run import Plan
 
 import swapwise as sw
-from swapwise.estimators import path as path_module
+from swapwise.maximize import THEORY
+from swapwise.search import path as path_module
+from swapwise.search.path import warm_path
 from swapwise.search.plan import resolve
+from tests.search.test_record import check_record
 
 
 def correlated(seed, n_samples=60, n_features=30):
@@ -42,8 +43,8 @@ def sizes_of(kind, n, sizes):
     return [partition.truncate(size).contract([3, 7]) for size in sizes if size >= 2]
 
 
-def plan_of(objective, method="auto", **options):
-    return Plan(*resolve(method, objective), **options)
+def plan_of(objective, constraint, method="auto", **options):
+    return resolve(objective, constraint, method, above=THEORY, **options)
 
 
 def values(results):
@@ -63,7 +64,7 @@ def forward_only(objective, constraints):
 def test_answers_are_allowed_local_optima_at_least_as_good_as_going_forward(make, kind):
     objective = make(1)
     constraints = sizes_of(kind, objective.n, range(1, 7))
-    results = warm_path(objective, constraints, plan_of(objective))
+    results = warm_path(objective, constraints, plan_of(objective, constraints[0]))
     plain = values(forward_only(objective, constraints))
     assert (values(results) >= plain - 1e-9).all()
     assert (np.diff(values(results)) >= -1e-12).all()
@@ -75,6 +76,7 @@ def test_answers_are_allowed_local_optima_at_least_as_good_as_going_forward(make
         assert again.support.tolist() == result.support.tolist()
         assert result.value == pytest.approx(objective(result.support), rel=1e-12)
         np.testing.assert_allclose(result.coef, objective.coef(result.support), rtol=1e-9)
+        check_record(result, objective, constraint.forced)
 
 
 def test_going_back_and_fresh_starts_both_help(monkeypatch):
@@ -87,7 +89,7 @@ def test_going_back_and_fresh_starts_both_help(monkeypatch):
         for seed in range(6):
             objective = least_squares(seed)
             constraints = sizes_of("uniform", objective.n, range(1, 13))
-            sums += values(warm_path(objective, constraints, plan_of(objective))).sum()
+            sums += values(warm_path(objective, constraints, plan_of(objective, constraints[0]))).sum()
         return sums
 
     never = 10**6  # then only the last size has a fresh start
@@ -102,7 +104,7 @@ def test_going_back_and_fresh_starts_both_help(monkeypatch):
 def test_any_growing_sizes(seed, sizes):
     objective = least_squares(seed)
     constraints = sizes_of("uniform", objective.n, sorted(sizes))
-    results = warm_path(objective, constraints, plan_of(objective))
+    results = warm_path(objective, constraints, plan_of(objective, constraints[0]))
     assert [len(result.support) for result in results] == sorted(sizes)
     cold = sw.maximize(objective, constraints[-1])
     assert results[-1].value >= cold.value - 1e-9  # the last size has its fresh start
@@ -114,7 +116,7 @@ def test_the_first_search_begins_where_the_plan_says(start):
     objective = sw.LeastSquares(X, y, ridge=1.0)
     constraint = sw.Uniform(objective.n, 4)
     begins_at = np.array([3, 9, 20, 28]) if start == "set" else start
-    (result,) = warm_path(objective, [constraint], plan_of(objective, start=begins_at))
+    (result,) = warm_path(objective, [constraint], plan_of(objective, constraint, start=begins_at))
     expected = sw.maximize(objective, constraint, start=begins_at)
     assert result.support.tolist() == expected.support.tolist()
     assert result.n_iter == expected.n_iter == len(result.history)
@@ -124,7 +126,7 @@ def test_the_first_search_begins_where_the_plan_says(start):
 def test_other_methods_answer_each_size_by_itself(method):
     objective = least_squares(3)
     constraints = sizes_of("uniform", objective.n, [1, 2])
-    results = warm_path(objective, constraints, plan_of(objective, method), seed=5)
+    results = warm_path(objective, constraints, plan_of(objective, constraints[0], method), seed=5)
     for result, constraint in zip(results, constraints, strict=True):
         cold = sw.maximize(objective, constraint, method, random_state=5)
         assert result.support.tolist() == cold.support.tolist()
@@ -136,14 +138,15 @@ def test_other_methods_answer_each_size_by_itself(method):
 def test_without_time_there_is_still_an_answer_for_every_size(make):
     objective = make(0)
     constraints = sizes_of("forced", objective.n, range(2, 6))
-    results = warm_path(objective, constraints, plan_of(objective), time_limit=0.0)
+    results = warm_path(objective, constraints, plan_of(objective, constraints[0]), time_limit=0.0)
     assert [result.support.tolist() for result in results] == [[3, 7]] * 4
     assert {str(result.status) for result in results} == {"TIME_LIMIT"}
 
 
 def test_the_largest_number_of_moves_is_for_every_search():
     objective = least_squares(0)
-    results = warm_path(objective, sizes_of("uniform", objective.n, [4, 8]), plan_of(objective, max_iter=1))
+    constraints = sizes_of("uniform", objective.n, [4, 8])
+    results = warm_path(objective, constraints, plan_of(objective, constraints[0], max_iter=1))
     assert [result.n_iter for result in results] == [1, 1]
 
 
@@ -151,21 +154,25 @@ def test_the_largest_number_of_moves_is_for_every_search():
 def test_fresh_starts_are_greedy_sets_of_the_size_that_is_wanted(kind):
     objective = least_squares(4)
     constraints = sizes_of(kind, objective.n, range(1, 9))
-    walk = path_module._Walk(objective, constraints, plan_of(objective), path_module.Clock(), 0)
+    walk = path_module._Walk(
+        objective, constraints, plan_of(objective, constraints[0]), path_module.Clock(), 0
+    )
     starts = walk._fresh_starts()
     assert list(starts) == [7, 4, 1]
     for place, start in starts.items():
         greedy = sw.maximize(objective, constraints[place], "greedy")
-        assert start.tolist() == greedy.support.tolist()
+        assert start[-1].support.tolist() == greedy.support.tolist()
 
 
 def test_what_is_missed_least_is_dropped_first():
     """Orthogonal columns: an element is missed as much as its target is large."""
     objective = sw.LeastSquares(np.eye(8), np.array([1.0, 8, 3, 6, 5, 4, 7, 2]))
     constraints = sizes_of("uniform", 8, [2, 5, 8])
-    walk = path_module._Walk(objective, constraints, plan_of(objective), path_module.Clock(), 0)
+    walk = path_module._Walk(
+        objective, constraints, plan_of(objective, constraints[0]), path_module.Clock(), 0
+    )
     assert walk._reduced(np.arange(8), 1).tolist() == [1, 3, 4, 5, 6]
     assert walk._reduced(np.arange(8), 0).tolist() == [1, 6]
     one_each = [sw.Partition([0, 0, 0, 0, 1, 1, 1, 1], 1).contract([2])]
-    walk = path_module._Walk(objective, one_each, plan_of(objective), path_module.Clock(), 0)
+    walk = path_module._Walk(objective, one_each, plan_of(objective, one_each[0]), path_module.Clock(), 0)
     assert walk._reduced(np.arange(8), 0).tolist() == [2, 6]
