@@ -97,9 +97,12 @@ class PackingSystem(IndependenceSystem):
         chosen[support] = True
         rest = as_order(order)
         room = self._room(support)
-        for piece in pieces_of(np.ones(len(rest)), 4096):
-            # Groups fill up soon, and then few elements of a piece are left to be looked at in turn.
-            open_ = rest[piece][(room[self._groups[rest[piece]]] > 0).all(axis=1) & ~chosen[rest[piece]]]
+        begin, size = 0, 64
+        while begin < len(rest):
+            # Groups fill up soon, and then few elements of a longer piece are left to be looked at in turn.
+            piece = rest[begin : begin + size]
+            begin, size = begin + size, 2 * size
+            open_ = piece[(room[self._groups[piece]] > 0).all(axis=1) & ~chosen[piece]]
             for element, groups in zip(open_.tolist(), self._groups[open_].tolist(), strict=True):
                 if all(room[group] > 0 for group in groups):
                     chosen[element] = True

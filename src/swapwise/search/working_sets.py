@@ -17,7 +17,7 @@ from swapwise.objectives.gram_search import GramSearch
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.loop import Strategy, Trace, ending_at, run
 from swapwise.search.result import Event
-from swapwise.search.rules import BestImprovement, Oblivious
+from swapwise.search.rules import Additions, BestImprovement, Oblivious
 from swapwise.search.strategies import LocalSearch
 
 if TYPE_CHECKING:  # it compiles kernels
@@ -84,13 +84,14 @@ class Subproblem:
         return self._search_by_loop(places, budget)
 
     def _search_by_loop(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
-        trace = Trace(start)
-        strategy = LocalSearch(self.system, Oblivious(), BestImprovement(self._tol))
+        trace, best = Trace(start), BestImprovement(self._tol)
+        # Additions first: there are far fewer of them than exchanges, and most moves of a growing set are.
+        strategies = [LocalSearch(self.system, rule, best) for rule in (Additions(), Oblivious())]
         with unwarned():  # that columns are collinear matters once they are chosen
             state = self.model.start(start)
             self.value_at_start = state.value
             try:
-                run([strategy], state, trace, Budget(budget.clock, budget.moves))
+                run(strategies, state, trace, Budget(budget.clock, budget.moves))
             finally:
                 self.value = state.value
                 steps = [self._step(event) for event in trace.history]
