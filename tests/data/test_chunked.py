@@ -1,4 +1,4 @@
-"""Data in blocks say what the same data in memory say: files by rows and columns, Dask arrays and frames."""
+"""Data in chunks say what the same data in memory say: files by rows and columns, Dask arrays and frames."""
 
 import pickle
 

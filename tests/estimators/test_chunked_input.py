@@ -1,4 +1,4 @@
-"""What users hand in as data in blocks: files by name, frames of many kinds of columns, and what is wrong."""
+"""What users hand in as data in chunks: files by name, frames of many kinds of columns, and what is wrong."""
 
 import numpy as np
 import pandas as pd

@@ -148,11 +148,11 @@ class TestRefusals:
     unread = da.from_array(X, chunks=(100, FEATURES)).map_blocks(never, dtype=float, meta=np.empty((0, 0)))
 
     def test_several_classes(self):
-        with pytest.raises(TypeError, match="more than two classes need data in memory, got data in blocks"):
+        with pytest.raises(TypeError, match="more than two classes need data in memory, got data in chunks"):
             sw.SparseClassifier(3).fit(self.unread, np.arange(SAMPLES) % 3)
 
     def test_groups(self):
-        with pytest.raises(TypeError, match="groups need data in memory, got data in blocks"):
+        with pytest.raises(TypeError, match="groups need data in memory, got data in chunks"):
             sw.SparsePoissonRegressor(3, groups=["a"] * FEATURES).fit(self.unread, COUNTS)
 
     def test_zeros_only(self):
@@ -162,5 +162,5 @@ class TestRefusals:
     def test_proofs_for_many_features(self, tmp_path):
         data = stored("file", tmp_path, np.tile(X, 9))
         model = sw.SparseClassifier(2).fit(data, CLASSES)
-        with pytest.raises(TypeError, match="more than 500 features need data in memory, got data in blocks"):
+        with pytest.raises(TypeError, match="more than 500 features need data in memory, got data in chunks"):
             model.certify(data, CLASSES)

@@ -233,7 +233,7 @@ def test_groups_are_for_data_in_memory_or_small_files(tmp_path):
     model = sw.SparseRegressor(3, groups=np.arange(30) // 2)
     plain = model.fit(X, y).coef_
     np.testing.assert_array_equal(model.fit(saved(X, tmp_path), y).coef_, plain)
-    with pytest.raises(TypeError, match="groups need data in memory, got data in blocks"):
+    with pytest.raises(TypeError, match="groups need data in memory, got data in chunks"):
         model.fit(da.from_array(X), y)
 
 

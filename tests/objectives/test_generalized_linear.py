@@ -176,7 +176,7 @@ def test_no_addition_exceeds_its_bound(f, data):
     after = np.array([f(np.sort(np.append(support, j))) for j in others])
     for floor in (-np.inf, 0.5, np.inf):
         bounds.tighten(floor)
-        assert (value + bounds.most >= after - 1e-9 * (1 + f.scale)).all()
+        assert (value + bounds.bound >= after - 1e-9 * (1 + f.scale)).all()
 
 
 @quiet
@@ -236,7 +236,7 @@ def test_bounds_of_nearly_dependent_columns_are_valid(seed):
     value, theta = f.fit_from(support, f.no_coefficients(support))
     bounds = AdditionBounds(f, support, theta[:, 0], others)
     bounds.tighten(np.inf)
-    assert (value + bounds.most >= [f([0, 1, 2]) - 1e-9, f([0, 1, 3]) - 1e-9]).all()
+    assert (value + bounds.bound >= [f([0, 1, 2]) - 1e-9, f([0, 1, 3]) - 1e-9]).all()
 
 
 @quiet

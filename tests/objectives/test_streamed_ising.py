@@ -1,4 +1,4 @@
-"""Ising objectives on data in blocks: the same numbers as in memory, in few passes."""
+"""Ising objectives on data in chunks: the same numbers as in memory, in few passes."""
 
 import pickle
 

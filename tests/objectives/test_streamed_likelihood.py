@@ -1,4 +1,4 @@
-"""Logistic and Poisson models on data in blocks: the same as in memory, in few passes."""
+"""Logistic and Poisson models on data in chunks: the same as in memory, in few passes."""
 
 from __future__ import annotations
 
@@ -124,11 +124,11 @@ def test_functions_of_coefficients_are_those_in_memory(models):
 def test_what_additions_are_expected_to_gain_is_what_it_is_in_memory(models):
     f, g = models
     others, (_, theta) = np.array([3, 5]), f.fit_from(SOME, f.no_coefficients(SOME))
-    expected, found = AdditionBounds(f, SOME, theta[:, 0], others), g.start(SOME).outlook
+    expected, found = AdditionBounds(f, SOME, theta[:, 0], others), g.start(SOME).expansion
     assert expected.inverse is not None
     close(found.left[others], expected.left, 1e-6)
     close(found.coupling[others], expected.coupling, 1e-6)
-    np.testing.assert_allclose(found.promise[others], expected.promise, rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(found.predicted[others], expected.predicted, rtol=1e-5, atol=1e-12)
 
 
 @settings(max_examples=25, deadline=None)
@@ -251,11 +251,11 @@ def test_moves_predicted_to_gain_more_than_the_best_are_refitted_too(monkeypatch
     X, y = data(sw.Logistic, samples=300, features=20)
     state = sw.Logistic(in_blocks(X), y).start([0])
     # As if all but the first were expected to gain very much.
-    state.outlook.promise[:] = np.where(np.arange(20) == 5, 3.0, 2.0)
+    state.expansion.predicted[:] = np.where(np.arange(20) == 5, 3.0, 2.0)
     added = np.setdiff1d(np.arange(20), [0])[:, None]
     moves = MoveList(added, np.full_like(added, NOTHING))
     assert len(state.unpruned(moves, 0.0, Budget()).to_list()) == 19
-    state.outlook.promise[:] = np.where(np.arange(20) == 5, 3.0, -2.0)
+    state.expansion.predicted[:] = np.where(np.arange(20) == 5, 3.0, -2.0)
     assert state.unpruned(moves, 0.0, Budget()).to_list().added.tolist() == [[5]]
 
 
@@ -297,17 +297,17 @@ class TestRefusals:
     chunks = da.from_array(X, chunks=(50, 4))
 
     def test_groups(self):
-        with pytest.raises(TypeError, match="groups need data in memory, got data in blocks"):
+        with pytest.raises(TypeError, match="groups need data in memory, got data in chunks"):
             sw.Logistic(self.chunks, self.y, groups=[0, 0, 1, 1])
 
     def test_several_classes(self):
-        with pytest.raises(TypeError, match="Multinomial needs data in memory, got data in blocks"):
+        with pytest.raises(TypeError, match="Multinomial needs data in memory, got data in chunks"):
             sw.Multinomial(self.chunks, self.y)
 
     @pytest.mark.parametrize("prove", [sw.certify, sw.exact])
     def test_proofs_for_many_features(self, prove, monkeypatch):
         monkeypatch.setattr(streamed_likelihood, "MOST_FITTED", 3)
-        with pytest.raises(TypeError, match="more than 3 features need data in memory, got data in blocks"):
+        with pytest.raises(TypeError, match="more than 3 features need data in memory, got data in chunks"):
             prove(sw.Logistic(self.chunks, self.y, 0.01), sw.Uniform(4, 2))
 
     def test_smoothness_of_counts(self):

@@ -1,4 +1,4 @@
-"""The contract of data in blocks of rows: work that goes to every block, and answers that add up."""
+"""The contract of data in chunks of rows: work that goes to every block, and answers that add up."""
 
 from __future__ import annotations
 

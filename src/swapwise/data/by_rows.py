@@ -1,4 +1,4 @@
-"""Data in blocks of rows, however they are stored."""
+"""Data in chunks of rows, however they are stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swapwise.data.open import open_matrix
 
 
 def by_rows(X: Any) -> ChunkedMatrix:
-    """Return data in blocks of rows: of a file that is stored by columns, a part of all columns at a time.
+    """Return data in chunks of rows: of a file that is stored by columns, a part of all columns at a time.
 
     >>> import dask.array as da
     >>> by_rows(da.ones((4, 2), chunks=2)).shape
@@ -21,5 +21,5 @@ def by_rows(X: Any) -> ChunkedMatrix:
     if isinstance(matrix, ChunkedMatrix):
         return matrix
     if not isinstance(matrix, ColumnFile):
-        raise TypeError(f"X must be data in blocks (a file, a Dask array or frame), got {type(X).__name__}")
+        raise TypeError(f"X must be data in chunks (a file, a Dask array or frame), got {type(X).__name__}")
     return ChunkedMatrix(matrix.row_blocks())

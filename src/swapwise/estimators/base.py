@@ -191,8 +191,8 @@ class SparseEstimator(BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix, or data in blocks, of shape (n_samples, n_features)
-            Data in blocks are a memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask
+        X : array-like, frame, sparse matrix, or data in chunks, of shape (n_samples, n_features)
+            Data in chunks are a memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask
             frame: they are read block by block, in few passes, and no more than a few blocks are in memory
             at a time. Linear regression takes sparse matrices (CSR, CSC) and single precision as they are,
             and makes no copy: leave X as it is while you ask for ``result_.guarantee``. Other models, and
@@ -293,14 +293,14 @@ class SparseEstimator(BaseEstimator, ABC):
         return Sample(some_rows(X, kept), target, weight[kept], None if shift is None else shift[kept])
 
     def _needs_memory(self, y: Any) -> str | None:
-        """Return what was asked for that data in blocks cannot serve, or None."""
+        """Return what was asked for that data in chunks cannot serve, or None."""
         return None if self.groups is None else "groups"
 
     def _chunks(self, X: Any, y: Any, reset: bool) -> tuple[Matrix, Any]:
-        """Return access to data in blocks, and their target."""
+        """Return access to data in chunks, and their target."""
         what = self._needs_memory(y)
         if what:
-            raise TypeError(f"{what} need data in memory, got data in blocks: give X.compute(), if that fits")
+            raise TypeError(f"{what} need data in memory, got data in chunks: give X.compute(), if that fits")
         matrix = open_chunks(self, X, reset=reset)
         return matrix, read_target(y, matrix.n_samples)
 

@@ -24,7 +24,7 @@ DISAGREEMENT = 4.0
 # Values may be off by this share of their size, and slopes at a maximum by the other of their size elsewhere.
 VALUE_TOLERANCE, FLAT = 1e-9, 1e-4
 
-# Of larger objectives, the Hessian is looked at in so many places at a time.
+# Of larger objectives, the Hessian is checked in this many places at a time.
 MOST_PLACES = 50
 
 

@@ -15,10 +15,10 @@ from swapwise.objectives.base import embed
 if TYPE_CHECKING:
     from swapwise.objectives.custom_objective import CustomObjective
 
-# L-BFGS begins anew, with no memory, where it stopped before its end.
+# L-BFGS begins again, with no memory, where it stopped before its end.
 MOST_NEWTON_STEPS, LBFGS_STEPS, LBFGS_STARTS = 100, 500, 3
 
-# A Newton step that promises less than this, relative to the values at play, is the last one: what is left
+# A Newton step predicted to gain less than this, relative to the value, is the last one: what is left
 # after it is smaller by orders of magnitude.
 LAST_RISE = 1e-15
 
@@ -30,7 +30,7 @@ LONGEST_STEP = 100.0
 # (as in the tails of a Huber loss), and L-BFGS, which learns on its way, is faster.
 SHORTEST_SHARE = 1 / 64
 
-# A fit whose slope promises more than this, relative to the values at play, did not come to its end.
+# A fit whose slope predicts a larger gain than this, relative to the value, did not converge.
 CONVERGED_SLOPE = 1e-5
 
 # Coefficients beyond this are on their way to infinity.
@@ -59,12 +59,12 @@ class Climb:
 
     @property
     def size(self) -> float:
-        """The size of the values at play."""
+        """The size of the values that gains are compared with."""
         return max(abs(self.value), self.objective.scale)
 
     @property
     def converged(self) -> bool:
-        """Whether the slope promises next to nothing, or is rounding of what it was at zero."""
+        """Whether the slope predicts next to no gain, or is rounding of what it was at zero."""
         slope, reach = np.abs(self.slope), max(1.0, float(np.abs(self.point).max()))
         steepest = float(np.abs(self.objective._slope_at_zero).max())
         return bool(slope.sum() * reach <= CONVERGED_SLOPE * self.size or slope.max() <= SUM * steepest)
@@ -93,7 +93,7 @@ class Climb:
         return False
 
     def _ascend(self, step: FloatArray, rise: float) -> bool:
-        """Shorten a step until u rises by a fair part of what it promises; return whether it does."""
+        """Shorten a step until u rises by a fair part of what is predicted; return whether it does."""
         length = 1.0
         while length >= SHORTEST_SHARE:
             ahead = self.point + length * step
@@ -119,7 +119,7 @@ class Climb:
             self._keep_if_better(point.copy(), value, slope)
             return (base - value) / unit, -slope / unit
 
-        # To the end, until values change no more; a long memory saves evaluations, which are what is dear.
+        # To the end, until values change no more; a long memory saves evaluations, which are what costs.
         options = {"maxiter": LBFGS_STEPS, "maxcor": 50, "ftol": 0.0, "gtol": 1e-10}
         for _ in range(LBFGS_STARTS):
             minimize(fall, self.point, jac=True, method="L-BFGS-B", options=options)

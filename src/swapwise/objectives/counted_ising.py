@@ -22,7 +22,7 @@ MOST_NEIGHBOURS = 6
 class CountedIsing(StreamedIsing):
     """An :class:`IsingPseudoLikelihood` of -1 and +1, which is what that returns for many samples.
 
-    Graphs of small degree are fitted from counts, as of data in blocks; others, and proofs, from the samples.
+    Graphs of small degree are fitted from counts, as of data in chunks; others, and proofs, from the samples.
 
     >>> spins = np.where(np.arange(6000).reshape(3000, 2) % 5 < 2, 1.0, -1.0)
     >>> type(IsingPseudoLikelihood(spins)).__name__

@@ -152,16 +152,16 @@ class GeneralizedLinearState(SparseState):
         elements, row = np.unique(added, return_inverse=True)
         additions = AdditionBounds(self.objective, self.support, self._theta[:, 0], elements)
         loses = dropped != NOTHING
-        expected = additions.promise[row]
+        expected = additions.predicted[row]
         expected[loses] = self._expected(additions, row[loses], dropped[loses])
         best_first = np.argsort(-expected, kind="stable")[:FIRST_REFITS]
         refits.refit(best_first[expected[best_first] > least])
         additions.tighten(refits.least)
-        unpruned = additions.most[row] >= refits.least
+        unpruned = additions.bound[row] >= refits.least
         free = np.flatnonzero(unpruned & ~loses)
-        refits.run(free, additions.promise[row[free]], additions.most[row[free]])
+        refits.run(free, additions.predicted[row[free]], additions.bound[row[free]])
         for gone in np.unique(dropped[unpruned & loses]):
-            rows = np.flatnonzero(unpruned & (dropped == gone) & (additions.most[row] >= refits.least))
+            rows = np.flatnonzero(unpruned & (dropped == gone) & (additions.bound[row] >= refits.least))
             self._refit_without(int(gone), rows, added[rows], refits)
         return listed.take(np.array(sorted(refits.done), dtype=np.intp))
 
@@ -187,7 +187,7 @@ class GeneralizedLinearState(SparseState):
         lost = value - self.value
         additions = AdditionBounds(self.objective, rest, theta[:, 0], added)
         additions.tighten(refits.least - lost)
-        refits.run(rows, additions.promise + lost, additions.most + lost)
+        refits.run(rows, additions.predicted + lost, additions.bound + lost)
 
 
 class BoundedRefits:

@@ -61,7 +61,7 @@ class IsingPseudoLikelihood(SparseObjective):
     Parameters
     ----------
     spins : array-like of shape (n_samples, n_vertices)
-        Variables of two values, -1 and +1; other real numbers are taken as they are. Data in blocks (a
+        Variables of two values, -1 and +1; other real numbers are taken as they are. Data in chunks (a
         memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) may hold 0 and 1, or booleans,
         too, and no other numbers; they are read in few passes, see :class:`StreamedIsing`.
     ridge : float
@@ -86,7 +86,7 @@ class IsingPseudoLikelihood(SparseObjective):
     """
 
     def __new__(cls, spins: Any = None, *_: Any, **__: Any) -> Self:
-        """Return an objective that counts patterns, if the data come in blocks or are many."""
+        """Return an objective that counts patterns, if the data come in chunks or are many."""
         kind: type[Any] = cls
         if cls is IsingPseudoLikelihood and spins is not None:
             kind = kind_for(spins)

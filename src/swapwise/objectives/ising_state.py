@@ -15,21 +15,21 @@ from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude
 from swapwise.objectives.ising import IsingPseudoLikelihood
 
-# A part of several drops is refitted, to bound the moves that drop more, if so many of them share it.
+# A part of several drops is refitted, to bound the moves that drop more, if at least this many share it.
 SHARED_BY = 3
 
 # Bounds are refits themselves. Those that converged are right to 1e-12 of the values, even in separable data,
 # and ties are as near. What is below the incumbent by less than this is not pruned.
 ROOM = 1e-9
 
-# How many gains are remembered at the most: some hundred megabytes.
+# At most this many gains are remembered: some hundred megabytes.
 MOST_REMEMBERED = 1_000_000
 
 Key = tuple[int, ...]
 
 
 class Scored(NamedTuple):
-    """The gain of a move as it was computed, and what it is at the most."""
+    """The gain of a move as it was computed, and an upper bound on it."""
 
     gain: float
     bound: float

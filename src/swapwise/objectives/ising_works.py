@@ -1,4 +1,4 @@
-"""The sums over spins in blocks that an Ising model needs."""
+"""The sums over spins in chunks that an Ising model needs."""
 
 from __future__ import annotations
 

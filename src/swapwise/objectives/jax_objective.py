@@ -73,7 +73,7 @@ class JaxFunction:
         """Return the Hessian for some elements.
 
         Only for these: with 500 samples of 1000 features, a block of 10 takes half a millisecond and the
-        whole 25. It is as dear as three products with a vector, so that conjugate gradients would not pay.
+        whole 25. It costs as much as three products with a vector, so that conjugate gradients would not pay.
         Every size takes a fifth of a second to compile, so there are few: the powers of two.
         """
         size = SMALLEST_BLOCK

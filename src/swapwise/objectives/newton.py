@@ -62,10 +62,10 @@ def climb(
     for _ in range(max_steps):
         slope = sums.gradient - ridge * theta
         step, missed = _definite_solution(sums.hessian + np.diag(ridge), slope)
-        promise = float(step @ slope)
-        if not promise > 0:
+        decrement = float(step @ slope)
+        if not decrement > 0:
             return Fit(value, theta, not slope.any(), late)  # a slope without curvature leads nowhere
-        if promise < tol:
+        if decrement < tol:
             # Below what values can show, but not below what coefficients can: no need to look at the data.
             # Where nothing curves but the penalty, it leads far back, and is not taken.
             is_short = np.abs(step).max() <= LONGEST_LAST_STEP * np.abs(theta).max()
@@ -74,12 +74,12 @@ def climb(
         for _ in range(HALVINGS):
             ahead = yield Ask(theta + length * step, step)
             reached = ahead.value - _penalty(ridge, theta + length * step)
-            if reached >= value + ARMIJO * length * promise:
+            if reached >= value + ARMIJO * length * decrement:
                 break
             length /= 2
         if not reached > value:  # nothing is left but rounding
-            return Fit(value, theta, max(promise, missed) < UNCONVERGED * tol, late)
-        if promise < LATE * tol:
+            return Fit(value, theta, max(decrement, missed) < UNCONVERGED * tol, late)
+        if decrement < LATE * tol:
             late = max(late, length * ahead.reach)
         theta, value, sums = theta + length * step, reached, ahead
     return Fit(value, theta, False, late)

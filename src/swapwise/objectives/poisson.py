@@ -23,8 +23,8 @@ class Poisson(GeneralizedLinear):
 
     Parameters
     ----------
-    X : array-like, or data in blocks, of shape (n_samples, n_features)
-        Data in blocks are a memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask
+    X : array-like, or data in chunks, of shape (n_samples, n_features)
+        Data in chunks are a memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask
         frame: they are read block by block, in few passes. The last round of a search is then a check by the
         second-order model and not a proof; see :class:`StreamedLikelihood`.
     y : array-like of shape (n_samples,)

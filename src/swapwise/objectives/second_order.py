@@ -35,7 +35,7 @@ ROUNDED_DIRECTION = 1e-13
 class AdditionBounds:
     """The second-order model of adding any of some columns to a fit, and how far it can be off.
 
-    ``promise`` is what the model expects of each, ``most`` what none exceeds; both relative to the value of
+    ``predicted`` is what the model expects of each, ``bound`` what none exceeds; both relative to the value of
     the fit. Where the model says nothing, they are 0 and infinity.
 
     Every concave log-likelihood has a dual. For a set S and any outcome q that the model could predict,
@@ -71,8 +71,8 @@ class AdditionBounds:
         self._slope, self._curve = slope[0], curve[0, 0]
         self._gradient = self._chosen @ self._slope - ridge * theta
         self.inverse = self._inverted(ridge)
-        self.promise = np.zeros(len(elements))
-        self.most = np.full(len(elements), np.inf)
+        self.predicted = np.zeros(len(elements))
+        self.bound = np.full(len(elements), np.inf)
         if self.inverse is not None:
             self._model(self.inverse)
 
@@ -105,7 +105,7 @@ class AdditionBounds:
         self._step = inverse @ self._gradient
         missing = float(self._gradient @ self._step)
         self._reach = float(np.abs(self._step @ self._chosen).max(initial=0.0))
-        self.promise = np.where(self._clear, missing + self.slope**2 / self.left, missing) / 2
+        self.predicted = np.where(self._clear, missing + self.slope**2 / self.left, missing) / 2
         longest = np.sqrt((self._chosen**2).sum(axis=0).max(initial=0.0))
         explained = np.minimum(
             np.abs(self.coupling) @ self._height, np.linalg.norm(self.coupling, axis=1) * longest
@@ -124,19 +124,19 @@ class AdditionBounds:
         if self.objective.curvature_is == "hessian":  # the model is exact
             zeta = np.zeros(len(rows))
         bounded = rows[self._clear[rows] & (zeta < 1)]
-        self.most[bounded] = self.promise[bounded] / (1.0 - zeta[self._clear[rows] & (zeta < 1)])
+        self.bound[bounded] = self.predicted[bounded] / (1.0 - zeta[self._clear[rows] & (zeta < 1)])
 
     def tighten(self, floor: float) -> None:
         """Look closer at those that only a crude bound keeps above the floor."""
         if self.inverse is None or self.objective.curvature_is == "hessian":
             return
-        unclear = np.flatnonzero((self.most >= floor) & (self.promise < floor) & self._clear)
+        unclear = np.flatnonzero((self.bound >= floor) & (self.predicted < floor) & self._clear)
         rows = max(1, BLOCK_ENTRIES // self.objective.n_samples)
         for begin in range(0, len(unclear), rows):
             part = unclear[begin : begin + rows]
             rest = self.objective.columns[self.elements[part]] - self.coupling[part] @ self._chosen
             self._bound(part, np.maximum(rest.max(axis=1), -rest.min(axis=1)))
-            still = self.most[part] >= floor
+            still = self.bound[part] >= floor
             self._diverge(part[still], rest[still])
 
     def _diverge(self, rows: IndexArray, rest: FloatArray) -> None:
@@ -148,7 +148,7 @@ class AdditionBounds:
         if objective.ridge > 0:
             others = (self._step - coef * self.coupling[rows])[:, : self._penalised]
             rise += objective.ridge * (coef[:, 0] ** 2 + (others**2).sum(axis=1)) / 2
-        self.most[rows] = np.minimum(self.most[rows], rise)
+        self.bound[rows] = np.minimum(self.bound[rows], rise)
 
 
 class SecondOrderModel:
@@ -164,7 +164,7 @@ class SecondOrderModel:
         The same of the parameters of the fit with each other, with the ridge.
 
     >>> model = SecondOrderModel(np.array([0.0, 2.0]), np.ones(2), np.array([[1.0, 0.6]]), np.eye(1))
-    >>> model.left.round(6), model.promise.round(6)  # 0.8² is left of the other column
+    >>> model.left.round(6), model.predicted.round(6)  # 0.8² is left of the other column
     (array([1.0e-06, 6.4e-01]), array([0.   , 3.125]))
     """
 
@@ -184,7 +184,7 @@ class SecondOrderModel:
         #: The fit is at its maximum: its own slopes are zero, and change nothing here
         self.slope = gradient
         #: What the addition of each element gains, with all other coefficients free to follow
-        self.promise = gradient**2 / self.left / 2
+        self.predicted = gradient**2 / self.left / 2
 
 
 class WeightedCrossProducts(NamedTuple):

@@ -23,23 +23,23 @@ from swapwise.objectives.ising_works import Neighbourhood, Patterns, Pulls
 # The patterns of a neighbourhood are numbers of 63 bits.
 MOST_NEIGHBOURS = 62
 
-# So many neighbourhoods are remembered at the most, unless more are asked for at once.
+# At most this many neighbourhoods are remembered, unless more are asked for at once.
 MOST_REMEMBERED = 100_000
 
-# So many sums of columns are kept at the most: some hundred megabytes.
+# At most this many sums of columns are kept: some hundred megabytes.
 MOST_SUMS = 1 << 24
 
-# What so many edges would make of the graph is counted along with what is asked for.
+# What this many edges would make of the graph is counted along with what is asked for.
 READ_AHEAD = 8
 
-# Moves are scored with one pass for so many of them.
+# One pass scores this many moves.
 MOVES_A_PASS = 10_000
 
 EXPECTED = "must hold 0 and 1, booleans, or -1 and +1, the same for all columns"
 
 
 class StreamedIsing(IsingPseudoLikelihood):
-    """An :class:`IsingPseudoLikelihood` of data in blocks, which is what that returns for them.
+    """An :class:`IsingPseudoLikelihood` of data in chunks, which is what that returns for them.
 
     What a vertex adds to the likelihood depends on its own spin and on those of its neighbours: with three
     neighbours, on how often each of 16 patterns was seen. Counting them takes one pass over the data, for all
@@ -138,7 +138,7 @@ class StreamedIsing(IsingPseudoLikelihood):
             }
 
     def _n_sums(self, places: Iterable[Neighbourhood]) -> int:
-        """Return how many sums of columns there are at the most."""
+        """Return an upper bound on the number of sums of columns."""
         return sum(min(1 << len(place), self.n_samples) for place in places) * self.n_vertices
 
     def _likely(self, supports: Iterable[IndexArray]) -> list[Neighbourhood]:
@@ -157,7 +157,7 @@ class StreamedIsing(IsingPseudoLikelihood):
         most = max(unknown, key=len)
         if len(most) - 1 > MOST_NEIGHBOURS:
             raise ValueError(
-                f"data in blocks must have at most {MOST_NEIGHBOURS} neighbours a vertex, got "
+                f"data in chunks must have at most {MOST_NEIGHBOURS} neighbours a vertex, got "
                 f"{len(most) - 1} at vertex {most[0]}"
             )
         found = self._fold(Patterns(unknown, with_sums))

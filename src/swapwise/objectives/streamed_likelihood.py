@@ -57,7 +57,7 @@ class _Point(NamedTuple):
 
 
 class StreamedLikelihood(GeneralizedLinear):
-    """A generalised linear model on data in blocks of rows; target, weights and offset are in memory.
+    """A generalised linear model on data in chunks of rows; target, weights and offset are in memory.
 
     Newton's method asks for a value, a gradient and a Hessian of few numbers: sums over the samples, which
     are worked out block by block, wherever the blocks are. Refits of several sets look at the data together,
@@ -66,8 +66,8 @@ class StreamedLikelihood(GeneralizedLinear):
 
     What differs from data in memory is the last word of a search. In memory, bounds by duality say which
     moves cannot be the best, and the best is found for certain. Here the second-order model around the fit
-    says which moves promise most; those are refitted, and more for as long as others promise more than the
-    best of them gains. So the last round of a search is a check and not a proof.
+    predicts what moves gain; the best are refitted, and more for as long as others are predicted to gain more
+    than the best of them gains. So the last round of a search is a check and not a proof.
 
     >>> import dask.array as da
     >>> import swapwise as sw
@@ -87,7 +87,7 @@ class StreamedLikelihood(GeneralizedLinear):
     def _open(X: Any, groups: Iterable[Hashable] | None) -> tuple[Any, int]:
         if groups is not None:
             raise TypeError(
-                "groups need data in memory, got data in blocks: leave groups out, or give X as an array"
+                "groups need data in memory, got data in chunks: leave groups out, or give X as an array"
             )
         opened = X if isinstance(X, StreamedDesign) else by_rows(X)
         return opened, opened.n_samples
@@ -220,10 +220,10 @@ class StreamedLikelihood(GeneralizedLinear):
         gram = products.of(np.searchsorted(used, elements), 1.0).gram
         return gram + np.diag(self._ridges[elements])
 
-    def outlook(self, support: IndexArray, theta: FloatArray) -> SecondOrderModel:
+    def expansion(self, support: IndexArray, theta: FloatArray) -> SecondOrderModel:
         """Return slope and curvature at a fit along all columns: one pass over the data."""
         if not len(support) and self.fit_intercept and not np.ptp(self.offset):
-            return self._first_outlook()
+            return self._first_expansion()
         every, size = np.arange(self.n), len(support)
         trial = Trial(self._scaled(support, every), theta, np.zeros_like(theta))
         products, squares, totals = self._held.fold_all(
@@ -239,7 +239,7 @@ class StreamedLikelihood(GeneralizedLinear):
         hessian = hessian + np.diag(self._penalties(support))
         return SecondOrderModel(products[-1], squares * self._factor**2 + self.ridge, products[:-1], hessian)
 
-    def _first_outlook(self) -> SecondOrderModel:
+    def _first_expansion(self) -> SecondOrderModel:
         """Return slope and curvature at the intercept alone, from the first look at the data.
 
         All samples are predicted alike there: what they curve by is one number for all, and what is left of
@@ -303,7 +303,7 @@ class StreamedLikelihood(GeneralizedLinear):
         """Return what f(support) does not exceed, for certificates; refuse it for very many columns."""
         if support is not None and len(support) > MOST_FITTED:
             raise TypeError(
-                f"proofs for more than {MOST_FITTED} features need data in memory, got data in blocks and "
+                f"proofs for more than {MOST_FITTED} features need data in memory, got data in chunks and "
                 f"{len(support)} features: read the columns that matter, and give X as an array"
             )
         return super().upper_bound(support, clock)

@@ -1,4 +1,4 @@
-"""A set on its way through a generalised linear model on data in blocks: refits look at the data together."""
+"""A set on its way through a generalised linear model on data in chunks: refits look at the data together."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.second_order import SecondOrderModel
 from swapwise.objectives.streamed_likelihood import Start, StreamedLikelihood
 
-# So many of the moves that promise most are refitted in any case: together they cost little more than one.
+# This many of the moves with the largest predicted gains are refitted in any case: together they cost little
+# more than one.
 FIRST_REFITS = 16
 
-# So many refits look at the data together at the most.
+# At most this many refits share a pass over the data.
 AT_ONCE = 256
 
 
@@ -24,11 +25,11 @@ class StreamedLikelihoodState(GeneralizedLinearState):
     """The parameters of a fit, from which moves are refitted together."""
 
     objective: StreamedLikelihood
-    _outlook: SecondOrderModel | None
+    _expansion: SecondOrderModel | None
 
     def _settle(self, support: IndexArray) -> None:
         super()._settle(support)
-        self._outlook = None
+        self._expansion = None
 
     @property
     def theta(self) -> FloatArray:
@@ -36,22 +37,22 @@ class StreamedLikelihoodState(GeneralizedLinearState):
         return self._theta[:, 0]
 
     @property
-    def outlook(self) -> SecondOrderModel:
+    def expansion(self) -> SecondOrderModel:
         """What the second-order model expects of every element: one pass over the data, if it is new."""
-        if self._outlook is None:
-            self._outlook = self.objective.outlook(self.support, self.theta)
-        return self._outlook
+        if self._expansion is None:
+            self._expansion = self.objective.expansion(self.support, self.theta)
+        return self._expansion
 
     @property
     def gradient(self) -> FloatArray:
         """The gradient of ``u`` at the coefficients; zero on the support."""
-        gradient = self.outlook.gradient.copy()
+        gradient = self.expansion.gradient.copy()
         gradient[self.support] = 0.0
         return gradient
 
     def screening_scores(self) -> FloatArray:
         """Return what a Newton step in each element's own coefficient is predicted to gain."""
-        squares = self.outlook.squares
+        squares = self.expansion.squares
         return np.divide(gradient_norms2(self), 2 * squares, out=np.zeros(len(squares)), where=squares > 0)
 
     def model(self, elements: IndexArray) -> LeastSquares | None:
@@ -91,8 +92,8 @@ class StreamedLikelihoodState(GeneralizedLinearState):
         if dropped is None or len(listed) <= FIRST_REFITS or (added == NOTHING).any():
             return moves
         loses = dropped != NOTHING
-        expected = self.outlook.promise[added]
-        expected[loses] = self._expected(self.outlook, added[loses], dropped[loses])
+        expected = self.expansion.predicted[added]
+        expected[loses] = self._expected(self.expansion, added[loses], dropped[loses])
         refits = BoundedRefits(self, listed, least, budget)
         best_first = np.argsort(-expected, kind="stable")
         refits.refit(best_first[:FIRST_REFITS])

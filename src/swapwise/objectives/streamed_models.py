@@ -1,4 +1,4 @@
-"""Which kinds of generalised linear models there are for data in blocks."""
+"""Which kinds of generalised linear models there are for data in chunks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from swapwise.objectives.streamed_likelihood import StreamedLikelihood
 
 
 class StreamedLogistic(Logistic, StreamedLikelihood):
-    """What ``Logistic`` is on data in blocks; see :class:`StreamedLikelihood`."""
+    """What ``Logistic`` is on data in chunks; see :class:`StreamedLikelihood`."""
 
 
 class StreamedPoisson(Poisson, StreamedLikelihood):
-    """What ``Poisson`` is on data in blocks; see :class:`StreamedLikelihood`."""
+    """What ``Poisson`` is on data in chunks; see :class:`StreamedLikelihood`."""
 
 
 def streamed_kind(kind: type[Any]) -> type[Any]:
-    """Return what a model is on data in blocks.
+    """Return what a model is on data in chunks.
 
     >>> streamed_kind(Poisson).__name__
     'StreamedPoisson'
@@ -29,4 +29,4 @@ def streamed_kind(kind: type[Any]) -> type[Any]:
         return StreamedLogistic
     if kind is Poisson:
         return StreamedPoisson
-    raise TypeError(f"{kind.__name__} needs data in memory, got data in blocks: give X as an array")
+    raise TypeError(f"{kind.__name__} needs data in memory, got data in chunks: give X as an array")

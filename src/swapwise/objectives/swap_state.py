@@ -53,7 +53,7 @@ class SwapState(State):
         gains = np.full(grid.shape, -np.inf)
         free = np.flatnonzero(grid.free)
         gains[free, -1] = self._additions(free)
-        # Overlaps are the dear part: none is needed for an element that can be added with no drop.
+        # Overlaps are the expensive part: none is needed for an element that can be added with no drop.
         bound = np.flatnonzero(useful[:, :-1].any(axis=1))
         if bound.size:
             additions, losses = self._additions(bound), self._losses(grid.drops)
