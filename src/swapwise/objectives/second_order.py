@@ -35,8 +35,8 @@ ROUNDED_DIRECTION = 1e-13
 class AdditionBounds:
     """The second-order model of adding any of some columns to a fit, and how far it can be off.
 
-    ``predicted`` is what the model expects of each, ``bound`` what none exceeds; both relative to the value of
-    the fit. Where the model says nothing, they are 0 and infinity.
+    ``predicted`` is what the model expects of each, ``bound`` what none exceeds; both relative to the value
+    of the fit. Where the model says nothing, they are 0 and infinity.
 
     Every concave log-likelihood has a dual. For a set S and any outcome q that the model could predict,
 
