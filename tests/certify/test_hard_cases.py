@@ -12,7 +12,7 @@ from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Perspective
 from swapwise.certify.root import diagonal_shift
 from swapwise.objectives.base import embed
-from swapwise.search import run
+from swapwise.search import loop
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:UserWarning")
 
@@ -101,15 +101,15 @@ def test_a_submodular_function_has_a_finite_bound_in_no_time():
 
 def interrupt_first_search(monkeypatch):
     """Let the next local search be interrupted, and those after it not; return the list of their calls."""
-    climb, calls = run.climb, []
+    run, calls = loop.run, []
 
     def interrupted(*arguments, **options):
         calls.append(None)
         if len(calls) == 1:
             raise KeyboardInterrupt
-        return climb(*arguments, **options)
+        return run(*arguments, **options)
 
-    monkeypatch.setattr(run, "climb", interrupted)
+    monkeypatch.setattr(loop, "run", interrupted)
     return calls
 
 

@@ -58,7 +58,7 @@ def check_promise(objective, constraint, method, best, **options):
     if not promise.in_expectation:
         assert result.value >= promise.ratio * best - 1e-9, f"{promise} of {best} by {method}, {options}"
     if promise.max_iterations is not None:
-        assert result.n_iter <= promise.max_iterations
+        assert result.strategies[-1].n_moves <= promise.max_iterations  # of the method itself
     return promise
 
 

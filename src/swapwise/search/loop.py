@@ -170,6 +170,7 @@ def take_kept(objective: SetFunction, trace: Trace, budget: Budget) -> None:
 def ending_at(steps: Sequence[Step], value: float) -> list[Step]:
     """Return the steps of a compiled run, whose values are sums of gains, with the value where they end.
 
+    >>> from swapwise.moves import Move
     >>> ending_at([Step(Move(added=(0,)), 0.5), Step(Move(added=(1,)), 0.75 + 1e-12)], 0.75)[-1].value
     0.75
     """
