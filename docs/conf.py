@@ -150,27 +150,18 @@ def name_the_aliases(
     return plain[0], plain[1]
 
 
-# What the reference has though it has no name in ``swapwise`` itself.
-BY_HOME = {"StrategyRun": "swapwise.search.result.StrategyRun"}
-
-
 def find_by_home(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Node
 ) -> nodes.Node | None:
-    """Find a public function by the module that it is written in, as Sphinx finds classes by itself.
-
-    And the other way round, what is in the reference but has no name in ``swapwise`` itself.
-    """
+    """Find a public function by the module that it is written in, as Sphinx finds classes by itself."""
     target = str(node["reftarget"])
     name = target.rpartition(".")[2]
-    if name in BY_HOME:
-        home = BY_HOME[name]
-    elif target.startswith("swapwise.") and name in swapwise.__all__:
-        home = f"swapwise.{name}"
-    else:
+    if not (target.startswith("swapwise.") and name in swapwise.__all__):
         return None
     python = env.domains["py"]
-    return python.resolve_xref(env, node["refdoc"], app.builder, "obj", home, node, content)
+    return python.resolve_xref(
+        env, node["refdoc"], app.builder, "obj", f"swapwise.{name}", node, content
+    )
 
 
 def link_within_the_site(app: Sphinx, docname: str, source: list[str]) -> None:

@@ -33,7 +33,7 @@ from swapwise.objectives.linear import Linear
 from swapwise.objectives.logistic import Logistic
 from swapwise.objectives.multinomial import Multinomial
 from swapwise.objectives.poisson import Poisson
-from swapwise.search.result import Event, SearchResult, Status
+from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 from swapwise.search.rules import NonOblivious, Oblivious, SemiOblivious
 from swapwise.theory.constants import Constant, RestrictedConstants, restricted_constants
 from swapwise.theory.guarantees import Guarantee, guarantee
@@ -123,6 +123,7 @@ __all__ = [
     "SparseState",
     "State",
     "Status",
+    "StrategyRun",
     "SwapGrid",
     "Transversal",
     "Uniform",

@@ -50,6 +50,16 @@ class Clock:
         if self.is_over:
             raise OutOfTime
 
+    def after(self, seconds: float) -> Clock:
+        """Return a clock with as much time left, on which this many seconds have passed already.
+
+        >>> Clock().after(5.0).seconds() >= 5.0
+        True
+        """
+        later = Clock(None if self._limit is None else self.left() + seconds)
+        later._begin -= seconds
+        return later
+
     def share(self, part: float) -> Clock:
         """Return a clock that ends after a part of the time that is left.
 

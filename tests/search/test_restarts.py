@@ -137,7 +137,7 @@ def test_the_record_leads_over_every_answer_that_was_the_best():
     found = best_of_searches(objective, sw.Uniform(30, 4), n_restarts=20).best
     check_record(found, objective)
     assert "restart" in {event.strategy for event in found.history}
-    assert found.method == "oblivious, restarts"
+    assert found.method == "oblivious, restart"
 
 
 def watched(monkeypatch, change):

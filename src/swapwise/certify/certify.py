@@ -95,7 +95,7 @@ def certify(
     if isinstance(objective, SparseObjective) and prover.by_values_only and not proven:
         warn(
             f"no strong-concavity bound is known for {objective!r}, so only values bound it; a ridge would "
-            "help, or for an objective of your own, hessian_diagonal_bound() or strong_concavity(t)"
+            "help, or for an objective of your own, strong_concavity(t)"
         )
     return certificate
 
@@ -171,8 +171,8 @@ def exact(
         n_evaluations=first.n_evaluations,
         seconds=clock.seconds(),
         history=history,
-        method="exact",
-        strategies=[*first.strategies, StrategyRun("branch and bound", n_moves, tree.value, seconds)],
+        method=f"{first.method}, exact",
+        strategies=[*first.strategies, StrategyRun("exact", n_moves, tree.value, seconds)],
         certificate=certificate,
         _guarantee=partial(Guarantee, 1.0, "proven", certificate.kind) if certificate.optimal else None,
     )
@@ -185,9 +185,7 @@ def _extended(first: SearchResult, support: IndexArray, value: float, seconds: f
     move = move_between(first.support, support)
     if not (move.added or move.dropped):
         return first.history
-    event = Event(
-        first.n_iter + 1, move.added, move.dropped, support.copy(), value, seconds, "branch and bound"
-    )
+    event = Event(first.n_iter + 1, move.added, move.dropped, support.copy(), value, seconds, "exact")
     return [*first.history, event]
 
 

@@ -98,12 +98,14 @@ class Limits:
         first = self._partition(features, left_out)
         group_of = dict(zip(features, map(str, first.element_labels), strict=True))
         _require_room(forced, group_of, self.per_group or 1, "--per-group")
-        limited = first if self.size is None else first.truncate(self.size)
         if self.and_groups is None:
-            return limited, group_of
+            return (first if self.size is None else first.truncate(self.size)), group_of
         other_group_of, most = read_groups(self.and_groups, features, left_out), self.and_per_group or 1
         _require_room(forced, other_group_of, most, "--and-per-group")
-        return Intersection(limited, Partition(other_group_of, most)), group_of
+        parts = [first, Partition(other_group_of, most)]
+        if self.size is not None:  # a part of its own: moves under a truncated partition are far more
+            return Intersection(*parts, Uniform(len(features), self.size)), group_of
+        return Intersection(*parts), group_of
 
     def _require_size(self, n_features: int, n_forced: int) -> None:
         if self.size is None:

@@ -104,6 +104,8 @@ def searched(
 ) -> Searches:
     """Search as planned, with an estimator's restarts and limits; ``first`` was searched already."""
     rng, clock = as_generator(estimator.random_state), Clock(as_time_limit(estimator.time_limit))
+    if first is not None:
+        clock = clock.after(first.seconds)
     models = plan.models(objective, constraint)
     with progress_bar(plan.method, plan.max_iter) if progress else nullcontext() as show:
         observers = [] if show is None else [show]
@@ -378,7 +380,7 @@ class SparseEstimator(BaseEstimator, ABC):
         """Make an answer that of the estimator."""
         self.constraint_ = constraint
         self.result_ = found.best
-        self.n_iter_ = found.best.n_iter + 1  # the last round found no better move
+        self.n_iter_ = max(1, found.best.n_iter)  # scikit-learn asks for at least one
         self.support_ = elements.features(found.best.support)
         self.selection_frequency_ = found.frequency[elements.of_feature]
         self.coef_, self.intercept_ = self._coefficients(task, found.best)

@@ -276,9 +276,8 @@ class CrossValidated(SparseEstimator):
         try:
             with unwarned(), plain_interrupts():  # the path has said what there is to say
                 again = self._copy(random_state=seed)
-                return again._search(
-                    objective, constraint, plan, replace(result, n_passes=passes_of(objective))
-                )
+                first = plan.with_guarantee(result, objective, constraint)
+                return again._search(objective, constraint, plan, first)
         except KeyboardInterrupt:
             return _as_it_is(result, objective)
 

@@ -164,6 +164,7 @@ class BaseIsingGraph(BaseEstimator):
         plan = planned(self, objective, self.constraint_, self._start(objective))
         searches = searched(self, objective, self.constraint_, plan, progress=self.progress)
         self.result_ = searches.best
+        self.n_iter_ = max(1, searches.best.n_iter)
         warn_if_cut_short([self.result_.status], self.time_limit, self.max_iter, "result_.status")
         chosen = self.result_.support
         self.support_: IndexArray = np.column_stack([objective.tail[chosen], objective.head[chosen]])
@@ -233,6 +234,8 @@ class IsingGraph(BaseIsingGraph):
         edges have the attribute ``weight``.
     support_ : array of shape (n_edges, 2)
         The edges, as pairs of columns.
+    n_iter_ : int
+        The number of moves on the record of ``result_``, at least 1.
     selection_frequency_ : array of shape (n_features, n_features)
         The share of the searches whose answer has the edge.
     result_ : SearchResult
@@ -280,7 +283,7 @@ class IsingGraph(BaseIsingGraph):
         fields: bool = True,
         ridge: float = 0.01,
         method: str | Pivot = "auto",
-        start: Any = "empty",
+        start: Any = "auto",
         q: int = 1,
         edges: Any = None,
         n_restarts: int = 0,

@@ -94,7 +94,7 @@ class IsingGraphCV(BaseIsingGraph):
         one_standard_error: bool = False,
         fields: bool = True,
         method: str | Pivot = "auto",
-        start: Any = "empty",
+        start: Any = "auto",
         q: int = 1,
         edges: Any = None,
         n_restarts: int = 0,

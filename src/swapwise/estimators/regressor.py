@@ -43,10 +43,8 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         function of the number of features that returns either. If both the constraint and the columns have
         names (``Partition.from_columns(df.columns)``), they are matched by name, and must be the same.
     method, start, q, max_iter, tol, time_limit, progress :
-        How to search; see :func:`swapwise.maximize`. ``start="auto"`` is ``"model"`` where that is fastest (a
-        matroid and more than 200 features, or logistic and Poisson regression without groups), ``"greedy"``
-        under other constraints on more than 200 features, and ``"empty"`` elsewhere.
-        ``time_limit`` is for all searches together.
+        How to search; see :func:`swapwise.maximize`. ``max_iter`` is for each search, ``time_limit`` for all
+        of them together.
     ridge : float, optional
         Weight of the penalty on the squared coefficients (of standardised columns, with ``standardize``): the
         ``alpha`` of scikit-learn's ``Ridge``. None is 0.
@@ -82,7 +80,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     constraint_ : IndependenceSystem
         The constraint that was searched, with what was forced in.
     n_iter_ : int
-        The rounds of that search: its moves, and the last round, which found none.
+        The number of moves on the record of that search, at least 1.
     n_features_in_ : int
     feature_names_in_ : array of str, if the columns have names
 

@@ -47,8 +47,7 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
         ``joblib.parallel_config(backend="dask")`` the workers of that cluster run them. Folds of data in
         blocks run one after the other.
     start : str or set of features
-        Where the search for the smallest size begins. ``"auto"`` is ``"model"`` where the objective has
-        second-order models, else ``"empty"``.
+        Where the search for the smallest size begins; see :func:`swapwise.maximize`.
     n_restarts : int
         How many more searches are made for the chosen size, on all data.
     max_iter, time_limit :
@@ -81,8 +80,7 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
 feature_names_in_ :
         As of :class:`SparseRegressor`, for the chosen size. Restarts may make them better than the path.
     n_iter_ : int
-        The rounds of the searches that found the path on all data: their moves, and for each the last look
-        around that ends it.
+        The number of moves on the record of ``result_``, at least 1.
 
     Examples
     --------

@@ -70,11 +70,14 @@ class Trace:
             )
             self.support = support
             self.history.append(event)
-            answers = [_wants_to_stop(observer, event) for observer in self._observers]  # all get to hear it
-            if any(answers):
-                if step.value < before:
+            stops = True  # so does an observer that raises
+            try:
+                stops = any([_wants_to_stop(observer, event) for observer in self._observers])  # noqa: C419
+            finally:
+                if stops and step.value < before:
                     del self.history[n_before:]
                     self.support = begin
+            if stops:
                 return True
         return False
 

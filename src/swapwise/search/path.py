@@ -160,13 +160,13 @@ class _Walk:
             return {}
         if self._by_models:
             return {place: self._modelled(place) for place in places}
-        grown = [event for event in self._search_from_nothing(places[0]) if not event.dropped]
+        history = self._search_from_nothing(places[0])
         starts = {}
         for place in places:
             fits = self._constraints[place]._is_independent
-            last = max((number for number, event in enumerate(grown) if fits(event.support)), default=None)
-            if last is not None:
-                starts[place] = grown[: last + 1]
+            grown = [event.n_iter for event in history if not event.dropped and fits(event.support)]
+            if grown:
+                starts[place] = history[: grown[-1]]
         return starts
 
     def _forward(self, fresh_starts: dict[int, list[Event]]) -> bool:
@@ -200,7 +200,7 @@ class _Walk:
         constraint = self._constraints[place]
         trace = Trace(constraint.forced)
         models = replace(self._plan, start="model").models(self._objective, constraint)
-        budget = Budget(self._clock)
+        budget = Budget(self._clock, self._plan.max_iter)
         try:
             run(models, self._objective.start(constraint.forced), trace, budget)
         except OutOfTime:
@@ -248,9 +248,12 @@ class _Walk:
         self._under_way = place, trace
         budget = Budget(self._clock)
         try:
-            run(starts, self._state, trace, budget)
+            main = plan.main(self._objective, constraint, rng)
+            if plan.start_is_given:  # its moves do not count
+                run(starts, self._state, trace, budget)
+                starts = ()
             budget.moves = plan.max_iter
-            status = run([plan.main(self._objective, constraint, rng)], self._state, trace, budget)
+            status = run([*starts, main], self._state, trace, budget)
         except OutOfTime:
             status, self._out_of_time = Status.TIME_LIMIT, True
             take_kept(self._objective, trace, budget)
@@ -291,7 +294,7 @@ class _Walk:
     def _result(self, answer: _Answer, constraint: IndependenceSystem) -> SearchResult:
         trace = Trace(answer.support, history=answer.history)
         seconds, evaluated = self._clock.seconds(), self._state.n_evaluations
-        method = self._plan.method if self._plan.rule is None else f"path, {self._plan.method}"
+        method = "path" if self._plan.rule is not None else self._plan.method
         trace.strategies.append(StrategyRun(method, len(trace.history), answer.value, seconds))
         return result_of(self._objective, constraint, trace, answer.status, method, evaluated, seconds)
 

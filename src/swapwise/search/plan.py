@@ -47,8 +47,9 @@ OTHERS = ("greedy", "random-residual-greedy", "modular", "random", "exhaustive")
 METHODS = ("auto", *PIVOTS, *OTHERS)
 STARTS = ("auto", "empty", "arbitrary", "greedy", "modular", "best-singleton", "relaxation", "model")
 
-# Up to this many elements, all of them are looked at in every round: working sets would save nothing.
-SMALL = 200
+# Up to this many elements, all of them are looked at in every round: working sets would save nothing. Where
+# there is no compiled search of a working set, that takes more elements.
+SMALL, SMALL_UNLESS_LAMINAR = 200, 2000
 
 # A graph of more pairs than this is searched by gradients: exact gains take a refit per pair. That is
 # hundreds of times faster, and usually ends within a percent of what the semi-oblivious rule finds.
@@ -93,11 +94,10 @@ class Plan:
         """Search as planned, with ``models`` in place of the planned ones if they are given."""
         if models is None:
             models = self.models(objective, constraint)
-        starts, strategies = self.starts(objective, constraint), [self.main(objective, constraint, rng)]
-        if self.start_is_given:
-            starts = [*starts, *models]
-        else:
-            strategies = [*models, *strategies]
+        starts = [*self.starts(objective, constraint), *models]
+        strategies = [self.main(objective, constraint, rng)]
+        if not self.start_is_given:
+            starts, strategies = [], [*starts, *strategies]
         result = search(
             objective,
             constraint,
@@ -270,16 +270,23 @@ def _start_of(
         return "best-singleton"  # the geometric rule says nothing at the value 0
     if start == "model" and not has_model(objective):
         raise TypeError(
-            f"start='model' needs second-order models, as sw.LeastSquares and sw.Logistic have, and "
-            f"{type(objective).__name__} has none; start='greedy' works here"
+            "start='model' needs second-order models, as sw.LeastSquares, sw.Logistic and sw.Poisson have; "
+            f"{type(objective).__name__} has none. start='greedy' works here"
         )
     if start != "auto":
         return start
-    if has_model(objective) and (objective.n > SMALL or not isinstance(objective, LeastSquares)):
+    if has_model(objective) and not _is_small(objective, constraint):
         return "model"
     # Elsewhere than under a matroid each round has very many moves: too many to grow a set by them.
     is_wide = objective.n > SMALL and not isinstance(constraint, Matroid)
-    return "greedy" if is_wide and objective.scoring != "refit" else "empty"
+    return "greedy" if is_wide and objective.scoring == "closed form" else "empty"
+
+
+def _is_small(objective: SetFunction, constraint: IndependenceSystem) -> bool:
+    """Tell whether all elements are better looked at in every round."""
+    if not isinstance(objective, LeastSquares):
+        return False
+    return objective.n <= (SMALL if constraint.laminar_tree() is not None else SMALL_UNLESS_LAMINAR)
 
 
 def has_model(objective: SetFunction) -> bool:
@@ -321,6 +328,8 @@ def check_start(start: Any, constraint: IndependenceSystem, name: str = "start")
                 f"{name} must be an independent set or one of {', '.join(STARTS)}; got {start!r}"
             )
         return start
+    if start is None:
+        raise TypeError(f"{name} must be an independent set or one of {', '.join(STARTS)}; got None")
     support = as_elements(start, constraint.n, name)
     loops = np.intersect1d(support, constraint.loops()) if len(support) else support
     if len(loops):

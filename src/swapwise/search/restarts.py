@@ -64,7 +64,8 @@ def restart(
     restarts = Restarts(problem, first, n_restarts, rng)
     if first.status not in CUT_SHORT:
         budget, history = Budget(clock), first.history
-        best = search(objective, constraint, [], [restarts], first.support, budget, observers, history)
+        with unwarned():  # the first search has said what there is to say
+            best = search(objective, constraint, [], [restarts], first.support, budget, observers, history)
         together = replace(
             best,
             method=f"{first.method}, {restarts.name}",
@@ -110,7 +111,7 @@ class Problem:
 class Restarts(Strategy):
     """A batch of searches from other sets, and a jump to the best answer if it is better."""
 
-    name = "restarts"
+    name = "restart"
 
     def __init__(
         self, problem: Problem, first: SearchResult, n_restarts: int, rng: np.random.Generator
@@ -178,7 +179,7 @@ class Restarts(Strategy):
             begin = Move(event.added, event.dropped).undone.result(begin)
         jump = move_between(state.support, begin)
         value = float(self._problem.objective._value(begin))
-        steps = [Step(jump, value, "restart")]
+        steps = [Step(jump, value, self.name)] if jump.added or jump.dropped else []
         for event in result.history:
             steps.append(Step(Move(event.added, event.dropped), event.value, event.strategy))
         return steps

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.moves import Move
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,8 +97,9 @@ class SearchResult:
         strategy made it. Values only rise, except at a ``"perturbation"`` or ``"restart"``, which leaves a
         local optimum and leads to a better one
     strategies : what was run, in order: a :class:`StrategyRun` each, with moves, value and seconds
-    start_path : the part of the history that ``start="greedy"`` made, from the empty set on: the path of
-        forward selection (orthogonal matching pursuit's better sister), a set for every size
+    begin : where the moves begin: the empty set, forced elements, or the set that was given
+    start_path : the part of the history that greedy additions made: the path of forward selection (orthogonal
+        matching pursuit's better sister), a set for every size
     method : the names of the strategies that were run
     certificate : the :class:`Certificate` that :func:`exact` proved, else None
     guarantee : what the theorems promise of this run, or None; see :attr:`guarantee`
@@ -128,10 +130,16 @@ class SearchResult:
     _guarantee: Callable[[], Any] | None = field(default=None, repr=False)
 
     @property
+    def begin(self) -> IndexArray:
+        """The set from which the moves on record lead to the answer: forced elements, or a given start."""
+        if not self.history:
+            return self.support
+        first = self.history[0]
+        return Move(first.added, first.dropped).undone.result(first.support)
+
+    @property
     def start_path(self) -> list[Event]:
-        """The moves of ``start="greedy"``, one element each."""
-        if self.method == "greedy":
-            return []
+        """The moves of forward selection, one element each."""
         return [event for event in self.history if event.strategy == "greedy"]
 
     @cached_property

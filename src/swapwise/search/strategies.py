@@ -31,12 +31,11 @@ class LocalSearch(Strategy):
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         """Make the move that the rules choose, or many at first where that can be done in compiled code."""
         if self._may_run:
-            self._may_run = False  # once: later moves are for the rounding of many updates
+            self._may_run = False  # only once: errors of updates add up, so later moves are scored exactly
             steps = state.best_run(self._constraint, self._acceptance.tol, budget)
             if steps:
                 return ending_at(steps, state.value)
         found = self._acceptance.pick(self._rule, state, self._constraint, self._q, budget)
-        budget.forget()
         return [] if found is None else self._make(found.move, state)
 
     def _make(self, move: Move, state: State) -> Sequence[Step]:
@@ -63,9 +62,9 @@ class Jump(Strategy):
             return []
         self._done = True
         move = move_between(state.support, self._target(state, budget))
-        budget.forget()
         if not move.added:
             return []
+        budget.keep([Step(move, np.inf)], np.inf)
         state.apply(move)
         return [Step(move, state.value)]
 
@@ -147,13 +146,13 @@ class RandomResidualGreedy(Strategy):
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         """Make the random addition of this round; none at a base."""
         gains = gains_of_additions(state, self._matroid.addable(state.support), budget)
-        budget.forget()
         best_first = np.argsort(-gains, kind="stable")
         fitting = best_first[np.isfinite(gains[best_first])]
         rest = np.setdiff1d(self._matroid.extend(state.support, fitting), state.support)
         if not len(rest):
             return []
         move = Move(added=(int(self._rng.choice(rest)),))
+        budget.keep([Step(move, np.inf)], np.inf)
         state.apply(move)
         return [Step(move, state.value)]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, unwarned
-from swapwise.clock import Budget
+from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.events import notify
 from swapwise.moves import Move, MoveBatch, Step, SwapGrid, move_between
@@ -16,7 +16,7 @@ from swapwise.objectives.base import SparseObjective, SparseState, State
 from swapwise.objectives.gram_search import GramSearch
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.loop import Strategy, Trace, ending_at, run
-from swapwise.search.result import Event
+from swapwise.search.result import Event, Status
 from swapwise.search.rules import Additions, BestImprovement, Oblivious
 from swapwise.search.strategies import LocalSearch
 
@@ -181,12 +181,18 @@ class WorkingSets(Strategy):
         design = state.objective.design
         least = state.value + state.resolution(self._tol)
         entries = design.n_samples * design.n_features
-        return go(self._perturbation.steps(self._subproblem, state.support, least, entries, budget), state)
+        steps = self._perturbation.steps(self._subproblem, state.support, least, entries, budget.clock)
+        if budget.most(len(steps)) < len(steps):
+            self.finished = Status.ITERATION_LIMIT
+            return []
+        budget.keep(steps, state.value)
+        return go(steps, state)
 
 
 def working_set(strategies: Sequence[Strategy]) -> IndexArray | None:
     """Return the last working set of the strategies that ran, if one has any."""
-    return next((each.elements for each in strategies if isinstance(each, WorkingSets)), None)
+    ran = (each.elements for each in strategies if isinstance(each, WorkingSets))
+    return next((elements for elements in ran if len(elements)), None)
 
 
 class Perturbation:
@@ -199,7 +205,7 @@ class Perturbation:
         self._failures, self._most = 0, most_failures
 
     def steps(
-        self, subproblem: Subproblem, support: IndexArray, value: float, entries: int, budget: Budget
+        self, subproblem: Subproblem, support: IndexArray, value: float, entries: int, clock: Clock
     ) -> Sequence[Step]:
         """Return the way to a set of more than this value, or nothing if the last few have found none.
 
@@ -210,12 +216,12 @@ class Perturbation:
         most = min(self._most, entries // (WORK_PER_PERTURBATION * numbers))
         while subproblem.is_compiled and self._failures < most:
             begin = self._part(subproblem, support)
-            steps = subproblem.search(begin, Budget(budget.clock))
+            steps = subproblem.search(begin, Budget(clock))
             self._failures += 1
             if subproblem.value > value:
                 self._failures = 0
                 jump = Step(move_between(support, begin), subproblem.value_at_start, self.name)
-                return [jump, *steps] if budget.most(len(steps) + 1) > len(steps) else []
+                return [jump, *steps]
         return []
 
     def _part(self, subproblem: Subproblem, support: IndexArray) -> IndexArray:
@@ -254,8 +260,11 @@ class ModelRounds(Strategy):
             return []
         subproblem = Subproblem(model, self._constraint, elements, self._tol)
         target = support_after(subproblem.search(state.support, Budget(budget.clock)), state.support)
-        move = move_between(state.support, target)
-        return go([Step(move, np.inf)], state) if move.added else []
+        step = Step(move_between(state.support, target), np.inf)
+        if not step.move.added:
+            return []
+        budget.keep([step], np.inf)
+        return go([step], state)
 
     def _candidates(self, state: SparseState) -> IndexArray:
         """Return the chosen elements, a few disjoint bases of large screening scores, and single ones."""
@@ -290,7 +299,7 @@ def support_after(steps: Sequence[Step], support: IndexArray) -> IndexArray:
 def gains_by_addition(state: LeastSquaresState, constraint: IndependenceSystem, budget: Budget) -> FloatArray:
     """Return what the best move that adds each element gains, 0 if none improves."""
     gains = np.zeros(constraint.n)
-    for batch in constraint.moves(state.support):
+    for batch in constraint.moves(state.support, 1):
         budget.check()
         if isinstance(batch, SwapGrid):
             np.maximum(gains, state.gains_by_element(batch), out=gains)
