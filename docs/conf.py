@@ -159,9 +159,7 @@ def find_by_home(
     if not (target.startswith("swapwise.") and name in swapwise.__all__):
         return None
     python = env.domains["py"]
-    return python.resolve_xref(
-        env, node["refdoc"], app.builder, "obj", f"swapwise.{name}", node, content
-    )
+    return python.resolve_xref(env, node["refdoc"], app.builder, "obj", f"swapwise.{name}", node, content)
 
 
 def link_within_the_site(app: Sphinx, docname: str, source: list[str]) -> None:
