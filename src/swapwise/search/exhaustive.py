@@ -27,6 +27,15 @@ class Exhaustive(Strategy):
 
     name = "exhaustive"
 
+    @classmethod
+    def require(cls, objective: SetFunction, constraint: IndependenceSystem) -> None:
+        """Ask for a constraint with few independent sets."""
+        if count_bound(constraint, maximal=objective.monotone) > LARGEST_FAMILY:
+            raise ValueError(
+                f"exhaustive search is for at most {LARGEST_FAMILY:,} sets; this constraint may have more. "
+                "A local search (method='auto') has no such limit"
+            )
+
     def __init__(self, objective: SetFunction, constraint: IndependenceSystem) -> None:
         self._sets = enumerate_sets(constraint, maximal=objective.monotone)
 

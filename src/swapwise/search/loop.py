@@ -28,6 +28,11 @@ class Strategy(ABC):
     #: Why the search stops when the strategy is at its end.
     finished: Status = Status.COMPLETE
 
+    @classmethod
+    def require(cls, objective: SetFunction, constraint: IndependenceSystem) -> None:
+        """Refuse a problem that lacks what the strategy needs, and say what would work."""
+        return
+
     @abstractmethod
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         """Move the state on and return what was done, at most ``budget.moves``; nothing at the end.

@@ -18,7 +18,7 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.search.exhaustive import LARGEST_FAMILY, Exhaustive, count_bound
+from swapwise.search.exhaustive import Exhaustive
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.result import SearchResult
 from swapwise.search.rules import (
@@ -40,10 +40,18 @@ from swapwise.search.strategies import (
     RandomResidualGreedy,
     RandomSet,
 )
-from swapwise.search.working_sets import ModelRounds, WorkingSets
+from swapwise.search.working_sets import ModelRounds, WorkingSets, has_model
 
 PIVOTS: dict[str, type[Pivot]] = {rule.name: rule for rule in (Oblivious, SemiOblivious, NonOblivious)}
-OTHERS = ("greedy", "random-residual-greedy", "modular", "random", "exhaustive")
+#: Which strategy a method other than local search runs
+STRATEGIES: dict[str, type[Strategy]] = {
+    "greedy": LocalSearch,
+    "random-residual-greedy": RandomResidualGreedy,
+    "modular": Modular,
+    "random": RandomSet,
+    "exhaustive": Exhaustive,
+}
+OTHERS = tuple(STRATEGIES)
 METHODS = ("auto", *PIVOTS, *OTHERS)
 STARTS = ("auto", "empty", "arbitrary", "greedy", "modular", "best-singleton", "relaxation", "model")
 
@@ -268,14 +276,11 @@ def _start_of(
         return "empty"
     if epsilon is not None and start in ("auto", "empty"):
         return "best-singleton"  # the geometric rule says nothing at the value 0
-    if start == "model" and not has_model(objective):
-        raise TypeError(
-            "start='model' needs second-order models, as sw.LeastSquares, sw.Logistic and sw.Poisson have; "
-            f"{type(objective).__name__} has none. start='greedy' works here"
-        )
+    if start == "model":
+        ModelRounds.require(objective, constraint)
     if start != "auto":
         return start
-    if has_model(objective) and not _is_small(objective, constraint):
+    if not _is_small(objective, constraint) and has_model(objective):
         return "model"
     # Elsewhere than under a matroid each round has very many moves: too many to grow a set by them.
     is_wide = objective.n > SMALL and not isinstance(constraint, Matroid)
@@ -287,11 +292,6 @@ def _is_small(objective: SetFunction, constraint: IndependenceSystem) -> bool:
     if not isinstance(objective, LeastSquares):
         return False
     return objective.n <= (SMALL if constraint.laminar_tree() is not None else SMALL_UNLESS_LAMINAR)
-
-
-def has_model(objective: SetFunction) -> bool:
-    """Tell whether the objective has second-order models."""
-    return isinstance(objective, SparseObjective) and objective.second_order
 
 
 def _require_what_others_need(
@@ -309,13 +309,7 @@ def _require_what_others_need(
         raise ValueError(f"epsilon is an option of local search; {name} does not use it")
     if not (isinstance(start, str) and start in ("auto", "empty")):
         raise ValueError(f"start is an option of local search; {name} begins where it must")
-    if name == "random-residual-greedy" and not isinstance(constraint, Matroid):
-        raise TypeError(f"random-residual-greedy is for a matroid, got {constraint!r}; greedy works here")
-    if name == "exhaustive" and count_bound(constraint, maximal=objective.monotone) > LARGEST_FAMILY:
-        raise ValueError(
-            f"exhaustive search is for at most {LARGEST_FAMILY:,} sets; this constraint may have more. "
-            f"A local search (method='auto') has no such limit"
-        )
+    STRATEGIES[name].require(objective, constraint)
 
 
 def check_start(start: Any, constraint: IndependenceSystem, name: str = "start") -> str | IndexArray:

@@ -11,7 +11,7 @@ from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Move, Step, additions, move_between
-from swapwise.objectives.base import State, costs_little
+from swapwise.objectives.base import SetFunction, State, costs_little
 from swapwise.search.loop import Strategy, ending_at
 from swapwise.search.result import Status
 from swapwise.search.rules import Acceptance, BestImprovement, Oblivious, Pivot
@@ -139,6 +139,12 @@ class RandomResidualGreedy(Strategy):
     """
 
     name = "random-residual-greedy"
+
+    @classmethod
+    def require(cls, objective: SetFunction, constraint: IndependenceSystem) -> None:
+        """Ask for a matroid."""
+        if not isinstance(constraint, Matroid):
+            raise TypeError(f"{cls.name} is for a matroid, got {constraint!r}; greedy works here")
 
     def __init__(self, matroid: Matroid, rng: np.random.Generator) -> None:
         self._matroid, self._rng = matroid, rng

@@ -12,7 +12,7 @@ from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.events import notify
 from swapwise.moves import Move, MoveBatch, Step, SwapGrid, move_between
-from swapwise.objectives.base import SparseObjective, SparseState, State
+from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
 from swapwise.objectives.gram_search import GramSearch
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.search.loop import Strategy, Trace, ending_at, run
@@ -242,6 +242,15 @@ class ModelRounds(Strategy):
 
     name = "model rounds"
 
+    @classmethod
+    def require(cls, objective: SetFunction, constraint: IndependenceSystem) -> None:
+        """Ask for second-order models."""
+        if not has_model(objective):
+            raise TypeError(
+                "start='model' needs second-order models, as sw.LeastSquares, sw.Logistic and sw.Poisson "
+                f"have; {type(objective).__name__} has none. start='greedy' works here"
+            )
+
     def __init__(self, constraint: IndependenceSystem, tol: float) -> None:
         self._constraint, self._tol, self._rounds = constraint, tol, 0
 
@@ -274,6 +283,11 @@ class ModelRounds(Strategy):
         wanted = max(CANDIDATES, CANDIDATES_PER_CHOICE * self._constraint.max_size())
         best = np.argsort(-scores, kind="stable")[: max(0, wanted - len(found))]
         return np.union1d(found, best[scores[best] > 0])
+
+
+def has_model(objective: SetFunction) -> bool:
+    """Tell whether the objective has second-order models."""
+    return isinstance(objective, SparseObjective) and objective.second_order
 
 
 def go(steps: Sequence[Step], state: State) -> Sequence[Step]:
