@@ -36,11 +36,12 @@ class GramSearch:
     ``elements`` are the numbers that the model's columns have elsewhere; steps speak of those.
     """
 
-    #: Where the last search has led, in the model's own numbers; values there and where it began; gains
-    # computed
+    #: The set where the last search ended, in the model's own numbers
     support: IndexArray
+    #: The value there, and where the search began
     value: float
     value_at_start: float
+    #: How many gains it computed
     n_evaluations: int
 
     def __init__(

@@ -23,7 +23,7 @@ from swapwise.search.result import SearchResult, Status
 KEPT_OF_BEST = 0.5
 
 # A search that ends like this is the last one.
-CUT_SHORT = (Status.TIME_LIMIT, Status.INTERRUPTED)
+ENDS_ALL = (Status.TIME_LIMIT, Status.INTERRUPTED)
 
 DRAWN_AT_RANDOM = ("random", "random-residual-greedy")
 
@@ -62,7 +62,7 @@ def restart(
     """
     objective, constraint = problem.objective, problem.constraint
     restarts = Restarts(problem, first, n_restarts, rng)
-    if first.status not in CUT_SHORT:
+    if first.status not in ENDS_ALL:
         budget, history = Budget(clock), first.history
         with unwarned():  # the first search has said what there is to say
             best = search(objective, constraint, [], [restarts], first.support, budget, observers, history)
@@ -130,7 +130,7 @@ class Restarts(Strategy):
             better = best.value > state.value and not np.array_equal(best.support, state.support)
             steps = self._steps(state, best) if better else []
             if better:
-                self.finished = best.status if best.status not in CUT_SHORT else self.finished
+                self.finished = best.status if best.status not in ENDS_ALL else self.finished
                 budget.keep(steps, best.value)
             _stop_if_cut_short(results)
             if better:
@@ -144,7 +144,7 @@ class Restarts(Strategy):
 
         def jobs() -> Iterator[Any]:
             for kept, seed in begins:
-                if not results or results[-1].status not in CUT_SHORT:
+                if not results or results[-1].status not in ENDS_ALL:
                     left = budget.clock.left()
                     yield delayed(search_again)(self._problem, kept, seed, None if left == np.inf else left)
 

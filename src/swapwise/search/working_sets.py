@@ -23,8 +23,8 @@ from swapwise.search.strategies import LocalSearch
 if TYPE_CHECKING:  # it compiles kernels
     from swapwise.objectives.least_squares_state import LeastSquaresState
 
-# A working set begins with this many disjoint bases (of at most this many elements in all) and grows by that
-# many.
+# How many disjoint bases a working set begins with, of at most how many elements in all, and by how many bases
+# it grows per round.
 FIRST_BASES, MOST_AT_FIRST, NEW_BASES = 4, 3000, 1
 
 # As long as a round changes more than this share of the set, screening scores are good enough to grow by.
@@ -37,7 +37,7 @@ FAR_LESS = 0.5
 # this many in a row have led to nothing better.
 KEPT, DRAWN, MOST_FAILURES = 0.4, 0.2, 8
 
-# What a number of the tableau costs in a perturbation, in numbers of a product with all of the data.
+# The cost of one tableau entry per perturbation, in multiplications of a product with all of the data.
 WORK_PER_PERTURBATION = 16
 
 # A model that leads to a worse set than the one it was made for ends the rounds; few get that far.
@@ -291,7 +291,7 @@ def has_model(objective: SetFunction) -> bool:
 
 
 def go(steps: Sequence[Step], state: State) -> Sequence[Step]:
-    """Go where steps of a model lead, and back if that is no better than the model made it look."""
+    """Go where steps of a model lead, and back if the value of the objective did not rise."""
     before, value = state.support, state.value
     target = support_after(steps, before)
     if np.array_equal(before, target):
