@@ -23,8 +23,8 @@ from swapwise.search.strategies import LocalSearch
 if TYPE_CHECKING:  # it compiles kernels
     from swapwise.objectives.least_squares_state import LeastSquaresState
 
-# How many disjoint bases a working set begins with, of at most how many elements in all, and by how many bases
-# it grows per round.
+# How many disjoint bases a working set begins with, of at most how many elements in all, and by how many
+# bases it grows per round.
 FIRST_BASES, MOST_AT_FIRST, NEW_BASES = 4, 3000, 1
 
 # As long as a round changes more than this share of the set, screening scores are good enough to grow by.
