@@ -1,0 +1,190 @@
+"""What a likelihood asks of its data: refits and second-order models, wherever the columns are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from swapwise.checks import SMALLEST, BoolArray, FloatArray, IndexArray
+from swapwise.data.design import ColumnArray, Columns
+from swapwise.moves import MoveList
+from swapwise.objectives.active_set import dependencies_among
+from swapwise.objectives.base import Groups
+from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
+from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderModel
+from swapwise.objectives.least_squares import LeastSquares
+from swapwise.threads import few_threads
+
+# The least curvature of a sample, relative to the largest, in a second-order model: with
+# less, the response that Newton's step would fit knows no bounds.
+LEAST_MODEL_WEIGHT = 1e-8
+
+# Columns that are not held in memory as a whole are gathered for moves up to this many numbers: 64 MB.
+MOST_GATHERED = 1 << 23
+
+
+class Penalties(NamedTuple):
+    """What is paid for half the square of each coefficient."""
+
+    ridge: float
+    #: The ridge of each column, and what the precision of its numbers asks for
+    by_column: FloatArray
+
+
+class Fitter(ABC):
+    """Refits of a likelihood on sets of elements, and what it looks like around a fit.
+
+    Two implementations: columns in memory (dense or sparse), and data that come in chunks of rows. Parameters
+    are arrays with one row per column of a set, then the intercept's, and one number per level.
+    """
+
+    #: How a move is scored; see :class:`swapwise.objectives.base.SetFunction`
+    scoring: str
+    #: How many of the best moves by their predicted gains are refitted first
+    first_refits: int
+
+    def __init__(
+        self, likelihood: Likelihood, columns: Columns, groups: Groups, penalties: Penalties
+    ) -> None:
+        self.likelihood, self.columns, self.groups, self.penalties = likelihood, columns, groups, penalties
+
+    def penalties_on(self, support: IndexArray) -> FloatArray:
+        """Return the penalties of a fit: of its columns, and none of the intercept."""
+        own = self.penalties.by_column[self.groups.members(support)]
+        return np.append(own, np.zeros(int(self.likelihood.fit_intercept)))
+
+    @abstractmethod
+    def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
+        """Return the best parameters on a set that is not empty, from θ on."""
+
+    @abstractmethod
+    def values_after(
+        self, support: IndexArray, theta: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the log-likelihood after each move, refitted from what stays, and whether it is the best."""
+
+    @abstractmethod
+    def expansion(
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray | None = None
+    ) -> SecondOrderModel:
+        """Return slope and curvature at a fit along the columns of some elements, or of all."""
+
+    @abstractmethod
+    def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around a fit as least squares on the columns of some elements.
+
+        The weights are the curvature there, the response is the one that Newton's step would fit. None if
+        nothing curves.
+        """
+
+    @abstractmethod
+    def hessian(self, coef: FloatArray, intercept: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian at coefficients for some columns, without penalty; the intercept moves."""
+
+    @abstractmethod
+    def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
+        """Return how many linear dependencies there are among columns; None if that is not certain."""
+
+
+class MemoryFitter(Fitter):
+    """Fits on columns that can be read one by one: refits are compiled, and bounds are proven."""
+
+    scoring = "refit"
+    first_refits = 4
+
+    def chosen(self, support: IndexArray) -> FloatArray:
+        """Return the columns of a set, one per row, and a row of ones behind them if there is an intercept."""
+        columns = self.columns.columns(self.groups.members(support))
+        if not self.likelihood.fit_intercept:
+            return np.ascontiguousarray(columns)
+        return np.vstack([columns, np.ones(self.likelihood.n_samples)])
+
+    def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
+        """Return the best parameters on a set, from θ on."""
+        return self.likelihood.refit(self.chosen(support), self.penalties_on(support), theta)
+
+    def values_after(
+        self, support: IndexArray, theta: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the log-likelihood after each move, and whether it is the best."""
+        values, converged = np.empty(len(moves)), np.empty(len(moves), dtype=bool)
+        for part in self._parts(support, moves):
+            values[part], converged[part] = self._values_of(support, theta, moves.take(part))
+        return values, converged
+
+    def _parts(self, support: IndexArray, moves: MoveList) -> list[slice]:
+        """Return moves in parts whose columns are gathered together."""
+        if self.columns.array is not None:
+            return [slice(0, len(moves))]
+        widest = self.groups.largest * max(1, moves.added.shape[1])
+        step = max(1, MOST_GATHERED // (self.likelihood.n_samples * widest) - len(support))
+        return [slice(begin, begin + step) for begin in range(0, len(moves), step)]
+
+    def _values_of(
+        self, support: IndexArray, theta: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        from swapwise.kernels import glm
+
+        likelihood, groups = self.likelihood, self.groups
+        array, penalty = self.columns.array, self.penalties.by_column
+        added, dropped = moves.added, moves.dropped
+        if array is None:  # only what the moves touch, numbered by its places
+            needed = np.union1d(support, added[added >= 0])
+            rows = groups.members(needed)
+            array, penalty = np.ascontiguousarray(self.columns.columns(rows)), penalty[rows]
+            groups = groups.restricted(needed)
+            support = np.searchsorted(needed, support)
+            added, dropped = (
+                np.where(part >= 0, np.searchsorted(needed, part), part) for part in (added, dropped)
+            )
+        data = array, groups.begin, groups.rows, penalty
+        sample = likelihood.offset, likelihood.target, likelihood.weight, likelihood.basis
+        alone, least = likelihood.intercept_alone, likelihood.null
+        with few_threads(theta.size):
+            return glm.values_after(
+                likelihood.family.kernel, data, sample, likelihood.fit_intercept, support, theta, alone, least,
+                added, dropped, likelihood.tol, MAX_STEPS,
+            )  # fmt: skip
+
+    def expansion(
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray | None = None
+    ) -> SecondOrderModel:
+        """Return slope and curvature along columns, with proven bounds on what additions gain."""
+        asked = np.arange(self.columns.n_features) if elements is None else elements
+        chosen = self.chosen(support)
+        return AdditionBounds(self.likelihood, self.columns, chosen, support, theta, self.penalties.ridge, asked)
+
+    def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around a fit as least squares on the columns of some elements."""
+        likelihood = self.likelihood
+        eta = likelihood.offset + theta.T @ self.chosen(support)
+        _, slope, curve = likelihood.derivatives(eta)
+        steepest = float(curve.max())
+        if steepest < SMALLEST:
+            return None
+        weight = np.maximum(curve[0, 0], LEAST_MODEL_WEIGHT * steepest)
+        response = eta[0] - likelihood.offset[0] + slope[0] / weight
+        columns = self.columns.columns(elements)
+        if likelihood.fit_intercept:
+            share = weight / weight.sum()
+            columns = columns - (columns @ share)[:, None]
+            response = response - response @ share
+        root = np.sqrt(weight / steepest)
+        return LeastSquares(ColumnArray(columns * root), response * root, self.penalties.ridge / steepest)
+
+    def hessian(self, coef: FloatArray, intercept: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian at coefficients for some columns, without penalty; the intercept moves."""
+        eta = self.likelihood.offset + self.columns.combine(coef) + intercept[:, None]
+        curve = self.likelihood.derivatives(eta)[2][0, 0]
+        chosen = self.columns.columns(elements)
+        if self.likelihood.fit_intercept:
+            chosen = chosen - (chosen @ curve / max(curve.sum(), np.finfo(float).tiny))[:, None]
+        return (chosen * curve) @ chosen.T
+
+    def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
+        """Return how many linear dependencies there are among columns; None if that is not certain."""
+        return dependencies_among(
+            self.columns.columns(rows) * np.sqrt(self.likelihood.weight), least, rounding
+        )
