@@ -98,7 +98,7 @@ class StreamedLikelihood(GeneralizedLinear):
         self.precision = self.design.precision
         self.n_features = self.design.n_features
         design, nothing = self.design, np.zeros(self.n_features)
-        require_scale(design.sizes, "column {} of X", design.largest_entries)
+        require_scale(design.sizes, "column {} of X", design.largest_stored)
         # Whoever made the design knows what it takes off.
         self._means = nothing if is_design else design.origin + design.shift
         self._factor = np.divide(1.0, design.scale, out=nothing.copy(), where=design.squared_norms > 0)
