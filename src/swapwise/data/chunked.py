@@ -102,6 +102,16 @@ class ChunkedMatrix(Matrix):
         largest: FloatArray = self.fold(works.Largest(elements))
         return largest
 
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest entry of every column: one pass over the data."""
+        lowest, highest = self.fold(works.Extremes())
+        return lowest, highest
+
+    def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column: one pass over the data."""
+        squares: FloatArray = self.fold(works.WeightedSquares(origin), weight)[0]
+        return squares
+
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``X_firstᵀ diag(weight) X_second``."""
         gram: FloatArray = self.fold(works.Products(first, second), weight)[0]

@@ -73,15 +73,12 @@ class ColumnFile(Matrix):
 
     def moments(self, weight: FloatArray) -> Moments:
         """Return means and spreads, counted from a row so that large offsets do no harm."""
-        from swapwise.kernels import moments
-
         mean, spread = np.empty(self.n_features), np.empty(self.n_features)
         origin_row = int(np.argmax(weight))
         with np.errstate(over="ignore", invalid="ignore"):
             for part, columns in self._parts():
-                origin, count = np.array(columns[:, origin_row]), len(columns)
-                sums, squares = np.empty(count), np.empty(count)
-                moments.by_columns(columns, weight, origin, 0, count, sums, squares)
+                origin = np.array(columns[:, origin_row])
+                sums, squares = _sums(columns, weight, origin)
                 offset = sums / weight.sum()
                 mean[part] = origin + offset
                 spread[part] = np.maximum(squares - sums * offset, 0.0)
@@ -100,8 +97,31 @@ class ColumnFile(Matrix):
         """Return the largest absolute value in some columns."""
         return np.array([np.abs(self._read(slice(e, e + 1))).max() for e in elements])
 
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest entry of every column."""
+        lowest, highest = np.empty(self.n_features), np.empty(self.n_features)
+        for part, columns in self._parts():
+            lowest[part], highest[part] = columns.min(axis=1), columns.max(axis=1)
+        return lowest, highest
+
+    def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column."""
+        squares = np.empty(self.n_features)
+        for part, columns in self._parts():
+            squares[part] = _sums(columns, weight, origin[part])[1]
+        return squares
+
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``X_firstᵀ diag(weight) X_second``."""
         left = self.columns(first)
         right = left if first is second else self.columns(second)
         return (left * weight) @ right.T
+
+
+def _sums(columns: FloatArray, weight: FloatArray, origin: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return Σ w (x − origin) and Σ w (x − origin)² for columns, given one per row."""
+    from swapwise.kernels import moments
+
+    sums, squares = np.empty(len(columns)), np.empty(len(columns))
+    moments.by_columns(columns, weight, origin, 0, len(columns), sums, squares)
+    return sums, squares

@@ -75,18 +75,32 @@ class DenseMatrix(Matrix):
 
     def moments(self, weight: FloatArray) -> Moments:
         """Return means and spreads, counted from a row so that large offsets do no harm."""
-        # Kernels take a moment to load: nobody who has no data should wait for them.
-        from swapwise.kernels import moments
-
         origin = self._array[int(np.argmax(weight))].astype(np.float64)
-        sums, squares = np.empty(self.n_features), np.empty(self.n_features)
-        given = self._array.T if self._by_columns else self._array
-        kernel = moments.by_columns if self._by_columns else moments.by_rows
         with np.errstate(over="ignore", invalid="ignore"):
-            kernel(given, weight, origin, 0, self.n_features, sums, squares)
+            sums, squares = self._sums(weight, origin)
             total = weight.sum()
             offset = sums / total
             return Moments(origin + offset, np.maximum(squares - sums * offset, 0.0))
+
+    def _sums(self, weight: FloatArray, origin: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return Σ w (x − origin) and Σ w (x − origin)² for every column."""
+        # Kernels take a moment to load: nobody who has no data should wait for them.
+        from swapwise.kernels import moments
+
+        sums, squares = np.empty(self.n_features), np.empty(self.n_features)
+        given = self._array.T if self._by_columns else self._array
+        kernel = moments.by_columns if self._by_columns else moments.by_rows
+        kernel(given, weight, origin, 0, self.n_features, sums, squares)
+        return sums, squares
+
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest entry of every column."""
+        lowest, highest = self._array.min(axis=0), self._array.max(axis=0)
+        return lowest.astype(np.float64, copy=False), highest.astype(np.float64, copy=False)
+
+    def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column."""
+        return self._sums(weight, origin)[1]
 
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``X_firstᵀ diag(weight) X_second``, block by block of rows."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +17,7 @@ from numpy.typing import ArrayLike
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
 from swapwise.data.matrix import Matrix, Moments
 from swapwise.data.products import KeptProducts
+from swapwise.data.works import Scaled
 from swapwise.numerics import CONSTANT, FLOAT32_PRECISION, FLOAT64_PRECISION
 
 # Inner products say all there is to know of columns as long as each leaves at least this share of its
@@ -49,7 +52,7 @@ class Columns(ABC):
     streamed: bool = False
     #: How many times all of the data were read so far; a few columns count as their share
     passes: float = 0.0
-    #: The squared length of every column
+    #: The squared length of every column, weighted as its inner products with others are
     squared_norms: FloatArray
     #: How many deviations the mean that is taken off every column is: that costs as many digits
     offsets: FloatArray
@@ -99,6 +102,22 @@ class Columns(ABC):
         """Return one number per sample, scaled as the rows of the design are."""
         return as_vector(values, self.n_samples, name)
 
+    @cached_property
+    def largest_entries(self) -> FloatArray:
+        """The largest absolute value in every column."""
+        parts = [np.abs(columns).max(axis=1) for _, columns in self._parts()]
+        return np.concatenate(parts)
+
+    def weighted_squares(self, weight: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s a_js²`` for every column, of weights that are not negative."""
+        return np.concatenate([(columns**2) @ weight for _, columns in self._parts()])
+
+    def _parts(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the columns, some at a time."""
+        for begin in range(0, self.n_features, AT_ONCE):
+            part = slice(begin, min(begin + AT_ONCE, self.n_features))
+            yield part, self.columns(np.arange(part.start, part.stop))
+
     @property
     def precision(self) -> float:
         """How far columns are known, relative to their length; see ``swapwise.numerics``."""
@@ -123,6 +142,9 @@ class Columns(ABC):
 class Design(Columns):
     """``A = diag(√weight) (X − shift) diag(1/scale)``, of which only ``AᵀV`` and a few columns are needed.
 
+    Without ``scale_rows``, ``A = (X − shift) diag(1/scale)``: means, deviations and inner products of columns
+    are weighted all the same, but columns, and their products with vectors, are not.
+
     Parameters
     ----------
     matrix : Matrix
@@ -131,6 +153,9 @@ class Design(Columns):
         Weights of the samples: they turn weighted least squares into plain least squares.
     centre, standardize : bool
         Whether the weighted mean of each column is taken off, and whether it is divided by its deviation.
+    scale_rows : bool
+        Whether rows are multiplied by the square roots of their weights. Likelihoods weight their samples
+        themselves, and want rows as they are.
 
     >>> from swapwise.data.dense import DenseMatrix
     >>> design = Design(DenseMatrix([[1.0, 5.0], [3.0, 5.0]]), centre=True)
@@ -147,6 +172,8 @@ class Design(Columns):
         sample_weight: ArrayLike | None = None,
         centre: bool = False,
         standardize: bool = False,
+        *,
+        scale_rows: bool = True,
     ) -> None:
         self.matrix = matrix
         self.n_samples, self.n_features = matrix.n_samples, matrix.n_features
@@ -157,12 +184,13 @@ class Design(Columns):
             weight = as_vector(sample_weight, self.n_samples, "sample_weight", non_negative=True)
             if not weight.any():
                 raise ValueError("sample_weight must have a positive entry, got zeros only")
-            self.row_scale = np.sqrt(weight)
-        self._weight = weight
+            self.row_scale = np.sqrt(weight) if scale_rows else None
+        self._root_weight = np.sqrt(weight) if self.row_scale is None else self.row_scale
+        self._weight, self._has_weights = weight, sample_weight is not None
         #: What the matrix has taken off its columns already
         self.origin = np.zeros(self.n_features)
         self._centre, self._standardize = centre, standardize
-        self._far = np.empty(0, dtype=np.intp)
+        self._far, self._far_columns = np.empty(0, dtype=np.intp), np.empty((0, self.n_samples))
         self._far_place = np.full(self.n_features, -1, dtype=np.intp)
         self._settle()
         room, at_once = self._room_for_products()
@@ -193,9 +221,9 @@ class Design(Columns):
             deviation = np.sqrt(np.where(constant, total, spread) / total)
             self.shift = mean if centre else np.zeros_like(mean)
             self.scale = deviation if standardize else np.ones_like(mean)
-            #: What columns are multiplied with; a constant one that is centred leaves exactly nothing
-            self._factor = np.where(constant & centre, 0.0, 1.0 / self.scale)
-            self.squared_norms = (spread if centre else spread + total * mean**2) * self._factor**2
+            #: What columns are multiplied by; a constant one that is centred leaves exactly nothing
+            self.factor = np.where(constant & centre, 0.0, 1.0 / self.scale)
+            self.squared_norms = (spread if centre else spread + total * mean**2) * self.factor**2
             self.offsets = np.where(constant | (not centre), 0.0, np.abs(mean) / deviation)
         self._keep_far_columns()
 
@@ -204,15 +232,85 @@ class Design(Columns):
         self._far = self._far_from_zero()
         self._far_columns = self._read(self._far)
         if len(self._far):
-            root = np.ones(self.n_samples) if self.row_scale is None else self.row_scale
-            self._far_columns -= np.outer(self._far_columns @ root / self._weight.sum(), root)
-            self.squared_norms[self._far] = np.einsum("js,js->j", self._far_columns, self._far_columns)
+            self._take_means_off(self._far_columns)
+            weighted = self._weighted(self._far_columns)
+            self.squared_norms[self._far] = np.einsum("js,js->j", weighted, self._far_columns)
             self._far_place[self._far] = np.arange(len(self._far))
+
+    def _take_means_off(self, columns: FloatArray) -> None:
+        """Take the weighted means of columns of the design off them, in place."""
+        means = self._weighted(columns) @ self._root / self._weight.sum()
+        for column, mean in zip(columns, means, strict=True):  # one by one, to save memory
+            column -= mean * self._root
+
+    @property
+    def _root(self) -> FloatArray:
+        """What a column of ones becomes in the design."""
+        return np.ones(self.n_samples) if self.row_scale is None else self.row_scale
+
+    def _weighted(self, columns: FloatArray) -> FloatArray:
+        """Return columns of the design, weighted as their inner products are."""
+        is_weighted = self._has_weights and self.row_scale is None
+        return columns * self._weight if is_weighted else columns
 
     def _far_from_zero(self) -> IndexArray:
         return np.flatnonzero(self.offsets > (FAR_IN_FLOAT32 if self.is_float32 else FAR_FROM_ZERO))
 
-    def largest_entries(self, elements: IndexArray) -> FloatArray:
+    def scaled(self, elements: IndexArray, held: IndexArray | None = None) -> Scaled:
+        """Return how to make columns of the design from those of a chunk of rows.
+
+        ``held`` are the columns that chunks have, in increasing order, if these are not all.
+        """
+        places = elements if held is None else np.searchsorted(held, elements)
+        return Scaled(places, self.shift[elements], self.factor[elements])
+
+    def original(self, coef: FloatArray, intercept: Any) -> tuple[FloatArray, Any]:
+        """Return coefficients (features last) and intercept for the columns as they were given.
+
+        >>> from swapwise.data.dense import DenseMatrix
+        >>> design = Design(DenseMatrix([[1.0], [5.0]]), centre=True, standardize=True)
+        >>> design.original(np.array([2.0]), 7.0)
+        (array([1.]), np.float64(4.0))
+        """
+        coef = coef / self.scale
+        return coef, intercept - coef @ (self.origin + self.shift)
+
+    def materialize(self) -> DenseColumns:
+        """Return the same columns as an array in memory: one copy of the data.
+
+        >>> from swapwise.data.dense import DenseMatrix
+        >>> Design(DenseMatrix([[1.0, 5.0], [3.0, 5.0]]), centre=True).materialize().array
+        array([[-1.,  1.],
+               [ 0.,  0.]])
+        """
+        array = np.empty((self.n_features, self.n_samples))
+        for part, columns in self._parts():
+            if self._centre:  # once more: the mean was rounded
+                self._take_means_off(columns)
+            array[part] = columns
+        weight = self._weight if self._has_weights and self.row_scale is None else None
+        return DenseColumns(array, weight, self.offsets, is_float32=self.stored_as_float32)
+
+    @cached_property
+    def largest_entries(self) -> FloatArray:
+        """The largest absolute value in every column."""
+        if self.row_scale is not None:
+            return super().largest_entries
+        self.passes += 1
+        lowest, highest = self.matrix.extremes()
+        largest = np.maximum(highest - self.shift, self.shift - lowest) * self.factor
+        largest[self._far] = np.abs(self._far_columns).max(axis=1, initial=0.0)
+        return largest
+
+    def weighted_squares(self, weight: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s a_js²`` for every column, of weights that are not negative: one pass."""
+        self.passes += 1
+        plain = weight if self.row_scale is None else weight * self.row_scale**2
+        squares = self.matrix.weighted_squares(plain, self.shift) * self.factor**2
+        squares[self._far] = (self._far_columns**2) @ weight
+        return squares
+
+    def largest_stored(self, elements: IndexArray) -> FloatArray:
         """Return the largest absolute values of some columns as they are stored."""
         self.passes += 1 if self.streamed else len(elements) / self.n_features
         return self.matrix.largest_entries(elements)
@@ -231,8 +329,8 @@ class Design(Columns):
         columns = self.matrix.columns(elements)
         if self.shift[elements].any():
             columns -= self.shift[elements, None]
-        if (self._factor[elements] != 1.0).any():
-            columns *= self._factor[elements, None]
+        if (self.factor[elements] != 1.0).any():
+            columns *= self.factor[elements, None]
         if self.row_scale is not None:
             columns *= self.row_scale
         place = self._far_place[elements]
@@ -246,7 +344,7 @@ class Design(Columns):
         return self._combine(coef)
 
     def _combine(self, coef: FloatArray) -> FloatArray:
-        plain = coef * self._factor
+        plain = coef * self.factor
         plain[self._far] = 0.0
         fit = self.matrix.combine(plain) - plain @ self.shift
         fit = fit if self.row_scale is None else fit * self.row_scale
@@ -271,7 +369,7 @@ class Design(Columns):
         if self.shift.any():
             for row, total in zip(products, totals, strict=True):  # row by row, to save memory
                 row -= total * self.shift
-        products *= self._factor
+        products *= self.factor
         return products
 
     def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
@@ -284,18 +382,18 @@ class Design(Columns):
 
     def cross(self, elements: IndexArray) -> FloatArray:
         """Return the same products, computed again."""
-        return self.dots(self._read(elements))
+        return self.dots(self._weighted(self._read(elements)))
 
     def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
         """Return the inner products of some columns with others."""
         self.passes += (len(first) + len(second)) / self.n_features
         if max(self.offsets[first].max(initial=0.0), self.offsets[second].max(initial=0.0)) > OFF_CENTRE:
             left = self._read(first)
-            return left @ (left if first is second else self._read(second)).T
+            return self._weighted(left) @ (left if first is second else self._read(second)).T
         gram = self.matrix.gram(first, second, self._weight)
         if self.shift.any():
             gram -= np.outer(self._weight.sum() * self.shift[first], self.shift[second])
-        return gram * np.outer(self._factor[first], self._factor[second])
+        return gram * np.outer(self.factor[first], self.factor[second])
 
     def extreme_eigenvalues(self) -> tuple[float, float]:
         """Return bounds on the smallest and largest eigenvalue of ``AᵀA``, safe against rounding.
@@ -306,6 +404,8 @@ class Design(Columns):
         every = np.arange(self.n_features)
         if wide:
             columns = self.columns(every)
+            if self._has_weights and self.row_scale is None:
+                columns *= self._root_weight
             small = columns.T @ columns
         else:
             small = self.gram(every, every)
@@ -373,6 +473,87 @@ class ColumnSubset(GramColumns):
     def view(self, elements: IndexArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return columns and ``y``, as the whole shows them."""
         return self._whole.view(self._elements[elements], y)
+
+
+class DenseColumns(Columns):
+    """All columns in memory, one per row of an array; inner products are computed when they are asked for.
+
+    Parameters
+    ----------
+    array : array of shape (n_features, n_samples)
+    weight : array of shape (n_samples,), optional
+        Weights of the samples in inner products.
+    offsets : array of shape (n_features,), optional
+        How many deviations the mean was that has been taken off every column.
+    is_float32 : bool
+        Whether the numbers come from data in single precision.
+
+    >>> columns = DenseColumns(np.array([[1.0, 2.0], [0.0, 3.0]]), weight=np.array([1.0, 0.5]))
+    >>> columns.squared_norms, columns.gram(np.array([0]), np.array([1]))
+    (array([3. , 4.5]), array([[3.]]))
+    >>> columns.dots(np.array([[1.0, 1.0]])), columns.largest_entries
+    (array([[3., 3.]]), array([2., 3.]))
+    """
+
+    def __init__(
+        self,
+        array: FloatArray,
+        weight: FloatArray | None = None,
+        offsets: FloatArray | None = None,
+        *,
+        is_float32: bool = False,
+    ) -> None:
+        self.array, self.weight = array, weight
+        self.n_features, self.n_samples = array.shape
+        self.offsets = np.zeros(len(array)) if offsets is None else offsets
+        self.stored_as_float32 = is_float32
+        self.squared_norms = self.weighted_squares(np.ones(self.n_samples) if weight is None else weight)
+
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return a copy of some columns."""
+        return self.array[elements]
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``A w``, from the columns with a coefficient."""
+        used = np.flatnonzero(coef)
+        return coef @ self.array if len(used) == len(coef) else coef[used] @ self.array[used]
+
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
+        """Return ``V A``."""
+        return vectors @ self.array.T
+
+    def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
+        """Return ``a_jᵀA`` for each element, one per row."""
+        return self.cross(elements)
+
+    def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Return the same products, all at once."""
+        yield slice(None), self.cross(elements)
+
+    def cross(self, elements: IndexArray) -> FloatArray:
+        """Return the same products."""
+        return self._weighted(elements) @ self.array.T
+
+    def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        """Return the inner products of some columns with others."""
+        return self._weighted(first) @ self.array[second].T
+
+    def _weighted(self, elements: IndexArray) -> FloatArray:
+        columns = self.array[elements]
+        return columns if self.weight is None else columns * self.weight
+
+    @cached_property
+    def largest_entries(self) -> FloatArray:
+        """The largest absolute value in every column."""
+        return np.maximum(self.array.max(axis=1), -self.array.min(axis=1))
+
+    def weighted_squares(self, weight: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s a_js²`` for every column."""
+        from swapwise.kernels import moments
+
+        sums, squares = np.empty(self.n_features), np.empty(self.n_features)
+        moments.by_columns(self.array, weight, np.zeros(self.n_features), 0, self.n_features, sums, squares)
+        return squares
 
 
 class ColumnArray(GramColumns):

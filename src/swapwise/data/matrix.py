@@ -71,5 +71,13 @@ class Matrix(ABC):
         """Return the largest absolute value in some columns."""
 
     @abstractmethod
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest entry of every column."""
+
+    @abstractmethod
+    def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column, of weights that are not negative."""
+
+    @abstractmethod
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``X_firstᵀ diag(weight) X_second``."""

@@ -62,16 +62,26 @@ def open_design(
     sample_weight: ArrayLike | None = None,
     centre: bool = False,
     standardize: bool = False,
+    *,
+    scale_rows: bool = True,
+    by_rows: bool = False,
 ) -> Design:
-    """Return the columns of a linear model that is to explain ``y``; see :class:`Design`."""
+    """Return the columns of a linear model that is to explain ``y``; see :class:`Design`.
+
+    With ``by_rows``, a file that is stored by columns is read in chunks of rows, as other data in chunks are.
+    """
     matrix = open_matrix(X)
-    from swapwise.data.chunked import ChunkedMatrix
+    if not isinstance(matrix, DenseMatrix):  # chunks take a moment to load
+        from swapwise.data.chunked import ChunkedMatrix
+        from swapwise.data.column_file import ColumnFile
 
-    if not isinstance(matrix, ChunkedMatrix):
-        return Design(matrix, sample_weight, centre, standardize)
-    from swapwise.data.streamed import StreamedDesign
+        if by_rows and isinstance(matrix, ColumnFile):
+            matrix = ChunkedMatrix(matrix.row_blocks())
+        if isinstance(matrix, ChunkedMatrix):
+            from swapwise.data.streamed import StreamedDesign
 
-    return StreamedDesign(matrix, y, sample_weight, centre, standardize)
+            return StreamedDesign(matrix, y, sample_weight, centre, standardize, scale_rows=scale_rows)
+    return Design(matrix, sample_weight, centre, standardize, scale_rows=scale_rows)
 
 
 def _chunked(X: Any) -> Matrix:

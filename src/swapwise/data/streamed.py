@@ -65,18 +65,22 @@ class StreamedDesign(Design):
         sample_weight: ArrayLike | None = None,
         centre: bool = False,
         standardize: bool = False,
+        *,
+        scale_rows: bool = True,
     ) -> None:
         self._plain_target = target
         self.passes = float(matrix.passes_to_open)
-        super().__init__(matrix, sample_weight, centre, standardize)
-        length: FloatArray = np.sqrt(self.target @ self.target).reshape(1, 1)
+        super().__init__(matrix, sample_weight, centre, standardize, scale_rows=scale_rows)
+        length: FloatArray = np.sqrt(self._rooted_target @ self._rooted_target).reshape(1, 1)
         self._known = _Triangle(np.empty(0, dtype=np.intp), length)
         #: The inner products of all columns with the target
         self.with_target = self._to_columns(self._raw_products, self._plain_rows.sum(axis=1))[0]
 
     def _look(self) -> Moments:
         self.target = self.rows(self._plain_target, "y")
-        self._plain_rows = self._without_root(self.target[None, :])
+        #: In which inner products are what they are in the design
+        self._rooted_target = self.target if self.row_scale is not None else self.target * self._root_weight
+        self._plain_rows = (self._rooted_target * self._root_weight)[None, :]
         moments, self._raw_products = self.matrix.first_look(self._weight, self._plain_rows)
         self.passes += 1
         return moments
@@ -136,7 +140,7 @@ class StreamedDesign(Design):
         if not np.einsum("ij,ij->j", inverse, inverse).max(initial=0.0) * SAFE_SHARE <= 1.0:
             return None
         explained = inverse @ (self.with_target[elements] / lengths)
-        rest = np.sqrt(max(0.0, float(self.target @ self.target - explained @ explained)))
+        rest = np.sqrt(max(0.0, float(self._rooted_target @ self._rooted_target - explained @ explained)))
         columns = np.column_stack([factor * lengths[:, None], np.zeros(len(elements))])
         return columns, np.append(explained, rest)
 
@@ -146,7 +150,7 @@ class StreamedDesign(Design):
 
     def cross(self, elements: IndexArray) -> FloatArray:
         """Return ``a_jᵀA`` for each element: one pass over the data."""
-        products, sums = self.matrix.fold(works.ColumnProducts(self._scaled(elements)), *self._roots())
+        products, sums = self.matrix.fold(works.ColumnProducts(self.scaled(elements)), *self._roots())
         self.passes += 1
         return self._to_columns(products, sums)
 
@@ -156,15 +160,12 @@ class StreamedDesign(Design):
         for more in (self._known.elements, self._kept.elements()):
             if len(known) + len(more) <= MOST_KNOWN:
                 known = np.union1d(known, more)
-        triangle = self.matrix.fold(works.Triangle(self._scaled(known)), self.target, *self._roots())
+        triangle = self.matrix.fold(works.Triangle(self.scaled(known)), self._rooted_target, *self._roots())
         self.passes += 1
         return _Triangle(known, triangle)
 
     def _roots(self) -> tuple[FloatArray, ...]:
-        return () if self.row_scale is None else (self.row_scale,)
+        return (self._root_weight,) if self._has_weights else ()
 
     def _room_for_products(self) -> tuple[int, int]:
         return KEPT_ENTRIES // self.n_features, max(1, ENTRIES_AT_ONCE // self.n_features)
-
-    def _scaled(self, elements: IndexArray) -> works.Scaled:
-        return works.Scaled(elements, self.shift[elements], self._factor[elements])

@@ -162,6 +162,34 @@ class Largest(Work):
         return np.maximum(first, second)
 
 
+class Extremes(Work):
+    """The smallest and the largest entry of every column."""
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return both for a block."""
+        return block.min(axis=0), block.max(axis=0)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the smaller and the larger ones."""
+        return np.minimum(first[0], second[0]), np.maximum(first[1], second[1])
+
+
+@dataclass(frozen=True)
+class WeightedSquares(Work):
+    """``Σ_s v_s (x_js − origin_j)²`` for every column."""
+
+    origin: FloatArray
+
+    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the sums of a block; ``rows`` are the weights."""
+        from swapwise.kernels import moments
+
+        sums, squares = np.empty(len(self.origin)), np.empty(len(self.origin))
+        weight, origin = np.array(rows[0]), self.origin.copy()
+        moments.by_rows(block, weight, origin, 0, len(origin), sums, squares)
+        return (squares,)
+
+
 class FirstBad(Work):
     """The first entry that is not finite: sample, feature, value; None if all are."""
 

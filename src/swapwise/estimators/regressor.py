@@ -141,7 +141,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
             raise
         if not _can_be_squared(design):
             if isinstance(sample.X, Matrix):  # of which no copy is made that could be rescaled
-                require_scale(design.sizes, "column {} of X", design.largest_entries)
+                require_scale(design.sizes, "column {} of X", design.largest_stored)
             return super()._build(sample, elements)
         objective = self._objective(design, sample, None)
         return Task(objective, Scaling(design.origin + design.shift, design.scale), sample)
@@ -171,5 +171,5 @@ def _can_be_squared(design: Design) -> bool:
     vanished = np.flatnonzero(design.sizes == 0)
     return bool(
         is_moderate(design.sizes, (SMALLEST, LARGEST)).all()
-        and not (len(vanished) and design.largest_entries(vanished).any())
+        and not (len(vanished) and design.largest_stored(vanished).any())
     )

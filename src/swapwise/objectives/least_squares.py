@@ -328,7 +328,7 @@ def _read(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Design
     response = design.rows(y, "y")
     require_scale(np.abs(response).max(keepdims=True), "y")
     if not isinstance(X, Design):
-        require_scale(design.sizes, "column {} of X", design.largest_entries)
+        require_scale(design.sizes, "column {} of X", design.largest_stored)
     if not response.any():
         warn("y is zero throughout: every set has the value 0")
     return design, response
