@@ -30,9 +30,9 @@ from swapwise.objectives.group_least_squares import GroupLeastSquares
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.linear import Linear
-from swapwise.objectives.logistic import Logistic
-from swapwise.objectives.multinomial import Multinomial
-from swapwise.objectives.poisson import Poisson
+from swapwise.objectives.glm.logistic import Logistic
+from swapwise.objectives.glm.multinomial import Multinomial
+from swapwise.objectives.glm.poisson import Poisson
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 from swapwise.search.rules import NonOblivious, Oblivious, SemiOblivious
 from swapwise.theory.constants import Constant, RestrictedConstants, restricted_constants

@@ -148,9 +148,10 @@ class StreamedDesign(Design):
         """Return the inner products of some columns with others."""
         return self.products(first)[:, second]
 
-    def cross(self, elements: IndexArray) -> FloatArray:
-        """Return ``a_jᵀA`` for each element: one pass over the data."""
-        products, sums = self.matrix.fold(works.ColumnProducts(self.scaled(elements)), *self._roots())
+    def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
+        """Return ``a_jᵀA`` for each element, with other weights if any are given: one pass over the data."""
+        roots = self._roots() if weight is None else (np.sqrt(weight),)
+        products, sums = self.matrix.fold(works.ColumnProducts(self.scaled(elements)), *roots)
         self.passes += 1
         return self._to_columns(products, sums)
 

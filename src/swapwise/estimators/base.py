@@ -49,7 +49,7 @@ from swapwise.estimators.constraint_of import (
 from swapwise.estimators.scaling import Sample, Scaling, read_offset, some_rows, times
 from swapwise.maximize import THEORY
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.generalized_linear import read_weight
+from swapwise.objectives.glm.likelihood import read_weight
 from swapwise.search.plan import Plan, resolve
 from swapwise.search.progress import progress_bar, reading_bar
 from swapwise.search.restarts import Problem, require_restarts, restart

@@ -15,8 +15,8 @@ from swapwise.checks import FloatArray, IndexArray, as_vector, warn
 from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.scaling import Sample, read_offset
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.generalized_linear import GeneralizedLinear
-from swapwise.objectives.poisson import Poisson
+from swapwise.objectives.glm.objective import GeneralizedLinear
+from swapwise.objectives.glm.poisson import Poisson
 from swapwise.search.result import SearchResult
 
 # Means beyond these would round to zero or infinity in a deviance.

@@ -13,7 +13,8 @@ from swapwise.kernels import GAUSSIAN
 from swapwise.objectives.active_set import explained_in_full
 from swapwise.objectives.base import rows_of
 from swapwise.objectives.fit_bounds import QUICK_FIT
-from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
+from swapwise.objectives.glm.likelihood import read_weight
+from swapwise.objectives.glm.objective import GeneralizedLinear
 
 
 class GroupLeastSquares(GeneralizedLinear):

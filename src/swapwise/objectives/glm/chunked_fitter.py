@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swapwise.checks import SMALLEST, BoolArray, FloatArray, IndexArray
-from swapwise.data.chunked import Reduction
-from swapwise.data.design import ColumnArray, Design
-from swapwise.data.reductions import Scaled
+from swapwise.data.blocks import Work
+from swapwise.data.held_columns import HeldColumns
+from swapwise.data.design import ColumnArray
+from swapwise.data.streamed import StreamedDesign
+from swapwise.data.works import Scaled
 from swapwise.kernels import families
 from swapwise.moves import MoveList
 from swapwise.objectives.base import Groups
@@ -27,11 +29,17 @@ from swapwise.objectives.least_squares import LeastSquares
 # gigabyte, while it works with them.
 MOST_GATHERED = 1 << 24
 
+# Eigenvalues of larger matrices than this are not asked for: they take the inner products of all columns.
+EIGENVALUES_UP_TO = 500
+
 # At most this many refits share a pass over the data.
 REFITS_PER_PASS = 256
 
 # This many entries of columns are worked with at a time: they are copied, and copies are to be small.
 ENTRIES_AT_ONCE = 1 << 20
+
+# Curvatures and slopes of samples are alike if they differ by no more than rounding, of the intercept too.
+ALIKE = 1e-10
 
 _ONE = np.ones(1)
 
@@ -70,14 +78,21 @@ class ChunkedFitter(Fitter):
     scoring = "pass"
     #: Together they cost little more than one
     first_refits = 16
-    columns: Design
+    columns: StreamedDesign
 
     def __init__(
-        self, likelihood: Likelihood, columns: Design, groups: Groups, penalties: Penalties
+        self, likelihood: Likelihood, columns: StreamedDesign, groups: Groups, penalties: Penalties
     ) -> None:
         super().__init__(likelihood, columns, groups, penalties)
         self._rows = likelihood.target, likelihood.weight, likelihood.offset[0]
+        self._held = HeldColumns(columns.matrix)
         self._last: tuple[IndexArray, Fit] | None = None  # searches end where their result begins
+        self._last_expansion: tuple[IndexArray, FloatArray, SecondOrderModel] | None = None
+
+    @property
+    def n_passes(self) -> float:
+        """How many times all of the data were read so far; a few columns count as their share."""
+        return self.columns.passes + self._held.passes
 
     # -- fits ---------------------------------------------------------------------------------------
 
@@ -87,7 +102,7 @@ class ChunkedFitter(Fitter):
         if last is None or not np.array_equal(last[0], support):
             (fit,) = self.refit_together([(support, theta)])
             last = self._last = support.copy(), fit
-        return last[1]
+        return last[1]._replace(theta=last[1].theta.copy())
 
     def refit_together(self, starts: list[tuple[IndexArray, FloatArray]]) -> list[Fit]:
         """Refit on several sets, at least one element each: it takes as many looks as the slowest does."""
@@ -147,28 +162,46 @@ class ChunkedFitter(Fitter):
             ]
             return NewtonSums(self.likelihood.family.kernel, trials)
 
-        found: list[Sums] = self.columns.reduce_some(needed, reduction, *self._rows)
+        found: list[Sums] = self._held.fold(needed, reduction, *self._rows)
         return found
 
     def _among(self, held: IndexArray, elements: IndexArray) -> Scaled:
         """Return columns of the model, as they come from a matrix that holds these."""
-        return self.columns.scaled(elements)._replace(elements=np.searchsorted(held, elements))
+        return self.columns.scaled(elements, held)
 
     def _sums_at(self, support: IndexArray, theta: FloatArray, floor: float = 0.0) -> Sums:
         return self._sums(support, [_Point(support, theta, np.zeros_like(theta), floor)])[0]
 
     # -- around a fit -------------------------------------------------------------------------------
 
+    def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the slope in every column's coefficient at a fit: one pass over the data, if it is new."""
+        return self._expansion(support, theta).slopes[:, None]
+
+    def squares(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the curvature, ridge included, in every column's own coefficient at a fit."""
+        return self._expansion(support, theta).squares
+
     def expansion(
-        self, support: IndexArray, theta: FloatArray, elements: IndexArray | None = None
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray
     ) -> SecondOrderModel:
-        """Return slope and curvature at a fit along all columns: one pass over the data."""
+        """Return the second-order model around a fit along some columns."""
+        return self._expansion(support, theta).along(elements)
+
+    def _expansion(self, support: IndexArray, theta: FloatArray) -> SecondOrderModel:
+        """Return the same along all columns: one pass over the data, unless it was made for the last fit."""
+        last = self._last_expansion
+        if last is None or not (np.array_equal(last[0], support) and np.array_equal(last[1], theta)):
+            last = self._last_expansion = support.copy(), theta.copy(), self._new_expansion(support, theta)
+        return last[2]
+
+    def _new_expansion(self, support: IndexArray, theta: FloatArray) -> SecondOrderModel:
         design, likelihood, parameters = self.columns, self.likelihood, theta[:, 0]
-        if not len(support) and likelihood.fit_intercept and not np.ptp(likelihood.offset):
+        if not len(support) and self._are_alike:
             return self._first_expansion()
         size, shift = len(support), design.shift
         trial = Trial(design.scaled(support), parameters, np.zeros_like(parameters))
-        products, squares, totals = design.reduce(
+        products, squares, totals = self._held.fold_all(
             Surroundings(likelihood.family.kernel, trial), *self._rows
         )
         if likelihood.fit_intercept:
@@ -181,22 +214,36 @@ class ChunkedFitter(Fitter):
         squares = squares * design.factor**2 + self.penalties.ridge
         return SecondOrderModel(products[-1], squares, products[:-1].T, hessian)
 
-    def _first_expansion(self) -> SecondOrderModel:
-        """Return slope and curvature at the intercept alone, from the first look at the data.
+    @cached_property
+    def _alone(self) -> tuple[FloatArray, FloatArray]:
+        """Slope and curvature of every sample where the intercept is all there is."""
+        likelihood = self.likelihood
+        eta = likelihood.offset + likelihood.intercept_alone[:, None]
+        _, slope, curve = likelihood.derivatives(eta)
+        return slope[0], curve[0, 0]
 
-        All samples are predicted alike there, but for what their targets make of it: what they curve by and
-        what is left of the target are known before a look at the columns.
+    @cached_property
+    def _are_alike(self) -> bool:
+        """Whether all samples curve alike at the intercept alone, by what the first look at the data tells.
+
+        Then the slopes are what the target differs from its mean, and the mean says nothing of centred columns.
         """
-        design, likelihood = self.columns, self.likelihood
-        curve = float(self._curve_alone().sum())
+        likelihood, (slope, curve) = self.likelihood, self._alone
+        if not likelihood.fit_intercept or np.ptp(likelihood.offset):
+            return False
+        rest = likelihood.weight * (likelihood.target - likelihood.weight @ likelihood.target)
+        return bool(
+            np.allclose(curve, curve.sum() * likelihood.weight, rtol=ALIKE, atol=0.0)
+            and np.allclose(slope, rest, rtol=0.0, atol=ALIKE * np.abs(rest).max())
+        )
+
+    def _first_expansion(self) -> SecondOrderModel:
+        """Return slope and curvature at the intercept alone, from the first look at the data."""
+        design, curve = self.columns, float(self._alone[1].sum())
         squares = curve * design.squared_norms + self.penalties.ridge
         return SecondOrderModel(
             design.with_target, squares, np.zeros((design.n_features, 1)), np.full((1, 1), curve)
         )
-
-    def _curve_alone(self) -> FloatArray:
-        likelihood = self.likelihood
-        return likelihood.derivatives(likelihood.offset + likelihood.intercept_alone[:, None])[2]
 
     def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
         """Return the second-order model around a fit as least squares on some columns.
@@ -224,7 +271,7 @@ class ChunkedFitter(Fitter):
     def _steepest(self, support: IndexArray, parameters: FloatArray) -> float:
         """Return the largest curvature of a sample at a fit."""
         if not len(support):
-            return float(self._curve_alone().max())
+            return float(self._alone[1].max())
         return self._sums_at(support, parameters).steepest
 
     def hessian(self, coef: FloatArray, intercept: FloatArray, elements: IndexArray) -> FloatArray:
@@ -236,6 +283,17 @@ class ChunkedFitter(Fitter):
         if self.likelihood.fit_intercept:
             products = products.without_last()
         return products.of(np.searchsorted(used, elements), 1.0).gram
+
+    def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
+        """Return ``a_jᵀ diag(weight) A`` for some columns, one per row: one pass over the data."""
+        return self.columns.cross(rows, weight)
+
+    def largest_eigenvalue(self, weight: FloatArray) -> float:
+        """Return what the eigenvalues of ``Aᵀ diag(weight) A`` do not exceed: of few columns only."""
+        if self.columns.n_features > EIGENVALUES_UP_TO:
+            return np.inf
+        share = np.divide(weight, self.likelihood.weight, out=np.zeros_like(weight), where=weight > 0)
+        return float(share.max()) * self.columns.extreme_eigenvalues()[1]
 
     def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
         """Return None: that takes the columns themselves."""
@@ -262,14 +320,14 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class NewtonSums(Reduction):
+class NewtonSums(Work):
     """The sums of several trials from one look at the data; rows are target, weight and offset.
 
-    >>> from swapwise.data.mapped import ArrayChunks
+    >>> from swapwise.data.file_blocks import ArrayBlocks
     >>> from swapwise.kernels import POISSON
-    >>> chunks, column = ArrayChunks(np.array([[1.0], [2.0]]), 1), Scaled(np.array([0]), np.zeros(1), _ONE)
+    >>> chunks, column = ArrayBlocks(np.array([[1.0], [2.0]]), 1), Scaled(np.array([0]), np.zeros(1), _ONE)
     >>> reduction = NewtonSums((POISSON, 0.0), [Trial(column, np.zeros(1), np.ones(1))])
-    >>> (sums,) = chunks.reduce(reduction, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
+    >>> (sums,) = chunks.fold(reduction, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
     >>> sums.value, sums.gradient, sums.hessian, sums.reach
     (-2.0, array([4.]), array([[5.]]), 2.0)
     """
@@ -311,17 +369,17 @@ class NewtonSums(Reduction):
 
 
 @dataclass(frozen=True)
-class Surroundings(Reduction):
+class Surroundings(Work):
     """Products of all columns with those of a trial, weighted by the curvature there, and with the slope.
 
     The answer is these products (the slope's last), the squares of all columns, weighted alike, and the sums
     of what columns were multiplied with. Rows are target, weight and offset.
 
-    >>> from swapwise.data.mapped import ArrayChunks
+    >>> from swapwise.data.file_blocks import ArrayBlocks
     >>> from swapwise.kernels import POISSON
-    >>> chunks = ArrayChunks(np.array([[1.0, 0.0], [2.0, 3.0]]), 1)
+    >>> chunks = ArrayBlocks(np.array([[1.0, 0.0], [2.0, 3.0]]), 1)
     >>> trial = Trial(Scaled(np.array([0]), np.zeros(1), _ONE), np.zeros(1), np.ones(1))
-    >>> chunks.reduce(Surroundings((POISSON, 0.0), trial), np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
+    >>> chunks.fold(Surroundings((POISSON, 0.0), trial), np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
     (array([[5., 6.],
            [4., 6.]]), array([5., 9.]), array([3., 2.]))
     """

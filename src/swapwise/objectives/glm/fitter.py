@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from swapwise.checks import SMALLEST, BoolArray, FloatArray, IndexArray
-from swapwise.data.design import ColumnArray, Columns
+from swapwise.data.design import ColumnArray, Columns, Design
 from swapwise.moves import MoveList
 from swapwise.objectives.active_set import dependencies_among
-from swapwise.objectives.base import Groups
+from swapwise.objectives.base import Groups, Scoring
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
 from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderModel
 from swapwise.objectives.least_squares import LeastSquares
@@ -41,9 +41,11 @@ class Fitter(ABC):
     """
 
     #: How a move is scored; see :class:`swapwise.objectives.base.SetFunction`
-    scoring: str
+    scoring: Scoring
     #: How many of the best moves by their predicted gains are refitted first
     first_refits: int
+    #: How many times all of the data were read, if that is counted
+    n_passes: float | None = None
 
     def __init__(
         self, likelihood: Likelihood, columns: Columns, groups: Groups, penalties: Penalties
@@ -66,10 +68,18 @@ class Fitter(ABC):
         """Return the log-likelihood after each move, refitted from what stays, and whether it is the best."""
 
     @abstractmethod
+    def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the slope in every column's coefficients at a fit: one row per column, one number per level."""
+
+    @abstractmethod
+    def squares(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the curvature, ridge included, in every column's own coefficient at a fit."""
+
+    @abstractmethod
     def expansion(
-        self, support: IndexArray, theta: FloatArray, elements: IndexArray | None = None
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray
     ) -> SecondOrderModel:
-        """Return slope and curvature at a fit along the columns of some elements, or of all."""
+        """Return the second-order model around a fit along some columns."""
 
     @abstractmethod
     def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
@@ -82,6 +92,14 @@ class Fitter(ABC):
     @abstractmethod
     def hessian(self, coef: FloatArray, intercept: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian at coefficients for some columns, without penalty; the intercept moves."""
+
+    @abstractmethod
+    def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
+        """Return ``a_jᵀ diag(weight) A`` for some columns, one per row."""
+
+    @abstractmethod
+    def largest_eigenvalue(self, weight: FloatArray) -> float:
+        """Return what the eigenvalues of ``Aᵀ diag(weight) A`` do not exceed, but for rounding."""
 
     @abstractmethod
     def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
@@ -148,13 +166,26 @@ class MemoryFitter(Fitter):
                 added, dropped, likelihood.tol, MAX_STEPS,
             )  # fmt: skip
 
+    def _derivatives(self, support: IndexArray, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        return self.likelihood.derivatives(self.likelihood.offset + theta.T @ self.chosen(support))
+
+    def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the slope in every column's coefficients at a fit."""
+        return self.columns.dots(self._derivatives(support, theta)[1]).T
+
+    def squares(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the curvature, ridge included, in every column's own coefficient at a fit."""
+        curve = self._derivatives(support, theta)[2][0, 0]
+        return self.columns.weighted_squares(curve) + self.penalties.ridge
+
     def expansion(
-        self, support: IndexArray, theta: FloatArray, elements: IndexArray | None = None
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray
     ) -> SecondOrderModel:
-        """Return slope and curvature along columns, with proven bounds on what additions gain."""
-        asked = np.arange(self.columns.n_features) if elements is None else elements
+        """Return the second-order model along some columns, with proven bounds on what additions gain."""
         chosen = self.chosen(support)
-        return AdditionBounds(self.likelihood, self.columns, chosen, support, theta, self.penalties.ridge, asked)
+        return AdditionBounds(
+            self.likelihood, self.columns, chosen, support, theta, self.penalties.ridge, elements
+        )
 
     def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
         """Return the second-order model around a fit as least squares on the columns of some elements."""
@@ -183,8 +214,48 @@ class MemoryFitter(Fitter):
             chosen = chosen - (chosen @ curve / max(curve.sum(), np.finfo(float).tiny))[:, None]
         return (chosen * curve) @ chosen.T
 
+    def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
+        """Return ``a_jᵀ diag(weight) A`` for some columns, one per row."""
+        return self.columns.dots(self.columns.columns(rows) * weight)
+
+    def largest_eigenvalue(self, weight: FloatArray) -> float:
+        """Return the largest eigenvalue of ``Aᵀ diag(weight) A``, from the smaller of that and its transpose."""
+        samples, features = self.columns.shape
+        parts = np.array_split(np.arange(features), max(1, features * samples // MOST_GATHERED))
+        if features <= samples:
+            small = np.vstack([self.weighted_products(part, weight) for part in parts])
+        else:
+            small = np.zeros((samples, samples))
+            for part in parts:
+                columns = self.columns.columns(part) * np.sqrt(weight)
+                small += columns.T @ columns
+        return float(np.linalg.eigvalsh(small)[-1])
+
     def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
         """Return how many linear dependencies there are among columns; None if that is not certain."""
-        return dependencies_among(
-            self.columns.columns(rows) * np.sqrt(self.likelihood.weight), least, rounding
-        )
+        columns = self.columns.columns(rows) * np.sqrt(self.likelihood.weight)
+        return dependencies_among(columns, least, rounding)
+
+
+def fitter_for(likelihood: Likelihood, design: Design, groups: Groups, ridge: float) -> Fitter:
+    """Return what fits a likelihood on a design as it is stored."""
+    if design.streamed:
+        from swapwise.objectives.glm.chunked_fitter import ChunkedFitter
+
+        if likelihood.n_levels > 1:
+            raise TypeError(
+                f"{likelihood.family.title} needs data in memory, got data in chunks: give X as an array"
+            )
+        if len(groups.begin) - 1 < groups.n_rows:
+            raise TypeError(
+                "groups need data in memory, got data in chunks: leave groups out, or give X as an array"
+            )
+        return ChunkedFitter(likelihood, design, groups, penalties_of(design, ridge))
+    columns = design.in_memory()
+    return MemoryFitter(likelihood, columns, groups, penalties_of(columns, ridge))
+
+
+def penalties_of(columns: Columns, ridge: float) -> Penalties:
+    """Return the ridge, and what the precision of the numbers in each column asks for."""
+    squares = columns.squared_norms
+    return Penalties(ridge, ridge + columns.precision**2 * np.where(squares > 0, squares, 1.0))

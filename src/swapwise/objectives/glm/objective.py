@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, require_scale, warn
 from swapwise.clock import Clock
 from swapwise.data.design import Columns, Design
-from swapwise.data.open import open_design
+from swapwise.data.open import open_design, open_matrix
 from swapwise.objectives.active_set import rounding_of
 from swapwise.objectives.base import Groups, Scoring, SparseObjective, rows_of
 from swapwise.objectives.fit_bounds import fit_bound
@@ -78,17 +78,17 @@ class GeneralizedLinear(SparseObjective):
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, offset: Any, fit_intercept: bool
     ) -> tuple[Design, Likelihood]:
         """Return the columns and the likelihood, once all is checked."""
-        if isinstance(X, Design):
-            design, n_samples = X, X.n_samples
-        else:
-            matrix = open_rows(X)
-            n_samples = matrix.n_samples
-        target = self.family.read_target(y, n_samples)
-        weight = read_weight(sample_weight, n_samples)
+        data = X if isinstance(X, Design) else open_matrix(X)
+        target = self.family.read_target(y, data.n_samples)
+        weight = read_weight(sample_weight, data.n_samples)
         likelihood = Likelihood(self.family, target, weight, offset, fit_intercept)
-        if not isinstance(X, Design):
-            design = open_design(matrix, target, weight, centre=fit_intercept, scale_rows=False)
-            require_scale(design.sizes, "column {} of X", design.largest_stored)
+        #: What is taken off each column that was given; of a design, whoever made it knows
+        self._taken_off = np.zeros(data.n_features)
+        if isinstance(data, Design):
+            return data, likelihood
+        design = open_design(data, target, weight, fit_intercept, scale_rows=False, by_rows=True)
+        require_scale(design.sizes, "column {} of X", design.largest_stored)
+        self._taken_off = design.origin + design.shift
         return design, likelihood
 
     def _fitter(self, rows: Groups) -> Fitter:
@@ -265,8 +265,7 @@ class GeneralizedLinear(SparseObjective):
         return None if found is None else found * self.n_levels
 
     def _rounding_of(self, rows: IndexArray) -> float:
-        lengths = np.sqrt(np.maximum(self.columns.squared_norms[rows], np.finfo(float).tiny))
-        return rounding_of(len(rows), float((np.abs(self._taken_off[rows]) / lengths).max(initial=0.0)))
+        return rounding_of(len(rows), float(self.columns.offsets[rows].max(initial=0.0)))
 
     def _slope_and_curvature(self, support: IndexArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the gradient in the coefficients of grouped elements, and minus the Hessian, by level."""
@@ -297,7 +296,7 @@ class GeneralizedLinear(SparseObjective):
         most = self.likelihood.most_curvature()
         if most is None or self.groups is not None:
             return None
-        block = self.columns.weighted_products(columns, most).T
+        block = self.fitter.weighted_products(columns, most).T
         block[columns, np.arange(len(columns))] += self.ridge
         return block
 
@@ -329,3 +328,25 @@ class GeneralizedLinear(SparseObjective):
     def strong_concavity(self, t: int) -> float:
         """Return the ridge: the likelihood itself may be flat far out."""
         return self.ridge
+
+
+def read_groups(
+    groups: Iterable[Hashable] | None, n_features: int
+) -> tuple[Groups, list[Hashable] | None]:
+    """Return which columns belong to each group, and the labels in order of appearance.
+
+    >>> rows, labels = read_groups(["a", "b", "a"], 3)
+    >>> rows.members(np.array([0])), labels
+    (array([0, 2]), ['a', 'b'])
+    """
+    if groups is None:
+        return Groups(np.arange(n_features + 1), np.arange(n_features)), None
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise TypeError(f"groups must hold one label for each column, got {groups!r}")
+    number: dict[Hashable, int] = {}
+    codes = np.array([number.setdefault(label, len(number)) for label in groups], dtype=np.intp)
+    if len(codes) != n_features:
+        raise ValueError(f"groups must hold one label for each of the {n_features} columns, got {len(codes)}")
+    sizes = np.bincount(codes, minlength=len(number))
+    begin = np.append(0, np.cumsum(sizes)).astype(np.intp)
+    return Groups(begin, np.argsort(codes, kind="stable")), list(number)

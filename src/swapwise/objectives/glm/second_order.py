@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -76,6 +77,13 @@ class SecondOrderModel:
             missing = float(gradient @ self.inverse @ gradient)
         self.predicted = (missing + self.slope**2 / self.left) / 2
         self.bound = self.predicted
+
+    def along(self, elements: IndexArray) -> SecondOrderModel:
+        """Return the model along some of the columns."""
+        some = copy(self)
+        for name in ("slopes", "squares", "coupling", "is_clear", "left", "slope", "predicted", "bound"):
+            setattr(some, name, getattr(self, name)[elements])
+        return some
 
     def tighten(self, least: float) -> None:
         """Look closer at those whose bound is above ``least`` and whose predicted gain is not."""

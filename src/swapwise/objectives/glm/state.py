@@ -7,28 +7,17 @@ from functools import partial
 
 import numpy as np
 
-from swapwise.checks import SMALLEST, FloatArray, IndexArray
+from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
-from swapwise.data.design import ColumnArray
-from swapwise.kernels import glm
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.base import SparseState, best_of_batches, embed, gradient_norms2, magnitude, rows_of
-from swapwise.objectives.generalized_linear import (
-    FIT_TOLERANCE,
-    LEAST_MODEL_WEIGHT,
-    MAX_STEPS,
-    GeneralizedLinear,
-)
+from swapwise.objectives.glm.objective import GeneralizedLinear
+from swapwise.objectives.glm.second_order import SecondOrderModel
 from swapwise.objectives.least_squares import LeastSquares
-from swapwise.objectives.second_order import AdditionBounds, SecondOrderModel
-from swapwise.threads import few_threads
 
 # Bounds and refits are right to about 1e-12 of the values. What is below the incumbent by less than this is
 # not pruned.
 ROOM = 1e-10
-
-# How many of the most promising moves are refitted first; then twice as many, and so on.
-FIRST_REFITS = 4
 
 
 class GeneralizedLinearState(SparseState):
@@ -65,40 +54,30 @@ class GeneralizedLinearState(SparseState):
         rows[before] = self._theta[: len(before)]
         return np.vstack([rows[after], self._theta[len(before) :]])
 
+    @property
+    def gradient(self) -> FloatArray:
+        """The gradient of ``u`` at the coefficients; zero on the support."""
+        if self._gradient is None:
+            slopes = self.objective.fitter.slopes(self.support, self._theta)
+            self._gradient = self.objective.scores_of(slopes)
+            self._gradient[rows_of(self.objective, self.support)] = 0.0
+        return self._gradient
+
     def screening_scores(self) -> FloatArray:
         """Return what a Newton step in each element's own coefficient is predicted to gain."""
-        objective = self.objective
-        if objective.groups is not None:
+        if self.objective.groups is not None:
             return super().screening_scores()
-        curve = objective.derivatives(objective.predictor(self.coef))[2][0, 0]
-        squares = glm.weighted_squares(objective.columns, curve) + objective.ridge
-        return np.divide(gradient_norms2(self), 2 * squares, out=np.zeros(objective.n), where=squares > 0)
+        squares = self.objective.fitter.squares(self.support, self._theta)
+        return np.divide(gradient_norms2(self), 2 * squares, out=np.zeros(len(squares)), where=squares > 0)
 
     def model(self, elements: IndexArray) -> LeastSquares | None:
-        """Return the second-order model around the fit as least squares on some columns.
-
-        The weights are the curvature there, the response is the one that Newton's step would fit.
-        """
-        objective = self.objective
-        if objective.groups is not None:
+        """Return the second-order model around the fit as least squares on some columns."""
+        if self.objective.groups is not None:
             return None
-        eta = objective.predictor(self.coef)
-        _, slope, curve = objective.derivatives(eta)
-        steepest = float(curve.max())
-        if steepest < SMALLEST:
-            return None
-        weight = np.maximum(curve[0, 0], LEAST_MODEL_WEIGHT * steepest)
-        response = eta[0] - objective.offset[0] + slope[0] / weight
-        columns = objective.columns[elements]
-        if objective.fit_intercept:
-            share = weight / weight.sum()
-            columns = columns - (columns @ share)[:, None]
-            response = response - response @ share
-        root = np.sqrt(weight / steepest)
-        return LeastSquares(ColumnArray(columns * root), response * root, objective.ridge / steepest)
+        return self.objective.fitter.quadratic(self.support, self._theta, elements)
 
     def gains(self, moves: MoveBatch) -> FloatArray:
-        """Return exact gains: one warm-started refit a move, unless it was scored from this set before."""
+        """Return exact gains: one warm-started refit per move, unless it was scored from this set before."""
         listed = moves.to_list()
         if not listed.are_swaps():
             return moves.spread(self._refits(listed))
@@ -110,21 +89,9 @@ class GeneralizedLinearState(SparseState):
 
     def _refits(self, moves: MoveList) -> FloatArray:
         self.n_evaluations += len(moves)
-        objective = self.objective
-        tol = FIT_TOLERANCE * objective.scale
-        with few_threads(self._theta.size):
-            values, converged = glm.values_after(
-                objective.problem,
-                self.support,
-                self._theta,
-                objective._intercept_alone,
-                objective._null,
-                moves.added,
-                moves.dropped,
-                tol,
-                MAX_STEPS,
-            )
-        gains: FloatArray = values - objective._null - self.value
+        objective, theta = self.objective, self._theta
+        values, converged = objective.fitter.values_after(self.support, theta, moves)
+        gains: FloatArray = values - objective.likelihood.null - self.value
         for row in np.flatnonzero(~converged):  # exactly as it is refitted if the move is taken
             support = moves.move(int(row)).result(self.support)
             gains[row] = objective.fit_from(support, self._parameters_on(support))[0] - self.value
@@ -138,11 +105,12 @@ class GeneralizedLinearState(SparseState):
         return best_of_batches(self, batches, incumbent, budget, prune=prune)
 
     def unpruned(self, moves: MoveBatch, least: float, budget: Budget) -> MoveBatch:
-        """Return the moves that duality does not prove to gain less than the best, all of them refitted.
+        """Return the moves that cannot be left out, all of them refitted.
 
-        No swap gains more than its addition alone. What that leaves is bounded drop by drop, from the fit
-        without the dropped element; see :class:`AdditionBounds`. Those with the largest predicted gains are
-        refitted first and raise the incumbent.
+        Those with the largest predicted gains are refitted first and raise the incumbent. No swap gains more
+        than its addition alone: where bounds are proven, what that leaves is bounded drop by drop, from the
+        fit without the dropped element; see :class:`AdditionBounds`. Where they are not, moves are refitted
+        as long as more is predicted of them than the best so far gains.
         """
         listed = moves.to_list()
         added, dropped = listed.swap_columns() if listed.are_swaps() else (listed.added[:, :0], None)
@@ -150,32 +118,28 @@ class GeneralizedLinearState(SparseState):
             return moves
         refits = BoundedRefits(self, listed, least, budget)
         elements, row = np.unique(added, return_inverse=True)
-        additions = AdditionBounds(self.objective, self.support, self._theta[:, 0], elements)
-        loses = dropped != NOTHING
-        expected = additions.predicted[row]
-        expected[loses] = self._expected(additions, row[loses], dropped[loses])
-        best_first = np.argsort(-expected, kind="stable")[:FIRST_REFITS]
-        refits.refit(best_first[expected[best_first] > least])
+        additions = self.objective.fitter.expansion(self.support, self._theta, elements)
+        predicted = self._predicted(additions, row, dropped)
+        if not additions.proves:
+            refits.run_all(predicted)
+            return refits.refitted()
+        best_first = np.argsort(-predicted, kind="stable")[: refits.first]
+        refits.refit(best_first[predicted[best_first] > least])
         additions.tighten(refits.least)
-        unpruned = additions.bound[row] >= refits.least
+        loses, unpruned = dropped != NOTHING, additions.bound[row] >= refits.least
         free = np.flatnonzero(unpruned & ~loses)
         refits.run(free, additions.predicted[row[free]], additions.bound[row[free]])
         for gone in np.unique(dropped[unpruned & loses]):
             rows = np.flatnonzero(unpruned & (dropped == gone) & (additions.bound[row] >= refits.least))
             self._refit_without(int(gone), rows, added[rows], refits)
-        return listed.take(np.array(sorted(refits.done), dtype=np.intp))
+        return refits.refitted()
 
-    def _expected(
-        self, additions: AdditionBounds | SecondOrderModel, row: IndexArray, dropped: IndexArray
-    ) -> FloatArray:
-        """Return what the second-order model expects of swaps: the formula of least squares, halved."""
-        if additions.inverse is None:
-            return np.zeros(len(row))
-        place = np.searchsorted(self.support, dropped)
-        spread = 1.0 / np.diag(additions.inverse)[place]
-        weight, tied = self._theta[place, 0], additions.coupling[row, place]
-        slope = additions.slope[row] + tied * weight * spread
-        return (slope**2 / (additions.left[row] + tied**2 * spread) - weight**2 * spread) / 2
+    def _predicted(self, additions: SecondOrderModel, row: IndexArray, dropped: IndexArray) -> FloatArray:
+        """Return what the second-order model predicts of swaps and additions."""
+        predicted, loses = additions.predicted[row], dropped != NOTHING
+        places = np.searchsorted(self.support, dropped[loses])
+        predicted[loses] = additions.predicted_swaps(row[loses], places, self._theta[places, 0])
+        return predicted
 
     def _refit_without(self, gone: int, rows: IndexArray, added: IndexArray, refits: BoundedRefits) -> None:
         """Refit those swaps that drop one element and may yet be the best."""
@@ -185,7 +149,7 @@ class GeneralizedLinearState(SparseState):
         value, theta = self.objective.fit_from(rest, self._parameters_on(rest))
         self.n_evaluations += 1
         lost = value - self.value
-        additions = AdditionBounds(self.objective, rest, theta[:, 0], added)
+        additions = self.objective.fitter.expansion(rest, theta, added)
         additions.tighten(refits.least - lost)
         refits.run(rows, additions.predicted + lost, additions.bound + lost)
 
@@ -196,8 +160,10 @@ class BoundedRefits:
     def __init__(
         self, state: GeneralizedLinearState, listed: MoveList, incumbent: float, budget: Budget
     ) -> None:
-        self._state, self.listed, self._incumbent, self._budget = state, listed, incumbent, budget
-        self.done: set[int] = set()
+        self._state, self._listed, self._incumbent, self._budget = state, listed, incumbent, budget
+        #: How many moves are refitted first; then twice as many, and so on
+        self.first = state.objective.fitter.first_refits
+        self._done: set[int] = set()
 
     @property
     def least(self) -> float:
@@ -206,18 +172,30 @@ class BoundedRefits:
 
     def refit(self, rows: IndexArray) -> None:
         """Refit moves and raise the incumbent to the best of them."""
-        state, moves = self._state, self.listed.take(rows)
+        state, moves = self._state, self._listed.take(rows)
         for piece in self._budget.pieces([moves], state.objective.scoring == "pass") if len(rows) else ():
             index, gain = piece.best(state.gains(piece))
             if gain > self._incumbent:
                 self._incumbent = gain
                 self._budget.keep([Step(piece.move(index), state.value + gain)], gain)
-        self.done.update(rows.tolist())
+        self._done.update(rows.tolist())
+
+    def refitted(self) -> MoveList:
+        """Return the moves that were refitted, in their order."""
+        return self._listed.take(np.array(sorted(self._done), dtype=np.intp))
+
+    def run_all(self, predicted: FloatArray) -> None:
+        """Refit the first few, and then as many as are predicted to gain more than the best so far."""
+        best_first = np.argsort(-predicted, kind="stable")
+        self.refit(best_first[: self.first])
+        others = best_first[self.first :]
+        self.run(others, predicted[others], predicted[others], 2 * self.first)
 
     def run(
-        self, rows: IndexArray, predicted: FloatArray, bound: FloatArray, size: int = FIRST_REFITS
+        self, rows: IndexArray, predicted: FloatArray, bound: FloatArray, size: int | None = None
     ) -> None:
         """Refit moves, largest predicted gain first, until none that is left can be the best."""
+        size = self.first if size is None else size
         best_first = np.argsort(-predicted, kind="stable")
         rows, bound = rows[best_first], bound[best_first]
         while True:
