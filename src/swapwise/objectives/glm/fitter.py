@@ -242,9 +242,9 @@ def fitter_for(likelihood: Likelihood, design: Design, groups: Groups, ridge: fl
     if design.streamed:
         from swapwise.objectives.glm.chunked_fitter import ChunkedFitter
 
-        if likelihood.n_levels > 1:
+        if likelihood.family.scores is not None:
             raise TypeError(
-                f"{likelihood.family.title} needs data in memory, got data in chunks: give X as an array"
+                f"{likelihood.family.name.capitalize()} needs data in memory, got data in chunks: give X as an array"
             )
         if len(groups.begin) - 1 < groups.n_rows:
             raise TypeError(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csc_matrix, csr_array
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 
 import swapwise as sw
@@ -15,7 +16,6 @@ from swapwise.clock import Budget
 from swapwise.moves import MoveList
 from swapwise.moves import move_between as move_to
 from swapwise.objectives.base import State, magnitude
-from swapwise.objectives.second_order import AdditionBounds
 
 SEPARABLE = pytest.mark.filterwarnings("ignore:the classes are separable")
 QUIET = [
@@ -154,6 +154,7 @@ def problems(draw):
         "offset": draw(st.sampled_from([None, rng.standard_normal(samples)])),
         "sample_weight": draw(st.sampled_from([None, rng.integers(0, 3, samples) + np.eye(samples)[0]])),
     }
+    X = draw(st.sampled_from([np.asarray, csr_array, csc_matrix]))(X)
     if draw(st.booleans()):
         return sw.Logistic(X, rng.random(samples) < 1 / (1 + np.exp(-eta)), **options)
     return sw.Poisson(X, rng.poisson(np.exp(np.clip(eta, -3, 3))), **options)
@@ -167,12 +168,14 @@ def test_no_addition_exceeds_its_bound(f, data):
     others = np.setdiff1d(np.arange(f.n), support)
     # Any point will do, not only the fit: what is missing of it is part of the bound.
     _, theta = f.fit_from(support, f.no_coefficients(support))
-    theta = theta[:, 0] * data.draw(st.sampled_from([1.0, 0.9]))
-    bounds = AdditionBounds(f, support, theta, others)
+    theta = theta * data.draw(st.sampled_from([1.0, 0.9]))
+    bounds = f.fitter.expansion(support, theta, others)
+    theta = theta[:, 0]
     coef = np.zeros(f.n)
     coef[support] = theta[: len(support)]
-    eta = f.offset[0] + coef @ f.columns + (theta[-1] if f.fit_intercept else 0.0)
-    value = f.derivatives(eta[None])[0] - f.ridge * coef @ coef / 2 - f._null
+    likelihood = f.likelihood
+    eta = likelihood.offset[0] + f.columns.combine(coef) + (theta[-1] if f.fit_intercept else 0.0)
+    value = likelihood.derivatives(eta[None])[0] - f.ridge * coef @ coef / 2 - likelihood.null
     after = np.array([f(np.sort(np.append(support, j))) for j in others])
     for floor in (-np.inf, 0.5, np.inf):
         bounds.tighten(floor)
@@ -234,7 +237,7 @@ def test_bounds_of_nearly_dependent_columns_are_valid(seed):
     f = sw.Logistic(np.column_stack([a, a + 1e-5 * b, b + 2e-4 * c, c]), y, ridge=1e-12)
     support, others = np.array([0, 1]), np.array([2, 3])
     value, theta = f.fit_from(support, f.no_coefficients(support))
-    bounds = AdditionBounds(f, support, theta[:, 0], others)
+    bounds = f.fitter.expansion(support, theta, others)
     bounds.tighten(np.inf)
     assert (value + bounds.bound >= [f([0, 1, 2]) - 1e-9, f([0, 1, 3]) - 1e-9]).all()
 

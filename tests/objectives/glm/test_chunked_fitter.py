@@ -13,15 +13,12 @@ from hypothesis import strategies as st
 
 import swapwise as sw
 from swapwise.clock import Budget
-from swapwise.data import likelihood_works
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.file_blocks import ArrayBlocks
-from swapwise.data.likelihood_works import NewtonSums, Trial
 from swapwise.data.works import Scaled
 from swapwise.moves import NOTHING, MoveList
-from swapwise.objectives import streamed_likelihood
-from swapwise.objectives.second_order import AdditionBounds
-from swapwise.objectives.streamed_likelihood import StreamedLikelihood
+from swapwise.objectives.glm import chunked_fitter, objective
+from swapwise.objectives.glm.chunked_fitter import ChunkedFitter, NewtonSums, Trial
 
 KINDS = (sw.Logistic, sw.Poisson)
 
@@ -90,8 +87,8 @@ def close(found, expected, tol=1e-8):
 @given(twins())
 def test_fits_are_those_in_memory(models):
     f, g = models
-    assert isinstance(g, StreamedLikelihood)
-    assert isinstance(g, type(f))
+    assert type(g) is type(f)
+    assert isinstance(g.fitter, ChunkedFitter)
     close(g(SOME), f(SOME))
     close(g.coef(SOME), f.coef(SOME))
     close(g.intercept(SOME), f.intercept(SOME))
@@ -124,11 +121,12 @@ def test_functions_of_coefficients_are_those_in_memory(models):
 def test_what_additions_are_expected_to_gain_is_what_it_is_in_memory(models):
     f, g = models
     others, (_, theta) = np.array([3, 5]), f.fit_from(SOME, f.no_coefficients(SOME))
-    expected, found = AdditionBounds(f, SOME, theta[:, 0], others), g.start(SOME).expansion
-    assert expected.inverse is not None
-    close(found.left[others], expected.left, 1e-6)
-    close(found.coupling[others], expected.coupling, 1e-6)
-    np.testing.assert_allclose(found.predicted[others], expected.predicted, rtol=1e-5, atol=1e-12)
+    expected, found = (each.fitter.expansion(SOME, theta, others) for each in (f, g))
+    assert expected.proves
+    assert not found.proves
+    close(found.left, expected.left, 1e-6)
+    close(found.coupling, expected.coupling, 1e-6)
+    np.testing.assert_allclose(found.predicted, expected.predicted, rtol=1e-5, atol=1e-12)
 
 
 @settings(max_examples=25, deadline=None)
@@ -148,11 +146,11 @@ def test_sums_do_not_depend_on_blocks(kind, monkeypatch):
     X = X[np.argsort(-np.abs(X[:, 0]))]  # the largest numbers are in the first block
     rows, columns = (y, np.full(len(y), 0.1), np.zeros(len(y))), Scaled(SOME, np.ones(3), np.full(3, 2.0))
     trial = Trial(columns, np.array([0.3, -0.2, 0.1, 0.5]), np.array([1.0, 0.0, 0.0, 0.0]), floor=1e-3)
-    work = NewtonSums(kind.family, [trial])
+    work = NewtonSums(kind.family.kernel, [trial])
     (whole,) = ArrayBlocks(X, len(X)).fold(work, *rows)
     assert whole.reach == pytest.approx(np.abs(2 * (X[:, 0] - 1)).max())
     for step in (40, len(X)):
-        monkeypatch.setattr(likelihood_works, "ENTRIES_AT_ONCE", 100)
+        monkeypatch.setattr(chunked_fitter, "ENTRIES_AT_ONCE", 100)
         for array, parts in ((X, rows), (X[::-1], tuple(part[::-1] for part in rows))):
             (sums,) = ArrayBlocks(np.ascontiguousarray(array), step).fold(work, *parts)
             for found, expected in zip(sums, whole, strict=True):
@@ -245,17 +243,16 @@ def test_a_search_without_a_model_start_refits_few():
 
 
 def test_moves_predicted_to_gain_more_than_the_best_are_refitted_too(monkeypatch):
-    from swapwise.objectives import streamed_likelihood_state
-
-    monkeypatch.setattr(streamed_likelihood_state, "FIRST_REFITS", 1)
+    monkeypatch.setattr(ChunkedFitter, "first_refits", 1)
     X, y = data(sw.Logistic, samples=300, features=20)
     state = sw.Logistic(in_blocks(X), y).start([0])
-    # As if all but the first were expected to gain very much.
-    state.expansion.predicted[:] = np.where(np.arange(20) == 5, 3.0, 2.0)
     added = np.setdiff1d(np.arange(20), [0])[:, None]
     moves = MoveList(added, np.full_like(added, NOTHING))
+    # As if all but the first were expected to gain very much.
+    predicted = state.objective.fitter._expansion(state.support, state._theta).predicted
+    predicted[:] = np.where(np.arange(20) == 5, 3.0, 2.0)
     assert len(state.unpruned(moves, 0.0, Budget()).to_list()) == 19
-    state.expansion.predicted[:] = np.where(np.arange(20) == 5, 3.0, -2.0)
+    predicted[:] = np.where(np.arange(20) == 5, 3.0, -2.0)
     assert state.unpruned(moves, 0.0, Budget()).to_list().added.tolist() == [[5]]
 
 
@@ -270,12 +267,12 @@ def test_separable_classes_warn():
 
 
 def test_a_refit_that_takes_too_long_warns(monkeypatch):
-    monkeypatch.setattr(streamed_likelihood, "MAX_STEPS", 1)
+    monkeypatch.setattr(chunked_fitter, "MAX_STEPS", 1)
     X, y = data(sw.Poisson)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it goes on, on columns in memory
         assert sw.Poisson(in_blocks(X), y)([0, 1]) == pytest.approx(sw.Poisson(X, y)([0, 1]), rel=1e-12)
-    monkeypatch.setattr(streamed_likelihood, "MOST_GATHERED", 0)
+    monkeypatch.setattr(chunked_fitter, "MOST_GATHERED", 0)
     with pytest.warns(
         UserWarning, match=r"the fit on the set \[0, 1\] did not converge: its value may be too low"
     ):
@@ -306,7 +303,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("prove", [sw.certify, sw.exact])
     def test_proofs_for_many_features(self, prove, monkeypatch):
-        monkeypatch.setattr(streamed_likelihood, "MOST_FITTED", 3)
+        monkeypatch.setattr(objective, "MOST_FITTED_BY_PASSES", 3)
         with pytest.raises(TypeError, match="more than 3 features need data in memory, got data in chunks"):
             prove(sw.Logistic(self.chunks, self.y, 0.01), sw.Uniform(4, 2))
 

@@ -14,8 +14,9 @@ from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.file_blocks import ArrayBlocks
 from swapwise.kernels import glm
 from swapwise.moves import MoveList
-from swapwise.objectives import careful_refit, generalized_linear, ising
-from swapwise.objectives.careful_refit import OrthonormalBasis, RefitProblem
+from swapwise.objectives import ising
+from swapwise.objectives.glm import careful_refit, fitter, likelihood
+from swapwise.objectives.glm.careful_refit import OrthonormalBasis, RefitProblem
 
 # Columns with a mean of a million and no intercept. Newton steps by inner products ended at
 # 0.310 for the first and third, at 0.149 for all three; the maxima are 0.436 and 0.437.
@@ -69,7 +70,7 @@ def test_an_intercept_is_found_where_the_likelihood_is_flat_on_the_way():
     best = minimize_scalar(
         lambda b: weight @ np.logaddexp(0.0, -sign * (offset + b)), bounds=(90, 150), options={"xatol": 1e-9}
     )
-    assert f._null == pytest.approx(-best.fun, rel=1e-9)
+    assert f.likelihood.null == pytest.approx(-best.fun, rel=1e-9)
 
 
 @pytest.mark.parametrize("distance", [1e-2, 1e-4, 1e-5, 1e-6, 1e-7])
@@ -169,8 +170,8 @@ def graph(rng):
 @pytest.fixture
 def one_step(monkeypatch):
     """Have all refits end after a step or two."""
-    monkeypatch.setattr(generalized_linear, "MAX_STEPS", 1)
-    monkeypatch.setattr("swapwise.objectives.generalized_linear_state.MAX_STEPS", 1)
+    monkeypatch.setattr(likelihood, "MAX_STEPS", 1)
+    monkeypatch.setattr(fitter, "MAX_STEPS", 1)
     monkeypatch.setattr(careful_refit, "MOST_BASES", 0)
     monkeypatch.setattr(ising, "MAX_STEPS", 2)
 
@@ -237,14 +238,14 @@ def test_coefficients_have_the_value_they_come_with_even_if_they_run_away(seed, 
 
 def test_a_slope_without_curvature_is_not_the_end_of_a_refit():
     # As between two classes that are certain, and wrong: the curvature underflows, the slope does not.
-    step, missed = glm._definite_solution(np.diag([2.0, 0.0]), np.array([1.0, 1.0]))
+    step, missed = glm.definite_solution(np.diag([2.0, 0.0]), np.array([1.0, 1.0]))
     np.testing.assert_allclose(step, [0.5, 0.0], rtol=1e-15)
     assert missed == np.inf
-    assert glm._definite_solution(np.diag([2.0, 0.0]), np.array([1.0, 0.0]))[1] == 0.0
+    assert glm.definite_solution(np.diag([2.0, 0.0]), np.array([1.0, 0.0]))[1] == 0.0
 
 
 def test_a_copy_of_a_column_misses_nothing_and_a_near_copy_does():
     for apart, is_missed in ((0.0, False), (1e-7, True)):
         columns = np.array([[1.0, 0.0], [1.0, apart]])
-        _, missed = glm._definite_solution(columns @ columns.T, columns @ [0.0, 1.0])
+        _, missed = glm.definite_solution(columns @ columns.T, columns @ [0.0, 1.0])
         assert (missed > 1e-6) == is_missed
