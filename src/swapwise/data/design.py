@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
-from swapwise.data.dense import DenseMatrix
 from swapwise.data.matrix import Matrix, Moments
 from swapwise.data.products import KeptProducts
 from swapwise.data.works import Scaled
@@ -55,8 +54,6 @@ class Columns(ABC):
     passes: float = 0.0
     #: The squared length of every column, weighted as its inner products with others are
     squared_norms: FloatArray
-    #: All columns, one per row, if they are in memory as such
-    array: FloatArray | None = None
     #: How many deviations the mean that is taken off every column is: that costs as many digits
     offsets: FloatArray
 
@@ -294,10 +291,6 @@ class Design(Columns):
         weight = self._weight if self._has_weights and self.row_scale is None else None
         return DenseColumns(array, weight, self.offsets, is_float32=self.stored_as_float32)
 
-    def in_memory(self) -> Columns:
-        """Return the same columns, as an array if they are stored as one; sparse ones stay sparse."""
-        return self.materialize() if isinstance(self.matrix, DenseMatrix) else self
-
     @cached_property
     def largest_entries(self) -> FloatArray:
         """The largest absolute value in every column."""
@@ -510,8 +503,7 @@ class DenseColumns(Columns):
         *,
         is_float32: bool = False,
     ) -> None:
-        self.array: FloatArray = array
-        self.weight = weight
+        self.array, self.weight = array, weight
         self.n_features, self.n_samples = array.shape
         self.offsets = np.zeros(len(array)) if offsets is None else offsets
         self.stored_as_float32 = is_float32

@@ -17,9 +17,9 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.scaling import Sample
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.glm.objective import GeneralizedLinear
 from swapwise.objectives.glm.logistic import Logistic
 from swapwise.objectives.glm.multinomial import Multinomial
+from swapwise.objectives.glm.objective import GeneralizedLinear
 from swapwise.search.result import SearchResult
 from swapwise.search.rules import Pivot
 

@@ -1,8 +1,8 @@
 """The likelihood families: value, slope and curvature of each sample in its linear predictor.
 
-A family is known by its number and one parameter, ``(number, parameter)``. To add one, write a function of the
-samples, name it in :func:`derivatives` and, for proven bounds, say in :func:`divergences` how far an outcome is
-from a prediction.
+A family is known by its number and one parameter, ``(number, parameter)``. To add one, write a function of
+the samples and name it in :func:`derivatives`; for proven bounds, say in :func:`divergences` how far an
+outcome is from a prediction.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from swapwise.checks import SMALLEST, BoolArray, FloatArray, IndexArray
 from swapwise.data.blocks import Work
-from swapwise.data.held_columns import HeldColumns
 from swapwise.data.design import ColumnArray
+from swapwise.data.held_columns import HeldColumns
 from swapwise.data.streamed import StreamedDesign
 from swapwise.data.works import Scaled
 from swapwise.kernels import families
@@ -136,7 +136,7 @@ class ChunkedFitter(Fitter):
     def values_after(
         self, support: IndexArray, theta: FloatArray, moves: MoveList
     ) -> tuple[FloatArray, BoolArray]:
-        """Return the log-likelihood after each move, and whether it is the best: few passes for many moves."""
+        """Return the log-likelihood after each move, and whether it is the best: few passes."""
         values, converged = np.full(len(moves), self.likelihood.null), np.ones(len(moves), dtype=bool)
         by_column = np.zeros(self.columns.n_features)
         by_column[support] = theta[: len(support), 0]
@@ -182,9 +182,7 @@ class ChunkedFitter(Fitter):
         """Return the curvature, ridge included, in every column's own coefficient at a fit."""
         return self._expansion(support, theta).squares
 
-    def expansion(
-        self, support: IndexArray, theta: FloatArray, elements: IndexArray
-    ) -> SecondOrderModel:
+    def expansion(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> SecondOrderModel:
         """Return the second-order model around a fit along some columns."""
         return self._expansion(support, theta).along(elements)
 
@@ -226,7 +224,8 @@ class ChunkedFitter(Fitter):
     def _are_alike(self) -> bool:
         """Whether all samples curve alike at the intercept alone, by what the first look at the data tells.
 
-        Then the slopes are what the target differs from its mean, and the mean says nothing of centred columns.
+        Then the slopes are what the target differs from its mean by, and the mean says nothing of centred
+        columns.
         """
         likelihood, (slope, curve) = self.likelihood, self._alone
         if not likelihood.fit_intercept or np.ptp(likelihood.offset):

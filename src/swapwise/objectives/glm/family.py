@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -18,8 +19,8 @@ SMALLEST_MEAN, LARGEST_MEAN = 1e-300, 1e300
 class Family:
     """A family of likelihoods of a target given its linear predictor η, concave in η.
 
-    Functions are of arrays with one number per sample, at module level so that records can be pickled. To add a
-    family, write a record, its function in :mod:`swapwise.kernels.families`, and an objective that names it.
+    Functions are of arrays with one number per sample, at module level so that records can be pickled. To add
+    a family, write a record, its function in :mod:`swapwise.kernels.families`, and an objective that names it.
 
     >>> from swapwise.objectives.glm.poisson import POISSON_FAMILY as family
     >>> family.name, family.mean(np.zeros(2)), family.deviances(np.array([1.0, 0.0]), np.zeros(2))
@@ -33,7 +34,7 @@ class Family:
     #: Its number in :mod:`swapwise.kernels`
     number: int
     #: From the target as it is given, and the number of samples if that is known, to a checked one
-    read_target: Callable[[object, int | None], FloatArray]
+    read_target: Callable[[Any, int | None], FloatArray]
     #: The mean of the target, or the probability of 1, from η
     mean: Callable[[FloatArray], FloatArray]
     #: From target and η: twice what the log-likelihood of each sample is below that of a perfect fit

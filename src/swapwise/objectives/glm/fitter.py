@@ -9,6 +9,7 @@ import numpy as np
 
 from swapwise.checks import SMALLEST, BoolArray, FloatArray, IndexArray
 from swapwise.data.design import ColumnArray, Columns, Design
+from swapwise.data.products import KeptProducts
 from swapwise.moves import MoveList
 from swapwise.objectives.active_set import dependencies_among
 from swapwise.objectives.base import Groups, Scoring
@@ -20,6 +21,9 @@ from swapwise.threads import few_threads
 # The least curvature of a sample, relative to the largest, in a second-order model: with
 # less, the response that Newton's step would fit knows no bounds.
 LEAST_MODEL_WEIGHT = 1e-8
+
+# Of columns that are read from a matrix as it is stored, this many numbers are kept: 32 MB.
+COLUMNS_KEPT = 1 << 22
 
 # Columns that are not held in memory as a whole are gathered for moves up to this many numbers: 64 MB.
 MOST_GATHERED = 1 << 23
@@ -44,13 +48,16 @@ class Fitter(ABC):
     scoring: Scoring
     #: How many of the best moves by their predicted gains are refitted first
     first_refits: int
-    #: How many times all of the data were read, if that is counted
-    n_passes: float | None = None
 
     def __init__(
         self, likelihood: Likelihood, columns: Columns, groups: Groups, penalties: Penalties
     ) -> None:
         self.likelihood, self.columns, self.groups, self.penalties = likelihood, columns, groups, penalties
+
+    @property
+    def n_passes(self) -> float | None:
+        """How many times all of the data were read so far, if that is counted."""
+        return None
 
     def penalties_on(self, support: IndexArray) -> FloatArray:
         """Return the penalties of a fit: of its columns, and none of the intercept."""
@@ -69,16 +76,14 @@ class Fitter(ABC):
 
     @abstractmethod
     def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
-        """Return the slope in every column's coefficients at a fit: one row per column, one number per level."""
+        """Return the slope in every coefficient at a fit: one row per column, one number per level."""
 
     @abstractmethod
     def squares(self, support: IndexArray, theta: FloatArray) -> FloatArray:
         """Return the curvature, ridge included, in every column's own coefficient at a fit."""
 
     @abstractmethod
-    def expansion(
-        self, support: IndexArray, theta: FloatArray, elements: IndexArray
-    ) -> SecondOrderModel:
+    def expansion(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> SecondOrderModel:
         """Return the second-order model around a fit along some columns."""
 
     @abstractmethod
@@ -112,12 +117,23 @@ class MemoryFitter(Fitter):
     scoring = "refit"
     first_refits = 4
 
+    def __init__(
+        self, likelihood: Likelihood, columns: Columns, groups: Groups, penalties: Penalties
+    ) -> None:
+        super().__init__(likelihood, columns, groups, penalties)
+        room = COLUMNS_KEPT // likelihood.n_samples
+        self._kept = KeptProducts(likelihood.n_samples, room, room, columns.columns)
+
     def chosen(self, support: IndexArray) -> FloatArray:
-        """Return the columns of a set, one per row, and a row of ones behind them if there is an intercept."""
-        columns = self.columns.columns(self.groups.members(support))
+        """Return the columns of a set, one per row, and the intercept's row of ones behind them."""
+        columns = self._columns(self.groups.members(support))
         if not self.likelihood.fit_intercept:
             return np.ascontiguousarray(columns)
         return np.vstack([columns, np.ones(self.likelihood.n_samples)])
+
+    def _columns(self, rows: IndexArray) -> FloatArray:
+        """Return some columns; those that were read last need not be read again."""
+        return self._kept.of(rows)
 
     def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
         """Return the best parameters on a set, from θ on."""
@@ -134,8 +150,6 @@ class MemoryFitter(Fitter):
 
     def _parts(self, support: IndexArray, moves: MoveList) -> list[slice]:
         """Return moves in parts whose columns are gathered together."""
-        if self.columns.array is not None:
-            return [slice(0, len(moves))]
         widest = self.groups.largest * max(1, moves.added.shape[1])
         step = max(1, MOST_GATHERED // (self.likelihood.n_samples * widest) - len(support))
         return [slice(begin, begin + step) for begin in range(0, len(moves), step)]
@@ -145,19 +159,15 @@ class MemoryFitter(Fitter):
     ) -> tuple[FloatArray, BoolArray]:
         from swapwise.kernels import glm
 
-        likelihood, groups = self.likelihood, self.groups
-        array, penalty = self.columns.array, self.penalties.by_column
-        added, dropped = moves.added, moves.dropped
-        if array is None:  # only what the moves touch, numbered by its places
-            needed = np.union1d(support, added[added >= 0])
-            rows = groups.members(needed)
-            array, penalty = np.ascontiguousarray(self.columns.columns(rows)), penalty[rows]
-            groups = groups.restricted(needed)
-            support = np.searchsorted(needed, support)
-            added, dropped = (
-                np.where(part >= 0, np.searchsorted(needed, part), part) for part in (added, dropped)
-            )
-        data = array, groups.begin, groups.rows, penalty
+        likelihood = self.likelihood
+        # Only what the moves touch, numbered by its places
+        needed = np.union1d(support, moves.added[moves.added >= 0])
+        rows, groups = self.groups.members(needed), self.groups.restricted(needed)
+        data = self._columns(rows), groups.begin, groups.rows, self.penalties.by_column[rows]
+        support = np.searchsorted(needed, support)
+        added, dropped = (
+            np.where(part >= 0, np.searchsorted(needed, part), part) for part in (moves.added, moves.dropped)
+        )
         sample = likelihood.offset, likelihood.target, likelihood.weight, likelihood.basis
         alone, least = likelihood.intercept_alone, likelihood.null
         with few_threads(theta.size):
@@ -178,13 +188,18 @@ class MemoryFitter(Fitter):
         curve = self._derivatives(support, theta)[2][0, 0]
         return self.columns.weighted_squares(curve) + self.penalties.ridge
 
-    def expansion(
-        self, support: IndexArray, theta: FloatArray, elements: IndexArray
-    ) -> SecondOrderModel:
+    def expansion(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> SecondOrderModel:
         """Return the second-order model along some columns, with proven bounds on what additions gain."""
         chosen = self.chosen(support)
         return AdditionBounds(
-            self.likelihood, self.columns, chosen, support, theta, self.penalties.ridge, elements
+            self.likelihood,
+            self.columns,
+            chosen,
+            support,
+            theta,
+            self.penalties.ridge,
+            elements,
+            self._columns,
         )
 
     def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
@@ -197,7 +212,7 @@ class MemoryFitter(Fitter):
             return None
         weight = np.maximum(curve[0, 0], LEAST_MODEL_WEIGHT * steepest)
         response = eta[0] - likelihood.offset[0] + slope[0] / weight
-        columns = self.columns.columns(elements)
+        columns = self._columns(elements)
         if likelihood.fit_intercept:
             share = weight / weight.sum()
             columns = columns - (columns @ share)[:, None]
@@ -209,7 +224,7 @@ class MemoryFitter(Fitter):
         """Return minus the Hessian at coefficients for some columns, without penalty; the intercept moves."""
         eta = self.likelihood.offset + self.columns.combine(coef) + intercept[:, None]
         curve = self.likelihood.derivatives(eta)[2][0, 0]
-        chosen = self.columns.columns(elements)
+        chosen = self._columns(elements)
         if self.likelihood.fit_intercept:
             chosen = chosen - (chosen @ curve / max(curve.sum(), np.finfo(float).tiny))[:, None]
         return (chosen * curve) @ chosen.T
@@ -219,7 +234,7 @@ class MemoryFitter(Fitter):
         return self.columns.dots(self.columns.columns(rows) * weight)
 
     def largest_eigenvalue(self, weight: FloatArray) -> float:
-        """Return the largest eigenvalue of ``Aᵀ diag(weight) A``, from the smaller of that and its transpose."""
+        """Return the largest eigenvalue of ``Aᵀ diag(weight) A``, from the smaller of two such products."""
         samples, features = self.columns.shape
         parts = np.array_split(np.arange(features), max(1, features * samples // MOST_GATHERED))
         if features <= samples:
@@ -244,15 +259,15 @@ def fitter_for(likelihood: Likelihood, design: Design, groups: Groups, ridge: fl
 
         if likelihood.family.scores is not None:
             raise TypeError(
-                f"{likelihood.family.name.capitalize()} needs data in memory, got data in chunks: give X as an array"
+                f"{likelihood.family.name.capitalize()} needs data in memory, got data in chunks: "
+                "give X as an array"
             )
         if len(groups.begin) - 1 < groups.n_rows:
             raise TypeError(
                 "groups need data in memory, got data in chunks: leave groups out, or give X as an array"
             )
         return ChunkedFitter(likelihood, design, groups, penalties_of(design, ridge))
-    columns = design.in_memory()
-    return MemoryFitter(likelihood, columns, groups, penalties_of(columns, ridge))
+    return MemoryFitter(likelihood, design, groups, penalties_of(design, ridge))
 
 
 def penalties_of(columns: Columns, ridge: float) -> Penalties:

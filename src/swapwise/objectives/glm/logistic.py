@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import expit, log_expit
 
@@ -11,7 +13,7 @@ from swapwise.objectives.glm.family import Family, about_zero, nothing
 from swapwise.objectives.glm.objective import GeneralizedLinear
 
 
-def _read_classes(y: object, n_samples: int | None) -> FloatArray:
+def _read_classes(y: Any, n_samples: int | None) -> FloatArray:
     target = as_vector(y, n_samples, "y")
     other = target[(target != 0) & (target != 1)]
     if other.size:

@@ -16,7 +16,7 @@ from swapwise.objectives.glm.family import Family, about_zero, nothing
 from swapwise.objectives.glm.objective import GeneralizedLinear
 
 
-def _read_classes(y: object, n_samples: int | None) -> FloatArray:
+def _read_classes(y: Any, n_samples: int | None) -> FloatArray:
     target = as_vector(y, n_samples, "y", non_negative=True)
     if (target != np.floor(target)).any():
         raise ValueError("y must hold numbers of classes, 0, 1, 2, ...; number labels by np.unique")
@@ -108,9 +108,7 @@ class Multinomial(GeneralizedLinear):
         fit_intercept: bool = True,
         groups: Iterable[Hashable] | None = None,
     ) -> None:
-        super().__init__(
-            X, y, ridge, sample_weight=sample_weight, fit_intercept=fit_intercept, groups=groups
-        )
+        super().__init__(X, y, ridge, sample_weight=sample_weight, fit_intercept=fit_intercept, groups=groups)
 
     @property
     def n_classes(self) -> int:

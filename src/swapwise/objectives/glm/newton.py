@@ -59,8 +59,8 @@ def newton_steps(
 ) -> NewtonSteps:
     """Ask for sums until the maximum is reached, and return it.
 
-    ``ridge`` is the penalty of each parameter. ``tol`` is the rise at which the steps end, and parameters of a
-    value below ``least`` are given up for others.
+    ``ridge`` is the penalty of each parameter. ``tol`` is the rise at which the steps end, and parameters of
+    a value below ``least`` are given up for others.
 
     >>> def sums(ask):  # of -(1 - θ)²/2
     ...     left = 1.0 - ask.theta

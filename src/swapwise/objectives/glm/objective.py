@@ -1,4 +1,4 @@
-"""Generalised linear models: a likelihood, the columns of a design, and elements that are columns or groups."""
+"""Generalised linear models: a likelihood, the columns of a design, and elements that are made of columns."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ MOST_FITTED_BY_PASSES = 500
 class GeneralizedLinear(SparseObjective):
     """A log-likelihood of ``y`` given ``Xw + intercept``, with whole columns or groups of them as elements.
 
-    A subclass names its ``family``. Weights of samples are normalised to sum to one, so values are means; they
-    are relative to the fit of the intercept alone. X may be a :class:`Design`, which has centred and scaled
-    its columns; without one, columns are centred if there is an intercept: that changes nothing else, and is
-    best for numerics.
+    A subclass names its ``family``. Weights of samples are normalised to sum to one, so values are means;
+    they are relative to the fit of the intercept alone. X is not copied: leave it as it is while the objective
+    is in use. It may be a :class:`Design`, which has centred and scaled its columns; without one, columns are
+    centred if there is an intercept: that changes nothing else, and is best for numerics.
     """
 
     family: ClassVar[Family]
@@ -154,8 +154,8 @@ class GeneralizedLinear(SparseObjective):
         if self._warned or self.ridge > 0 or not fit.late_step > RUNAWAY_STEP:
             return
         self._warned = warn(
-            f"{self.family.runaway}: the best coefficients are not finite, and were stopped where nothing more "
-            "is gained; a ridge (for instance ridge=0.001) makes them finite"
+            f"{self.family.runaway}: the best coefficients are not finite, and were stopped where nothing "
+            "more is gained; a ridge (for instance ridge=0.001) makes them finite"
         )
 
     def _warn_of_null_model(self) -> None:
@@ -288,9 +288,9 @@ class GeneralizedLinear(SparseObjective):
     # -- constants ----------------------------------------------------------------------------------
 
     def curvature(self, columns: IndexArray) -> FloatArray | None:
-        """Return columns of ``Σ_s v_s (x_s − x̄)(x_s − x̄)ᵀ + ridge``, with v the largest curvature of a sample.
+        """Return columns of ``Σ_s v_s (x_s − x̄)(x_s − x̄)ᵀ + ridge``, with v what a sample curves by at most.
 
-        None where it knows no bounds. The mean x̄ is zero without an intercept, which only takes curvature
+        None where that knows no bounds. The mean x̄ is zero without an intercept, which only takes curvature
         away: the more, the better it follows; the mean is one choice of it.
         """
         most = self.likelihood.most_curvature()
@@ -330,9 +330,7 @@ class GeneralizedLinear(SparseObjective):
         return self.ridge
 
 
-def read_groups(
-    groups: Iterable[Hashable] | None, n_features: int
-) -> tuple[Groups, list[Hashable] | None]:
+def read_groups(groups: Iterable[Hashable] | None, n_features: int) -> tuple[Groups, list[Hashable] | None]:
     """Return which columns belong to each group, and the labels in order of appearance.
 
     >>> rows, labels = read_groups(["a", "b", "a"], 3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from scipy.special import xlogy
 
 from swapwise.checks import FloatArray, as_vector
@@ -10,7 +12,7 @@ from swapwise.objectives.glm.family import Family, equal_sums, exponential
 from swapwise.objectives.glm.objective import GeneralizedLinear
 
 
-def _read_counts(y: object, n_samples: int | None) -> FloatArray:
+def _read_counts(y: Any, n_samples: int | None) -> FloatArray:
     return as_vector(y, n_samples, "y", non_negative=True)
 
 

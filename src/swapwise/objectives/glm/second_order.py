@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from typing import NamedTuple
 
@@ -23,6 +24,9 @@ WORST_CONDITION = 1e-7
 # Columns whose distance from the chosen ones is computed at a time, in numbers.
 ENTRIES_AT_ONCE = 1 << 19
 
+# One column in this many is gathered: to gather more costs more than to compute with all of them.
+FEW_OF = 8
+
 # Directions in which columns of length 1 have less than this, squared, are rounding.
 ROUNDED_DIRECTION = 1e-13
 
@@ -30,8 +34,8 @@ ROUNDED_DIRECTION = 1e-13
 class SecondOrderModel:
     """The slope and the curvature of a likelihood at a fit, along some columns.
 
-    ``predicted`` is what the model expects the addition of each column to gain, with all other parameters free
-    to follow; ``bound`` is what none of them exceeds, for those who rely on the model: the same.
+    ``predicted`` is what the model expects the addition of each column to gain, with all other parameters
+    free to follow; ``bound`` is what none of them exceeds, for those who rely on the model: the same.
 
     Parameters
     ----------
@@ -148,6 +152,8 @@ class AdditionBounds(SecondOrderModel):
     ridge : float
     elements : array
         Which columns may be added.
+    read : callable
+        Returns some columns, one per row.
     """
 
     proves = True
@@ -161,8 +167,9 @@ class AdditionBounds(SecondOrderModel):
         theta: FloatArray,
         ridge: float,
         elements: IndexArray,
+        read: Callable[[IndexArray], FloatArray],
     ) -> None:
-        self._likelihood, self._columns, self._chosen = likelihood, columns, chosen
+        self._likelihood, self._columns, self._chosen, self._read = likelihood, columns, chosen, read
         self._ridge, self._elements, self._penalised = ridge, elements, len(support)
         self._height = np.append(columns.largest_entries[support], np.ones(len(theta) - len(support)))
         parameters = theta[:, 0]
@@ -173,11 +180,19 @@ class AdditionBounds(SecondOrderModel):
         weighted = chosen * curve[0, 0]
         hessian = weighted @ chosen.T + np.diag(penalty)
         vectors = np.vstack([weighted, slope])
-        squares, products = _along(columns, elements, curve[0, 0], vectors)
+        squares, products = self._along(curve[0, 0], vectors)
         super().__init__(products[:, -1], squares + ridge, products[:, :-1], hessian, self._gradient)
         self.bound = np.full(len(elements), np.inf)
         if self.is_well_conditioned:
             self._bound_crudely()
+
+    def _along(self, weight: FloatArray, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return weighted squares of the columns, and their products with vectors, one column per vector."""
+        columns, elements = self._columns, self._elements
+        if FEW_OF * len(elements) > columns.n_features:
+            return columns.weighted_squares(weight)[elements], columns.dots(vectors).T[elements]
+        few = self._read(elements)
+        return np.einsum("js,js,s->j", few, few, weight), few @ vectors.T
 
     def _bound_crudely(self) -> None:
         """Bound the columns' parts that are left by those of the columns and of what is taken out."""
@@ -187,9 +202,7 @@ class AdditionBounds(SecondOrderModel):
         explained = np.minimum(
             np.abs(self.coupling) @ self._height, np.linalg.norm(self.coupling, axis=1) * longest
         )
-        self._bound(
-            np.arange(len(self._elements)), self._columns.largest_entries[self._elements] + explained
-        )
+        self._bound(np.arange(len(self._elements)), self._columns.largest_entries[self._elements] + explained)
 
     def _bound(self, rows: IndexArray, farthest: FloatArray) -> None:
         """Set bounds, given those of the largest entries of the columns' parts that are left."""
@@ -206,7 +219,7 @@ class AdditionBounds(SecondOrderModel):
         rows = max(1, ENTRIES_AT_ONCE // self._likelihood.n_samples)
         for begin in range(0, len(unclear), rows):
             part = unclear[begin : begin + rows]
-            rest = self._columns.columns(self._elements[part]) - self.coupling[part] @ self._chosen
+            rest = self._read(self._elements[part]) - self.coupling[part] @ self._chosen
             self._bound(part, np.maximum(rest.max(axis=1), -rest.min(axis=1)))
             still = self.bound[part] >= least
             self._diverge(part[still], rest[still])
@@ -225,19 +238,6 @@ class AdditionBounds(SecondOrderModel):
             others = (self._step - coef * self.coupling[rows])[:, : self._penalised]
             rise += self._ridge * (coef[:, 0] ** 2 + (others**2).sum(axis=1)) / 2
         self.bound[rows] = np.minimum(self.bound[rows], rise)
-
-
-def _along(
-    columns: Columns, elements: IndexArray, weight: FloatArray, vectors: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return weighted squares of some columns, and their products with vectors, one column per vector."""
-    # To gather most of the columns, or those of a sparse matrix, costs more than to compute with all of them.
-    if columns.array is None or 2 * len(elements) > columns.n_features:
-        return columns.weighted_squares(weight)[elements], columns.dots(vectors).T[elements]
-    from swapwise.kernels import glm
-
-    few = columns.columns(elements)
-    return glm.weighted_squares(few, weight), few @ vectors.T
 
 
 class WeightedCrossProducts(NamedTuple):
