@@ -26,9 +26,7 @@ from swapwise.objectives.coverage import Coverage
 from swapwise.objectives.custom import CustomSetFunction
 from swapwise.objectives.custom_objective import CustomObjective
 from swapwise.objectives.facility_location import FacilityLocation
-from swapwise.objectives.glm.logistic import Logistic
-from swapwise.objectives.glm.multinomial import Multinomial
-from swapwise.objectives.glm.poisson import Poisson
+from swapwise.objectives.glm import Logistic, Multinomial, Poisson
 from swapwise.objectives.group_least_squares import GroupLeastSquares
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares import LeastSquares

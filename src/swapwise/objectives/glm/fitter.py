@@ -169,12 +169,12 @@ class MemoryFitter(Fitter):
             np.where(part >= 0, np.searchsorted(needed, part), part) for part in (moves.added, moves.dropped)
         )
         sample = likelihood.offset, likelihood.target, likelihood.weight, likelihood.basis
-        alone, least = likelihood.intercept_alone, likelihood.null
+        family, intercept = likelihood.family.kernel, likelihood.fit_intercept
+        start = support, theta, likelihood.intercept_alone, likelihood.null
         with few_threads(theta.size):
             return glm.values_after(
-                likelihood.family.kernel, data, sample, likelihood.fit_intercept, support, theta, alone, least,
-                added, dropped, likelihood.tol, MAX_STEPS,
-            )  # fmt: skip
+                family, data, sample, intercept, *start, added, dropped, likelihood.tol, MAX_STEPS
+            )
 
     def _derivatives(self, support: IndexArray, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         return self.likelihood.derivatives(self.likelihood.offset + theta.T @ self.chosen(support))
