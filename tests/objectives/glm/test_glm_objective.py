@@ -16,6 +16,7 @@ from swapwise.clock import Budget
 from swapwise.moves import MoveList
 from swapwise.moves import move_between as move_to
 from swapwise.objectives.base import State, magnitude
+from tests.objectives.glm.targets import TARGETS
 
 SEPARABLE = pytest.mark.filterwarnings("ignore:the classes are separable")
 QUIET = [
@@ -155,9 +156,8 @@ def problems(draw):
         "sample_weight": draw(st.sampled_from([None, rng.integers(0, 3, samples) + np.eye(samples)[0]])),
     }
     X = draw(st.sampled_from([np.asarray, csr_array, csc_matrix]))(X)
-    if draw(st.booleans()):
-        return sw.Logistic(X, rng.random(samples) < 1 / (1 + np.exp(-eta)), **options)
-    return sw.Poisson(X, rng.poisson(np.exp(np.clip(eta, -3, 3))), **options)
+    kind = draw(st.sampled_from(list(TARGETS)))
+    return kind(X, TARGETS[kind](rng, eta), **options)
 
 
 @quiet
