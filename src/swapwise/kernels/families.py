@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from swapwise.kernels import GAUSSIAN, LOGISTIC, MULTINOMIAL, POISSON
+from swapwise.kernels import GAMMA, GAUSSIAN, LOGISTIC, MULTINOMIAL, POISSON
 
 # Beyond this an exponential is cut off: it leaves floating point at 709.
 LARGEST_EXPONENT = 500.0
@@ -39,6 +39,17 @@ def _poisson(eta, target, weight, slope, curve):
         value += weight[s] * (target[s] * eta[s] - mean)
         slope[s] = weight[s] * (target[s] - mean)
         curve[s] = weight[s] * mean
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def _gamma(eta, target, weight, slope, curve):
+    value = 0.0
+    for s in range(len(target)):
+        ratio = target[s] * np.exp(min(-eta[s], LARGEST_EXPONENT))
+        value -= weight[s] * (ratio + eta[s])
+        slope[s] = weight[s] * (ratio - 1.0)
+        curve[s] = weight[s] * ratio
     return value
 
 
@@ -95,6 +106,8 @@ def derivatives(family, eta, target, weight, basis, slope, curve):
         return _logistic(eta[0], target, weight, slope[0], curve[0, 0])
     if number == POISSON:
         return _poisson(eta[0], target, weight, slope[0], curve[0, 0])
+    if number == GAMMA:
+        return _gamma(eta[0], target, weight, slope[0], curve[0, 0])
     if number == GAUSSIAN:
         return _gaussian(eta[0], target, weight, slope[0], curve[0, 0])
     if number == MULTINOMIAL:
@@ -134,6 +147,18 @@ def _poisson_divergences(eta, weight, steps, total):
                 total[row] += weight[s] * mean * ((1.0 + z) * np.log1p(z) - z)
 
 
+@njit(cache=True, error_model="numpy")
+def _gamma_divergences(eta, target, weight, steps, total):
+    for s in range(len(eta)):
+        ratio = weight[s] * target[s] * np.exp(min(-eta[s], LARGEST_EXPONENT))
+        for row in range(len(steps)):
+            z = -steps[row, s]
+            if ratio > 0.0 and z <= -1.0:
+                total[row] = np.inf
+            elif ratio > 0.0:
+                total[row] += ratio * ((1.0 + z) * np.log1p(z) - z)
+
+
 @njit(cache=True)
 def divergences(family, eta, target, weight, steps):
     """Return for every row z of steps how far the dual point of the step is from that of the prediction at η.
@@ -147,6 +172,8 @@ def divergences(family, eta, target, weight, steps):
         _logistic_divergences(eta, weight, steps, total)
     elif number == POISSON:
         _poisson_divergences(eta, weight, steps, total)
+    elif number == GAMMA:
+        _gamma_divergences(eta, target, weight, steps, total)
     else:
         raise ValueError("a family without a divergence")
     return total

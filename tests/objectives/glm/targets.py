@@ -8,4 +8,5 @@ import swapwise as sw
 TARGETS = {
     sw.Logistic: lambda rng, eta: (rng.random(len(eta)) < 1 / (1 + np.exp(-eta))).astype(float),
     sw.Poisson: lambda rng, eta: rng.poisson(np.exp(np.clip(0.4 * eta, -3, 3))).astype(float),
+    sw.Gamma: lambda rng, eta: rng.gamma(2.0, np.exp(np.clip(0.4 * eta, -3, 3)) / 2.0),
 }

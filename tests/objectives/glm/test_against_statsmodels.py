@@ -12,6 +12,7 @@ from tests.objectives.glm.targets import TARGETS
 ORACLES = {
     sw.Logistic: lambda: sm.families.Binomial(),
     sw.Poisson: lambda: sm.families.Poisson(),
+    sw.Gamma: lambda: sm.families.Gamma(sm.families.links.Log()),
 }
 
 N, LARGEST = 6, 3

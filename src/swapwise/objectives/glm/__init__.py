@@ -1,5 +1,6 @@
 """Generalised linear models: a likelihood of a linear predictor on the chosen columns."""
 
+from swapwise.objectives.glm.gamma import Gamma
 from swapwise.objectives.glm.logistic import Logistic
 from swapwise.objectives.glm.multinomial import Multinomial
 from swapwise.objectives.glm.objective import GeneralizedLinear
@@ -7,5 +8,5 @@ from swapwise.objectives.glm.poisson import Poisson
 
 #: The objective of each family, by its name
 FAMILIES: dict[str, type[GeneralizedLinear]] = {
-    objective.family.name: objective for objective in (Logistic, Multinomial, Poisson)
+    objective.family.name: objective for objective in (Logistic, Multinomial, Poisson, Gamma)
 }
