@@ -26,7 +26,7 @@ from swapwise.objectives.coverage import Coverage
 from swapwise.objectives.custom import CustomSetFunction
 from swapwise.objectives.custom_objective import CustomObjective
 from swapwise.objectives.facility_location import FacilityLocation
-from swapwise.objectives.glm import Gamma, Logistic, Multinomial, Poisson
+from swapwise.objectives.glm import Gamma, Logistic, Multinomial, NegativeBinomial, Poisson
 from swapwise.objectives.group_least_squares import GroupLeastSquares
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares import LeastSquares
@@ -100,6 +100,7 @@ __all__ = [
     "Move",
     "MoveList",
     "Multinomial",
+    "NegativeBinomial",
     "NonOblivious",
     "Oblivious",
     "OracleMatroid",

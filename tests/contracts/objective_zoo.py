@@ -27,6 +27,7 @@ from swapwise import (
     Linear,
     Logistic,
     Multinomial,
+    NegativeBinomial,
     Poisson,
 )
 from swapwise.moves import NOTHING, Move, MoveList, SwapGrid
@@ -138,7 +139,7 @@ def generalized_linear(draw: st.DrawFn, kind: type[SetFunction], *, grouped: boo
     options: dict[str, object] = {"ridge": draw(st.sampled_from([0.05, 0.5]))}
     if kind is not GroupLeastSquares:
         options["fit_intercept"] = draw(st.booleans())
-    if kind in (Logistic, Poisson, Gamma):
+    if kind in (Logistic, Poisson, Gamma, NegativeBinomial):
         options["offset"] = draw(st.none() | simple_numbers(samples))
     if grouped:
         options["groups"] = draw(st.lists(st.sampled_from("abc"), min_size=columns, max_size=columns))
@@ -167,6 +168,7 @@ ZOO = [
     Kind("logistic", generalized_linear(Logistic, grouped=False), tolerance=1e-7),
     Kind("poisson", generalized_linear(Poisson, grouped=False), tolerance=1e-7),
     Kind("gamma", generalized_linear(Gamma, grouped=False), tolerance=1e-7),
+    Kind("negative binomial", generalized_linear(NegativeBinomial, grouped=False), tolerance=1e-7),
     Kind("several coefficients an element", several_coefficients(), tolerance=1e-7),
 ]
 

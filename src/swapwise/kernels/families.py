@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from swapwise.kernels import GAMMA, GAUSSIAN, LOGISTIC, MULTINOMIAL, POISSON
+from swapwise.kernels import GAMMA, GAUSSIAN, LOGISTIC, MULTINOMIAL, NEGATIVE_BINOMIAL, POISSON
 
 # Beyond this an exponential is cut off: it leaves floating point at 709.
 LARGEST_EXPONENT = 500.0
@@ -50,6 +50,21 @@ def _gamma(eta, target, weight, slope, curve):
         value -= weight[s] * (ratio + eta[s])
         slope[s] = weight[s] * (ratio - 1.0)
         curve[s] = weight[s] * ratio
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def _negative_binomial(eta, target, weight, alpha, slope, curve):
+    """A logistic likelihood of ``target + 1/alpha`` trials, at the log-odds ``η + log alpha``."""
+    value, shift = 0.0, np.log(alpha)
+    for s in range(len(target)):
+        trials, odds = target[s] + 1.0 / alpha, eta[s] + shift
+        small = np.exp(-abs(odds))
+        likely = 1.0 / (1.0 + small)
+        p, q = (likely, small * likely) if odds >= 0 else (small * likely, likely)
+        value += weight[s] * (target[s] * eta[s] - trials * (max(odds, 0.0) + np.log1p(small)))
+        slope[s] = weight[s] * (target[s] * q - p / alpha)
+        curve[s] = weight[s] * trials * small * likely * likely
     return value
 
 
@@ -101,13 +116,15 @@ def _multinomial(eta, target, weight, basis, slope, curve):
 @njit(cache=True)
 def derivatives(family, eta, target, weight, basis, slope, curve):
     """Return the log-likelihood; write its slope in η and minus its curvature (upper half, by levels)."""
-    number, _ = family
+    number, parameter = family
     if number == LOGISTIC:
         return _logistic(eta[0], target, weight, slope[0], curve[0, 0])
     if number == POISSON:
         return _poisson(eta[0], target, weight, slope[0], curve[0, 0])
     if number == GAMMA:
         return _gamma(eta[0], target, weight, slope[0], curve[0, 0])
+    if number == NEGATIVE_BINOMIAL:
+        return _negative_binomial(eta[0], target, weight, parameter, slope[0], curve[0, 0])
     if number == GAUSSIAN:
         return _gaussian(eta[0], target, weight, slope[0], curve[0, 0])
     if number == MULTINOMIAL:
@@ -166,7 +183,7 @@ def divergences(family, eta, target, weight, steps):
     With L the loss of a sample, L* its conjugate, r the slope of L at η and v its curvature, that is
     ``Σ_s ω_s [L*(r + v z) − L*(r) − η v z]``; infinity where L* is.
     """
-    number, _ = family
+    number, parameter = family
     total = np.zeros(len(steps))
     if number == LOGISTIC:
         _logistic_divergences(eta, weight, steps, total)
@@ -174,6 +191,9 @@ def divergences(family, eta, target, weight, steps):
         _poisson_divergences(eta, weight, steps, total)
     elif number == GAMMA:
         _gamma_divergences(eta, target, weight, steps, total)
+    elif number == NEGATIVE_BINOMIAL:
+        trials = target + 1.0 / parameter
+        _logistic_divergences(eta + np.log(parameter), weight * trials, steps, total)
     else:
         raise ValueError("a family without a divergence")
     return total

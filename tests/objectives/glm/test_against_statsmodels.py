@@ -12,6 +12,7 @@ from tests.objectives.glm.targets import TARGETS
 ORACLES = {
     sw.Logistic: lambda: sm.families.Binomial(),
     sw.Poisson: lambda: sm.families.Poisson(),
+    sw.NegativeBinomial: lambda: sm.families.NegativeBinomial(alpha=0.5),
     sw.Gamma: lambda: sm.families.Gamma(sm.families.links.Log()),
 }
 
@@ -23,11 +24,14 @@ def problem(kind, seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((60, N)) + 0.5 * rng.standard_normal((60, 1))
     y = TARGETS[kind](rng, X[:, 1] - 0.8 * X[:, 4])
-    return X, y, rng.uniform(0.5, 2.0, 60), rng.uniform(-0.5, 0.5, 60)
+    options = {"alpha": 0.5} if kind is sw.NegativeBinomial else {}
+    options |= {"sample_weight": rng.uniform(0.5, 2.0, 60), "offset": rng.uniform(-0.5, 0.5, 60)}
+    return X, y, options
 
 
-def oracle(kind, X, y, weight, offset, chosen):
+def oracle(kind, X, y, chosen, *, sample_weight, offset, alpha=None):
     """Return the fit of statsmodels, with its log-likelihood in units of the dispersion."""
+    weight = sample_weight
     columns = np.column_stack([np.ones(len(y)), X[:, list(chosen)]])
     family = ORACLES[kind]()
     fit = sm.GLM(y, columns, family, var_weights=weight, offset=offset).fit(tol=1e-14, maxiter=200)
@@ -37,12 +41,12 @@ def oracle(kind, X, y, weight, offset, chosen):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", list(ORACLES))
 def test_all_small_sets(kind, seed):
-    X, y, weight, offset = problem(kind, seed)
-    f = kind(X, y, sample_weight=weight, offset=offset)
-    null, _ = oracle(kind, X, y, weight, offset, ())
+    X, y, options = problem(kind, seed)
+    f = kind(X, y, **options)
+    null, _ = oracle(kind, X, y, (), **options)
     values = {}
     for chosen in SETS:
-        value, params = oracle(kind, X, y, weight, offset, chosen)
+        value, params = oracle(kind, X, y, chosen, **options)
         values[chosen] = value - null
         assert f(chosen) == pytest.approx(value - null, rel=1e-9, abs=1e-11)
         np.testing.assert_allclose(f.coef(chosen)[list(chosen)], params[1:], rtol=1e-6, atol=1e-7)
@@ -52,6 +56,6 @@ def test_all_small_sets(kind, seed):
     assert result.value == pytest.approx(best, rel=1e-9)
     assert values[tuple(result.support.tolist())] == pytest.approx(best, rel=1e-9)
     assert sw.certify(f, sw.Uniform(N, LARGEST)).upper_bound >= best - 1e-10
-    ridged = kind(X, y, 0.05, sample_weight=weight, offset=offset)
+    ridged = kind(X, y, ridge=0.05, **options)
     optimum = max(ridged(chosen) for chosen in SETS)
     assert sw.certify(ridged, sw.Uniform(N, LARGEST), time_limit=2.0).upper_bound >= optimum - 1e-10
