@@ -28,7 +28,7 @@ from swapwise.objectives.custom_objective import CustomObjective
 from swapwise.objectives.facility_location import FacilityLocation
 from swapwise.objectives.group_least_squares import GroupLeastSquares
 from swapwise.objectives.ising import IsingPseudoLikelihood
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.linear import Linear
 from swapwise.objectives.logistic import Logistic
 from swapwise.objectives.multinomial import Multinomial

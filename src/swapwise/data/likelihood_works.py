@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray
-from swapwise.data.blocks import Work
-from swapwise.data.works import Scaled
+from swapwise.data.reductions import Reduction, Scaled
 from swapwise.kernels import glm
 
 # So many entries of columns are worked with at a time: they are copied, and copies are to be small.
@@ -70,14 +69,14 @@ class Sums(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NewtonSums(Work):
+class NewtonSums(Reduction):
     """The sums of several trials from one look at the data.
 
-    >>> from swapwise.data.file_blocks import ArrayBlocks
+    >>> from swapwise.data.mapped import ArrayChunks
     >>> from swapwise.kernels import GAUSSIAN
-    >>> blocks, column = ArrayBlocks(np.array([[1.0], [2.0]]), 1), Scaled(np.array([0]), np.zeros(1), _ONE)
+    >>> blocks, column = ArrayChunks(np.array([[1.0], [2.0]]), 1), Scaled(np.array([0]), np.zeros(1), _ONE)
     >>> work = NewtonSums(GAUSSIAN, [Trial(column, np.ones(1), np.ones(1))])
-    >>> (sums,) = blocks.fold(work, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
+    >>> (sums,) = blocks.reduce(work, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
     >>> sums.value, sums.gradient, sums.hessian, sums.reach
     (-0.5, array([2.]), array([[5.]]), 2.0)
     """
@@ -119,17 +118,17 @@ class NewtonSums(Work):
 
 
 @dataclass(frozen=True)
-class Surroundings(Work):
+class Surroundings(Reduction):
     """Products of all columns with those of a trial, weighted by the curvature there, and with the slope.
 
     The answer is these products (the slope's last), the squares of all columns, weighted alike, and the sums
     of what columns were multiplied with.
 
-    >>> from swapwise.data.file_blocks import ArrayBlocks
+    >>> from swapwise.data.mapped import ArrayChunks
     >>> from swapwise.kernels import GAUSSIAN
-    >>> blocks = ArrayBlocks(np.array([[1.0, 0.0], [2.0, 3.0]]), 1)
+    >>> blocks = ArrayChunks(np.array([[1.0, 0.0], [2.0, 3.0]]), 1)
     >>> trial = Trial(Scaled(np.array([0]), np.zeros(1), _ONE), np.ones(1), np.ones(1))
-    >>> blocks.fold(Surroundings(GAUSSIAN, trial), np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
+    >>> blocks.reduce(Surroundings(GAUSSIAN, trial), np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
     (array([[5., 6.],
            [2., 3.]]), array([5., 9.]), array([3., 1.]))
     """

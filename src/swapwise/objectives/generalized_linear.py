@@ -20,14 +20,14 @@ from swapwise.checks import (
     warn,
 )
 from swapwise.clock import Clock
+from swapwise.data.design import Design
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked
-from swapwise.data.streamed import StreamedDesign
 from swapwise.kernels import GAUSSIAN
 from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
-from swapwise.objectives.active_set import dependencies_among, rounding_of
 from swapwise.objectives.base import Groups, SparseObjective, rows_of
 from swapwise.objectives.fit_bounds import QUICK_FIT, fit_bound
+from swapwise.objectives.least_squares.active_set import dependencies_among, rounding_of
 from swapwise.threads import few_threads
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class GeneralizedLinear(SparseObjective):
     def __new__(cls, X: Any = None, *arguments: Any, **options: Any) -> Self:
         """Return an objective of the kind that reads X as it is stored; nothing is read yet."""
         kind: type[Self] = cls
-        if is_chunked(X) or isinstance(X, (Matrix, StreamedDesign)):
+        if is_chunked(X) or isinstance(X, (Matrix, Design)):
             from swapwise.objectives.streamed_models import streamed_kind
 
             kind = streamed_kind(cls)

@@ -9,7 +9,7 @@ import numpy as np
 
 from swapwise.checks import SMALLEST, FloatArray, IndexArray
 from swapwise.clock import Budget
-from swapwise.data.design import ColumnArray
+from swapwise.data.columns import ColumnArray
 from swapwise.kernels import glm
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.base import SparseState, best_of_batches, embed, gradient_norms2, magnitude, rows_of
@@ -19,7 +19,7 @@ from swapwise.objectives.generalized_linear import (
     MAX_STEPS,
     GeneralizedLinear,
 )
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.second_order import AdditionBounds, SecondOrderModel
 from swapwise.threads import few_threads
 

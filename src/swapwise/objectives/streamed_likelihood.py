@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from swapwise.checks import SMALLEST, FloatArray, IndexArray, as_elements, require_scale
+from swapwise.checks import SMALLEST, FloatArray, IndexArray, as_elements
 from swapwise.clock import Clock
-from swapwise.data.by_rows import by_rows
-from swapwise.data.design import ColumnArray
-from swapwise.data.held_columns import HeldColumns
+from swapwise.data.columns import ColumnArray
+from swapwise.data.design import Design
 from swapwise.data.likelihood_works import NewtonSums, Sums, Surroundings, Trial
-from swapwise.data.streamed import StreamedDesign
-from swapwise.data.works import Scaled
+from swapwise.data.open import by_rows, open_design
+from swapwise.data.reductions import Scaled
 from swapwise.objectives.generalized_linear import (
     FIT_TOLERANCE,
     LEAST_MODEL_WEIGHT,
     MAX_STEPS,
     GeneralizedLinear,
 )
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.newton import Ask, Climb, Fit, climb, climb_together
 from swapwise.objectives.second_order import SecondOrderModel, WeightedCrossProducts
 
@@ -61,7 +60,7 @@ class StreamedLikelihood(GeneralizedLinear):
 
     Newton's method asks for a value, a gradient and a Hessian of few numbers: sums over the samples, which
     are worked out block by block, wherever the blocks are. Refits of several sets look at the data together,
-    and only at columns that are held apart from all others; see :class:`HeldColumns`. ``n_passes`` counts
+    and only at columns that are held apart from all others; see :class:`ColumnCache`. ``n_passes`` counts
     how often all of the data were read.
 
     What differs from data in memory is the last word of a search. In memory, bounds by duality say which
@@ -80,7 +79,7 @@ class StreamedLikelihood(GeneralizedLinear):
     """
 
     scoring = "pass"
-    design: StreamedDesign
+    design: Design
     _last_fit: tuple[IndexArray, Fit] | None = None  # searches end where their result begins
 
     @staticmethod
@@ -89,25 +88,24 @@ class StreamedLikelihood(GeneralizedLinear):
             raise TypeError(
                 "groups need data in memory, got data in chunks: leave groups out, or give X as an array"
             )
-        opened = X if isinstance(X, StreamedDesign) else by_rows(X)
+        opened = X if isinstance(X, Design) else by_rows(X)
         return opened, opened.n_samples
 
     def _read_columns(self, X: Any) -> None:
-        is_design = isinstance(X, StreamedDesign)
-        self.design = X if is_design else StreamedDesign(X, self.target, self.weight, self.fit_intercept)
+        is_design = isinstance(X, Design)
+        self.design = (
+            X if is_design else open_design(X, self.target, self.weight, self.fit_intercept, scale_rows=False)
+        )
         self.precision = self.design.precision
         self.n_features = self.design.n_features
         design, nothing = self.design, np.zeros(self.n_features)
-        require_scale(design.sizes, "column {} of X", design.largest_stored)
         # Whoever made the design knows what it takes off.
         self._means = nothing if is_design else design.origin + design.shift
-        self._factor = np.divide(1.0, design.scale, out=nothing.copy(), where=design.squared_norms > 0)
-        self._held = HeldColumns(design.matrix)
 
     @property
     def n_passes(self) -> float:
         """How many times all of the data were read so far; a few columns count as their share."""
-        return self.design.passes + self._held.passes
+        return self.design.passes
 
     def start(self, support: Iterable[int] = ()) -> StreamedLikelihoodState:
         """Return a state at ``support``, whose refits begin where the last one ended."""
@@ -146,9 +144,7 @@ class StreamedLikelihood(GeneralizedLinear):
         """Go on where plain Newton steps ended, on columns in memory: one pass over the data."""
         if (len(support) + 1) * self.n_samples > MOST_GATHERED:
             return fit
-        self._held.passes += 1
-        columns = self.design.matrix.columns(support) - self.design.shift[support, None]
-        columns *= self._factor[support, None]
+        columns = self.design.columns(support)
         if self.fit_intercept:
             columns = np.vstack([columns, np.ones(self.n_samples)])
         value, theta, converged = self._refit_carefully(
@@ -179,7 +175,7 @@ class StreamedLikelihood(GeneralizedLinear):
             ]
             return NewtonSums(self.family, trials)
 
-        found: list[Sums] = self._held.fold(needed, work, self.target, self.weight, self.offset[0])
+        found: list[Sums] = self.design.reduce_some(needed, work, self.target, self.weight, self.offset[0])
         return found
 
     def _sums_at(self, support: IndexArray, theta: FloatArray, floor: float = 0.0) -> Sums:
@@ -187,23 +183,19 @@ class StreamedLikelihood(GeneralizedLinear):
 
     def _scaled(self, elements: IndexArray, held: IndexArray) -> Scaled:
         """Return columns of the model, as they come from a matrix that holds these."""
-        return Scaled(np.searchsorted(held, elements), self.design.shift[elements], self._factor[elements])
+        return self.design.scaled(elements, held)
 
     # -- u at any coefficients ----------------------------------------------------------------------
 
     def _without_intercept(self, coef: FloatArray) -> FloatArray:
         if not coef.any():
             return self.offset
-        self._held.passes += 1
-        plain = coef * self._factor
-        return self.offset + self.design.matrix.combine(plain) - plain @ self.design.shift
+        return self.offset + self.design.combine(coef)
 
     def gradient_at(self, coef: FloatArray) -> FloatArray:
         """Return the gradient at ``w``: two passes over the data."""
         _, slope, _ = self.derivatives(self.predictor(coef))
-        self._held.passes += 1
-        products = self.design.matrix.products(slope)[0] - slope.sum() * self.design.shift
-        return products * self._factor - self._ridges * coef
+        return self.design.dots(slope)[0] - self._ridges * coef
 
     def _value_and_gradient(self, coef: FloatArray) -> tuple[float, FloatArray]:
         return self.value_at(coef), self.gradient_at(coef)
@@ -226,18 +218,20 @@ class StreamedLikelihood(GeneralizedLinear):
             return self._first_expansion()
         every, size = np.arange(self.n), len(support)
         trial = Trial(self._scaled(support, every), theta, np.zeros_like(theta))
-        products, squares, totals = self._held.fold_all(
+        products, squares, totals = self.design.reduce(
             Surroundings(self.family, trial), self.target, self.weight, self.offset[0]
         )
         shift = self.design.shift
         if self.fit_intercept:
             squares = squares - 2 * shift * products[size] + shift**2 * totals[size]
-        products = (products - totals[:, None] * shift) * self._factor
+        products = (products - totals[:, None] * shift) * self.design.factor
         hessian = products[:-1, support]
         if self.fit_intercept:
             hessian = np.column_stack([hessian, totals[:-1]])
         hessian = hessian + np.diag(self._penalties(support))
-        return SecondOrderModel(products[-1], squares * self._factor**2 + self.ridge, products[:-1], hessian)
+        return SecondOrderModel(
+            products[-1], squares * self.design.factor**2 + self.ridge, products[:-1], hessian
+        )
 
     def _first_expansion(self) -> SecondOrderModel:
         """Return slope and curvature at the intercept alone, from the first look at the data.

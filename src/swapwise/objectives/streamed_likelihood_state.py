@@ -9,7 +9,7 @@ from swapwise.clock import Budget
 from swapwise.moves import NOTHING, MoveBatch, MoveList
 from swapwise.objectives.base import gradient_norms2
 from swapwise.objectives.generalized_linear_state import BoundedRefits, GeneralizedLinearState
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.second_order import SecondOrderModel
 from swapwise.objectives.streamed_likelihood import Start, StreamedLikelihood
 
