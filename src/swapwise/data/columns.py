@@ -93,8 +93,11 @@ class Columns(ABC):
     def aimed_at(self, values: ArrayLike, name: str = "y") -> Self:
         """Return the same columns with a target, one number per sample as users give it."""
         target = self.rows(values, name)
-        if self._target is not None and np.array_equal(target, self._target):
-            return self
+        is_same = self._target is not None and np.array_equal(target, self._target)
+        return self if is_same else self._aimed_at(target)
+
+    def _aimed_at(self, target: FloatArray) -> Self:
+        """Return a copy with another target, scaled as the rows are."""
         aimed = copy(self)
         aimed._target = target
         aimed.__dict__.pop("with_target", None)
@@ -347,13 +350,9 @@ class ColumnSubset(GramColumns):
         """The inner products of the columns with the target, from those of the whole."""
         return self._whole.with_target[self._elements]
 
-    def aimed_at(self, values: ArrayLike, name: str = "y") -> Self:
-        """Return the same columns, with another target."""
-        whole = self._whole.aimed_at(values, name)
-        if whole is self._whole:
-            return self
-        aimed = super().aimed_at(values, name)
-        aimed._whole = whole
+    def _aimed_at(self, target: FloatArray) -> Self:
+        aimed = super()._aimed_at(target)
+        aimed._whole = self._whole._aimed_at(target)
         return aimed
 
 

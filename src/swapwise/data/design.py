@@ -156,10 +156,10 @@ class Design(Columns):
             extreme, exponent = self._rescale_extreme(mean, spread)
             constant = spread <= (CONSTANT * np.abs(mean)) ** 2 * total
             deviation = np.sqrt(np.where(constant, total, spread) / total)
-            unit = np.ldexp(1.0, exponent)
+            unit, is_divided = np.ldexp(1.0, exponent), self._standardize & ~constant
             self.shift = mean * unit if self._centre else np.zeros_like(mean)
-            self.scale = deviation * unit if self._standardize else np.ones_like(mean)
-            step = np.where(constant & self._centre, 0.0, 1.0 / deviation if self._standardize else unit)
+            self.scale = np.where(is_divided, deviation * unit, 1.0)
+            step = np.where(constant & self._centre, 0.0, np.where(is_divided, 1.0 / deviation, unit))
             #: What stored columns are multiplied by; a constant one that is centred leaves exactly nothing
             self.factor = step / unit
             self.squared_norms = (spread if self._centre else spread + total * mean**2) * step**2
@@ -415,10 +415,9 @@ class Design(Columns):
 
     # -- the target, and views ----------------------------------------------------------------------
 
-    def aimed_at(self, values: ArrayLike, name: str = "y") -> Self:
-        """Return the same design with a target; of data that are read as a whole, that takes a pass."""
-        aimed = super().aimed_at(values, name)
-        if aimed is not self and self.sequential:
+    def _aimed_at(self, target: FloatArray) -> Self:
+        aimed = super()._aimed_at(target)
+        if self.sequential:
             aimed._triangles = aimed._no_triangles()
         return aimed
 

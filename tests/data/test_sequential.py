@@ -1,14 +1,19 @@
 """A design that is read chunk by chunk says what the same design in memory says, in few passes."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import swapwise as sw
 from swapwise.data.chunked import ChunkedMatrix
+from swapwise.data.columns import ColumnSubset
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.design import Design
 from swapwise.data.mapped import ArrayChunks
+from swapwise.data.reductions import Dots
 
 
 def both(rng, samples, features, step, weighted, centre, standardize):
@@ -119,3 +124,93 @@ def test_columns_far_from_zero_take_one_more_pass():
     assert chunked.passes == 2
     centred = X - X.mean(axis=0)
     np.testing.assert_allclose(chunked.gram(np.arange(4), np.arange(4)), centred.T @ centred, rtol=1e-6)
+
+
+@given(st.integers(0, 10_000), st.booleans(), st.booleans())
+def test_another_target_is_not_ignored(seed, weighted, nearly_collinear):
+    rng = np.random.default_rng(seed)
+    X, y, other = rng.standard_normal((40, 5)), *rng.standard_normal((2, 40))
+    if nearly_collinear:
+        X[:, 1] = X[:, 0] + 1e-5 * rng.standard_normal(40)
+    weight = rng.random(40) + 0.1 if weighted else None
+    design = Design(ChunkedMatrix(ArrayChunks(X, 7)), weight, centre=True, target=y)
+    some = np.array([0, 1, 3])
+    design.view(some)
+    before, passes = design.with_target.copy(), design.passes
+    aimed = design.aimed_at(other)
+    np.testing.assert_allclose(
+        aimed.with_target, Design(DenseMatrix(X), weight, True, target=other).with_target
+    )
+    assert (aimed.passes, design.passes) == (passes + 1, passes + 1)  # of the same data
+    columns, target = aimed.view(some)
+    np.testing.assert_allclose(columns @ target, aimed.with_target[some], atol=1e-10)
+    np.testing.assert_array_equal(design.with_target, before)
+    assert design.aimed_at(y) is design
+    expected = sw.LeastSquares(Design(DenseMatrix(X), weight, centre=True), other)
+    for made in (design, aimed):
+        assert sw.LeastSquares(made, other)([0, 1, 3]) == pytest.approx(expected([0, 1, 3]), abs=1e-9)
+
+
+@given(st.integers(0, 10_000), st.booleans())
+def test_some_columns_of_another_target(seed, is_chunked):
+    rng = np.random.default_rng(seed)
+    X, y, other = rng.standard_normal((30, 6)), *rng.standard_normal((2, 30))
+    weight, few = rng.random(30) + 0.1, np.array([1, 2, 5])
+    matrix = ChunkedMatrix(ArrayChunks(X, 7)) if is_chunked else DenseMatrix(X)
+    design = Design(matrix, weight, target=y)
+    subset = ColumnSubset(design, few, design.gram(few, few))
+    assert subset.aimed_at(design.target) is subset
+    aimed, root = subset.aimed_at(design.rows(other, "y")), np.sqrt(weight)
+    np.testing.assert_allclose(aimed.with_target, (X[:, few].T * weight) @ other, atol=1e-10)
+    columns, target = aimed.view(np.array([0, 2]))
+    np.testing.assert_allclose(columns @ target, (X[:, [1, 5]].T * weight) @ other, atol=1e-10)
+    assert target @ target == pytest.approx((root * other) @ (root * other))
+
+
+def test_columns_without_a_target_say_so():
+    with pytest.raises(ValueError, match="must have a target, got none: give one by aimed_at"):
+        Design(ChunkedMatrix(ArrayChunks(np.eye(3), 2))).with_target  # noqa: B018
+
+
+def test_least_squares_refuses_a_design_without_scaled_rows():
+    design = Design(DenseMatrix(np.eye(3)), np.arange(1.0, 4.0), scale_rows=False)
+    with pytest.raises(ValueError, match="rows are scaled by their weights, got scale_rows=False"):
+        sw.LeastSquares(design, np.ones(3))
+    sw.LeastSquares(Design(DenseMatrix(np.eye(3)), scale_rows=False), np.ones(3))
+
+
+@given(st.integers(0, 10_000), st.booleans(), st.booleans())
+def test_other_weights_in_products(seed, is_chunked, scale_rows):
+    rng = np.random.default_rng(seed)
+    X, weight, v = rng.standard_normal((25, 4)) + 1, rng.random(25) + 0.1, rng.random(25)
+    matrix = ChunkedMatrix(ArrayChunks(X, 7)) if is_chunked else DenseMatrix(X)
+    design = Design(matrix, weight, centre=True, scale_rows=scale_rows)
+    some, columns = np.array([3, 0]), design.columns(np.arange(4))
+    np.testing.assert_allclose(design.cross(some, v), (columns[some] * v) @ columns.T, atol=1e-11)
+    whole = design.materialize()
+    np.testing.assert_allclose(whole.cross(some, v), (columns[some] * v) @ columns.T, atol=1e-11)
+
+
+def test_reductions_of_some_columns_count_as_their_share():
+    X, y = np.random.default_rng(0).standard_normal((20, 8)), np.ones(20)
+    design = Design(ChunkedMatrix(ArrayChunks(X, 6)), target=y)
+    few = np.array([1, 4])
+    (found,) = design.reduce_some(few, lambda held: Dots(), y[None])
+    np.testing.assert_allclose(found, y[None] @ X[:, few])
+    assert design.passes == 1 + 1 + 2 / 8
+    design.reduce_some(few, lambda held: Dots(), y[None])
+    assert design.passes == 1 + 1 + 4 / 8
+    (found,) = design.reduce(Dots(), y[None])
+    np.testing.assert_allclose(found, y[None] @ X)
+    assert design.passes == 2 + 1 + 4 / 8
+
+
+def test_designs_travel():
+    X, y = np.random.default_rng(0).standard_normal((20, 4)), np.arange(20.0)
+    for matrix in (ChunkedMatrix(ArrayChunks(X, 6)), DenseMatrix(X)):
+        design = Design(matrix, centre=True, target=y)
+        design.view(np.array([0, 2]))
+        sent = pickle.loads(pickle.dumps(design.aimed_at(y + X[:, 0])))
+        columns, target = sent.view(np.array([1, 3]))
+        centred = X - X.mean(axis=0)
+        np.testing.assert_allclose(columns @ target, centred[:, [1, 3]].T @ (y + X[:, 0]), atol=1e-9)
