@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.design import DenseColumns, Design
-from swapwise.data.file_blocks import ArrayBlocks
+from swapwise.data.columns import DenseColumns
+from swapwise.data.design import Design
+from swapwise.data.mapped import ArrayChunks
 from swapwise.data.open import open_design, open_matrix
-from swapwise.data.streamed import StreamedDesign
 from tests.data.test_design import STORAGES, explicit, problems
 
 
@@ -126,7 +126,7 @@ def test_chunks_say_the_same(seed, step, weighted, centre):
     X[:, rng.random(n) < 0.2] = 3.0
     y, weight = rng.standard_normal(samples), rng.random(samples) + 0.1 if weighted else None
     plain = Design(open_matrix(X), weight, centre, True, scale_rows=False)
-    chunked = StreamedDesign(ChunkedMatrix(ArrayBlocks(X, step)), y, weight, centre, True, scale_rows=False)
+    chunked = Design(ChunkedMatrix(ArrayChunks(X, step)), weight, centre, True, target=y, scale_rows=False)
     every, v = np.arange(n), rng.random(samples)
     w = np.ones(samples) if weight is None else weight
     columns = plain.columns(every)
@@ -137,7 +137,7 @@ def test_chunks_say_the_same(seed, step, weighted, centre):
     np.testing.assert_allclose(chunked.largest_entries, plain.largest_entries, rtol=1e-8, atol=1e-8)
     large = {"rtol": 1e-8, "atol": size["atol"] * max(1.0, np.abs(columns).max())}
     np.testing.assert_allclose(chunked.gram(every, every), (columns * w) @ columns.T, **large)
-    shown, target = chunked.view(every, y)
+    shown, target = chunked.view(every)
     np.testing.assert_allclose(shown @ shown.T, (columns * w) @ columns.T, **large)
     np.testing.assert_allclose(shown @ target, columns @ (w * y), **large)
     some = chunked.scaled(every[::-1])
@@ -167,7 +167,7 @@ def test_files_by_columns_are_opened_by_rows_if_asked(tmp_path):
     v, every = np.arange(20.0), np.arange(3)
     for by_rows in (False, True):
         design = open_design(mapped, y, centre=True, scale_rows=False, by_rows=by_rows)
-        assert design.streamed == by_rows
+        assert design.sequential == by_rows
         expected = design.columns(every)
         np.testing.assert_allclose(expected, (X - X.mean(axis=0)).T, atol=1e-14)
         np.testing.assert_allclose(design.weighted_squares(v), expected**2 @ v, rtol=1e-12)

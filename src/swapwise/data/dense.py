@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from swapwise.checks import FloatArray, IndexArray, as_matrix, require_finite
 from swapwise.data.matrix import Matrix, Moments
 
-# Rows are gathered in blocks of about so many numbers, columns so many at a time.
+# Rows are gathered until they have about this many numbers, and this many columns at a time: copies that
+# stay in the cache.
 BLOCK_ENTRIES, COLUMNS_AT_ONCE = 1 << 18, 64
 
 
@@ -52,7 +53,7 @@ class DenseMatrix(Matrix):
         return ((vectors / largest).astype(np.float32) @ self._array) * largest
 
     def exact_products(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V X`` in double precision, block by block of rows."""
+        """Return ``V X`` in double precision, some rows at a time."""
         if not self.is_float32:
             return self.products(vectors)
         products = np.zeros((len(vectors), self.n_features))
@@ -103,7 +104,7 @@ class DenseMatrix(Matrix):
         return self._sums(weight, origin)[1]
 
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
-        """Return ``X_firstᵀ diag(weight) X_second``, block by block of rows."""
+        """Return ``X_firstᵀ diag(weight) X_second``, some rows at a time."""
         gram = np.zeros((len(first), len(second)))
         step = max(1, BLOCK_ENTRIES // max(1, len(first) + len(second)))
         for begin in range(0, self.n_samples, step):

@@ -32,7 +32,7 @@ from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_dask
 from swapwise.estimators.base import Searches, SparseEstimator, Task, warn_if_cut_short
 from swapwise.estimators.constraint_of import Elements
-from swapwise.estimators.scaling import Sample, linear_predictors
+from swapwise.estimators.sample import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.loop import passes_of

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 
 import swapwise as sw
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.file_blocks import ArrayBlocks
+from swapwise.data.mapped import ArrayChunks
 from swapwise.kernels import glm
 from swapwise.moves import MoveList
 from swapwise.objectives import ising
@@ -52,7 +52,7 @@ def by_least_squares(X, y, ridge):
 
 @pytest.mark.parametrize("in_blocks", [False, True])
 def test_columns_with_huge_means_have_their_true_values(in_blocks):
-    X = ChunkedMatrix(ArrayBlocks(MILLIONS, 2)) if in_blocks else MILLIONS
+    X = ChunkedMatrix(ArrayChunks(MILLIONS, 2)) if in_blocks else MILLIONS
     f = sw.Logistic(X, CLASSES, ridge=0.001, fit_intercept=False)
     # That columns are known to ten digits is a penalty of its own, (1e-10 · 1e6)², next to the ridge.
     for support in ([0, 2], [0, 1, 2]):
@@ -113,7 +113,7 @@ def make(kind, rng):
         return sw.Multinomial(X, y, ridge, sample_weight=weight, fit_intercept=fit_intercept)
     counts = "poisson" in kind
     y = rng.poisson(1.0, n) if counts else rng.integers(0, 2, n)
-    data = ChunkedMatrix(ArrayBlocks(X, 5)) if "blocks" in kind else X
+    data = ChunkedMatrix(ArrayChunks(X, 5)) if "blocks" in kind else X
     family = sw.Poisson if counts else sw.Logistic
     return family(data, y, ridge, sample_weight=weight, offset=offset, fit_intercept=fit_intercept)
 
@@ -230,7 +230,7 @@ def test_a_basis_changes_coordinates_and_nothing_else():
 def test_coefficients_have_the_value_they_come_with_even_if_they_run_away(seed, in_blocks):
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((9, 5)), rng.integers(0, 2, 9)
-    data = ChunkedMatrix(ArrayBlocks(X, 4)) if in_blocks else X
+    data = ChunkedMatrix(ArrayChunks(X, 4)) if in_blocks else X
     weight, offset = 10.0 ** -rng.integers(0, 8, 9), 100 * rng.standard_normal(9)
     f = sw.Logistic(data, y, sample_weight=weight, offset=offset)
     assert f.value_at(f.coef(range(5))) == pytest.approx(f(range(5)), rel=1e-9, abs=1e-12)

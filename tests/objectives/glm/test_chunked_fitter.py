@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import swapwise as sw
 from swapwise.clock import Budget
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.file_blocks import ArrayBlocks
-from swapwise.data.works import Scaled
+from swapwise.data.mapped import ArrayChunks
+from swapwise.data.reductions import Scaled
 from swapwise.moves import NOTHING, MoveList
 from swapwise.objectives.glm import chunked_fitter, objective
 from swapwise.objectives.glm.chunked_fitter import ChunkedFitter, NewtonSums, Trial
@@ -24,16 +24,16 @@ from tests.objectives.glm.targets import TARGETS
 KINDS = tuple(TARGETS)
 
 
-class CountedBlocks(ArrayBlocks):
+class CountedBlocks(ArrayChunks):
     """Blocks that count how many columns were read, and the most that were stored anew."""
 
     def __init__(self, array, rows_at_once, count=None):
         super().__init__(array, rows_at_once)
         self.count = {"columns": 0, "widest": 0} if count is None else count
 
-    def fold(self, work, *rows):
+    def reduce(self, work, *rows):
         self.count["columns"] += self.n_features
-        return super().fold(work, *rows)
+        return super().reduce(work, *rows)
 
     def restricted(self, elements):
         self.count["columns"] += self.n_features
@@ -42,7 +42,7 @@ class CountedBlocks(ArrayBlocks):
 
 
 def in_blocks(X, rows_at_once=37):
-    return ChunkedMatrix(ArrayBlocks(X, rows_at_once))
+    return ChunkedMatrix(ArrayChunks(X, rows_at_once))
 
 
 def data(kind, seed=0, samples=150, features=8, signals=4, strength=1.0, correlation=0.3):
@@ -146,12 +146,12 @@ def test_sums_do_not_depend_on_blocks(kind, monkeypatch):
     rows, columns = (y, np.full(len(y), 0.1), np.zeros(len(y))), Scaled(SOME, np.ones(3), np.full(3, 2.0))
     trial = Trial(columns, np.array([0.3, -0.2, 0.1, 0.5]), np.array([1.0, 0.0, 0.0, 0.0]), floor=1e-3)
     work = NewtonSums(kind.family.kernel, [trial])
-    (whole,) = ArrayBlocks(X, len(X)).fold(work, *rows)
+    (whole,) = ArrayChunks(X, len(X)).reduce(work, *rows)
     assert whole.reach == pytest.approx(np.abs(2 * (X[:, 0] - 1)).max())
     for step in (40, len(X)):
         monkeypatch.setattr(chunked_fitter, "ENTRIES_AT_ONCE", 100)
         for array, parts in ((X, rows), (X[::-1], tuple(part[::-1] for part in rows))):
-            (sums,) = ArrayBlocks(np.ascontiguousarray(array), step).fold(work, *parts)
+            (sums,) = ArrayChunks(np.ascontiguousarray(array), step).reduce(work, *parts)
             for found, expected in zip(sums, whole, strict=True):
                 np.testing.assert_allclose(found, expected, rtol=1e-12)
 

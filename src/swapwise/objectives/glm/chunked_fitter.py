@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapwise.checks import SMALLEST, BoolArray, FloatArray, IndexArray
-from swapwise.data.blocks import Work
-from swapwise.data.design import ColumnArray
-from swapwise.data.held_columns import HeldColumns
-from swapwise.data.streamed import StreamedDesign
-from swapwise.data.works import Scaled
+from swapwise.data.columns import ColumnArray
+from swapwise.data.design import Design
+from swapwise.data.reductions import Reduction, Scaled
 from swapwise.kernels import families
 from swapwise.moves import MoveList
 from swapwise.objectives.base import Groups
@@ -23,7 +21,7 @@ from swapwise.objectives.glm.fitter import LEAST_MODEL_WEIGHT, Fitter, Penalties
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
 from swapwise.objectives.glm.newton import Ask, NewtonSteps, Sums, newton_steps, newton_together
 from swapwise.objectives.glm.second_order import SecondOrderModel, WeightedCrossProducts
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 
 # No more numbers than these are read into memory for a refit that did not converge chunk by chunk: half a
 # gigabyte, while it works with them.
@@ -78,21 +76,18 @@ class ChunkedFitter(Fitter):
     scoring = "pass"
     #: Together they cost little more than one
     first_refits = 16
-    columns: StreamedDesign
+    columns: Design
 
-    def __init__(
-        self, likelihood: Likelihood, columns: StreamedDesign, groups: Groups, penalties: Penalties
-    ) -> None:
+    def __init__(self, likelihood: Likelihood, columns: Design, groups: Groups, penalties: Penalties) -> None:
         super().__init__(likelihood, columns, groups, penalties)
         self._rows = likelihood.target, likelihood.weight, likelihood.offset[0]
-        self._held = HeldColumns(columns.matrix)
         self._last: tuple[IndexArray, Fit] | None = None  # searches end where their result begins
         self._last_expansion: tuple[IndexArray, FloatArray, SecondOrderModel] | None = None
 
     @property
     def n_passes(self) -> float:
         """How many times all of the data were read so far; a few columns count as their share."""
-        return self.columns.passes + self._held.passes
+        return self.columns.passes
 
     # -- fits ---------------------------------------------------------------------------------------
 
@@ -162,7 +157,7 @@ class ChunkedFitter(Fitter):
             ]
             return NewtonSums(self.likelihood.family.kernel, trials)
 
-        found: list[Sums] = self._held.fold(needed, reduction, *self._rows)
+        found: list[Sums] = self.columns.reduce_some(needed, reduction, *self._rows)
         return found
 
     def _among(self, held: IndexArray, elements: IndexArray) -> Scaled:
@@ -199,9 +194,7 @@ class ChunkedFitter(Fitter):
             return self._first_expansion()
         size, shift = len(support), design.shift
         trial = Trial(design.scaled(support), parameters, np.zeros_like(parameters))
-        products, squares, totals = self._held.fold_all(
-            Surroundings(likelihood.family.kernel, trial), *self._rows
-        )
+        products, squares, totals = design.reduce(Surroundings(likelihood.family.kernel, trial), *self._rows)
         if likelihood.fit_intercept:
             squares = squares - 2 * shift * products[size] + shift**2 * totals[size]
         products = (products - totals[:, None] * shift) * design.factor
@@ -319,14 +312,14 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class NewtonSums(Work):
+class NewtonSums(Reduction):
     """The sums of several trials from one look at the data; rows are target, weight and offset.
 
-    >>> from swapwise.data.file_blocks import ArrayBlocks
+    >>> from swapwise.data.mapped import ArrayChunks
     >>> from swapwise.kernels import POISSON
-    >>> chunks, column = ArrayBlocks(np.array([[1.0], [2.0]]), 1), Scaled(np.array([0]), np.zeros(1), _ONE)
+    >>> chunks, column = ArrayChunks(np.array([[1.0], [2.0]]), 1), Scaled(np.array([0]), np.zeros(1), _ONE)
     >>> reduction = NewtonSums((POISSON, 0.0), [Trial(column, np.zeros(1), np.ones(1))])
-    >>> (sums,) = chunks.fold(reduction, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
+    >>> (sums,) = chunks.reduce(reduction, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
     >>> sums.value, sums.gradient, sums.hessian, sums.reach
     (-2.0, array([4.]), array([[5.]]), 2.0)
     """
@@ -368,17 +361,17 @@ class NewtonSums(Work):
 
 
 @dataclass(frozen=True)
-class Surroundings(Work):
+class Surroundings(Reduction):
     """Products of all columns with those of a trial, weighted by the curvature there, and with the slope.
 
     The answer is these products (the slope's last), the squares of all columns, weighted alike, and the sums
     of what columns were multiplied with. Rows are target, weight and offset.
 
-    >>> from swapwise.data.file_blocks import ArrayBlocks
+    >>> from swapwise.data.mapped import ArrayChunks
     >>> from swapwise.kernels import POISSON
-    >>> chunks = ArrayBlocks(np.array([[1.0, 0.0], [2.0, 3.0]]), 1)
+    >>> chunks = ArrayChunks(np.array([[1.0, 0.0], [2.0, 3.0]]), 1)
     >>> trial = Trial(Scaled(np.array([0]), np.zeros(1), _ONE), np.zeros(1), np.ones(1))
-    >>> chunks.fold(Surroundings((POISSON, 0.0), trial), np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
+    >>> chunks.reduce(Surroundings((POISSON, 0.0), trial), np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
     (array([[5., 6.],
            [4., 6.]]), array([5., 9.]), array([3., 2.]))
     """

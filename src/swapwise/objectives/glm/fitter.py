@@ -8,22 +8,23 @@ from typing import NamedTuple
 import numpy as np
 
 from swapwise.checks import SMALLEST, BoolArray, FloatArray, IndexArray
-from swapwise.data.design import ColumnArray, Columns, Design
-from swapwise.data.products import KeptProducts
+from swapwise.data.cache import VectorCache
+from swapwise.data.columns import ColumnArray, Columns
+from swapwise.data.design import Design
 from swapwise.moves import MoveList
-from swapwise.objectives.active_set import dependencies_among
 from swapwise.objectives.base import Groups, Scoring
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
 from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderModel
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.active_set import dependencies_among
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.threads import few_threads
 
 # The least curvature of a sample, relative to the largest, in a second-order model: with
 # less, the response that Newton's step would fit knows no bounds.
 LEAST_MODEL_WEIGHT = 1e-8
 
-# Of columns that are read from a matrix as it is stored, this many numbers are kept: 32 MB.
-COLUMNS_KEPT = 1 << 22
+# Of the columns that were read last, this many numbers are kept: 32 MB, or as many columns.
+ENTRIES_KEPT, FEWEST_KEPT = 1 << 22, 32
 
 # Columns that are not held in memory as a whole are gathered for moves up to this many numbers: 64 MB.
 MOST_GATHERED = 1 << 23
@@ -121,8 +122,8 @@ class MemoryFitter(Fitter):
         self, likelihood: Likelihood, columns: Columns, groups: Groups, penalties: Penalties
     ) -> None:
         super().__init__(likelihood, columns, groups, penalties)
-        room = COLUMNS_KEPT // likelihood.n_samples
-        self._kept = KeptProducts(likelihood.n_samples, room, room, columns.columns)
+        room = max(FEWEST_KEPT, min(columns.n_features, ENTRIES_KEPT // likelihood.n_samples))
+        self._kept = VectorCache(likelihood.n_samples, room, room, columns.columns)
 
     def chosen(self, support: IndexArray) -> FloatArray:
         """Return the columns of a set, one per row, and the intercept's row of ones behind them."""
@@ -254,7 +255,7 @@ class MemoryFitter(Fitter):
 
 def fitter_for(likelihood: Likelihood, design: Design, groups: Groups, ridge: float) -> Fitter:
     """Return what fits a likelihood on a design as it is stored."""
-    if design.streamed:
+    if design.sequential:
         from swapwise.objectives.glm.chunked_fitter import ChunkedFitter
 
         if likelihood.family.scores is not None:

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, require_scale, warn
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, warn
 from swapwise.clock import Clock
-from swapwise.data.design import Columns, Design
+from swapwise.data.columns import Columns
+from swapwise.data.design import Design
 from swapwise.data.open import open_design, open_matrix
-from swapwise.objectives.active_set import rounding_of
 from swapwise.objectives.base import Groups, Scoring, SparseObjective, rows_of
 from swapwise.objectives.fit_bounds import fit_bound
 from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.likelihood import Fit, Likelihood, read_weight
+from swapwise.objectives.least_squares.active_set import rounding_of
 
 if TYPE_CHECKING:
     from swapwise.objectives.glm.fitter import Fitter
@@ -87,7 +88,6 @@ class GeneralizedLinear(SparseObjective):
         if isinstance(data, Design):
             return data, likelihood
         design = open_design(data, target, weight, fit_intercept, scale_rows=False, by_rows=True)
-        require_scale(design.sizes, "column {} of X", design.largest_stored)
         self._taken_off = design.origin + design.shift
         return design, likelihood
 

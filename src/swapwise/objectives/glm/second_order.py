@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.data.design import Columns
+from swapwise.data.columns import Columns
 from swapwise.objectives.glm.likelihood import Likelihood
 from swapwise.threads import few_threads
 

@@ -13,7 +13,7 @@ from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.base import SparseState, best_of_batches, embed, gradient_norms2, magnitude, rows_of
 from swapwise.objectives.glm.objective import GeneralizedLinear
 from swapwise.objectives.glm.second_order import SecondOrderModel
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 
 # Bounds and refits are right to about 1e-12 of the values. What is below the incumbent by less than this is
 # not pruned.

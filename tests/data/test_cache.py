@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapwise.data import products
-from swapwise.data.products import KeptProducts
+from swapwise.data import cache
+from swapwise.data.cache import VectorCache
 
 
 class Source:
@@ -25,8 +25,8 @@ class Source:
 
 def kept_products(n, room, samples=1):
     source = Source(n)
-    with patch.object(products, "FEWEST", room):
-        return KeptProducts(n, int(0.04 * samples), 128, source.compute), source
+    with patch.object(cache, "FEWEST", room):
+        return VectorCache(n, int(0.04 * samples), 128, source.compute), source
 
 
 @st.composite
@@ -50,8 +50,8 @@ def test_blocks_are_parts_of_the_same_rows(case):
     kept, source = kept_products(n, room)
     for elements in wanted:
         rows = np.full((len(elements), n), np.nan)
-        with patch.object(products, "BLOCK", 2):
-            for part, block in kept.blocks(elements):
+        with patch.object(cache, "FEATURES_AT_ONCE", 2):
+            for part, block in kept.parts(elements):
                 assert np.isnan(rows[:, part]).all()
                 rows[:, part] = block
         np.testing.assert_array_equal(rows, source.table[elements])
@@ -114,7 +114,7 @@ def test_an_interrupted_request_leaves_nothing_wrong_behind():
             raise KeyboardInterrupt
         return np.eye(100)[elements]
 
-    kept = KeptProducts(100, 10, 128, compute)
+    kept = VectorCache(100, 10, 128, compute)
     kept.of(np.arange(32))
     interrupted[0] = True
     with pytest.raises(KeyboardInterrupt):

@@ -17,7 +17,7 @@ from swapwise.moves import Move
 from swapwise.numerics import COLLINEAR, ROUNDING
 
 if TYPE_CHECKING:
-    from swapwise.objectives.least_squares import LeastSquares
+    from swapwise.objectives.least_squares.objective import LeastSquares
 
 # A relative error of the updated factors above this asks for new ones. So do this many updates and
 # four times the size of the set: rebuilding then costs a small share of them.
@@ -244,10 +244,11 @@ class ActiveSet:
             assert self._factor is not None
             if not self.size:
                 self._corr = self.objective.products_with_y.copy()
-            elif self.objective.design.streamed:
-                self._couple()
             else:
-                self._corr = self.objective.design.correlate(self._factor.residual)
+                found = self.objective.design.dots_of_view(self._factor.residual[None, :])
+                self._corr = None if found is None else found[0]
+            if self._corr is None:
+                self._couple()
         assert self._corr is not None
         return self._corr
 
@@ -293,11 +294,8 @@ class ActiveSet:
 
     def with_others(self, others: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the chosen columns by slots, other columns, and y, in the same coordinates."""
-        design, y = self.objective.design, self.objective.y
-        if self._factor is not None and not design.streamed:
-            return self._factor.columns, design.columns(others), y
-        columns, y = design.view(np.append(self.elements[: self.size], others), y)
-        return columns[: self.size], columns[self.size :], y
+        shown = None if self._factor is None else self._factor.columns
+        return self.objective.design.view_of_both(self.elements[: self.size], others, shown)
 
     def refine(self, elements: IndexArray) -> None:
         """Compute σ, c and B again for some columns, from what is left of them."""
@@ -306,7 +304,7 @@ class ActiveSet:
         basis, columns, y = self.with_others(elements)
         if self._factor is not None and self._factor.frame is not None:
             frame, left = self._factor.frame, self._factor.rest
-            if self.objective.design.streamed:  # where columns may be shown in other coordinates each time
+            if basis is not self._factor.columns:  # shown in other coordinates this time
                 frame, _ = frame_of(basis, np.sqrt(self.objective.squares[chosen]), penalty[chosen])
                 left = frame.left_of(y[None, :])[0][0]
             rest, explained = frame.left_of(columns)
@@ -344,7 +342,7 @@ class ActiveSet:
         if self.sigma[element] < SAFE_SHARE * self.objective.squares[element]:
             self.refine(np.array([element]))
         unexplained = float(self.sigma[element]) or 1.0  # a column of zeros: its coefficient is zero
-        products = self.objective.design.products(np.array([element]), self._likely())[0]
+        products = self.objective.design.products(np.array([element]), self._likely)[0]
         known = products[self.elements[:size]]
         explained = self.coupling[element, :size].copy()
         square = self.objective.squares[element]
@@ -370,10 +368,8 @@ class ActiveSet:
         self.size += 1
         self._updates += 1
 
-    def _likely(self) -> IndexArray | None:
-        """Return what may well be added next, where it is better to read that along than to come again."""
-        if not self.objective.design.streamed:
-            return None
+    def _likely(self) -> IndexArray:
+        """Return what may well be added next."""
         gain = self.corr**2 / np.maximum(self.sigma, np.finfo(float).tiny)
         gain[self.elements[: self.size]] = 0.0
         return np.argsort(-gain, kind="stable")[:LIKELY]
@@ -396,11 +392,13 @@ class ActiveSet:
         objective, factor, size = self.objective, self._factor, self.size
         assert factor is not None
         self._coupling = np.zeros((objective.n, len(self.weights)))
-        if factor.frame is None or objective.design.streamed:
+        projected = None
+        if factor.frame is not None:
+            vectors = factor.frame.vectors[:, : factor.columns.shape[1]]
+            projected = objective.design.dots_of_view(np.ascontiguousarray(vectors))
+        if factor.frame is None or projected is None:
             self._couple_by_products(factor)
         else:
-            samples = objective.design.n_samples
-            projected = objective.design.dots(np.ascontiguousarray(factor.frame.vectors[:, :samples]))
             self._coupling[:, :size] = (factor.frame.to_coefficients @ projected).T
             self._sigma = objective.squares - np.einsum("ij,ij->j", projected, projected)
         self._refine_small()
@@ -409,7 +407,7 @@ class ActiveSet:
         objective, size = self.objective, self.size
         assert self._coupling is not None
         self._sigma, corr = objective.squares.copy(), objective.products_with_y.copy()
-        for part, products in objective.design.product_blocks(self.elements[:size]):
+        for part, products in objective.design.product_parts(self.elements[:size]):
             if factor.frame is None:
                 block = products.T @ factor.inverse
                 self._sigma[part] -= np.einsum("ji,ij->j", block, products)

@@ -14,7 +14,7 @@ from swapwise.moves import NOTHING, Move, Step
 from swapwise.numerics import TIE
 
 if TYPE_CHECKING:
-    from swapwise.objectives.least_squares import LeastSquares
+    from swapwise.objectives.least_squares.objective import LeastSquares
 
 # Columns of which less than this share of the squared norm is left are not added: products with them are
 # mostly rounding, and nothing here looks at the columns themselves.

@@ -11,16 +11,23 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, require_scale, warn
 from swapwise.clock import Clock, while_listening
-from swapwise.data.design import Columns, ColumnSubset, Design, GramColumns
+from swapwise.data.columns import Columns, ColumnSubset, GramColumns, Likely
+from swapwise.data.design import Design
 from swapwise.data.open import open_design
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.active_set import Factor, dependencies_among, explained_in_full, factor, rounding_of
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.fit_bounds import QUICK_FIT
+from swapwise.objectives.least_squares.active_set import (
+    Factor,
+    dependencies_among,
+    explained_in_full,
+    factor,
+    rounding_of,
+)
 from swapwise.threads import few_threads
 
 if TYPE_CHECKING:
-    from swapwise.objectives.least_squares_state import LeastSquaresState
+    from swapwise.objectives.least_squares.state import LeastSquaresState
 
 # Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
 EIGENVALUES_UP_TO = 1000
@@ -98,11 +105,9 @@ class LeastSquares(SparseObjective):
         self, X: Any, y: ArrayLike, ridge: float = 0.0, sample_weight: ArrayLike | None = None
     ) -> None:
         self.ridge = as_real(ridge, "ridge")
-        self.design: Columns
-        if isinstance(X, GramColumns):  # a model of another objective, which has checked its data
-            self.design, self.y = X, np.asarray(y)
-        else:
-            self.design, self.y = _read(X, y, sample_weight)
+        # The columns of a model of another objective have been checked.
+        self.design: Columns = X.aimed_at(y) if isinstance(X, GramColumns) else _read(X, y, sample_weight)
+        self.y = self.design.target
         self.n = self.design.n_features
         #: How far columns are known, relative to their length
         self.precision = self.design.precision
@@ -126,7 +131,7 @@ class LeastSquares(SparseObjective):
     @cached_property
     def products_with_y(self) -> FloatArray:
         """The inner products of all columns with y."""
-        return self.design.products_with(self.y)
+        return self.design.with_target
 
     def __repr__(self) -> str:
         """Return a short description."""
@@ -139,7 +144,7 @@ class LeastSquares(SparseObjective):
     def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
         """Return a state with closed-form gains at ``support``."""
         # The state compiles kernels: nobody who only evaluates f should wait for that.
-        from swapwise.objectives.least_squares_state import LeastSquaresState
+        from swapwise.objectives.least_squares.state import LeastSquaresState
 
         return LeastSquaresState(self, as_elements(support, self.n, "the start"))
 
@@ -168,7 +173,7 @@ class LeastSquares(SparseObjective):
         if last is not None and np.array_equal(last[0], support):
             return last[1]
         with few_threads(len(support)):
-            columns, y = self.design.view(support, self.y)
+            columns, y = self.design.view(support)
             found = factor(columns, y, self.squares[support], self.penalty[support], self.precision)
         if found.rank < len(support):
             self.warn_of_rank(
@@ -178,16 +183,14 @@ class LeastSquares(SparseObjective):
         self._factored = support.copy(), found
         return found
 
-    def restricted(self, elements: IndexArray, likely: IndexArray | None = None) -> LeastSquares:
+    def restricted(self, elements: IndexArray, likely: Likely | None = None) -> LeastSquares:
         """Return the same objective on some elements, numbered by their positions, with known inner products.
 
-        ``likely`` is what may well join the elements: where one column costs as much to read as all do, it is
-        better read along than come back for.
+        ``likely`` returns what may well join the elements: where one column costs as much to read as all do,
+        it is better read along than come back for.
         """
         columns = ColumnSubset(self.design, elements, self._gram_of(elements, likely))
-        model = LeastSquares(columns, self.y, self.ridge)
-        model.products_with_y = self.products_with_y[elements]
-        return model
+        return LeastSquares(columns, self.y, self.ridge)
 
     @property
     def is_small(self) -> bool:
@@ -197,7 +200,7 @@ class LeastSquares(SparseObjective):
 
     def copies(self) -> IndexArray:
         """Return a number per column, the same for multiples of one column; a ridge tells them apart."""
-        is_known = self.ridge == 0 and self.n <= GRAM_UP_TO and not self.design.streamed
+        is_known = self.ridge == 0 and self.n <= GRAM_UP_TO and not self.design.sequential
         return self._copies if is_known else np.arange(self.n)
 
     @cached_property
@@ -208,14 +211,14 @@ class LeastSquares(SparseObjective):
         for later, earlier in np.argwhere(cosines > 1.0 - ROUNDING).tolist():
             if number[later] != later:
                 continue
-            pair, _ = self.design.view(np.array([earlier, later]), self.y)
+            pair, _ = self.design.view(np.array([earlier, later]))
             pair = pair / np.sqrt(self.design.squared_norms[[earlier, later], None])
             apart = np.linalg.norm(pair[1] - np.sign(pair[0] @ pair[1]) * pair[0])
             if apart <= self._rounding_of(np.array([earlier, later])):
                 number[later] = number[earlier]
         return number
 
-    def _gram_of(self, elements: IndexArray, likely: IndexArray | None) -> FloatArray:
+    def _gram_of(self, elements: IndexArray, likely: Likely | None) -> FloatArray:
         """Return inner products of some columns; those that were asked for last time are not read again."""
         last = self._known
         known, where, in_last = np.intersect1d(elements, last.elements, return_indices=True)
@@ -223,11 +226,10 @@ class LeastSquares(SparseObjective):
         gram[np.ix_(where, where)] = last.gram[np.ix_(in_last, in_last)]
         new = np.setdiff1d(elements, known)
         places = np.searchsorted(elements, new)
-        # A look at all of the data: whatever is chosen will need it.
-        if self.design.streamed or (len(known) and len(new) <= FEW):
+        if len(known) and len(new) <= FEW:  # a look at all of the data: whatever is chosen will need it
             rows = self.design.products(new, likely)[:, elements]
         else:
-            rows = self.design.gram(new, elements if len(known) else new)
+            rows = self.design.gram(new, elements if len(known) else new, likely)
         gram[places] = rows
         gram[:, places] = rows.T
         self._known = _GramBlock(elements, gram)
@@ -248,7 +250,7 @@ class LeastSquares(SparseObjective):
         seconds = large * small**2 / SVD_PRODUCTS_PER_SECOND
         if clock is not None and seconds > max(QUICK_FIT, clock.left()):
             return 1.0
-        columns, y = self.design.view(support, self.y)
+        columns, y = self.design.view(support)
         rounding = self._rounding_of(support)
         explain = partial(explained_in_full, columns, y, self.ridge, self.precision, rounding)
         return min(1.0, (explain() if seconds <= QUICK_FIT else while_listening(explain)) / self.total)
@@ -257,7 +259,7 @@ class LeastSquares(SparseObjective):
         """Return how many linear dependencies there are among columns; None if that is not certain."""
         if self.ridge > 0:
             return None
-        columns, _ = self.design.view(elements, self.y)
+        columns, _ = self.design.view(elements)
         find = partial(dependencies_among, columns, least, self._rounding_of(elements))
         return while_listening(find)
 
@@ -305,7 +307,7 @@ class LeastSquares(SparseObjective):
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian, which is the same everywhere."""
         if self.n > GRAM_UP_TO:
-            columns, _ = self.design.view(elements, self.y)
+            columns, _ = self.design.view(elements)
             return (2.0 / self.total) * (columns @ columns.T + np.diag(self.penalty[elements]))
         return self._gram[np.ix_(elements, elements)]
 
@@ -320,15 +322,14 @@ class LeastSquares(SparseObjective):
         return (2.0 / self.total) * (self._eigenvalues[0] + self.ridge)
 
 
-def _read(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Design, FloatArray]:
-    """Return the columns and the response as users give them, scaled by the weights."""
+def _read(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Design:
+    """Return the columns and their target as users give them, scaled by the weights."""
     if isinstance(X, Design) and sample_weight is not None:
         raise ValueError("sample_weight must be given to the design, which X is, not beside it")
-    design = X if isinstance(X, Design) else open_design(X, y, sample_weight)
-    response = design.rows(y, "y")
-    require_scale(np.abs(response).max(keepdims=True), "y")
-    if not isinstance(X, Design):
-        require_scale(design.sizes, "column {} of X", design.largest_stored)
-    if not response.any():
+    design = X.aimed_at(y) if isinstance(X, Design) else open_design(X, y, sample_weight)
+    if design.leaves_weights_out:
+        raise ValueError("X must be a design whose rows are scaled by their weights, got scale_rows=False")
+    require_scale(np.abs(design.target).max(keepdims=True), "y")
+    if not design.target.any():
         warn("y is zero throughout: every set has the value 0")
-    return design, response
+    return design

@@ -1,4 +1,4 @@
-"""Samples, and the scaling of their columns that makes coefficients comparable."""
+"""Samples that estimators have checked, and linear predictors for them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from swapwise.checks import FloatArray, IndexArray, as_vector, is_number
 from swapwise.data.matrix import Matrix
-from swapwise.numerics import CONSTANT
 
 # Predictors of several fits are computed together up to this many numbers.
 ENTRIES_AT_ONCE = 1 << 24
@@ -42,70 +40,9 @@ class Sample:
             return len(self.y)
         return int(self.weight.sum())
 
-    def columns(self) -> FloatArray:
-        """Return a copy of the columns, one per row."""
-        X = self.X.toarray() if issparse(self.X) else self.X
-        return np.array(X.T, dtype=np.float64, order="C")
-
     def mean(self, values: FloatArray) -> Any:
         """Return the weighted mean over the samples."""
         return np.average(values, axis=0, weights=self.weight)
-
-    def mean_of(self, columns: FloatArray) -> FloatArray:
-        """Return the weighted mean of every column, given one per row."""
-        if self.weight is None:
-            return columns.mean(axis=1)
-        return columns @ (self.weight / self.weight.sum())
-
-    def mean_square_of(self, columns: FloatArray) -> FloatArray:
-        """Return the weighted mean of the squares of every column, given one per row."""
-        if self.weight is None:
-            return np.einsum("js,js->j", columns, columns) / columns.shape[1]
-        return np.einsum("js,js,s->j", columns, columns, self.weight / self.weight.sum())
-
-
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """Columns shifted and divided, and the way back for coefficients."""
-
-    shift: FloatArray
-    scale: FloatArray
-
-    @classmethod
-    def of(cls, sample: Sample, centre: bool, standardize: bool) -> tuple[Scaling, FloatArray]:
-        """Return the scaling that a sample asks for, and its columns scaled."""
-        columns = sample.columns()  # one column per row, as objectives want them
-        highest = _largest(columns)
-        shift = sample.mean_of(columns)
-        columns -= shift[:, None]
-        rest = sample.mean_of(
-            columns
-        )  # rounding of the first mean, which a constant column would be left with
-        columns -= rest[:, None]
-        shift += rest
-        peak = _largest(columns)
-        constant = peak <= CONSTANT * highest
-        columns[constant] = 0.0
-        peak[constant] = 1.0
-        scale = np.ones(len(columns))
-        if standardize:
-            # Squares of numbers of size 1 neither overflow nor vanish, however large or small the column is.
-            unusual = (peak < 1e-100) | (peak > 1e100)
-            size = np.where(unusual, peak, 1.0)
-            columns[unusual] /= size[unusual, None]
-            scale = size * np.sqrt(sample.mean_square_of(columns))
-            columns[unusual] *= size[unusual, None]
-            scale[constant] = 1.0
-        if not centre:
-            columns = sample.columns()
-            shift = np.zeros_like(shift)
-        columns /= scale[:, None]
-        return cls(shift, scale), columns.T
-
-    def original(self, coef: FloatArray, intercept: Any) -> tuple[FloatArray, Any]:
-        """Return coefficients (features last) and intercept for the columns as they were."""
-        coef = coef / self.scale
-        return coef, intercept - coef @ self.shift
 
 
 def read_offset(offset: Any, n: int) -> FloatArray:
@@ -143,8 +80,3 @@ def linear_predictors(X: Any, fits: Sequence[tuple[FloatArray, Any]]) -> Iterato
         products = np.split(times(X, np.hstack(columns)), len(some), axis=1)
         for (coef, intercept), product in zip(some, products, strict=True):
             yield product.reshape(-1, *coef.shape[:-1]) + intercept
-
-
-def _largest(columns: FloatArray) -> FloatArray:
-    """Return the largest absolute value of every column, given one per row."""
-    return np.maximum(columns.max(axis=1), -columns.min(axis=1))

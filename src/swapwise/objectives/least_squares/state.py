@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.kernels import swaps
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Step, SwapGrid, move_between
 from swapwise.numerics import COLLINEAR, TIE
-from swapwise.objectives.active_set import ActiveSet
 from swapwise.objectives.base import (
     SparseState,
     best_of_batches,
@@ -21,13 +21,11 @@ from swapwise.objectives.base import (
     is_better,
     magnitude,
 )
-from swapwise.objectives.gram_search import GramSearch
-from swapwise.objectives.least_squares import READ_AHEAD, LeastSquares
+from swapwise.objectives.least_squares.active_set import ActiveSet
+from swapwise.objectives.least_squares.gram_search import GramSearch
+from swapwise.objectives.least_squares.objective import READ_AHEAD, LeastSquares
 
 TINY = float(np.finfo(float).tiny)
-
-# Columns of listed moves are gathered in blocks of about this many numbers.
-BLOCK_ENTRIES = 1 << 20
 
 # Of data in single precision, gains are known up to this share of the value.
 SINGLE_ROUNDING = 4e-6
@@ -89,11 +87,11 @@ class LeastSquaresState(SparseState):
 
     def model(self, elements: IndexArray) -> LeastSquares:
         """Return the same objective on some elements: it is its own second-order model."""
-        return self.objective.restricted(elements, self._likely(elements))
+        return self.objective.restricted(elements, partial(self._likely, elements))
 
     def _likely(self, elements: IndexArray) -> IndexArray | None:
-        """Return what may well join some elements, where it is better read along than come back for."""
-        if not self.objective.design.streamed or not len(self.support):
+        """Return what may well join some elements."""
+        if not len(self.support):
             return None
         scores = self.screening_scores()
         scores[elements] = 0.0
@@ -172,30 +170,14 @@ class LeastSquaresState(SparseState):
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
         """Return the largest eigenvalue of the Hessian block of each move's own elements."""
         if not isinstance(moves, SwapGrid):
-            return self._smoothness_of_list(moves.to_list())
+            listed = moves.to_list()
+            touched = np.hstack([listed.added, listed.dropped])
+            bounds = self.objective.design.curvature_bounds(touched, self.objective.penalty)
+            return (2.0 / self.objective.total) * bounds
         slots = self._basis.slot[moves.drops]
         curvature = swaps.pair_curvatures(self.objective.squares, moves.drops, slots, self._basis.gram())
         curvature *= 2.0 / self.objective.total
         return curvature
-
-    def _smoothness_of_list(self, moves: MoveList) -> FloatArray:
-        design, largest = self.objective.design, np.zeros(len(moves))
-        if design.streamed:  # the trace is no less than the largest eigenvalue, and takes no look at the data
-            return (2.0 / self.objective.total) * self._squares_touched(moves)
-        width = moves.added.shape[1] + moves.dropped.shape[1]
-        rows = max(1, BLOCK_ENTRIES // max(1, width * design.n_samples))
-        for begin in range(0, len(moves) if width else 0, rows):
-            part = moves.take(slice(begin, begin + rows))
-            touched = np.hstack([part.added, part.dropped])
-            columns = design.columns(touched.ravel()).reshape(*touched.shape, -1)
-            columns[touched < 0] = 0.0
-            blocks = columns @ columns.transpose(0, 2, 1)
-            largest[begin : begin + rows] = np.linalg.eigvalsh(blocks)[:, -1]
-        return (2.0 / self.objective.total) * (largest + float(self.objective.penalty.max(initial=0.0)))
-
-    def _squares_touched(self, moves: MoveList) -> FloatArray:
-        squares = self.objective.squares
-        return moves.sums(moves.added, squares) + moves.sums(moves.dropped, squares)
 
     def _quantities(self) -> tuple[FloatArray, ...]:
         spread = 1.0 / np.diag(self._basis.inverse)[: self._basis.size]

@@ -1,4 +1,4 @@
-"""Blocks of a Dask array or frame: the work goes to the chunks, wherever they are."""
+"""Chunks of a Dask array or frame: reductions go to the chunks, wherever they are."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapwise.checks import IndexArray, warn
-from swapwise.data.blocks import Blocks, Work, as_block, merged
-from swapwise.data.file_blocks import room_for
+from swapwise.data.chunked import Chunks, as_chunk
+from swapwise.data.mapped import room_for
+from swapwise.data.reductions import Reduction, merged
 from swapwise.events import notify
 
-# So many answers are merged at a time, on the way to a single one.
+# This many answers are merged at a time, on the way to a single one.
 FAN_IN = 8
 
-# The parts of so many vectors stay with a cluster: target, weights and the like.
+# The parts of this many vectors stay with a cluster: target, weights and the like.
 MOST_KEPT = 6
 
-# What a graph holds of files is no matter up to so many bytes.
+# What a graph holds of files does not matter up to this many bytes.
 MOST_SENT = 100_000_000
 
 
-class DaskBlocks(Blocks):
+class DaskChunks(Chunks):
     """The row chunks of a Dask array, or the partitions of a Dask frame.
 
-    Every fold is one task graph whose answers are merged as a tree; only the last one comes to this process.
-    It runs on the cluster that a ``dask.distributed.Client`` of this process is connected to, or else on
-    threads.
+    Every reduction is one task graph whose answers are merged as a tree; only the last one comes to this
+    process. It runs on the cluster that a ``dask.distributed.Client`` of this process is connected to, or
+    else on threads.
 
     >>> import dask.array as da
-    >>> from swapwise.data.works import Dots
-    >>> DaskBlocks(da.ones((5, 2), chunks=2)).fold(Dots(), np.ones((1, 5)))
+    >>> from swapwise.data.reductions import Dots
+    >>> DaskChunks(da.ones((5, 2), chunks=2)).reduce(Dots(), np.ones((1, 5)))
     (array([[5., 5.]]),)
     """
 
@@ -49,20 +50,20 @@ class DaskBlocks(Blocks):
         self.n_samples, self.n_features = map(int, array.shape)
         self.stored_as_float32 = array.dtype == np.float32
         self._bounds = np.append(0, np.cumsum(array.chunks[0])).astype(int).tolist()
-        self._blocks = array.to_delayed().ravel().tolist()
+        self._chunks = array.to_delayed().ravel().tolist()
         self._sent: dict[Any, tuple[NDArray[Any], list[Any]]] = {}
 
-    def fold(self, work: Work, *rows: NDArray[Any]) -> Any:
-        """Work on all chunks, and merge the answers as a tree."""
+    def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
+        """Reduce all chunks, and merge the answers as a tree."""
         from dask import delayed
 
-        sent = delayed(work, traverse=False)  # one copy for every worker, not for every chunk
-        do, merge = delayed(_work_on, traverse=False), delayed(merged)
-        parts = list(zip(*map(self._parts_of, rows), strict=True)) or [()] * len(self._blocks)
+        sent = delayed(reduction, traverse=False)  # one copy for every worker, not for every chunk
+        do, merge = delayed(_reduced, traverse=False), delayed(merged)
+        parts = list(zip(*map(self._parts_of, rows), strict=True)) or [()] * len(self._chunks)
         answers = [
-            do(block, sent, number, begin, end, self.n_features, *parts[number])
-            for number, (block, (begin, end)) in enumerate(
-                zip(self._blocks, pairwise(self._bounds), strict=True)
+            do(chunk, sent, number, begin, end, self.n_features, *parts[number])
+            for number, (chunk, (begin, end)) in enumerate(
+                zip(self._chunks, pairwise(self._bounds), strict=True)
             )
             if end > begin
         ]
@@ -76,7 +77,7 @@ class DaskBlocks(Blocks):
         return answer
 
     def _parts_of(self, values: NDArray[Any]) -> list[Any]:
-        """Return the part of every chunk, of numbers with one a sample; a cluster is sent them once.
+        """Return the part of every chunk, of numbers with one per sample; a cluster is sent them once.
 
         As tasks, not scattered: what a lost worker held can then be made again.
         """
@@ -102,11 +103,11 @@ class DaskBlocks(Blocks):
         """Return what is pickled: what was sent to a cluster can be sent again."""
         return {**self.__dict__, "_sent": {}}
 
-    def restricted(self, elements: IndexArray) -> Blocks:
+    def restricted(self, elements: IndexArray) -> Chunks:
         """Return some of the columns, kept in the memory of the cluster; without one, in memory or a file."""
         some = self._array[:, elements]
         if _has_cluster():
-            return DaskBlocks(some.persist())
+            return DaskChunks(some.persist())
         from dask.array import store
 
         kept = room_for(self.n_samples, len(elements))
@@ -119,13 +120,13 @@ class DaskBlocks(Blocks):
         number = int(np.searchsorted(self._bounds, sample, side="right")) - 1
         return f", in chunk {number} (rows {self._bounds[number]} to {self._bounds[number + 1] - 1})"
 
-    def take(self, rows: IndexArray) -> Blocks:
+    def take(self, rows: IndexArray) -> Chunks:
         """Return some of the samples, in the order in which they are stored."""
-        return DaskBlocks(self._array[np.sort(rows)])
+        return DaskChunks(self._array[np.sort(rows)])
 
 
 def _has_cluster() -> bool:
-    """Tell whether a client of this process is connected to a cluster."""
+    """Return whether a client of this process is connected to a cluster."""
     if "distributed" not in sys.modules:
         return False
     from distributed import default_client
@@ -149,10 +150,10 @@ def _warn_of_files(array: Any) -> None:
         )
 
 
-def _work_on(
-    block: Any, work: Work, number: int, begin: int, end: int, n_features: int, *rows: NDArray[Any]
+def _reduced(
+    chunk: Any, reduction: Reduction, number: int, begin: int, end: int, n_features: int, *rows: NDArray[Any]
 ) -> Any:
-    return work(as_block(block, number, begin, end, n_features), *rows)
+    return reduction(as_chunk(chunk, number, begin, end, n_features), *rows)
 
 
 def as_array(X: Any) -> Any:
