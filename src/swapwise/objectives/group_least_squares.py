@@ -268,9 +268,9 @@ def _reduced(given: Blocks, too_short: BoolArray) -> Blocks:
     fragile = np.zeros(len(too_short), dtype=bool)
     for e in range(len(too_short)):
         columns = plain.design.columns(given.rows[given.begin[e] : given.begin[e + 1]])
-        if too_short[e]:
-            columns, fragile[e] = _components(columns, plain.ridge)
-        parts.append(columns)
+        components = _components(columns, plain.ridge) if too_short[e] else columns
+        fragile[e] = components is None
+        parts.append(columns if components is None else components)
     sizes = [len(part) for part in parts]
     design = Design(DenseMatrix(np.asfortranarray(np.vstack(parts).T)))
     with unwarned():
@@ -280,15 +280,20 @@ def _reduced(given: Blocks, too_short: BoolArray) -> Blocks:
     return _blocks(reduced, begin, np.arange(reduced.n))._replace(fragile=fragile)
 
 
-def _components(columns: FloatArray, ridge: float) -> tuple[FloatArray, bool]:
-    """Return the principal components of columns that are more than rounding, and whether some are short."""
+def _components(columns: FloatArray, ridge: float) -> FloatArray | None:
+    """Return the principal components of columns that are more than rounding; None if some are short.
+
+    What a short one explains depends on the precision of the columns as they are given.
+    """
     if ridge == 0:  # only the span matters, and equal lengths are best for the numerics
         lengths = np.linalg.norm(columns, axis=1)
         columns = columns[lengths > 0] / lengths[lengths > 0, None]
     if not columns.any():
-        return np.zeros((1, columns.shape[1])), False
+        return np.zeros((1, columns.shape[1]))
     directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     shares = sizes / sizes[0]
     is_kept = shares > ROUNDED * np.sqrt(len(columns))
-    components = directions[:, is_kept].T @ columns
-    return components, bool(ridge == 0 and (shares[is_kept] < SHORT).any())
+    if ridge == 0 and (shares[is_kept] < SHORT).any():
+        return None
+    components: FloatArray = directions[:, is_kept].T @ columns
+    return components
