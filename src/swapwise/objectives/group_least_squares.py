@@ -16,26 +16,19 @@ from swapwise.data.dense import DenseMatrix
 from swapwise.data.design import Columns, Design
 from swapwise.data.open import is_chunked
 from swapwise.objectives.base import Groups, SparseObjective, rows_of
+from swapwise.objectives.block_columns import (
+    COPY_UP_TO,
+    SHORT,
+    components,
+    offsets_of,
+    own_products,
+    shortest_directions,
+)
 from swapwise.objectives.generalized_linear import read_groups
 from swapwise.objectives.least_squares import LeastSquares
 
 if TYPE_CHECKING:
     from swapwise.objectives.group_least_squares_state import GroupLeastSquaresState
-
-# Columns of a group are read in chunks of about this many numbers.
-CHUNK_ENTRIES = 1 << 19
-
-# Directions within a group that are shorter than this, relative to its columns at unit length, are not
-# trusted to inner products, which have squares of it. Where they are longer, what the precision of the
-# columns takes from them, (1e-10 / 1e-4)², is rounding.
-SHORT = 1e-4
-
-# Shorter ones than this are rounding: what such a direction explains is a share of (2e-15 / 1e-10)² = 4e-10
-# of what chance would, and less than any search takes for a gain.
-ROUNDED = 2e-15
-
-# A copy of the columns, without the directions that are rounding, is made up to this many numbers: 80 MB.
-COPY_UP_TO = 10**7
 
 
 class Blocks(NamedTuple):
@@ -127,7 +120,9 @@ class GroupLeastSquares(SparseObjective):
         gram[every, every] += plain.penalty
         own = [gram[np.ix_(rows[a:b], rows[a:b])].ravel() for a, b in pairwise(begin)]
         trusted = np.zeros(len(own), dtype=bool)
-        found.blocks = Blocks(plain, begin, rows, np.concatenate(own), _block_offsets(begin), trusted)
+        found.blocks = Blocks(
+            plain, begin, rows, np.concatenate(own), offsets_of(np.diff(begin) ** 2), trusted
+        )
         return found
 
     def _hold(self, plain: LeastSquares, begin: IndexArray, members: IndexArray) -> None:
@@ -204,7 +199,7 @@ class GroupLeastSquares(SparseObjective):
     def restricted(self, elements: IndexArray) -> GroupLeastSquares:
         """Return the same objective on some elements, with the inner products of their columns at hand."""
         rows = self.blocks.rows_of(elements)
-        begin = np.append(0, np.cumsum(np.diff(self.blocks.begin)[elements])).astype(np.intp)
+        begin = offsets_of(np.diff(self.blocks.begin)[elements])
         in_order = np.sort(rows)
         plain = self.blocks.plain.restricted(in_order)
         return type(self).of_columns(plain, begin, np.searchsorted(in_order, rows))
@@ -213,7 +208,7 @@ class GroupLeastSquares(SparseObjective):
     def blocks(self) -> Blocks:
         """What a search computes with."""
         given = _blocks(self.plain, self._begin, self._members)
-        too_short = _shortest(given) < SHORT
+        too_short = shortest_directions(given.own, given.begin) < SHORT
         if not too_short.any():
             return given
         if self.design.n_samples * self.n_features > COPY_UP_TO:
@@ -221,79 +216,32 @@ class GroupLeastSquares(SparseObjective):
         return _reduced(given, too_short)
 
 
-def _block_offsets(begin: IndexArray) -> IndexArray:
-    return np.append(0, np.cumsum(np.diff(begin) ** 2)).astype(np.intp)
-
-
 def _blocks(plain: LeastSquares, begin: IndexArray, rows: IndexArray) -> Blocks:
     """Return columns as they are, with the inner products within each element."""
-    sizes, at = np.diff(begin), _block_offsets(begin)
-    own = np.empty(at[-1])
-    samples, penalty = plain.design.n_samples, plain.penalty[rows]
-    first = 0
-    while first < len(sizes):
-        room = np.searchsorted(begin, begin[first] + CHUNK_ENTRIES // samples, side="right") - 1
-        last = max(first + 1, int(room))
-        columns = plain.design.columns(rows[begin[first] : begin[last]])
-        for e in range(first, last):
-            part = columns[begin[e] - begin[first] : begin[e + 1] - begin[first]]
-            block = part @ part.T
-            block[np.diag_indices(len(block))] += penalty[begin[e] : begin[e + 1]]
-            own[at[e] : at[e + 1]] = block.ravel()
-        first = last
+    design = plain.design
+    own = own_products(lambda a, b: design.columns(rows[a:b]), begin, design.n_samples)
+    sizes = np.diff(begin)
+    at = offsets_of(sizes**2)
+    # Where the diagonals stand: every size + 1 numbers, from the beginning of the block on.
+    within = np.arange(begin[-1]) - np.repeat(begin[:-1], sizes)
+    own[np.repeat(at[:-1], sizes) + within * np.repeat(sizes + 1, sizes)] += plain.penalty[rows]
     return Blocks(plain, begin, rows, own, at, np.zeros(len(sizes), dtype=bool))
 
 
-def _shortest(blocks: Blocks) -> FloatArray:
-    """Return the length of the shortest direction within every element, its columns at unit length."""
-    sizes = np.diff(blocks.begin)
-    shortest = np.ones(len(sizes))
-    for size in np.unique(sizes):
-        same = np.flatnonzero(sizes == size)
-        grams = blocks.own[blocks.at[same, None] + np.arange(size**2)].reshape(-1, size, size)
-        lengths = np.sqrt(np.einsum("eii->ei", grams))
-        unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        squares = np.linalg.eigvalsh(grams * unit[:, :, None] * unit[:, None, :])[:, 0]
-        shortest[same] = np.sqrt(np.maximum(squares, 0.0))
-    return shortest
-
-
 def _reduced(given: Blocks, too_short: BoolArray) -> Blocks:
-    """Return columns that span the same, without directions that are rounding.
-
-    Where there is a ridge, they are the principal components of an element: lengths of coefficients stay what
-    they are.
-    """
+    """Return columns that span the same, without directions that are rounding."""
     plain, parts = given.plain, []
     fragile = np.zeros(len(too_short), dtype=bool)
     for e in range(len(too_short)):
         columns = plain.design.columns(given.rows[given.begin[e] : given.begin[e + 1]])
-        components = _components(columns, plain.ridge) if too_short[e] else columns
-        fragile[e] = components is None
-        parts.append(columns if components is None else components)
-    sizes = [len(part) for part in parts]
+        if too_short[e]:
+            found = components(columns, plain.ridge)
+            fragile[e] = found is None
+            columns = columns if found is None else found.columns
+        parts.append(columns)
     design = Design(DenseMatrix(np.asfortranarray(np.vstack(parts).T)))
     with unwarned():
         reduced = LeastSquares(design, plain.y, plain.ridge)
     reduced._warned_of_rank = True
-    begin = np.append(0, np.cumsum(sizes)).astype(np.intp)
+    begin = offsets_of(np.array([len(part) for part in parts]))
     return _blocks(reduced, begin, np.arange(reduced.n))._replace(fragile=fragile)
-
-
-def _components(columns: FloatArray, ridge: float) -> FloatArray | None:
-    """Return the principal components of columns that are more than rounding; None if some are short.
-
-    What a short one explains depends on the precision of the columns as they are given.
-    """
-    if ridge == 0:  # only the span matters, and equal lengths are best for the numerics
-        lengths = np.linalg.norm(columns, axis=1)
-        columns = columns[lengths > 0] / lengths[lengths > 0, None]
-    if not columns.any():
-        return np.zeros((1, columns.shape[1]))
-    directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    shares = sizes / sizes[0]
-    is_kept = shares > ROUNDED * np.sqrt(len(columns))
-    if ridge == 0 and (shares[is_kept] < SHORT).any():
-        return None
-    components: FloatArray = directions[:, is_kept].T @ columns
-    return components

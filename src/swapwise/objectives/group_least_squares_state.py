@@ -16,6 +16,7 @@ from swapwise.moves import Found, Move, MoveBatch, MoveList, Step, SwapGrid, mov
 from swapwise.numerics import TIE
 from swapwise.objectives.active_set import ActiveSet
 from swapwise.objectives.base import SparseState, State, best_of_batches, embed, magnitude, rows_of
+from swapwise.objectives.block_columns import offsets_of
 from swapwise.objectives.gram_search import BlockSearch
 from swapwise.objectives.group_least_squares import GroupLeastSquares
 from swapwise.objectives.least_squares_state import COEFFICIENT_ROUNDING, SINGLE_ROUNDING
@@ -192,4 +193,4 @@ class GroupLeastSquaresState(SparseState):
         basis, blocks = self._basis, self._blocks
         sizes = np.diff(blocks.begin)[elements]
         slots = basis.slot[blocks.rows_of(elements)]
-        return kernels.drop_factors(np.append(0, np.cumsum(sizes)), slots, basis.inverse, basis.weights)
+        return kernels.drop_factors(offsets_of(sizes), slots, basis.inverse, basis.weights)
