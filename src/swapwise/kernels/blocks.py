@@ -117,6 +117,27 @@ def addition_gains(blocks, drops, strict):
 
 
 @njit(cache=True)
+def block_solutions(begin, at, corr, left, floor):
+    """Return ``S_j⁻¹ c_j`` of every element and ``c_jᵀ S_j⁻¹ c_j``, which is not a number at a floor."""
+    solution, gains = np.zeros(len(corr)), np.empty(len(begin) - 1)
+    for j in range(len(gains)):
+        row, size = begin[j], begin[j + 1] - begin[j]
+        root, vector = np.empty((size, size)), corr[row : row + size].copy()
+        for a in range(size):
+            for b in range(a + 1):
+                root[a, b] = left[at[j] + a * size + b]
+        gains[j] = _forward(root, vector, floor[row : row + size], size, True)
+        if np.isnan(gains[j]):
+            continue
+        for a in range(size - 1, -1, -1):
+            for b in range(a + 1, size):
+                vector[a] -= root[b, a] * vector[b]
+            vector[a] /= root[a, a]
+        solution[row : row + size] = vector
+    return solution, gains
+
+
+@njit(cache=True)
 def pair_gains(added, column, blocks, drops, strict):
     """Return the gains of listed moves that add ``added[k]`` in exchange for drop ``column[k]``."""
     scratch = _scratch(blocks, drops)

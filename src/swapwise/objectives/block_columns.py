@@ -30,9 +30,11 @@ COPY_UP_TO = 10**7
 
 
 class Components(NamedTuple):
-    """Columns that span what others do, and how coefficients of those become coefficients of these."""
+    """Columns that span what others do."""
 
-    columns: FloatArray
+    #: What to multiply the others with, one per row
+    from_columns: FloatArray
+    #: What to multiply coefficients of the others with
     from_coefficients: FloatArray
 
 
@@ -43,6 +45,18 @@ def offsets_of(sizes: IndexArray) -> IndexArray:
     array([0, 2, 3])
     """
     return np.append(0, np.cumsum(sizes)).astype(np.intp)
+
+
+def diagonals(begin: IndexArray, at: IndexArray) -> IndexArray:
+    """Return where the diagonals of blocks stand that are stored row by row from ``at`` on.
+
+    >>> diagonals(np.array([0, 1, 3]), np.array([0, 1, 5]))
+    array([0, 1, 4])
+    """
+    sizes = np.diff(begin)
+    within = np.arange(begin[-1]) - np.repeat(begin[:-1], sizes)
+    places: IndexArray = np.repeat(at[:-1], sizes) + within * np.repeat(sizes + 1, sizes)
+    return places
 
 
 def chunks_of(begin: IndexArray, samples: int) -> Iterator[tuple[int, int]]:
@@ -110,20 +124,21 @@ def components(columns: FloatArray, ridge: float) -> Components | None:
     What a short one explains depends on the precision of the columns as they are given. Where there is a
     ridge, lengths of coefficients stay what they are.
 
-    >>> found = components(np.array([[1.0, 2.0], [2.0, 4.0]]), ridge=1.0)
-    >>> (np.abs(found.columns) ** 2).sum(axis=1).round(6), found.from_coefficients.shape
-    (array([25.]), (1, 2))
+    >>> columns = np.array([[1.0, 2.0], [2.0, 4.0]])
+    >>> found = components(columns, ridge=1.0)
+    >>> np.abs(found.from_columns @ columns).round(6)
+    array([[2.236068, 4.472136]])
     """
     lengths = np.ones(len(columns))
     if ridge == 0:  # only the span matters, and equal lengths are best for the numerics
         lengths = np.linalg.norm(columns, axis=1)
-        columns = np.divide(columns, lengths[:, None], out=np.zeros_like(columns), where=lengths[:, None] > 0)
+    unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     if not columns.any():
-        return Components(np.zeros((1, columns.shape[1])), np.zeros((1, len(columns))))
-    directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+        return Components(np.zeros((1, len(columns))), np.zeros((1, len(columns))))
+    directions, sizes, _ = np.linalg.svd(columns * unit[:, None], full_matrices=False)
     shares = sizes / sizes[0]
     is_kept = shares > ROUNDED * np.sqrt(len(columns))
     if ridge == 0 and (shares[is_kept] < SHORT).any():
         return None
     kept = directions[:, is_kept].T
-    return Components(kept @ columns, kept * lengths)
+    return Components(kept * unit, kept * lengths)

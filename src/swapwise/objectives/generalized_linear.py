@@ -32,6 +32,7 @@ from swapwise.threads import few_threads
 
 if TYPE_CHECKING:
     from swapwise.objectives.generalized_linear_state import GeneralizedLinearState
+    from swapwise.objectives.grouped_likelihood import ElementColumns
 
 MAX_STEPS = 200
 
@@ -106,7 +107,7 @@ class GeneralizedLinear(SparseObjective):
         self._begin, self._members, self.group_labels = read_groups(groups, self.n_features)
         self.n = len(self._begin) - 1
         if self.n < self.n_features or self.n_levels > 1:
-            self.groups, self.second_order = Groups(self._begin, self._members), False
+            self.groups = Groups(self._begin, self._members)
         self.offset = np.zeros((self.basis.shape[1], self.n_samples))
         if offset is not None:
             self.offset[:] = as_vector(offset, self.n_samples, "offset")
@@ -430,6 +431,13 @@ class GeneralizedLinear(SparseObjective):
             across, own = whole[:-levels, -levels:], whole[-levels:, -levels:]
             whole = whole[:-levels, :-levels] - across @ np.linalg.pinv(own, hermitian=True) @ across.T
         return slope.ravel(), whole
+
+    @cached_property
+    def element_columns(self) -> ElementColumns:
+        """The columns of elements that have several coefficients."""
+        from swapwise.objectives.grouped_likelihood import ElementColumns
+
+        return ElementColumns(self)
 
     @cached_property
     def largest_entries(self) -> FloatArray:

@@ -12,13 +12,16 @@ from swapwise.clock import Budget
 from swapwise.data.design import ColumnArray
 from swapwise.kernels import glm
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
+from swapwise.objectives import grouped_likelihood
 from swapwise.objectives.base import SparseState, best_of_batches, embed, gradient_norms2, magnitude, rows_of
+from swapwise.objectives.block_bounds import FitPoint
 from swapwise.objectives.generalized_linear import (
     FIT_TOLERANCE,
     LEAST_MODEL_WEIGHT,
     MAX_STEPS,
     GeneralizedLinear,
 )
+from swapwise.objectives.group_least_squares import GroupLeastSquares
 from swapwise.objectives.least_squares import LeastSquares
 from swapwise.objectives.second_order import AdditionBounds, SecondOrderModel
 from swapwise.threads import few_threads
@@ -36,6 +39,7 @@ class GeneralizedLinearState(SparseState):
 
     objective: GeneralizedLinear
     _theta: FloatArray  # a row for each chosen column, then the intercept
+    _point: FitPoint | None
     _scored: dict[tuple[int, int], float]  # gains of swaps from this set
 
     def __init__(self, objective: GeneralizedLinear, support: IndexArray) -> None:
@@ -47,7 +51,7 @@ class GeneralizedLinearState(SparseState):
         self.value, self._theta = self.objective.fit_from(support, self._theta)
         chosen = len(self._theta) - self.objective.fit_intercept
         self._coef = embed(self.objective, support, self.objective.scores_of(self._theta[:chosen]))
-        self._gradient = None
+        self._gradient, self._point = None, None
         self._scored = {}
         self.n_evaluations += 1
 
@@ -65,23 +69,30 @@ class GeneralizedLinearState(SparseState):
         rows[before] = self._theta[: len(before)]
         return np.vstack([rows[after], self._theta[len(before) :]])
 
+    @property
+    def point(self) -> FitPoint:
+        """The fit as samples see it, where elements have several coefficients."""
+        if self._point is None:
+            self._point = grouped_likelihood.fit_point(self.objective, self.support, self._theta)
+        return self._point
+
     def screening_scores(self) -> FloatArray:
         """Return what a Newton step in each element's own coefficient is predicted to gain."""
         objective = self.objective
         if objective.groups is not None:
-            return super().screening_scores()
+            return grouped_likelihood.screening_scores(objective, self.support, self.point)
         curve = objective.derivatives(objective.predictor(self.coef))[2][0, 0]
         squares = glm.weighted_squares(objective.columns, curve) + objective.ridge
         return np.divide(gradient_norms2(self), 2 * squares, out=np.zeros(objective.n), where=squares > 0)
 
-    def model(self, elements: IndexArray) -> LeastSquares | None:
+    def model(self, elements: IndexArray) -> LeastSquares | GroupLeastSquares | None:
         """Return the second-order model around the fit as least squares on some columns.
 
         The weights are the curvature there, the response is the one that Newton's step would fit.
         """
         objective = self.objective
         if objective.groups is not None:
-            return None
+            return grouped_likelihood.model_of(objective, self.point, elements)
         eta = objective.predictor(self.coef)
         _, slope, curve = objective.derivatives(eta)
         steepest = float(curve.max())
@@ -132,8 +143,6 @@ class GeneralizedLinearState(SparseState):
 
     def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
         """Return the best move that gains more than ``incumbent``; most moves are left out by bounds."""
-        if self.objective.groups is not None:
-            return super().find_best(batches, incumbent, budget)
         prune = partial(self.unpruned, budget=budget)
         return best_of_batches(self, batches, incumbent, budget, prune=prune)
 
@@ -149,6 +158,8 @@ class GeneralizedLinearState(SparseState):
         if dropped is None or not len(listed) or (added == NOTHING).any():
             return moves
         refits = BoundedRefits(self, listed, least, budget)
+        if self.objective.groups is not None:
+            return grouped_likelihood.unpruned_moves(self, refits)
         elements, row = np.unique(added, return_inverse=True)
         additions = AdditionBounds(self.objective, self.support, self._theta[:, 0], elements)
         loses = dropped != NOTHING

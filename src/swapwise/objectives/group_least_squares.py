@@ -20,6 +20,7 @@ from swapwise.objectives.block_columns import (
     COPY_UP_TO,
     SHORT,
     components,
+    diagonals,
     offsets_of,
     own_products,
     shortest_directions,
@@ -220,12 +221,9 @@ def _blocks(plain: LeastSquares, begin: IndexArray, rows: IndexArray) -> Blocks:
     """Return columns as they are, with the inner products within each element."""
     design = plain.design
     own = own_products(lambda a, b: design.columns(rows[a:b]), begin, design.n_samples)
-    sizes = np.diff(begin)
-    at = offsets_of(sizes**2)
-    # Where the diagonals stand: every size + 1 numbers, from the beginning of the block on.
-    within = np.arange(begin[-1]) - np.repeat(begin[:-1], sizes)
-    own[np.repeat(at[:-1], sizes) + within * np.repeat(sizes + 1, sizes)] += plain.penalty[rows]
-    return Blocks(plain, begin, rows, own, at, np.zeros(len(sizes), dtype=bool))
+    at = offsets_of(np.diff(begin) ** 2)
+    own[diagonals(begin, at)] += plain.penalty[rows]
+    return Blocks(plain, begin, rows, own, at, np.zeros(len(begin) - 1, dtype=bool))
 
 
 def _reduced(given: Blocks, too_short: BoolArray) -> Blocks:
@@ -237,7 +235,7 @@ def _reduced(given: Blocks, too_short: BoolArray) -> Blocks:
         if too_short[e]:
             found = components(columns, plain.ridge)
             fragile[e] = found is None
-            columns = columns if found is None else found.columns
+            columns = columns if found is None else found.from_columns @ columns
         parts.append(columns)
     design = Design(DenseMatrix(np.asfortranarray(np.vstack(parts).T)))
     with unwarned():
