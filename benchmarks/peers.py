@@ -115,7 +115,7 @@ def compare(model: str, samples: int, features: int, size: int, trials: int, con
             begin = perf_counter()
             support = select(instance.X, instance.y, size)
             seconds.setdefault(name, []).append(perf_counter() - begin)
-            deviance = 2 * (objective._perfect_value() - objective._null - objective(support))
+            deviance = 2 * (objective.upper_bound() - objective(support))
             recovered = len(np.intersect1d(support, instance.truth))
             table.add_row(
                 str(trial), name, f"{seconds[name][-1]:.3f}", f"{deviance:.8f}", f"{recovered} of {size}"

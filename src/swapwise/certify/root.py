@@ -15,7 +15,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.objectives.group_least_squares import GroupLeastSquares
+from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 
 # Up to this many elements the curvature is looked at as a whole.

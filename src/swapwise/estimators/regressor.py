@@ -11,14 +11,13 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import assert_all_finite, validate_data
 
 from swapwise.checks import FloatArray, IndexArray, as_vector, unwarned, warn
-from swapwise.data.design import Design
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import open_design
 from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.constraint_of import Elements
 from swapwise.estimators.sample import Sample
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.group_least_squares import GroupLeastSquares
+from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.search.result import SearchResult
 
@@ -101,8 +100,6 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         return float(sample.mean(sample.y)) if self.fit_intercept else 0.0
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
-        if self.groups is not None:
-            return super()._checked(X, y, reset)
         # Whether all entries are finite shows when the columns are first summed: that saves a look at them.
         return validate_data(
             self,
@@ -115,8 +112,6 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         )
 
     def _build(self, sample: Sample, elements: Elements) -> Task:
-        if elements.groups is not None:
-            return super()._build(sample, elements)
         self._check_flags()
         try:
             design = open_design(
@@ -130,7 +125,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
             except ValueError as known_words:
                 raise ValueError(f"{where}. {known_words}") from None
             raise
-        return Task(self._objective(design, sample, None), design, sample)
+        return Task(self._objective(design, sample, elements.groups), design, sample)
 
     def _response(self, sample: Sample) -> FloatArray:
         return sample.y - self._level(sample)
@@ -140,11 +135,10 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         if constant:
             warn("y is constant: an intercept is all it takes, and no feature adds anything")
         y = self._response(sample)
-        weight = None if isinstance(X, Design) else sample.weight
         with unwarned() if constant else nullcontext():
             if groups is None:
-                return LeastSquares(X, y, self._penalty(), weight)
-            return GroupLeastSquares(X, y, groups, self._penalty(), weight)
+                return LeastSquares(X, y, self._penalty())
+            return GroupLeastSquares(X, y, groups, self._penalty())
 
     def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, float]:
         assert result.coef is not None

@@ -197,3 +197,37 @@ def divergences(family, eta, target, weight, steps):
     else:
         raise ValueError("a family without a divergence")
     return total
+
+
+@njit(cache=True, error_model="numpy")
+def class_divergences(eta, weight, basis, steps):
+    """Return the same for classes: how far the outcome ``p (1 + d)`` is from the prediction p.
+
+    Rows of ``steps`` are steps of the linear predictor, levels by samples. d is the step in scores of the
+    classes less its mean under p, and the divergence is ``Σ_s ω_s Σ_k p_k (1 + d_k) log(1 + d_k)``.
+    """
+    n_classes, levels = basis.shape
+    total = np.zeros(len(steps))
+    p, d = np.empty(n_classes), np.empty(n_classes)
+    for s in range(eta.shape[1]):
+        if weight[s] == 0.0:
+            continue
+        for k in range(n_classes):
+            p[k] = 0.0
+            for a in range(levels):
+                p[k] += basis[k, a] * eta[a, s]
+        p = np.exp(p - p.max())
+        p /= p.sum()
+        for row in range(len(steps)):
+            mean = 0.0
+            for k in range(n_classes):
+                d[k] = 0.0
+                for a in range(levels):
+                    d[k] += basis[k, a] * steps[row, a, s]
+                mean += p[k] * d[k]
+            gap = 0.0
+            for k in range(n_classes):
+                change = d[k] - mean
+                gap += p[k] * (1.0 + change) * np.log1p(change) if change > -1.0 else np.inf
+            total[row] += weight[s] * gap
+    return total

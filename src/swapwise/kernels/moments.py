@@ -42,7 +42,7 @@ def of_stored(begin, rows, values, weight, origin, squares):
             rest = values[k] - origin[j]
             seen += weight[rows[k]]
             squared += weight[rows[k]] * rest * rest
-        squares[j] = squared + max(total - seen, 0.0) * origin[j] * origin[j]
+        squares[j] = squared + (total - seen) * origin[j] * origin[j]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

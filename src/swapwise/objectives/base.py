@@ -8,7 +8,7 @@ To add a plain set function, write :meth:`SetFunction._value`; to add a sparse o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Literal
 
 import numpy as np
@@ -409,6 +409,26 @@ class Groups:
         by_row = values.reshape(self.n_rows, -1).sum(axis=1)
         sums: FloatArray = np.add.reduceat(by_row[self.rows], self.begin[:-1])
         return sums
+
+
+def read_groups(groups: Iterable[Hashable] | None, n_features: int) -> tuple[Groups, list[Hashable] | None]:
+    """Return which columns belong to each group, and the labels in order of appearance.
+
+    >>> rows, labels = read_groups(["a", "b", "a"], 3)
+    >>> rows.members(np.array([0])), labels
+    (array([0, 2]), ['a', 'b'])
+    """
+    if groups is None:
+        return Groups(np.arange(n_features + 1), np.arange(n_features)), None
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise TypeError(f"groups must hold one label for each column, got {groups!r}")
+    number: dict[Hashable, int] = {}
+    codes = np.array([number.setdefault(label, len(number)) for label in groups], dtype=np.intp)
+    if len(codes) != n_features:
+        raise ValueError(f"groups must hold one label for each of the {n_features} columns, got {len(codes)}")
+    sizes = np.bincount(codes, minlength=len(number))
+    begin = np.append(0, np.cumsum(sizes)).astype(np.intp)
+    return Groups(begin, np.argsort(codes, kind="stable")), list(number)
 
 
 def rows_of(objective: SparseObjective, elements: IndexArray) -> IndexArray:

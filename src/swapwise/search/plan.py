@@ -17,6 +17,7 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.ising import IsingPseudoLikelihood
+from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.search.exhaustive import Exhaustive
 from swapwise.search.loop import Observer, Strategy, search
@@ -55,8 +56,8 @@ OTHERS = tuple(STRATEGIES)
 METHODS = ("auto", *PIVOTS, *OTHERS)
 STARTS = ("auto", "empty", "arbitrary", "greedy", "modular", "best-singleton", "relaxation", "model")
 
-# Up to this many elements, all of them are looked at in every round: working sets would save nothing. Where
-# there is no compiled search of a working set, that takes more elements.
+# Up to this many columns, all of them are looked at in every round: working sets would save nothing. Where
+# there is no compiled search of a working set, that takes more columns.
 SMALL, SMALL_UNLESS_LAMINAR = 200, 2000
 
 # A graph of more pairs than this is searched by gradients: exact gains take a refit per pair. That is
@@ -155,7 +156,7 @@ class Plan:
         """Return the strategies on few elements; ``first`` is a working set to begin with."""
         if self.start != "model":
             return []
-        if isinstance(objective, LeastSquares):
+        if isinstance(objective, (LeastSquares, GroupLeastSquares)):
             return [WorkingSets(constraint, self.tol, first)]
         return [ModelRounds(constraint, self.tol)]
 
@@ -289,9 +290,11 @@ def _start_of(
 
 def _is_small(objective: SetFunction, constraint: IndependenceSystem) -> bool:
     """Tell whether all elements are better looked at in every round."""
-    if not isinstance(objective, LeastSquares):
+    if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
         return False
-    return objective.n <= (SMALL if constraint.laminar_tree() is not None else SMALL_UNLESS_LAMINAR)
+    return objective.design.n_features <= (
+        SMALL if constraint.laminar_tree() is not None else SMALL_UNLESS_LAMINAR
+    )
 
 
 def _require_what_others_need(

@@ -13,7 +13,8 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.events import notify
 from swapwise.moves import Move, MoveBatch, Step, SwapGrid, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
-from swapwise.objectives.least_squares.gram_search import GramSearch
+from swapwise.objectives.least_squares.gram_search import BlockSearch, GramSearch
+from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.search.loop import Strategy, Trace, ending_at, run
 from swapwise.search.result import Event, Status
@@ -21,7 +22,10 @@ from swapwise.search.rules import Additions, BestImprovement, Oblivious
 from swapwise.search.strategies import LocalSearch
 
 if TYPE_CHECKING:  # it compiles kernels
+    from swapwise.objectives.least_squares.group_state import GroupLeastSquaresState
     from swapwise.objectives.least_squares.state import LeastSquaresState
+
+    ExactState = LeastSquaresState | GroupLeastSquaresState
 
 # How many disjoint bases a working set begins with, of at most how many elements in all, and by how many
 # bases it grows per round.
@@ -65,8 +69,12 @@ class Subproblem:
         self.system = constraint.induced(elements)
         self._tol = tol
         self._compiled: GramSearch | None = None
-        if isinstance(model, LeastSquares) and self.system.laminar_tree() is not None:
+        if self.system.laminar_tree() is None:
+            return
+        if isinstance(model, LeastSquares):
             self._compiled = GramSearch(model, self.system, tol, elements)
+        elif isinstance(model, GroupLeastSquares):
+            self._compiled = BlockSearch(model, self.system, tol, elements)
 
     @property
     def is_compiled(self) -> bool:
@@ -126,7 +134,7 @@ class WorkingSets(Strategy):
 
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         """Go to the local optimum of the next working set, or to a better one after a perturbation."""
-        columns = cast("LeastSquaresState", state)
+        columns = cast("ExactState", state)
         if self._rounds == 0:
             self.elements = self._first(columns)
         while len(self.elements):
@@ -140,7 +148,7 @@ class WorkingSets(Strategy):
             self.elements, self._subproblem = grown, None
         return []
 
-    def _first(self, state: LeastSquaresState) -> IndexArray:
+    def _first(self, state: ExactState) -> IndexArray:
         first = self.elements
         if not len(first):
             most = max(1, min(FIRST_BASES, MOST_AT_FIRST // max(1, self._constraint.max_size())))
@@ -148,7 +156,7 @@ class WorkingSets(Strategy):
             first = disjoint_bases(scores, state.support, self._constraint, most)
         return np.union1d(first, state.support)
 
-    def _solve(self, state: LeastSquaresState, budget: Budget) -> Sequence[Step]:
+    def _solve(self, state: ExactState, budget: Budget) -> Sequence[Step]:
         budget.check()
         self._rounds += 1
         notify(rounds=self._rounds, passes=state.objective.n_passes, value=state.value)
@@ -159,7 +167,7 @@ class WorkingSets(Strategy):
         self._changed = len(np.setdiff1d(state.support, before)) > LARGE_CHANGE * len(state.support)
         return steps
 
-    def _grown(self, state: LeastSquaresState, budget: Budget) -> IndexArray:
+    def _grown(self, state: ExactState, budget: Budget) -> IndexArray:
         """Return the working set and what may improve the set: by screening, else by an exact scan."""
         grown = self.elements
         if self._changed:
@@ -175,7 +183,7 @@ class WorkingSets(Strategy):
     def _with(self, weights: FloatArray, state: State) -> IndexArray:
         return np.union1d(self.elements, disjoint_bases(weights, state.support, self._constraint, NEW_BASES))
 
-    def _perturb(self, state: LeastSquaresState, budget: Budget) -> Sequence[Step]:
+    def _perturb(self, state: ExactState, budget: Budget) -> Sequence[Step]:
         assert self._subproblem is not None
         self._changed = False
         design = state.objective.design
@@ -310,7 +318,7 @@ def support_after(steps: Sequence[Step], support: IndexArray) -> IndexArray:
     return support
 
 
-def gains_by_addition(state: LeastSquaresState, constraint: IndependenceSystem, budget: Budget) -> FloatArray:
+def gains_by_addition(state: ExactState, constraint: IndependenceSystem, budget: Budget) -> FloatArray:
     """Return what the best move that adds each element gains, 0 if none improves."""
     gains = np.zeros(constraint.n)
     for batch in constraint.moves(state.support, 1):

@@ -17,7 +17,7 @@ from swapwise.data.reductions import Reduction, Scaled
 from swapwise.kernels import families
 from swapwise.moves import MoveList
 from swapwise.objectives.base import Groups
-from swapwise.objectives.glm.fitter import LEAST_MODEL_WEIGHT, Fitter, Penalties
+from swapwise.objectives.glm.fitter import LEAST_MODEL_WEIGHT, Fitter, Penalties, gains_of_steps
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
 from swapwise.objectives.glm.newton import Ask, NewtonSteps, Sums, newton_steps, newton_together
 from swapwise.objectives.glm.second_order import SecondOrderModel, WeightedCrossProducts
@@ -173,9 +173,10 @@ class ChunkedFitter(Fitter):
         """Return the slope in every column's coefficient at a fit: one pass over the data, if it is new."""
         return self._expansion(support, theta).slopes[:, None]
 
-    def squares(self, support: IndexArray, theta: FloatArray) -> FloatArray:
-        """Return the curvature, ridge included, in every column's own coefficient at a fit."""
-        return self._expansion(support, theta).squares
+    def screening_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return what a Newton step in each column's own coefficient is predicted to gain."""
+        model = self._expansion(support, theta)
+        return gains_of_steps(model.slopes, model.squares)
 
     def expansion(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> SecondOrderModel:
         """Return the second-order model around a fit along some columns."""
@@ -203,7 +204,7 @@ class ChunkedFitter(Fitter):
             hessian = np.column_stack([hessian, totals[:-1]])
         hessian = hessian + np.diag(self.penalties_on(support))
         squares = squares * design.factor**2 + self.penalties.ridge
-        return SecondOrderModel(products[-1], squares, products[:-1].T, hessian)
+        return SecondOrderModel(products[-1], squares, products[:-1].T, hessian, parameters)
 
     @cached_property
     def _alone(self) -> tuple[FloatArray, FloatArray]:
@@ -233,9 +234,8 @@ class ChunkedFitter(Fitter):
         """Return slope and curvature at the intercept alone, from the first look at the data."""
         design, curve = self.columns, float(self._alone[1].sum())
         squares = curve * design.squared_norms + self.penalties.ridge
-        return SecondOrderModel(
-            design.with_target, squares, np.zeros((design.n_features, 1)), np.full((1, 1), curve)
-        )
+        alone, products = self.likelihood.intercept_alone, np.zeros((design.n_features, 1))
+        return SecondOrderModel(design.with_target, squares, products, np.full((1, 1), curve), alone)
 
     def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
         """Return the second-order model around a fit as least squares on some columns.

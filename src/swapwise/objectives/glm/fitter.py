@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +14,13 @@ from swapwise.data.columns import ColumnArray, Columns
 from swapwise.data.design import Design
 from swapwise.moves import MoveList
 from swapwise.objectives.base import Groups, Scoring
+from swapwise.objectives.glm.block_bounds import BlockBounds, FitPoint, block_screening_scores
+from swapwise.objectives.glm.block_model import quadratic_model
+from swapwise.objectives.glm.element_columns import ElementColumns
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
 from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderModel
 from swapwise.objectives.least_squares.active_set import dependencies_among
+from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.threads import few_threads
 
@@ -80,15 +85,19 @@ class Fitter(ABC):
         """Return the slope in every coefficient at a fit: one row per column, one number per level."""
 
     @abstractmethod
-    def squares(self, support: IndexArray, theta: FloatArray) -> FloatArray:
-        """Return the curvature, ridge included, in every column's own coefficient at a fit."""
+    def screening_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return what a Newton step in each element's own coefficients is predicted to gain."""
 
     @abstractmethod
-    def expansion(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> SecondOrderModel:
+    def expansion(
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray
+    ) -> SecondOrderModel | BlockBounds:
         """Return the second-order model around a fit along some columns."""
 
     @abstractmethod
-    def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
+    def quadratic(
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray
+    ) -> LeastSquares | GroupLeastSquares | None:
         """Return the second-order model around a fit as least squares on the columns of some elements.
 
         The weights are the curvature there, the response is the one that Newton's step would fit. None if
@@ -123,6 +132,7 @@ class MemoryFitter(Fitter):
     ) -> None:
         super().__init__(likelihood, columns, groups, penalties)
         room = max(FEWEST_KEPT, min(columns.n_features, ENTRIES_KEPT // likelihood.n_samples))
+        self._last_point: tuple[IndexArray, FloatArray, FitPoint] | None = None
         self._kept = VectorCache(likelihood.n_samples, room, room, columns.columns)
 
     def chosen(self, support: IndexArray) -> FloatArray:
@@ -184,13 +194,47 @@ class MemoryFitter(Fitter):
         """Return the slope in every column's coefficients at a fit."""
         return self.columns.dots(self._derivatives(support, theta)[1]).T
 
-    def squares(self, support: IndexArray, theta: FloatArray) -> FloatArray:
-        """Return the curvature, ridge included, in every column's own coefficient at a fit."""
-        curve = self._derivatives(support, theta)[2][0, 0]
-        return self.columns.weighted_squares(curve) + self.penalties.ridge
+    def screening_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return what a Newton step in each element's own coefficients is predicted to gain."""
+        if self._has_blocks:
+            return block_screening_scores(self._point(support, theta), self._elements)
+        _, slope, curve = self._derivatives(support, theta)
+        squares = self.columns.weighted_squares(curve[0, 0]) + self.penalties.ridge
+        return gains_of_steps(self.columns.dots(slope)[0], squares)
 
-    def expansion(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> SecondOrderModel:
+    @cached_property
+    def _has_blocks(self) -> bool:
+        """Whether elements have several coefficients."""
+        return self.likelihood.n_levels > 1 or self.groups.n_rows >= len(self.groups.begin)
+
+    @cached_property
+    def _elements(self) -> ElementColumns:
+        weight, ridge = self.likelihood.weight, self.penalties.ridge
+        return ElementColumns(self.columns, self.groups, weight, ridge, self._columns)
+
+    def _point(self, support: IndexArray, theta: FloatArray) -> FitPoint:
+        """Return a fit as samples see it, where elements have several coefficients."""
+        last = self._last_point
+        if last is None or not (np.array_equal(last[0], support) and np.array_equal(last[1], theta)):
+            last = self._last_point = support.copy(), theta.copy(), self._new_point(support, theta)
+        return last[2]
+
+    def _new_point(self, support: IndexArray, theta: FloatArray) -> FitPoint:
+        likelihood, chosen = self.likelihood, self._elements.of(support)
+        n_penalised = len(chosen)
+        if likelihood.fit_intercept:
+            chosen = np.vstack([chosen, np.ones(likelihood.n_samples)])
+        theta = self._elements.coefficients(support, theta)
+        eta = likelihood.offset + theta.T @ chosen
+        _, slope, curve = likelihood.derivatives(eta)
+        return FitPoint(likelihood, chosen, theta, eta, slope, curve, self.penalties.ridge, n_penalised)
+
+    def expansion(
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray
+    ) -> SecondOrderModel | BlockBounds:
         """Return the second-order model along some columns, with proven bounds on what additions gain."""
+        if self._has_blocks:
+            return BlockBounds(self._point(support, theta), self._elements, support, elements)
         chosen = self.chosen(support)
         return AdditionBounds(
             self.likelihood,
@@ -203,9 +247,14 @@ class MemoryFitter(Fitter):
             self._columns,
         )
 
-    def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
+    def quadratic(
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray
+    ) -> LeastSquares | GroupLeastSquares | None:
         """Return the second-order model around a fit as least squares on the columns of some elements."""
         likelihood = self.likelihood
+        if self._has_blocks:
+            point, (_, begin) = self._point(support, theta), self._elements.places(elements)
+            return quadratic_model(point, point.eta - likelihood.offset, self._elements.of(elements), begin)
         eta = likelihood.offset + theta.T @ self.chosen(support)
         _, slope, curve = likelihood.derivatives(eta)
         steepest = float(curve.max())
@@ -251,6 +300,15 @@ class MemoryFitter(Fitter):
         """Return how many linear dependencies there are among columns; None if that is not certain."""
         columns = self.columns.columns(rows) * np.sqrt(self.likelihood.weight)
         return dependencies_among(columns, least, rounding)
+
+
+def gains_of_steps(slopes: FloatArray, squares: FloatArray) -> FloatArray:
+    """Return what Newton steps gain that are taken one by one; 0 where nothing curves.
+
+    >>> gains_of_steps(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
+    array([0. , 0.5])
+    """
+    return np.divide(slopes**2, 2 * squares, out=np.zeros(len(squares)), where=squares > 0)
 
 
 def fitter_for(likelihood: Likelihood, design: Design, groups: Groups, ridge: float) -> Fitter:

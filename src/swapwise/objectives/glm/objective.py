@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from swapwise.clock import Clock
 from swapwise.data.columns import Columns
 from swapwise.data.design import Design
 from swapwise.data.open import open_design, open_matrix
-from swapwise.objectives.base import Groups, Scoring, SparseObjective, rows_of
+from swapwise.objectives.base import Groups, Scoring, SparseObjective, read_groups, rows_of
 from swapwise.objectives.fit_bounds import fit_bound
 from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.likelihood import Fit, Likelihood, read_weight
@@ -44,7 +44,7 @@ class GeneralizedLinear(SparseObjective):
     columns are centred if there is an intercept: that changes nothing else, and is best for numerics.
     """
 
-    family: ClassVar[Family]
+    family: Family
     second_order = True
 
     def __init__(
@@ -66,7 +66,7 @@ class GeneralizedLinear(SparseObjective):
         rows, self.group_labels = read_groups(groups, self.n_features)
         self.n = len(rows.begin) - 1
         if self.n < self.n_features or self.likelihood.n_levels > 1:
-            self.groups, self.second_order = rows, False
+            self.groups = rows
         self.scale = self.likelihood.scale
         self._warned = self._warned_of_doubt = False
         if self.likelihood.is_explained:
@@ -328,23 +328,3 @@ class GeneralizedLinear(SparseObjective):
     def strong_concavity(self, t: int) -> float:
         """Return the ridge: the likelihood itself may be flat far out."""
         return self.ridge
-
-
-def read_groups(groups: Iterable[Hashable] | None, n_features: int) -> tuple[Groups, list[Hashable] | None]:
-    """Return which columns belong to each group, and the labels in order of appearance.
-
-    >>> rows, labels = read_groups(["a", "b", "a"], 3)
-    >>> rows.members(np.array([0])), labels
-    (array([0, 2]), ['a', 'b'])
-    """
-    if groups is None:
-        return Groups(np.arange(n_features + 1), np.arange(n_features)), None
-    if isinstance(groups, str) or not isinstance(groups, Iterable):
-        raise TypeError(f"groups must hold one label for each column, got {groups!r}")
-    number: dict[Hashable, int] = {}
-    codes = np.array([number.setdefault(label, len(number)) for label in groups], dtype=np.intp)
-    if len(codes) != n_features:
-        raise ValueError(f"groups must hold one label for each of the {n_features} columns, got {len(codes)}")
-    sizes = np.bincount(codes, minlength=len(number))
-    begin = np.append(0, np.cumsum(sizes)).astype(np.intp)
-    return Groups(begin, np.argsort(codes, kind="stable")), list(number)

@@ -45,10 +45,13 @@ class SecondOrderModel:
         The mixed second derivatives, one column per parameter of the fit.
     hessian : square array
         The same of the parameters of the fit with each other, with the ridge.
+    theta : array
+        The parameters of the fit.
     gradient : array, optional
         The slopes in the parameters of the fit; zeros if it is at its maximum.
 
-    >>> model = SecondOrderModel(np.array([0.0, 2.0]), np.ones(2), np.array([[1.0], [0.6]]), np.eye(1))
+    >>> slopes, products = np.array([0.0, 2.0]), np.array([[1.0], [0.6]])
+    >>> model = SecondOrderModel(slopes, np.ones(2), products, np.eye(1), np.ones(1))
     >>> model.left.round(6), model.predicted.round(6)  # 0.8² is left of the other column
     (array([1.0e-06, 6.4e-01]), array([0.   , 3.125]))
     """
@@ -62,10 +65,11 @@ class SecondOrderModel:
         squares: FloatArray,
         products: FloatArray,
         hessian: FloatArray,
+        theta: FloatArray,
         gradient: FloatArray | None = None,
     ) -> None:
-        self.slopes, self.squares = slopes, squares
-        self.inverse, self.is_well_conditioned = _inverted(hessian)
+        self.slopes, self.squares, self._theta = slopes, squares, theta
+        self.inverse, self.is_well_conditioned = inverted(hessian)
         self.coupling = products @ self.inverse
         taken_out = products * self.coupling
         # What is taken out may be much longer than the column itself, and rounds by its own length: less than
@@ -92,18 +96,19 @@ class SecondOrderModel:
     def tighten(self, least: float) -> None:
         """Look closer at those whose bound is above ``least`` and whose predicted gain is not."""
 
-    def predicted_swaps(self, rows: IndexArray, places: IndexArray, coef: FloatArray) -> FloatArray:
+    def predicted_swaps(self, rows: IndexArray, places: IndexArray) -> FloatArray:
         """Return what swaps are predicted to gain: the formula of least squares, halved.
 
-        ``rows`` are the columns that come, ``places`` the parameters that go, ``coef`` their values.
+        ``rows`` are the columns that come, ``places`` the parameters that go.
         """
+        coef = self._theta[places]
         spread = 1.0 / np.maximum(np.diag(self.inverse)[places], np.finfo(float).tiny)
         tied = self.coupling[rows, places]
         slope = self.slope[rows] + tied * coef * spread
         return (slope**2 / (self.left[rows] + tied**2 * spread) - coef**2 * spread) / 2
 
 
-def _inverted(hessian: FloatArray) -> tuple[FloatArray, bool]:
+def inverted(hessian: FloatArray) -> tuple[FloatArray, bool]:
     """Return the inverse of minus a Hessian, and whether its columns are far from collinear."""
     lengths = np.sqrt(np.maximum(np.diag(hessian), 0.0))
     is_flat = not lengths.all()
@@ -181,7 +186,9 @@ class AdditionBounds(SecondOrderModel):
         hessian = weighted @ chosen.T + np.diag(penalty)
         vectors = np.vstack([weighted, slope])
         squares, products = self._along(curve[0, 0], vectors)
-        super().__init__(products[:, -1], squares + ridge, products[:, :-1], hessian, self._gradient)
+        super().__init__(
+            products[:, -1], squares + ridge, products[:, :-1], hessian, parameters, self._gradient
+        )
         self.bound = np.full(len(elements), np.inf)
         if self.is_well_conditioned:
             self._bound_crudely()

@@ -10,9 +10,11 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
-from swapwise.objectives.base import SparseState, best_of_batches, embed, gradient_norms2, magnitude, rows_of
+from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude, rows_of
+from swapwise.objectives.glm.block_bounds import BlockBounds
 from swapwise.objectives.glm.objective import GeneralizedLinear
 from swapwise.objectives.glm.second_order import SecondOrderModel
+from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 
 # Bounds and refits are right to about 1e-12 of the values. What is below the incumbent by less than this is
@@ -65,15 +67,12 @@ class GeneralizedLinearState(SparseState):
 
     def screening_scores(self) -> FloatArray:
         """Return what a Newton step in each element's own coefficient is predicted to gain."""
-        if self.objective.groups is not None:
-            return super().screening_scores()
-        squares = self.objective.fitter.squares(self.support, self._theta)
-        return np.divide(gradient_norms2(self), 2 * squares, out=np.zeros(len(squares)), where=squares > 0)
+        scores = self.objective.fitter.screening_scores(self.support, self._theta)
+        scores[self.support] = 0.0
+        return scores
 
-    def model(self, elements: IndexArray) -> LeastSquares | None:
+    def model(self, elements: IndexArray) -> LeastSquares | GroupLeastSquares | None:
         """Return the second-order model around the fit as least squares on some columns."""
-        if self.objective.groups is not None:
-            return None
         return self.objective.fitter.quadratic(self.support, self._theta, elements)
 
     def gains(self, moves: MoveBatch) -> FloatArray:
@@ -99,8 +98,6 @@ class GeneralizedLinearState(SparseState):
 
     def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
         """Return the best move that gains more than ``incumbent``; most moves are left out by bounds."""
-        if self.objective.groups is not None:
-            return super().find_best(batches, incumbent, budget)
         prune = partial(self.unpruned, budget=budget)
         return best_of_batches(self, batches, incumbent, budget, prune=prune)
 
@@ -134,11 +131,13 @@ class GeneralizedLinearState(SparseState):
             self._refit_without(int(gone), rows, added[rows], refits)
         return refits.refitted()
 
-    def _predicted(self, additions: SecondOrderModel, row: IndexArray, dropped: IndexArray) -> FloatArray:
+    def _predicted(
+        self, additions: SecondOrderModel | BlockBounds, row: IndexArray, dropped: IndexArray
+    ) -> FloatArray:
         """Return what the second-order model predicts of swaps and additions."""
         predicted, loses = additions.predicted[row], dropped != NOTHING
         places = np.searchsorted(self.support, dropped[loses])
-        predicted[loses] = additions.predicted_swaps(row[loses], places, self._theta[places, 0])
+        predicted[loses] = additions.predicted_swaps(row[loses], places)
         return predicted
 
     def _refit_without(self, gone: int, rows: IndexArray, added: IndexArray, refits: BoundedRefits) -> None:

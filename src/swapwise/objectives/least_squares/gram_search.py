@@ -14,6 +14,7 @@ from swapwise.moves import NOTHING, Move, Step
 from swapwise.numerics import TIE
 
 if TYPE_CHECKING:
+    from swapwise.objectives.least_squares.groups import GroupLeastSquares
     from swapwise.objectives.least_squares.objective import LeastSquares
 
 # Columns of which less than this share of the squared norm is left are not added: products with them are
@@ -63,8 +64,6 @@ class GramSearch:
         With ``well_conditioned``, the search ends where a column is nearly spanned by the chosen ones. Cut
         short by the clock, the moves so far are kept in the budget.
         """
-        from swapwise.kernels import swaps
-
         tableau = self._tableau(start)
         elements, counts, explained = tableau[0], tableau[-2], tableau[-1]
         most, per_call = budget.most(MOST_MOVES), max(1, WORK_PER_CALL // tableau[2].size)
@@ -75,9 +74,7 @@ class GramSearch:
             budget.check()
             # The elements of the start come in first, one per round.
             rounds = min(per_call, len(start) - int(counts[1]) + most - len(steps))
-            status, evaluated, moves, gains = swaps.best_moves(
-                *self._problem, tableau, start, self._total, self._tol, TIE, share, rounds
-            )
+            status, evaluated, moves, gains = self._best_moves(tableau, start, share, rounds)
             if status == DEPENDENT:
                 return None
             self.n_evaluations += evaluated
@@ -92,6 +89,11 @@ class GramSearch:
         self.support, self.value = np.sort(elements[: counts[0]]), float(explained[0]) / self._total
         self.value_at_start = self.value - gained / self._total
         return steps
+
+    def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
+        from swapwise.kernels import swaps
+
+        return swaps.best_moves(*self._problem, tableau, start, self._total, self._tol, TIE, share, rounds)
 
     def _move(self, added: int, dropped: int) -> Move:
         gone = () if dropped == NOTHING else (int(self._elements[dropped]),)
@@ -109,5 +111,48 @@ class GramSearch:
             self._with_y.copy(),
             self._squares.copy(),
             np.zeros(2, dtype=np.int64),
+            np.zeros(1),
+        )
+
+
+class BlockSearch(GramSearch):
+    """The same where elements are groups of columns: see ``swapwise.kernels.blocks``."""
+
+    def __init__(
+        self, model: GroupLeastSquares, system: IndependenceSystem, tol: float, elements: IndexArray
+    ) -> None:
+        blocks = model.blocks
+        super().__init__(blocks.plain, system, tol, elements)
+        gram, squares, _, tree, _ = self._problem
+        rows = blocks.rows
+        self._gram = gram if (np.diff(rows) == 1).all() else gram[np.ix_(rows, rows)]
+        self._with_y, self._squares = self._with_y[rows], squares[rows]
+        self._limits = tree, np.isin(np.arange(model.n), system.forced)
+        self._own, self._begin, self._at = blocks.own, blocks.begin, blocks.at
+
+    def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
+        from swapwise.kernels import blocks
+
+        floor = (share or LEAST_SHARE) * self._squares
+        problem = self._gram, floor, self._begin, self._at, *self._limits
+        return blocks.best_moves(*problem, tableau, start, self._total, self._tol, TIE, share > 0, rounds)
+
+    def _tableau(self, start: IndexArray) -> tuple[Any, ...]:
+        n, rows = len(self._begin) - 1, len(self._squares)
+        most = max(1, len(start), self._room)
+        sizes = np.sort(np.diff(self._begin))[::-1]
+        room = max(1, int(sizes[:most].sum()))
+        return (
+            np.empty(most, dtype=np.int64),
+            np.full(n, -1, dtype=np.int64),
+            np.zeros((rows, room)),
+            np.zeros((room, room)),
+            np.zeros(room),
+            self._with_y.copy(),
+            self._squares.copy(),
+            self._own.copy(),
+            np.empty(room, dtype=np.int64),
+            np.full(rows, -1, dtype=np.int64),
+            np.zeros(3, dtype=np.int64),
             np.zeros(1),
         )

@@ -1,0 +1,144 @@
+"""The columns of elements that have several: where they stand, what they span, what they have in common.
+
+Columns of one element may depend on each other, as centred dummies of a factor do. A search then uses fewer
+columns that span the same, so that the inner products of an element can be inverted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+
+# Columns are read in chunks of about this many numbers.
+CHUNK_ENTRIES = 1 << 19
+
+# Directions within an element that are shorter than this, relative to its columns at unit length, are not
+# trusted to inner products, which have squares of it. Where they are longer, what the precision of the
+# columns takes from them, (1e-10 / 1e-4)², is rounding.
+SHORT = 1e-4
+
+# Shorter ones than this are rounding: what such a direction explains is a share of (2e-15 / 1e-10)² = 4e-10
+# of what chance would, and less than any search takes for a gain.
+ROUNDED = 2e-15
+
+# A copy of the columns, without the directions that are rounding, is made up to this many numbers: 80 MB.
+COPY_UP_TO = 10**7
+
+
+class Components(NamedTuple):
+    """Columns that span what others do."""
+
+    #: What to multiply the others with, one per row
+    from_columns: FloatArray
+    #: What to multiply coefficients of the others with
+    from_coefficients: FloatArray
+
+
+def offsets_of(sizes: IndexArray) -> IndexArray:
+    """Return where parts of given sizes begin, and where the last one ends.
+
+    >>> offsets_of(np.array([2, 1]))
+    array([0, 2, 3])
+    """
+    return np.append(0, np.cumsum(sizes)).astype(np.intp)
+
+
+def diagonals(begin: IndexArray, at: IndexArray) -> IndexArray:
+    """Return where the diagonals of blocks stand that are stored row by row from ``at`` on.
+
+    >>> diagonals(np.array([0, 1, 3]), np.array([0, 1, 5]))
+    array([0, 1, 4])
+    """
+    sizes = np.diff(begin)
+    within = np.arange(begin[-1]) - np.repeat(begin[:-1], sizes)
+    places: IndexArray = np.repeat(at[:-1], sizes) + within * np.repeat(sizes + 1, sizes)
+    return places
+
+
+def chunks_of(begin: IndexArray, samples: int) -> Iterator[tuple[int, int]]:
+    """Go through elements in chunks of moderate size, at least one at a time.
+
+    >>> list(chunks_of(np.array([0, 2, 3, 9]), CHUNK_ENTRIES // 3))
+    [(0, 2), (2, 3)]
+    """
+    first = 0
+    while first < len(begin) - 1:
+        room = np.searchsorted(begin, begin[first] + CHUNK_ENTRIES // samples, side="right") - 1
+        last = max(first + 1, int(room))
+        yield first, last
+        first = last
+
+
+def own_products(
+    read: Callable[[int, int], FloatArray], begin: IndexArray, samples: int, weights: FloatArray | None = None
+) -> FloatArray:
+    """Return the inner products within every element, one block behind the other, row by row.
+
+    ``read(a, b)`` returns the columns a to b, one per row, and element e has the columns ``begin[e] :
+    begin[e + 1]``. With weights of the samples, one vector per row, there is a block for each of them.
+    """
+    count = 1 if weights is None else len(weights)
+    at = count * offsets_of(np.diff(begin) ** 2)
+    own = np.empty(at[-1])
+    single = len(begin) - 1 == begin[-1]
+    for first, last in chunks_of(begin, samples):
+        columns = read(int(begin[first]), int(begin[last]))
+        if single:
+            squares = columns * columns
+            own[at[first] : at[last]] = (
+                squares.sum(axis=1) if weights is None else (squares @ weights.T).ravel()
+            )
+            continue
+        for e in range(first, last):
+            part = columns[begin[e] - begin[first] : begin[e + 1] - begin[first]]
+            left = part if weights is None else (weights[:, None] * part).reshape(-1, samples)
+            own[at[e] : at[e + 1]] = (left @ part.T).ravel()
+    return own
+
+
+def shortest_directions(own: FloatArray, begin: IndexArray) -> FloatArray:
+    """Return the length of the shortest direction within every element, its columns at unit length.
+
+    >>> shortest_directions(np.array([4.0, 1.0, 0.6, 0.6, 1.0]), np.array([0, 1, 3])).round(6)
+    array([1.      , 0.632456])
+    """
+    sizes = np.diff(begin)
+    at, shortest = offsets_of(sizes**2), np.ones(len(sizes))
+    for size in np.unique(sizes):
+        same = np.flatnonzero(sizes == size)
+        grams = own[at[same, None] + np.arange(size**2)].reshape(-1, size, size)
+        lengths = np.sqrt(np.einsum("eii->ei", grams))
+        unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        squares = np.linalg.eigvalsh(grams * unit[:, :, None] * unit[:, None, :])[:, 0]
+        shortest[same] = np.sqrt(np.maximum(squares, 0.0))
+    return shortest
+
+
+def components(columns: FloatArray, ridge: float) -> Components | None:
+    """Return the principal components of columns that are more than rounding; None if some are short.
+
+    What a short one explains depends on the precision of the columns as they are given. Where there is a
+    ridge, lengths of coefficients stay what they are.
+
+    >>> columns = np.array([[1.0, 2.0], [2.0, 4.0]])
+    >>> found = components(columns, ridge=1.0)
+    >>> np.abs(found.from_columns @ columns).round(6)
+    array([[2.236068, 4.472136]])
+    """
+    lengths = np.ones(len(columns))
+    if ridge == 0:  # only the span matters, and equal lengths are best for the numerics
+        lengths = np.linalg.norm(columns, axis=1)
+    unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    if not columns.any():
+        return Components(np.zeros((1, len(columns))), np.zeros((1, len(columns))))
+    directions, sizes, _ = np.linalg.svd(columns * unit[:, None], full_matrices=False)
+    shares = sizes / sizes[0]
+    is_kept = shares > ROUNDED * np.sqrt(len(columns))
+    if ridge == 0 and (shares[is_kept] < SHORT).any():
+        return None
+    kept = directions[:, is_kept].T
+    return Components(kept * unit, kept * lengths)

@@ -1,0 +1,131 @@
+"""The columns of elements that have several coefficients, as second-order models need them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.data.columns import Columns
+from swapwise.objectives.base import Groups
+from swapwise.objectives.block_columns import (
+    COPY_UP_TO,
+    SHORT,
+    components,
+    offsets_of,
+    own_products,
+    shortest_directions,
+)
+
+# One column in this many is gathered: to gather more costs more than to compute with all of them.
+FEW_OF = 8
+
+
+class ElementColumns:
+    """The columns of elements, one element after the other, without those that others of it span.
+
+    Up to a moderate size they are copied, so that products are fast; beyond that they are read as they are
+    stored, and columns that others of their element span stay.
+
+    Parameters
+    ----------
+    columns : Columns
+    groups : Groups
+        Which columns each element has.
+    weight : array of shape (n_samples,)
+        Weights of the samples, to tell which columns others span.
+    ridge : float
+    read : callable
+        Returns some columns, one per row.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        groups: Groups,
+        weight: FloatArray,
+        ridge: float,
+        read: Callable[[IndexArray], FloatArray],
+    ) -> None:
+        self._columns, self._rows, self._weight, self._ridge = columns, groups.rows, weight, ridge
+        #: Element e has the columns ``begin[e] : begin[e + 1]`` here, and had those of ``given`` before
+        self.begin = self._given = groups.begin
+        self._maps: dict[int, FloatArray] = {}
+        self._array: FloatArray | None = None
+        self._read_rows = read
+        if columns.n_samples * columns.n_features <= COPY_UP_TO:
+            self._array = np.ascontiguousarray(columns.columns(self._rows))
+        self._are_single = groups.largest <= 1
+        if self._are_single:
+            #: Inner products within every element, as samples are weighted, one block behind the other
+            self.own = columns.squared_norms[self._rows]
+        else:
+            self.own = self._own_products()
+            too_short = np.flatnonzero(shortest_directions(self.own, self.begin) < SHORT)
+            if len(too_short) and self._array is not None:
+                self._reduce(self._array, too_short)
+        #: The largest absolute value in every column
+        self.heights = columns.largest_entries[self._rows]
+        if self._array is not None:
+            self.heights = np.maximum(self._array.max(axis=1), -self._array.min(axis=1))
+
+    def _read(self, first: int, last: int) -> FloatArray:
+        """Return the columns from one place to another."""
+        if self._array is not None:
+            return self._array[first:last]
+        return self._read_rows(self._rows[first:last])
+
+    def _own_products(self) -> FloatArray:
+        return own_products(self._read, self.begin, len(self._weight), self._weight[None])
+
+    def _reduce(self, array: FloatArray, elements: IndexArray) -> None:
+        """Replace columns of elements by components of them; those with short ones stay as they are."""
+        parts = [array[a:b] for a, b in zip(self.begin[:-1], self.begin[1:], strict=True)]
+        root = np.sqrt(self._weight)
+        for e in elements.tolist():
+            found = components(parts[e] * root, self._ridge)
+            if found is None:
+                continue
+            self._maps[e] = found.from_coefficients
+            parts[e] = found.from_columns @ parts[e]
+        self._array = np.vstack(parts)
+        self.begin = offsets_of(np.array([len(part) for part in parts]))
+        self.own = self._own_products()
+
+    def places(self, elements: IndexArray) -> tuple[IndexArray, IndexArray]:
+        """Return where the columns of elements stand here, and where those of each begin among them."""
+        sizes = np.diff(self.begin)[elements]
+        begin = offsets_of(sizes)
+        return np.arange(begin[-1]) + np.repeat(self.begin[elements] - begin[:-1], sizes), begin
+
+    def of(self, elements: IndexArray) -> FloatArray:
+        """Return the columns of elements, one per row."""
+        if self._array is not None and len(elements) == len(self.begin) - 1:
+            return self._array
+        places, _ = self.places(elements)
+        return self._read_rows(self._rows[places]) if self._array is None else self._array[places]
+
+    def products(self, elements: IndexArray, vectors: FloatArray) -> FloatArray:
+        """Return products of the columns of elements with vectors, one row per column."""
+        if self._array is None and FEW_OF * len(elements) > len(self.begin) - 1:
+            return self._columns.dots(vectors).T[self._rows[self.places(elements)[0]]]
+        return self.of(elements) @ vectors.T
+
+    def own_products_of(self, elements: IndexArray, weights: FloatArray) -> FloatArray:
+        """Return the inner products within elements, a block per vector of weights of the samples."""
+        if self._array is None and self._are_single and FEW_OF * len(elements) > len(self.begin) - 1:
+            squares = np.stack([self._columns.weighted_squares(weight) for weight in weights], axis=1)
+            return squares[self._rows[elements]].ravel()
+        columns, (_, begin) = self.of(elements), self.places(elements)
+        return own_products(lambda a, b: columns[a:b], begin, columns.shape[1], weights)
+
+    def coefficients(self, elements: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return parameters on elements, and the intercept behind them, for these columns."""
+        if not self._maps:
+            return theta
+        begin, parts = offsets_of(np.diff(self._given)[elements]), []
+        for place, e in enumerate(elements.tolist()):
+            part = theta[begin[place] : begin[place + 1]]
+            parts.append(self._maps[e] @ part if e in self._maps else part)
+        return np.vstack([*parts, theta[begin[-1] :]])

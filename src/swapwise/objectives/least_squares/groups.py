@@ -1,0 +1,245 @@
+"""Least squares with whole groups of columns as elements."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, unwarned, warn
+from swapwise.clock import Clock
+from swapwise.data.columns import Columns
+from swapwise.data.dense import DenseMatrix
+from swapwise.data.design import Design
+from swapwise.data.open import is_chunked
+from swapwise.objectives.base import Groups, SparseObjective, read_groups, rows_of
+from swapwise.objectives.block_columns import (
+    COPY_UP_TO,
+    SHORT,
+    components,
+    diagonals,
+    offsets_of,
+    own_products,
+    shortest_directions,
+)
+from swapwise.objectives.least_squares.objective import LeastSquares
+
+if TYPE_CHECKING:
+    from swapwise.objectives.least_squares.group_state import GroupLeastSquaresState
+
+
+class Blocks(NamedTuple):
+    """The columns that a search uses, element by element.
+
+    They span what the columns of the elements do. Where columns of a group are dependent, they are fewer.
+    """
+
+    #: Least squares on the columns one by one
+    plain: LeastSquares
+    #: Element e has the columns ``rows[begin[e] : begin[e + 1]]`` of it
+    begin: IndexArray
+    rows: IndexArray
+    #: Inner products of the columns of every element, with the penalty, row by row from ``at[e]`` on
+    own: FloatArray
+    at: IndexArray
+    #: Elements with directions that are too short for closed forms, and too long for rounding
+    fragile: BoolArray
+
+    def rows_of(self, elements: IndexArray) -> IndexArray:
+        """Return the columns of elements, one element after the other."""
+        parts = [self.rows[self.begin[e] : self.begin[e + 1]] for e in elements]
+        return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+
+
+class GroupLeastSquares(SparseObjective):
+    """R² of the least-squares fit on the columns of the chosen groups.
+
+    ``f(G) = 1 − min over w on the columns of G of (‖y − Xw‖² + ridge ‖w‖²) / ‖y‖²``, as in
+    :class:`LeastSquares`, but an element of the ground set is a group: dummies of one factor, lags of one
+    signal. Centre ``y`` and the columns first if the fit is to have an intercept. Gains of additions, drops
+    and swaps of groups are exact and in closed form.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    groups : iterable of hashable
+        One label per column; the elements are the labels in order of appearance.
+    ridge : float
+        Weight of the penalty ``‖w‖²``.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import GroupLeastSquares, Uniform, maximize
+    >>> f = GroupLeastSquares(np.eye(4), [1.0, 1.0, 3.0, 0.5], groups=["a", "a", "b", "c"])
+    >>> result = maximize(f, Uniform(3, 2))
+    >>> result.support, result.coef
+    (array([0, 1]), array([1., 1., 3., 0.]))
+    """
+
+    scoring = "closed form"
+    curvature_is = "hessian"
+    second_order = True
+    scale = 1.0
+    #: The labels in order of appearance
+    group_labels: list[Hashable] | None = None
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        groups: Iterable[Hashable],
+        ridge: float = 0.0,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
+        if is_chunked(X):
+            raise TypeError("GroupLeastSquares needs data in memory, got data in chunks: give X as an array")
+        with unwarned():  # of what is said below in other words
+            plain = LeastSquares(X, y, ridge, sample_weight)
+        if not plain.y.any():
+            warn("y is explained without any feature: every set has the value 0")
+        rows, self.group_labels = read_groups(groups, plain.n)
+        self._hold(plain, rows.begin, rows.rows)
+
+    @classmethod
+    def of_columns(cls, plain: LeastSquares, begin: IndexArray, rows: IndexArray | None = None) -> Self:
+        """Return the objective whose element e has the columns ``rows[begin[e] : begin[e + 1]]`` of another.
+
+        The inner products of all columns are at hand, and said to be good enough.
+        """
+        every = np.arange(plain.n)
+        rows = every if rows is None else rows
+        found = cls.__new__(cls)
+        found._hold(plain, begin, rows)
+        gram = plain.design.gram(every, every)
+        gram[every, every] += plain.penalty
+        own = [gram[np.ix_(rows[a:b], rows[a:b])].ravel() for a, b in pairwise(begin)]
+        trusted = np.zeros(len(own), dtype=bool)
+        found.blocks = Blocks(
+            plain, begin, rows, np.concatenate(own), offsets_of(np.diff(begin) ** 2), trusted
+        )
+        return found
+
+    def _hold(self, plain: LeastSquares, begin: IndexArray, members: IndexArray) -> None:
+        #: The same with single columns as elements
+        self.plain, self._begin, self._members = plain, begin, members
+        plain._warned_of_rank = True  # groups of dummies depend on each other by their nature
+        self.n, self.n_features, self.ridge = len(begin) - 1, plain.n, plain.ridge
+        if self.n < self.n_features:
+            self.groups = Groups(begin, members)
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        features = f"{self.n_features} features"
+        if self.groups is not None:
+            features += f" in {self.n} groups"
+        return f"GroupLeastSquares({self.design.n_samples} samples, {features}, ridge={self.ridge:g})"
+
+    @property
+    def design(self) -> Columns:
+        """The columns."""
+        return self.plain.design
+
+    @property
+    def n_passes(self) -> float:
+        """How many times all of the data were read so far; a few columns count as their share."""
+        return self.plain.n_passes
+
+    def start(self, support: Iterable[int] = ()) -> GroupLeastSquaresState:
+        """Return a state with closed-form gains at ``support``."""
+        from swapwise.objectives.least_squares.group_state import GroupLeastSquaresState
+
+        return GroupLeastSquaresState(self, as_elements(support, self.n, "the start"))
+
+    def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
+        return self.plain._fit(rows_of(self, support))
+
+    def value_at(self, coef: FloatArray) -> float:
+        """Return R² of the fit ``Xw``, less the penalty."""
+        return self.plain.value_at(coef)
+
+    def gradient_at(self, coef: FloatArray) -> FloatArray:
+        """Return the gradient of R² at ``w``."""
+        return self.plain.gradient_at(coef)
+
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
+        """Return what R² does not exceed; nearly collinear columns count in full, as in least squares."""
+        return self.plain.upper_bound(None if support is None else rows_of(self, support), clock)
+
+    def dependencies(self, elements: IndexArray, least: float) -> int | None:
+        """Return how many linear dependencies there are among columns; None if that is not certain."""
+        return self.plain.dependencies(rows_of(self, elements), least)
+
+    def curvature(self, columns: IndexArray) -> FloatArray | None:
+        """Return columns of minus the Hessian, where elements are single columns."""
+        return self.plain.curvature(columns) if self.groups is None else None
+
+    def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian, where elements are single columns."""
+        if self.groups is not None:
+            raise NotImplementedError("the Hessian is for elements that are single columns")
+        return self.plain.hessian_at(coef, elements)
+
+    def smoothness(self, t: int) -> float:
+        """Return a valid M_{s,t}: the t longest groups or the largest eigenvalue bound it."""
+        squares = self.design.squared_norms
+        longest = np.sort(squares if self.groups is None else self.groups.sums(squares))[::-1][: max(t, 1)]
+        scale, penalty = 2.0 / self.plain.total, float(self.plain.penalty.max(initial=0.0))
+        return min(scale * (float(longest.sum()) + penalty), self.plain.smoothness(self.n_features))
+
+    def strong_concavity(self, t: int) -> float:
+        """Return a valid m_t: the ridge."""
+        return (2.0 / self.plain.total) * self.ridge
+
+    def restricted(self, elements: IndexArray) -> GroupLeastSquares:
+        """Return the same objective on some elements, with the inner products of their columns at hand."""
+        rows = self.blocks.rows_of(elements)
+        begin = offsets_of(np.diff(self.blocks.begin)[elements])
+        in_order = np.sort(rows)
+        plain = self.blocks.plain.restricted(in_order)
+        return type(self).of_columns(plain, begin, np.searchsorted(in_order, rows))
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """What a search computes with."""
+        given = _blocks(self.plain, self._begin, self._members)
+        too_short = shortest_directions(given.own, given.begin) < SHORT
+        if not too_short.any():
+            return given
+        if self.design.n_samples * self.n_features > COPY_UP_TO:
+            return given._replace(fragile=too_short)
+        return _reduced(given, too_short)
+
+
+def _blocks(plain: LeastSquares, begin: IndexArray, rows: IndexArray) -> Blocks:
+    """Return columns as they are, with the inner products within each element."""
+    design = plain.design
+    own = own_products(lambda a, b: design.columns(rows[a:b]), begin, design.n_samples)
+    at = offsets_of(np.diff(begin) ** 2)
+    own[diagonals(begin, at)] += plain.penalty[rows]
+    return Blocks(plain, begin, rows, own, at, np.zeros(len(begin) - 1, dtype=bool))
+
+
+def _reduced(given: Blocks, too_short: BoolArray) -> Blocks:
+    """Return columns that span the same, without directions that are rounding."""
+    plain, parts = given.plain, []
+    fragile = np.zeros(len(too_short), dtype=bool)
+    for e in range(len(too_short)):
+        columns = plain.design.columns(given.rows[given.begin[e] : given.begin[e + 1]])
+        if too_short[e]:
+            found = components(columns, plain.ridge)
+            fragile[e] = found is None
+            columns = columns if found is None else found.from_columns @ columns
+        parts.append(columns)
+    design = Design(DenseMatrix(np.asfortranarray(np.vstack(parts).T)))
+    with unwarned():
+        reduced = LeastSquares(design, plain.y, plain.ridge)
+    reduced._warned_of_rank = True
+    begin = offsets_of(np.array([len(part) for part in parts]))
+    return _blocks(reduced, begin, np.arange(reduced.n))._replace(fragile=fragile)
