@@ -93,8 +93,8 @@ class Columns(ABC):
     def aimed_at(self, values: ArrayLike, name: str = "y") -> Self:
         """Return the same columns with a target, one number per sample as users give it."""
         target = self.rows(values, name)
-        is_same = self._target is not None and np.array_equal(target, self._target)
-        return self if is_same else self._aimed_at(target)
+        is_same = target is self._target or np.array_equal(target, self._target)
+        return self if self._target is not None and is_same else self._aimed_at(target)
 
     def _aimed_at(self, target: FloatArray) -> Self:
         """Return a copy with another target, scaled as the rows are."""
@@ -289,6 +289,10 @@ class GramColumns(Columns):
     def __init__(self, gram: FloatArray) -> None:
         self._gram = gram
         self.n_features = len(gram)
+
+    def rows(self, values: ArrayLike, name: str) -> FloatArray:
+        """Return one number per sample; the columns are those of an objective that has checked its data."""
+        return np.asarray(values)
 
     def products(self, elements: IndexArray, likely: Likely | None = None) -> FloatArray:
         """Return rows of the Gram matrix."""
