@@ -23,10 +23,9 @@ class Source:
         return self.table[elements].copy()
 
 
-def kept_products(n, room, samples=1):
+def kept_products(n, room):
     source = Source(n)
-    with patch.object(cache, "FEWEST", room):
-        return VectorCache(n, int(0.04 * samples), 128, source.compute), source
+    return VectorCache(n, room, 128, source.compute), source
 
 
 @st.composite
@@ -50,7 +49,7 @@ def test_blocks_are_parts_of_the_same_rows(case):
     kept, source = kept_products(n, room)
     for elements in wanted:
         rows = np.full((len(elements), n), np.nan)
-        with patch.object(cache, "FEATURES_AT_ONCE", 2):
+        with patch.object(cache, "NUMBERS_AT_ONCE", 2):
             for part, block in kept.parts(elements):
                 assert np.isnan(rows[:, part]).all()
                 rows[:, part] = block
@@ -97,13 +96,6 @@ def test_the_oldest_make_room():
     for element in (0, 1, 2, 1, 0):
         kept.of(np.array([element]))
     assert source.asked == [[0], [1], [2], [0]]
-
-
-def test_more_samples_leave_more_room():
-    kept, source = kept_products(60, 1, samples=1000)  # room for 40
-    for element in [*range(40), *range(40)]:
-        kept.of(np.array([element]))
-    assert len(source.asked) == 40
 
 
 def test_an_interrupted_request_leaves_nothing_wrong_behind():

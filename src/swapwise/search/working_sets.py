@@ -255,8 +255,8 @@ class ModelRounds(Strategy):
         """Ask for second-order models."""
         if not has_model(objective):
             raise TypeError(
-                "start='model' needs second-order models, as sw.LeastSquares, sw.Logistic and sw.Poisson "
-                f"have; {type(objective).__name__} has none. start='greedy' works here"
+                "start='model' needs second-order models, as least squares and likelihoods have; "
+                f"{type(objective).__name__} has none. start='greedy' works here"
             )
 
     def __init__(self, constraint: IndependenceSystem, tol: float) -> None:
