@@ -15,7 +15,6 @@ from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
 from swapwise.data.open import opened
-from swapwise.data.two_values import has_blocks
 from swapwise.estimators.base import planned, searched, warn_if_cut_short
 from swapwise.estimators.chunked_input import open_chunks
 from swapwise.estimators.spin_blocks import coding_of_chunks, mean_over_chunks, require_memory
@@ -30,6 +29,7 @@ from swapwise.estimators.spins import (
     warn_of_constants,
 )
 from swapwise.objectives.ising import IsingPseudoLikelihood
+from swapwise.objectives.ising.open import are_chunks
 from swapwise.search.rules import Pivot
 
 # The pairs of 25 vertices. A refit for each of them in every round takes seconds then, and minutes with 64.
@@ -59,7 +59,7 @@ class BaseIsingGraph(BaseEstimator):
         Data in chunks take one pass.
         """
         X = opened(X)
-        if has_blocks(X):
+        if are_chunks(X):
             check_is_fitted(self)
             return mean_over_chunks(
                 open_chunks(self, X, reset=False), self._coding, self.coupling_, self.field_
@@ -310,7 +310,7 @@ class IsingGraph(BaseIsingGraph):
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Learn graph, couplings and fields from samples, one per row; ``y`` is ignored."""
         X = opened(X)
-        if not has_blocks(X):
+        if not are_chunks(X):
             self._fit_graph(self._read_data(X), self.max_degree, self.ridge)
             return self
         matrix = open_chunks(self, X, reset=True)

@@ -12,11 +12,10 @@ from swapwise.checks import FloatArray
 from swapwise.data.blocks import Work
 from swapwise.data.by_rows import by_rows
 from swapwise.data.open import is_chunked, is_mapped
-from swapwise.data.two_values import refuse_others
 from swapwise.estimators.spins import Coding, Vertices, pseudo_log_likelihood, warn_of_constants
 from swapwise.objectives.ising import IsingPseudoLikelihood
-from swapwise.objectives.ising_works import ROWS_AT_ONCE
-from swapwise.objectives.streamed_ising import StreamedIsing
+from swapwise.objectives.ising.counts import refuse_others
+from swapwise.objectives.ising.reductions import ROWS_AT_ONCE
 
 
 def require_memory(X: Any, who: str) -> None:
@@ -42,12 +41,12 @@ def coding_of_chunks(X: Any, objective: IsingPseudoLikelihood, vertices: Vertice
     >>> coding_of_chunks(X, IsingPseudoLikelihood(X), Vertices(2))
     Coding(low=0, high=1, dtype=dtype('bool'))
     """
-    assert isinstance(objective, StreamedIsing)
+    data = objective.data
     # Only the share of +1 in a column that never varies is a whole number.
-    warn_of_constants(np.stack([objective.share_up, objective.share_up.round()]), vertices)
+    warn_of_constants(np.stack([data.share_up, data.share_up.round()]), vertices)
     dtypes = X.dtypes if hasattr(X, "dtypes") else [X.dtype]
     is_boolean = all(dtype.kind == "b" for dtype in dtypes)
-    return Coding(objective.low, 1, np.dtype(bool if is_boolean else int))
+    return Coding(data.low, 1, np.dtype(bool if is_boolean else int))
 
 
 def mean_over_chunks(X: Any, coding: Coding | None, coupling: FloatArray, field: FloatArray) -> float:
