@@ -71,7 +71,8 @@ def is_worth_counting(samples: FloatArray) -> bool:
 def read_spins(spins: Any, sample_weight: ArrayLike | None = None) -> tuple[FloatArray, FloatArray | None]:
     """Return samples in memory as a matrix, and their weights unless all weigh the same.
 
-    Samples of weight 0 are left out.
+    Samples of weight 0 are left out, once all are checked: what some of them hold does not tell how the data
+    are coded.
 
     >>> read_spins([[1, -1]])
     (array([[ 1., -1.]]), None)
@@ -84,13 +85,13 @@ def read_spins(spins: Any, sample_weight: ArrayLike | None = None) -> tuple[Floa
     matrix = as_matrix(spins, "spins")
     if 0 in matrix.shape:
         raise ValueError(f"spins must have at least one sample and one vertex, got shape {matrix.shape}")
-    weight = read_weight(sample_weight, len(matrix))
-    if weight is not None and not weight.all():
-        matrix, weight = matrix[weight > 0], weight[weight > 0]
     for column, values in enumerate(matrix.T):
         _check_column(column, values)
     if not matrix.any():
         raise ValueError("spins must be -1 and +1, got nothing but 0")
+    weight = read_weight(sample_weight, len(matrix))
+    if weight is not None and not weight.all():
+        matrix, weight = matrix[weight > 0], weight[weight > 0]
     return matrix, _if_unequal(weight)
 
 
