@@ -202,7 +202,9 @@ def _listed(given: Any, default: Iterable[Any], name: str) -> list[Any]:
 
 def _require_weight(folds: list[tuple[IndexArray, IndexArray]], weight: FloatArray | None) -> None:
     """Refuse folds in which nothing that counts is left to fit or to score."""
-    for number, parts in enumerate(folds if weight is not None else ()):
+    if weight is None:
+        return
+    for number, parts in enumerate(folds):
         for part, use in zip(parts, ("fit", "score"), strict=True):
             if not weight[part].any():
                 raise ValueError(

@@ -71,7 +71,7 @@ class PatternCounts(SpinData):
     def __init__(self, model: IsingModel, matrix: ChunkedMatrix, weight: FloatArray | None) -> None:
         self.model = model
         self.n_samples = matrix.n_samples
-        self._matrix, self._weight, self.n_passes = matrix, weight, 0.0
+        self._matrix, self._weight, self._passes = matrix, weight, 0
         self._total = float(self.n_samples if weight is None else weight.sum())
         tally, up, products = self._fold(Tally())
         #: The value that stands for the spin -1
@@ -83,10 +83,15 @@ class PatternCounts(SpinData):
         self._steepest = np.empty(0, dtype=np.intp)
         self._know_vertices(products / self._total)
 
+    @property
+    def n_passes(self) -> float:  # type: ignore[override]
+        """How many times all of the data were read so far."""
+        return float(self._passes)
+
     def _fold(self, work: Work) -> Any:
         answer = self._matrix.fold(work, *(() if self._weight is None else (self._weight,)))
-        self.n_passes += 1.0
-        notify(passes=int(self.n_passes))
+        self._passes += 1
+        notify(passes=self._passes)
         return answer
 
     def _low_value(self, tally: IndexArray) -> int:
