@@ -175,8 +175,8 @@ def test_the_report_gets_all_there_is(tmp_path, data, chain, monkeypatch):
 def test_interrupted_it_writes_the_best_so_far(tmp_path, data, monkeypatch):
     fit = sw.IsingGraph.fit
 
-    def cut_short(model, X):
-        fit(model, X)
+    def cut_short(model, X, **options):
+        fit(model, X, **options)
         model.result_ = replace(model.result_, status=sw.Status.INTERRUPTED)
         return model
 
@@ -185,3 +185,69 @@ def test_interrupted_it_writes_the_best_so_far(tmp_path, data, monkeypatch):
     assert done.exit_code == 130
     assert "with the best so far" in done.output
     assert len(edges_of(tmp_path / "e.csv"))
+
+
+class TestCounts:
+    @pytest.fixture
+    def patterns(self, chain):
+        """The chain as patterns, each with the number of its rows."""
+        return chain.astype(int).value_counts().rename("times").reset_index()
+
+    @pytest.mark.parametrize("options", [[], ["--max-degree", "2"]])
+    def test_patterns_with_counts_are_the_rows(self, tmp_path, data, patterns, options):
+        patterns.to_csv(tmp_path / "patterns.csv", index=False)
+        asked = ["--counts", "times", "--edges", tmp_path / "counted.csv", "--report", tmp_path / "r.html"]
+        done = graph(tmp_path / "patterns.csv", *asked, *options)
+        assert done.exit_code == 0, done.output
+        assert f"between 5 columns, from 300 samples in {len(patterns)} rows; " in done.output
+        graph(data, "--edges", tmp_path / "rows.csv", *options)
+        here, there = (edges_of(tmp_path / f"{name}.csv").sort_index() for name in ("counted", "rows"))
+        pd.testing.assert_series_equal(here, there, rtol=1e-8)
+        page = (tmp_path / "r.html").read_text()
+        assert f"learnt from 300 samples ({len(patterns)} rows with counts) by swapwise" in page
+        assert '<th scope="row">counts in</th><td>times</td>' in page
+
+    def test_other_weights(self, tmp_path, patterns):
+        patterns.assign(times=patterns["times"] / 7).to_csv(tmp_path / "p.csv", index=False)
+        done = graph(tmp_path / "p.csv", "--counts", "times", "--report", tmp_path / "r.html")
+        assert f"from {len(patterns)} rows, weighted by 'times'; " in done.output
+        assert f"learnt from {len(patterns)} weighted samples by" in (tmp_path / "r.html").read_text()
+
+    def test_the_degree_is_chosen_with_weights(self, tmp_path, chain):
+        chain.astype(int).assign(n=2).to_csv(tmp_path / "p.csv", index=False)
+        done = graph(tmp_path / "p.csv", "--counts", "n", "--choose", "cv")
+        assert done.exit_code == 0, done.output
+        assert "Largest degree 2 and ridge " in done.output
+        assert "from 600 samples in 300 rows" in done.output
+
+    def test_rows_with_missing_counts_can_be_left_out(self, tmp_path, patterns):
+        patterns["times"] = patterns["times"].astype(float)
+        patterns.loc[0, "times"] = np.nan
+        patterns.to_csv(tmp_path / "p.csv", index=False)
+        refused(
+            graph(tmp_path / "p.csv", "--counts", "times"), "missing values, by column: 'times' 1; --drop"
+        )
+        done = graph(tmp_path / "p.csv", "--counts", "times", "--drop-missing")
+        assert f"from {int(patterns['times'].sum())} samples in {len(patterns) - 1} rows" in done.output
+
+    @pytest.mark.parametrize(
+        ("counts", "message"),
+        [
+            ([1, -2, 3], "--counts names 'n', which must say how often each row was seen, got -2 in row 2"),
+            ([1, np.inf, 3], "which must say how often each row was seen, got inf in row 2"),
+            ([0, 0, 0], "which must say how often each row was seen, got nothing but 0"),
+            (["few", "many", "few"], "how often each row was seen, got text such as 'few'"),
+            (["3", "4", "many"], "how often each row was seen, but 'n' has text in 1 of 3 rows: 'many'"),
+        ],
+    )
+    def test_wrong_counts_are_told(self, tmp_path, counts, message):
+        pd.DataFrame({"a": [0, 1, 1], "b": [1, 0, 1], "n": counts}).to_csv(tmp_path / "p.csv", index=False)
+        refused(graph(tmp_path / "p.csv", "--counts", "n"), message)
+
+    def test_wrong_columns_are_told(self, tmp_path):
+        pd.DataFrame({"a": [0, 1], "b": [1, 0], "times": [2, 3]}).to_csv(tmp_path / "p.csv", index=False)
+        refused(graph(tmp_path / "p.csv", "--counts", "tmies"), "no such column (did you mean 'times'?)")
+        left_out = ["--counts", "times", "--force-out", "times"]
+        refused(graph(tmp_path / "p.csv", *left_out), "--counts names 'times', which --force-out leaves out")
+        one = ["--counts", "times", "--force-out", "a"]
+        refused(graph(tmp_path / "p.csv", *one), "must have at least two columns to join, got 1")

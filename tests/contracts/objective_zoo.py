@@ -103,7 +103,8 @@ def ising(draw: st.DrawFn) -> SetFunction:
     """Few vertices and samples, with a ridge that keeps couplings finite; equal vertices are frequent."""
     samples, vertices = draw(st.integers(2, 5)), draw(st.integers(1, 3))
     signs = draw(masks(samples * vertices)).reshape(samples, vertices)
-    return IsingPseudoLikelihood(np.where(signs, 1.0, -1.0), ridge=0.1, fields=draw(st.booleans()))
+    fields, weight = draw(st.booleans()), draw(st.none() | st.just(np.linspace(0.0, 2.0, samples)))
+    return IsingPseudoLikelihood(np.where(signs, 1.0, -1.0), 0.1, fields, sample_weight=weight)
 
 
 @st.composite

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import swapwise as sw
 from swapwise.estimators.ising_graph_cv import choose
-from swapwise.estimators.spins import coding_of, gibbs_samples
+from swapwise.estimators.spins import gibbs_samples
 from swapwise.experiments.instances import paper_ising
 
 NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"]
@@ -74,9 +74,6 @@ class TestFit:
             np.testing.assert_array_equal(other.coupling_, models[0].coupling_)
             np.testing.assert_array_equal(other.field_, models[0].field_)
         assert np.abs(models[0].coupling_).max() > 0.1
-
-    def test_nothing_but_ones_may_be_zeros_elsewhere(self):
-        assert coding_of(np.ones((2, 2))).low == 0
 
     def test_names_become_nodes(self):
         frame = pd.DataFrame(zeros_and_ones(), columns=NAMES)
@@ -291,7 +288,7 @@ class TestCrossValidation:
         np.testing.assert_array_equal(model.field_, direct.field_)
         assert nx.utils.graphs_equal(model.graph_, direct.graph_)
         assert model.score(frame) == direct.score(frame)
-        assert (model.sample(3, burn_in=5) == direct.sample(3, burn_in=5)).all()
+        pd.testing.assert_frame_equal(model.sample(3, burn_in=5), direct.sample(3, burn_in=5))
         assert model.certify(frame).value == direct.result_.value
 
     def test_default_grid(self):
@@ -443,41 +440,6 @@ def test_what_cross_validation_refuses(options, error, message):
         sw.IsingGraphCV(**options).fit(spins())
 
 
-def test_two_other_values_are_refused():
-    with pytest.raises(ValueError, match="got 1 and 2; convert with"):
-        sw.IsingGraph().fit(zeros_and_ones() + 1)
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (
-            {"bee": [-1, 1, 1], "fox": [1, -1, 1]},
-            "codings: 0 and 1 in 'ant', 'cat', 'dog', 'eel', …; -1 and 1 in 'bee'. .*where.X > 0, 1, -1",
-        ),
-        (
-            {"ant": [0, 1, 2]},
-            "0 and 1 in 'bee', 'cat', 'dog', 'eel', …; 0, 1, 2 in 'ant'. Recode one of them$",
-        ),
-        ({"bee": [0, 2, 2]}, "0 and 1 in 'ant', 'cat', 'dog', 'eel', …; 0 and 2 in 'bee'. Recode one"),
-    ],
-)
-@pytest.mark.parametrize("kind", [sw.IsingGraph, sw.IsingGraphCV])
-def test_mixed_codings_are_one_error(kind, columns, message):
-    frame = pd.DataFrame(zeros_and_ones(), columns=NAMES)
-    for name, values in columns.items():
-        frame[name] = np.resize(values, len(frame))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError, match=message):
-            kind().fit(frame)
-
-
-def test_positions_stand_for_names_of_mixed_codings():
-    with pytest.raises(ValueError, match="0 and 1 in 0; -1 and 1 in 1"):
-        sw.IsingGraph().fit([[0, 1], [1, -1]])
-
-
 def test_three_values_everywhere_are_one_warning():
     data = np.random.default_rng(0).integers(3, size=(60, 4))
     with pytest.warns(UserWarning, match="taken as they are, which are 0, 1, 2$") as caught:
@@ -496,6 +458,12 @@ def test_real_numbers_beside_spins_are_one_warning():
 # What scikit-learn itself skips: it wants an environment variable for its checks of array libraries.
 SKIPPED = {"check_array_api_input"}
 
+# Which of the two numbers in one column would be +1 beside four in the other is for users to say.
+REFUSED = dict.fromkeys(
+    ["check_sample_weights_shape", "check_sample_weights_not_overwritten"],
+    "its data have a column of two values and one of four",
+)
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -508,8 +476,8 @@ SKIPPED = {"check_array_api_input"}
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_scikit_learn_is_satisfied(estimator):
-    checks = check_estimator(estimator, on_skip=None)
-    assert {check["check_name"] for check in checks if check["status"] != "passed"} <= SKIPPED
+    checks = check_estimator(estimator, on_skip=None, expected_failed_checks=REFUSED)
+    assert {check["check_name"] for check in checks if check["status"] != "passed"} <= SKIPPED | set(REFUSED)
     assert len(checks) >= 40
 
 

@@ -19,7 +19,7 @@ from swapwise import (
 )
 from swapwise.clock import Clock, OutOfTime
 from swapwise.objectives.base import State
-from swapwise.objectives.ising_state import IsingState
+from swapwise.objectives.ising.state import IsingState
 
 pytestmark = pytest.mark.filterwarnings("ignore:the data are separable", "ignore:the fit on the edges")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from io import BytesIO
@@ -47,6 +48,10 @@ def graph(
     choose: Annotated[
         DegreeChoice | None, typer.Option(help="Choose the degree, up to --max-degree, by cross-validation.")
     ] = None,
+    counts: Annotated[
+        str | None,
+        option(help="A column that says how often each row was seen; it is no variable.", metavar="COLUMN"),
+    ] = None,
     force_out: ForceOut = None,
     drop_missing: DropMissing = False,
     report: Report = None,
@@ -62,26 +67,55 @@ def graph(
             raise BadInput(f"--max-degree must be at least 1, got {max_degree}")
         check_page(report)
         check_outputs([report, graphml, edges], inputs=[data], force=force)
-        table = _read(data, force_out or [], drop_missing, cross_validated=choose is not None)
-        if max_degree >= table.shape[1]:
-            warn(f"--max-degree is {max_degree}, but a column has only {table.shape[1] - 1} others: no limit")
+        rows = _read(data, counts, force_out or [], drop_missing, cross_validated=choose is not None)
+        n_columns = rows.table.shape[1]
+        if max_degree >= n_columns:
+            warn(f"--max-degree is {max_degree}, but a column has only {n_columns - 1} others: no limit")
         with timed(quiet) as watch:
-            model = _estimator(max_degree, choose, quiet).fit(table)
+            model = _estimator(max_degree, choose, quiet).fit(rows.table, sample_weight=rows.counts)
         asked = {"data": str(data), "largest degree": str(max_degree)}
+        asked |= {} if counts is None else {"counts in": counts}
         asked |= {} if choose is None else {"degree chosen by": choose.value}
         outputs: list[Output] = [
             (graphml, partial(_graphml, model)),
             (edges, partial(_edge_list, model)),
-            (report, partial(_page, model, table, with_notes(asked, notes), watch.seconds)),
+            (report, partial(_page, model, rows, with_notes(asked, notes), watch.seconds)),
         ]
         # Before anything is printed: the reader of a pipe may close it.
         written = write_outputs(outputs, force=force)
         if not quiet:
-            show_graph(model, len(table), watch)
+            show_graph(model, rows.in_words(), watch)
         written.end("swapwise graph", interrupted=model.result_.status == "INTERRUPTED", quiet=quiet)
 
 
-def _read(path: Path, force_out: list[str], drop_missing: bool, *, cross_validated: bool) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Columns of two values as booleans, and how often each row was seen, if that is known."""
+
+    table: pd.DataFrame
+    counts: pd.Series | None
+
+    def in_words(self) -> str:
+        """Return how many rows there are, and how many samples if their counts are whole numbers.
+
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"ill": [True, False]})
+        >>> Rows(table, None).in_words(), Rows(table, pd.Series([3, 4])).in_words()
+        ('2 rows', '7 samples in 2 rows')
+        >>> Rows(table, pd.Series([0.3, 4.0], name="weight")).in_words()
+        "2 rows, weighted by 'weight'"
+        """
+        n_rows = f"{len(self.table)} rows"
+        if self.counts is None:
+            return n_rows
+        if (self.counts % 1 == 0).all():
+            return f"{int(self.counts.sum())} samples in {n_rows}"
+        return f"{n_rows}, weighted by {self.counts.name!r}"
+
+
+def _read(
+    path: Path, counts: str | None, force_out: list[str], drop_missing: bool, *, cross_validated: bool
+) -> Rows:
     from swapwise.cli.reading.columns import names_among, require_columns, without_missing
     from swapwise.cli.reading.tables import read_table
     from swapwise.cli.reading.targets import require_rows_for_folds
@@ -89,12 +123,48 @@ def _read(path: Path, force_out: list[str], drop_missing: bool, *, cross_validat
     table = read_table(path)
     left_out = names_among(force_out, table.columns)
     require_columns(left_out, table, "--force-out")
+    weights = [] if counts is None else [counts]
+    require_columns(weights, table, "--counts")
+    if counts in left_out:
+        raise BadInput(f"--counts names {counts!r}, which --force-out leaves out: it is no variable anyway")
     table = without_missing(table.drop(columns=left_out), drop=drop_missing)
+    seen = None if counts is None else as_counts(table[counts])
+    table = table.drop(columns=weights)
     if table.shape[1] < 2:
         raise BadInput(f"{path} must have at least two columns to join, got {table.shape[1]}")
     if cross_validated:
         require_rows_for_folds(len(table))
-    return as_yes_or_no(table)
+    return Rows(as_yes_or_no(table), seen)
+
+
+def as_counts(column: pd.Series) -> pd.Series:
+    """Return how often each row was seen as numbers, or say why they are none.
+
+    >>> import pandas as pd
+    >>> as_counts(pd.Series([2, -1], name="n"))
+    Traceback (most recent call last):
+    ...
+    swapwise.cli.failures.BadInput: --counts names 'n', which must say how often each row was seen, got -1 in
+    row 2 of those that are used
+    """
+    import numpy as np
+
+    from swapwise.cli.reading.cells import is_number, other_kind, strange_cells
+
+    expected = f"--counts names {column.name!r}, which must say how often each row was seen"
+    if not is_number(column):
+        wrong = strange_cells(column) or other_kind(column)
+        if wrong:
+            raise BadInput(f"{expected}, but {wrong.fact}; {wrong.advice}")
+        raise BadInput(f"{expected}, got text such as {column.iloc[0]!r}")
+    counts = column.astype(float)
+    is_bad = ~(np.isfinite(counts) & (counts >= 0)).to_numpy()
+    if is_bad.any():
+        row = int(np.argmax(is_bad))
+        raise BadInput(f"{expected}, got {column.iloc[row]} in row {row + 1} of those that are used")
+    if not counts.any():
+        raise BadInput(f"{expected}, got nothing but 0")
+    return counts
 
 
 def as_yes_or_no(table: pd.DataFrame) -> pd.DataFrame:
@@ -165,7 +235,7 @@ def _edge_list(model: Any) -> str:
     return text
 
 
-def _page(model: Any, table: pd.DataFrame, asked: dict[str, str], seconds: float) -> str:
+def _page(model: Any, rows: Rows, asked: dict[str, str], seconds: float) -> str:
     from swapwise.report.graph_page import graph_report
 
-    return graph_report(model, table, asked=asked, seconds=seconds)
+    return graph_report(model, rows.table, sample_weight=rows.counts, asked=asked, seconds=seconds)

@@ -147,7 +147,7 @@ def _in_words(levels: Sequence[str], numbers: Sequence[float]) -> str:
     return ", ".join(f"{name}{number:.4g}" for name, number in zip(names, numbers, strict=True))
 
 
-def show_graph(model: Any, n_rows: int, watch: Stopwatch) -> None:
+def show_graph(model: Any, rows: str, watch: Stopwatch) -> None:
     """Print how large a graph is, and the neighbours of each vertex with their couplings."""
     import networkx as nx
 
@@ -157,7 +157,7 @@ def show_graph(model: Any, n_rows: int, watch: Stopwatch) -> None:
     if hasattr(model, "max_degree_"):
         say(f"Largest degree {model.max_degree_} and ridge {model.ridge_:g}, chosen by cross-validation")
     say(
-        f"{graph.number_of_edges()} edges between {len(graph)} columns, from {n_rows} rows; connected parts: "
+        f"{graph.number_of_edges()} edges between {len(graph)} columns, from {rows}; connected parts: "
         f"{len(parts)}, columns by themselves: {alone}"
     )
     table = plain_table("column", "depends on (coupling)", right=0)

@@ -225,38 +225,3 @@ class FirstBad(Reduction):
     def merge(self, first: Any, second: Any) -> Any:
         """Return the earlier one."""
         return second if first is None else first
-
-
-class Tally(Reduction):
-    """How often -1, 0 and +1 are in each column, and the products of columns with each other.
-
-    >>> Tally()(np.array([[0.0, 1.0], [1.0, 1.0]]))[0]
-    array([[0, 0],
-           [1, 0],
-           [1, 2]])
-    """
-
-    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Return three rows of counts, and a square matrix."""
-        counts = np.stack([(chunk == value).sum(axis=0) for value in (-1, 0, 1)])
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by its counts
-            return counts, chunk.T @ chunk
-
-
-@dataclass(frozen=True)
-class FirstOther(FirstBad):
-    """The first entry that is neither ``low`` nor 1: sample, feature, value; None if there is none.
-
-    >>> FirstOther(0)(np.array([[0.0, 1.0], [1.0, 7.0]]), np.array([10, 11]))
-    (11, 1, 7.0)
-    """
-
-    low: int
-
-    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
-        """Look for one; the number of each sample is given with the rows."""
-        is_other = (chunk != self.low) & (chunk != 1)
-        if not is_other.any():
-            return None
-        row, column = np.argwhere(is_other)[0]
-        return int(rows[0][row]), int(column), float(chunk[row, column])

@@ -6,30 +6,30 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
 from swapwise.data.open import opened
-from swapwise.data.two_values import has_blocks
 from swapwise.estimators.base import planned, searched, warn_if_cut_short
 from swapwise.estimators.chunked_input import open_chunks
-from swapwise.estimators.spin_blocks import coding_of_chunks, mean_over_chunks, require_memory
+from swapwise.estimators.spin_chunks import coding_of_chunks, mean_over_chunks, require_memory
 from swapwise.estimators.spins import (
     Vertices,
-    coding_of,
     degree_limits,
     fitted_parameters,
     gibbs_samples,
-    pseudo_log_likelihood,
+    mean_likelihood,
     symmetric_matrix,
     warn_of_constants,
 )
+from swapwise.estimators.two_values import as_real_numbers, coding_of, read_values
 from swapwise.objectives.ising import IsingPseudoLikelihood
+from swapwise.objectives.ising.open import are_chunks, read_weight
 from swapwise.search.rules import Pivot
 
 # The pairs of 25 vertices. A refit for each of them in every round takes seconds then, and minutes with 64.
@@ -51,24 +51,25 @@ class BaseIsingGraph(BaseEstimator):
     random_state: Any
     progress: bool
 
-    def score(self, X: ArrayLike, y: object = None) -> float:
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean pseudo-log-likelihood of a sample at the fitted couplings and fields.
 
-        ``Σ_v log σ(2 x_v (Σ_u w_uv x_u + b_v))``, averaged over the rows of X, without the ridge's
-        penalty: at most 0, and higher is better. It is ``-n_features * log(2)`` where nothing is known.
-        Data in chunks take one pass.
+        ``Σ_v log σ(2 x_v (Σ_u w_uv x_u + b_v))``, averaged over the rows of X (by ``sample_weight``, if it is
+        given), without the ridge's penalty: at most 0, and higher is better. It is ``-n_features * log(2)``
+        where nothing is known. Data in chunks take one pass.
         """
+        check_is_fitted(self)
         X = opened(X)
-        if has_blocks(X):
-            check_is_fitted(self)
-            return mean_over_chunks(
-                open_chunks(self, X, reset=False), self._coding, self.coupling_, self.field_
-            )
+        if are_chunks(X):
+            matrix = open_chunks(self, X, reset=False)
+            return mean_over_chunks(matrix, self._coding, self.coupling_, self.field_, sample_weight)
         spins = self._spins(X)
-        return float(pseudo_log_likelihood(spins, self.coupling_, self.field_).mean())
+        return mean_likelihood(spins, read_weight(sample_weight, len(spins)), self.coupling_, self.field_)
 
-    def sample(self, n_samples: int = 1, random_state: Any = None, burn_in: int = 1000) -> NDArray[Any]:
-        """Draw samples of the fitted model, in the coding of the data of fit: 0 and 1, booleans, -1 and +1.
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, burn_in: int = 1000
+    ) -> NDArray[Any] | pd.DataFrame:
+        """Draw samples of the fitted model, of the values that the data of fit had.
 
         Parameters
         ----------
@@ -81,7 +82,8 @@ class BaseIsingGraph(BaseEstimator):
 
         Returns
         -------
-        array of shape (n_samples, n_features_in_)
+        array of shape (n_samples, n_features_in_), or pandas.DataFrame
+            A frame if the columns of the data of fit had names.
         """
         check_is_fitted(self)
         n_samples, burn_in = as_count(n_samples, "n_samples"), as_count(burn_in, "burn_in")
@@ -90,9 +92,12 @@ class BaseIsingGraph(BaseEstimator):
                 "sample needs a model of variables of two values, but fit was given real numbers"
             )
         rng = as_generator(random_state)
-        return self._coding.from_spins(gibbs_samples(self.coupling_, self.field_, n_samples, burn_in, rng))
+        drawn = self._coding.from_spins(gibbs_samples(self.coupling_, self.field_, n_samples, burn_in, rng))
+        return self._framed(drawn) if hasattr(self, "feature_names_in_") else drawn
 
-    def certify(self, X: ArrayLike, *, time_limit: float | None = 10.0) -> Certificate:
+    def certify(
+        self, X: ArrayLike, sample_weight: ArrayLike | None = None, *, time_limit: float | None = 10.0
+    ) -> Certificate:
         """Prove how far from the best graph within the degrees the fitted one can be.
 
         The best graph is the one with the largest likelihood of these data; the proof says nothing about new
@@ -102,6 +107,8 @@ class BaseIsingGraph(BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             The data of fit, which must be in memory.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of fit.
         time_limit : float, optional
             Seconds after which the best bound so far is returned; None for no limit.
 
@@ -112,12 +119,12 @@ class BaseIsingGraph(BaseEstimator):
         """
         X = opened(X)
         require_memory(X, "certify")
-        objective = self._objective(self._spins(X), self.ridge_)
+        objective = self._objective(self._spins(X), self.ridge_, sample_weight)
         value = objective(self.result_.support)
         if not np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6):
             raise ValueError(
-                "X must be the data of fit (and the parameters those of fit): the fitted graph has value "
-                f"{value:.6g} on X and had {self.result_.value:.6g} in fit"
+                "X must be the data of fit (and weights and parameters those of fit): the fitted graph has "
+                f"value {value:.6g} on X and had {self.result_.value:.6g} in fit"
             )
         return certify(objective, self.constraint_, self.result_, time_limit=time_limit)
 
@@ -127,38 +134,49 @@ class BaseIsingGraph(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _read_data(self, X: ArrayLike) -> FloatArray:
-        """Check the data of fit, remember their coding and return them as spins."""
+    def _read_data(self, X: ArrayLike, sample_weight: Any) -> tuple[FloatArray, FloatArray | None]:
+        """Check the data of fit, remember their coding and return them as spins, with their weights."""
         X = opened(X)
         require_memory(X, type(self).__name__)
-        values = _dense(validate_data(self, X, accept_sparse=True, dtype=[np.float64, np.bool_]))
-        self._coding = coding_of(values, self._vertices().nodes)
-        spins = values if self._coding is None else self._coding.to_spins(values)
-        warn_of_constants(spins, self._vertices())
-        return spins
+        values = read_values(self, X, reset=True)
+        weight = read_weight(sample_weight, len(values))
+        names = self._vertices().nodes
+        self._coding = coding_of(values, names, X)
+        self._dtypes = list(X.dtypes) if isinstance(X, pd.DataFrame) else []
+        spins = as_real_numbers(values) if self._coding is None else self._coding.to_spins(values, names)
+        warn_of_constants(spins if weight is None else spins[weight > 0], self._vertices())
+        return spins, weight
 
     def _spins(self, X: ArrayLike) -> FloatArray:
         """Return other data as spins, read as the data of fit were."""
         check_is_fitted(self)
-        values = _dense(validate_data(self, X, accept_sparse=True, dtype=np.float64, reset=False))
-        return values if self._coding is None else self._coding.to_spins(values)
+        values = read_values(self, X, reset=False)
+        if self._coding is None:
+            return as_real_numbers(values)
+        return self._coding.to_spins(values, self._vertices().nodes)
+
+    def _framed(self, drawn: NDArray[Any]) -> pd.DataFrame:
+        """Return samples as a frame with the names, and the types, of the columns of fit."""
+        dtypes = self._dtypes or [drawn.dtype] * drawn.shape[1]
+        columns = [pd.Series(column, dtype=dtype) for column, dtype in zip(drawn.T, dtypes, strict=True)]
+        return pd.concat(columns, axis=1).set_axis(self.feature_names_in_, axis=1)
 
     def _vertices(self) -> Vertices:
         return Vertices(self.n_features_in_, getattr(self, "feature_names_in_", None))
 
-    def _objective(self, spins: Any, ridge: float) -> IsingPseudoLikelihood:
+    def _objective(self, spins: Any, ridge: float, weight: Any) -> IsingPseudoLikelihood:
         edges = None if self.edges is None else self._vertices().pairs(self.edges)
-        return IsingPseudoLikelihood(spins, ridge, self.fields, edges)
+        return IsingPseudoLikelihood(spins, ridge, self.fields, edges, weight)
 
     def _start(self, objective: IsingPseudoLikelihood) -> Any:
         """Return the name of the start, or the elements that its edges stand for."""
         named = isinstance(self.start, str)
         return self.start if named else self._vertices().elements(self.start, objective.edges)
 
-    def _fit_graph(self, spins: Any, max_degree: Any, ridge: float) -> IsingPseudoLikelihood:
+    def _fit_graph(self, spins: Any, weight: Any, max_degree: Any, ridge: float) -> IsingPseudoLikelihood:
         """Search the best graph on all data, keep what describes it, and return what was maximised."""
         limits = self._vertices().limits(max_degree)
-        objective = self._objective(spins, ridge)
+        objective = self._objective(spins, ridge, weight)
         self.constraint_ = degree_limits(objective, limits)
         self.ridge_ = objective.ridge
         plan = planned(self, objective, self.constraint_, self._start(objective))
@@ -182,10 +200,6 @@ class BaseIsingGraph(BaseEstimator):
         for i, j in self.support_:
             graph.add_edge(nodes[i], nodes[j], weight=float(self.coupling_[i, j]))
         return graph
-
-
-def _dense(values: Any) -> NDArray[Any]:
-    return values.toarray() if issparse(values) else values
 
 
 class IsingGraph(BaseIsingGraph):
@@ -215,7 +229,7 @@ class IsingGraph(BaseIsingGraph):
     edges : sequence of pairs, or networkx graph, optional
         The pairs that may be coupled, by names or positions of the columns; by default all.
     n_restarts : int
-        So many further searches begin at random graphs, and the best answer is kept.
+        This many further searches begin at random graphs, and the best answer is kept.
     time_limit : float, optional
         Seconds after which the best graph so far is taken; for all searches together.
     random_state : int or numpy Generator, optional
@@ -247,13 +261,16 @@ class IsingGraph(BaseIsingGraph):
 
     Notes
     -----
-    Data are 0 and 1, booleans, or -1 and +1, the same for all columns. Columns of more than two values are
-    taken as they are, with a warning. Sparse matrices are made dense.
+    Each column has two values, of any kind: 0 and 1, booleans, "no" and "yes", categories. In their order,
+    the second stands for +1: 1, True, "yes"; of ordered categories, the later one. A column that has but one
+    value takes it as other columns do, or as one of 0 and 1 or of -1 and +1, and else as +1. Numbers of more
+    than two values in all columns, or beside columns of -1 and +1, are taken as they are, with a warning.
+    Sparse matrices are made dense.
 
-    Data in chunks (a memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) have two values
-    only. No more than some blocks of them are in memory at a time, and a pass over them serves several rounds
-    of the search; ``result_.n_passes`` tells how many there were. ``IsingGraphCV`` and ``certify`` need data
-    in memory (or a file, which is then read as a whole).
+    Data in chunks (a memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) are 0 and 1,
+    booleans, or -1 and +1, the same for all columns. No more than some chunks of them are in memory at a
+    time, and a pass over them serves several rounds of the search; ``result_.n_passes`` tells how many there
+    were. ``IsingGraphCV`` and ``certify`` need data in memory (or a file, which is then read as a whole).
 
     Examples
     --------
@@ -274,6 +291,18 @@ class IsingGraph(BaseIsingGraph):
     >>> model.sample(2)
     array([[1, 1, 0],
            [1, 1, 0]])
+
+    A table of patterns, each with the number of times that it was seen:
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"ill": ["no", "no", "yes", "yes"], "sex": ["f", "m", "f", "m"]})
+    >>> model = IsingGraph(max_degree=1).fit(table, sample_weight=[40, 10, 5, 45])
+    >>> round(float(model.coupling_[0, 1]), 2)
+    0.89
+    >>> model.sample(2, random_state=2)
+       ill sex
+    0   no   f
+    1  yes   m
     """
 
     def __init__(
@@ -307,13 +336,29 @@ class IsingGraph(BaseIsingGraph):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Learn graph, couplings and fields from samples, one per row; ``y`` is ignored."""
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn graph, couplings and fields from samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Columns of two values each, see the notes.
+        y : object
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts, such as how often it was seen: a weight of 2 is the same row twice, a
+            weight of 0 none. In memory, also beside data in chunks.
+
+        Returns
+        -------
+        IsingGraph
+            Itself.
+        """
         X = opened(X)
-        if not has_blocks(X):
-            self._fit_graph(self._read_data(X), self.max_degree, self.ridge)
+        if not are_chunks(X):
+            self._fit_graph(*self._read_data(X, sample_weight), self.max_degree, self.ridge)
             return self
         matrix = open_chunks(self, X, reset=True)
-        objective = self._fit_graph(matrix, self.max_degree, self.ridge)
-        self._coding = coding_of_chunks(X, objective, self._vertices())
+        objective = self._fit_graph(matrix, sample_weight, self.max_degree, self.ridge)
+        self._coding, self._dtypes = coding_of_chunks(X, objective, self._vertices()), []
         return self

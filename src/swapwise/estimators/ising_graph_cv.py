@@ -16,7 +16,7 @@ from sklearn.model_selection import check_cv
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator, as_real, unwarned, warn
 from swapwise.estimators.base import planned
 from swapwise.estimators.ising_graph import BaseIsingGraph
-from swapwise.estimators.spins import degree_limits, fitted_parameters, pseudo_log_likelihood
+from swapwise.estimators.spins import degree_limits, fitted_parameters, mean_likelihood
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.search.path import stepwise_path
 from swapwise.search.plan import Plan
@@ -121,15 +121,32 @@ class IsingGraphCV(BaseIsingGraph):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Choose degree and ridge, then learn from all samples; ``y`` is for the splitter of ``cv`` alone."""
-        spins = self._read_data(X)
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose degree and ridge, then learn from all samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Columns of two values each, as for :class:`IsingGraph`.
+        y : object
+            For the splitter of ``cv`` alone.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts. Folds are over rows, and weights go with their rows, in the fit and in
+            the score of a fold: a pattern with a count of 100 is left out as a whole. If each sample is to
+            be left out by itself, give the rows as often as they were seen.
+
+        Returns
+        -------
+        IsingGraphCV
+            Itself.
+        """
+        spins, weight = self._read_data(X, sample_weight)
         degrees, ridges = self._grid()
-        paths, interrupted = self._paths(spins, y, degrees, ridges)
+        paths, interrupted = self._paths(spins, weight, y, degrees, ridges)
         self.path_ = _frame(paths, degrees, ridges)
         chosen = choose(self.path_, self.one_standard_error)
         self.max_degree_ = int(chosen["max_degree"])
-        self._fit_graph(spins, self.max_degree_, float(chosen["ridge"]))
+        self._fit_graph(spins, weight, self.max_degree_, float(chosen["ridge"]))
         if interrupted:
             self.result_ = replace(self.result_, status=Status.INTERRUPTED)
         return self
@@ -144,11 +161,12 @@ class IsingGraphCV(BaseIsingGraph):
         )
 
     def _paths(
-        self, spins: FloatArray, y: Any, degrees: list[int], ridges: list[float]
+        self, spins: FloatArray, weight: FloatArray | None, y: Any, degrees: list[int], ridges: list[float]
     ) -> tuple[FloatArray, bool]:
         """Return sizes and scores, and whether they were cut short: (degree, 2) for each fold and ridge."""
         folds = list(check_cv(self.cv).split(spins, y))
-        objective = self._objective(spins, ridges[0])
+        _require_weight(folds, weight)
+        objective = self._objective(spins, ridges[0], weight)
         edges = None if self.edges is None else objective.edges
         constraints = [degree_limits(objective, [degree] * self.n_features_in_) for degree in degrees]
         plans = [planned(self, objective, limits, self._start(objective)) for limits in constraints]
@@ -157,7 +175,7 @@ class IsingGraphCV(BaseIsingGraph):
         options = {"n_restarts": self.n_restarts, "time_limit": self.time_limit, "seed": seed}
         fixed = {"fields": self.fields, "edges": edges, **options}
         tasks = [
-            delayed(_path)(spins, train, test, ridge, constraints, plans, **fixed)
+            delayed(_path)(spins, weight, train, test, ridge, constraints, plans, **fixed)
             for train, test in folds
             for ridge in ridges
         ]
@@ -182,8 +200,22 @@ def _listed(given: Any, default: Iterable[Any], name: str) -> list[Any]:
     return values
 
 
+def _require_weight(folds: list[tuple[IndexArray, IndexArray]], weight: FloatArray | None) -> None:
+    """Refuse folds in which nothing that counts is left to fit or to score."""
+    if weight is None:
+        return
+    for number, parts in enumerate(folds):
+        for part, use in zip(parts, ("fit", "score"), strict=True):
+            if not weight[part].any():
+                raise ValueError(
+                    f"every fold must have rows of positive weight, but fold {number} has none to {use}; "
+                    "leave out the rows of weight 0, or shuffle, as by cv=KFold(5, shuffle=True)"
+                )
+
+
 def _path(
     spins: FloatArray,
+    weight: FloatArray | None,
     train: IndexArray,
     test: IndexArray,
     ridge: float,
@@ -200,7 +232,11 @@ def _path(
     rows: list[tuple[int, float]] = []
     # A column that is constant in one fold does not matter, and the last fit warns of the rest.
     with unwarned():
-        objective = IsingPseudoLikelihood(spins[train], ridge, fields, edges)
+        in_fold = np.zeros(len(spins))
+        np.add.at(in_fold, train, 1.0)
+        if weight is not None:
+            in_fold *= weight
+        objective = IsingPseudoLikelihood(spins, ridge, fields, edges, in_fold)
         answers = stepwise_path(
             objective,
             constraints,
@@ -210,8 +246,9 @@ def _path(
             time_limit=time_limit,
         )
         for best in answers:
-            score = pseudo_log_likelihood(spins[test], *fitted_parameters(objective, best)).mean()
-            rows.append((len(best.support), float(score)))
+            of_test = None if weight is None else weight[test]
+            score = mean_likelihood(spins[test], of_test, *fitted_parameters(objective, best))
+            rows.append((len(best.support), score))
     return rows
 
 

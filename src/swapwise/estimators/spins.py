@@ -1,9 +1,8 @@
-"""Parts of the graph estimators: binary data, vertices by name, degree limits, Gibbs samples."""
+"""Parts of the graph estimators: vertices by name, degree limits, likelihoods, Gibbs samples."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from swapwise.checks import FloatArray, as_count, warn
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.graphic import is_graph, read_edges
+from swapwise.estimators.two_values import first_few
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.search.result import SearchResult
 
@@ -22,92 +22,11 @@ FROZEN = 40.0
 SWEEPS_AT_ONCE = 1000
 
 
-@dataclass(frozen=True)
-class Coding:
-    """The two values that stand for the spins -1 and +1.
-
-    >>> coding = Coding(0, 1, np.dtype(int))
-    >>> coding.to_spins(np.array([[0.0, 1.0]]))
-    array([[-1.,  1.]])
-    >>> coding.from_spins(np.array([[-1.0, 1.0]]))
-    array([[0, 1]])
-    """
-
-    low: int
-    high: int
-    dtype: np.dtype[Any]
-
-    def to_spins(self, values: NDArray[Any]) -> FloatArray:
-        """Return -1 and +1 for the two values, or say which other one there is."""
-        other = values[(values != self.low) & (values != self.high)]
-        if other.size:
-            raise ValueError(
-                f"X must hold {self.low} and {self.high}, as the data of fit did; got {other.flat[0]:g}"
-            )
-        return np.where(values == self.high, 1.0, -1.0)
-
-    def from_spins(self, spins: FloatArray) -> NDArray[Any]:
-        """Return the two values for -1 and +1."""
-        return np.where(spins > 0, self.high, self.low).astype(self.dtype)
-
-
-def coding_of(values: NDArray[Any], names: Sequence[Hashable] | None = None) -> Coding | None:
-    """Return how a whole matrix is coded; None for real numbers, which are taken as they are.
-
-    Columns of two values among others are refused, by their names (or positions): which spin would 0 be?
-
-    >>> coding_of(np.array([[-1.0, 1.0]])).low
-    -1
-    """
-    if values.dtype == bool:
-        return Coding(0, 1, values.dtype)
-    seen = np.unique(values)
-    for low in (0, -1):
-        if np.isin(seen, (low, 1)).all():
-            return Coding(low, 1, np.dtype(int))
-    if len(seen) == 2:
-        raise ValueError(
-            "X must hold 0 and 1, booleans, or -1 and +1 (the same for all columns), "
-            f"got {seen[0]:g} and {seen[1]:g}; convert with np.where(X == {seen[1]:g}, 1, 0)"
-        )
-    _refuse_mixed_codings(values, range(values.shape[1]) if names is None else names)
-    warn(
-        "X was expected to hold 0 and 1, booleans, or -1 and +1: its numbers are taken as they are, "
-        f"which are {_listed(seen)}"
-    )
-    return None
-
-
-def _refuse_mixed_codings(values: NDArray[Any], names: Sequence[Hashable]) -> None:
-    seen = [np.unique(column) for column in values.T]
-    is_binary = [len(one) == 2 and one[0] >= 0 for one in seen]
-    if not any(is_binary):
-        return
-    pair = seen[is_binary.index(True)]
-    alike = [np.array_equal(one, pair) for one in seen]
-    other = alike.index(False)  # there is one: a matrix of two values has been read or refused before
-    of_pair = _first_of([repr(name) for name, same in zip(names, alike, strict=True) if same])
-    raise ValueError(
-        "X must hold 0 and 1, booleans, or -1 and +1, the same for all columns, but it mixes codings: "
-        f"{_listed(pair)} in {of_pair}; {_listed(seen[other])} in {names[other]!r}. Recode one of them"
-        f"{', as in np.where(X > 0, 1, -1)' if np.isin(values, (-1, 0, 1)).all() else ''}"
-    )
-
-
-def _listed(values: NDArray[Any]) -> str:
-    words = [f"{value:g}" for value in values]
-    return " and ".join(words) if len(words) == 2 else _first_of(words)
-
-
 def warn_of_constants(spins: FloatArray, vertices: Vertices) -> None:
     """Warn of constant columns: the data do not tell what they depend on."""
     constant = [repr(vertices.nodes[v]) for v in np.flatnonzero((spins == spins[0]).all(axis=0))]
     if constant:
-        warn(f"X has columns that never vary, of which nothing can be learnt: {_first_of(constant)}")
-
-
-def _first_of(words: list[str]) -> str:
-    return ", ".join(words[:4]) + (", …" if len(words) > 4 else "")
+        warn(f"X has columns that never vary, of which nothing can be learnt: {first_few(constant)}")
 
 
 class Vertices:
@@ -206,6 +125,18 @@ def pseudo_log_likelihood(spins: FloatArray, coupling: FloatArray, field: FloatA
     """
     local = spins @ coupling + field
     return -np.logaddexp(0.0, -2.0 * spins * local).sum(axis=1)
+
+
+def mean_likelihood(
+    spins: FloatArray, weight: FloatArray | None, coupling: FloatArray, field: FloatArray
+) -> float:
+    """Return the weighted mean of :func:`pseudo_log_likelihood` over the samples.
+
+    >>> spins, coupling = np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([[0.0, 9.0], [9.0, 0.0]])
+    >>> round(mean_likelihood(spins, np.array([3.0, 1.0]), coupling, np.zeros(2)), 6)
+    -9.0
+    """
+    return float(np.average(pseudo_log_likelihood(spins, coupling, field), weights=weight))
 
 
 def gibbs_samples(

@@ -1,9 +1,10 @@
 """Newton refits of the mean pseudo-log-likelihood of an Ising model, and the gains of exchanging edges.
 
 ``u(w) = mean over samples of Σ_v log σ(2 x_v h_v) − ridge ‖w‖²/2`` with ``h_v = θ_v + Σ_u w_uv x_u``.
-Everything splits into one logistic regression a vertex, tied together by couplings that stand in two of
-them. ``spins`` is (vertices, samples): a vertex's samples lie side by side. Edge e joins ``tail[e]``
-and ``head[e]``. The parameters are one number an edge and, with fields, one a vertex behind them.
+Everything splits into one logistic regression per vertex, tied together by couplings that stand in two of
+them. ``spins`` is (vertices, samples): a vertex's samples lie side by side. ``weight`` has one number per
+sample, with mean 1, or none at all if every sample counts the same, which is faster. Edge e joins ``tail[e]``
+and ``head[e]``. The parameters are one number per edge and, with fields, one per vertex behind them.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ ROWS_PER_CHUNK = 16
 
 TRACE_OF_CURVATURE = 1e-11
 
-# What a step of the longest length may still promise, to first order, at a maximum.
+# What a step of the longest length may still gain, to first order, at a maximum.
 STEEPEST_AT_REST = 1e-3
 
-# How a climb goes on after a step.
+# How a refit goes on after a step.
 UNDER_WAY, AT_MAXIMUM, STRANDED = 0, 1, 2
 
 TERMS_PER_LOG = 256  # factors 1 + e ≤ 2 that may be multiplied before the logarithm is taken
@@ -78,7 +79,16 @@ def _exp_of_negative(values, bits):
 
 
 @njit(cache=True, fastmath=SUMS, error_model="numpy")
-def _logistic_terms(own, slope, curve, bits):
+def _weighted_log_likelihood(weight, margin, small):
+    """Weighted sum of log σ(margin), with ``small = exp(−|margin|)``; each needs its own logarithm."""
+    total = 0.0
+    for s in range(len(weight)):
+        total += weight[s] * (min(margin[s], 0.0) - np.log1p(small[s]))
+    return total
+
+
+@njit(cache=True, fastmath=SUMS, error_model="numpy")
+def _logistic_terms(own, weight, slope, curve, bits):
     """Log-likelihood of one vertex, with its first and second derivatives by the local field.
 
     ``slope`` comes in holding the local field of every sample and goes out holding the derivatives.
@@ -91,26 +101,32 @@ def _logistic_terms(own, slope, curve, bits):
         curve[s] = -abs(margin)
         slope[s] = margin
     _exp_of_negative(curve, bits)
-    for begin in range(0, samples, TERMS_PER_LOG):
-        product = 1.0
-        for s in range(begin, min(begin + TERMS_PER_LOG, samples)):
-            product *= 1.0 + curve[s]
-        total -= np.log(product)
+    if len(weight):
+        total = _weighted_log_likelihood(weight, slope, curve)
+    else:
+        for begin in range(0, samples, TERMS_PER_LOG):
+            product = 1.0
+            for s in range(begin, min(begin + TERMS_PER_LOG, samples)):
+                product *= 1.0 + curve[s]
+            total -= np.log(product)
     for s in range(samples):
         right = 1.0 / (1.0 + curve[s])
         wrong = (curve[s] if slope[s] >= 0.0 else 1.0) * right
         slope[s] = 2.0 * own[s] * wrong / samples
         curve[s] = 4.0 * own[s] * own[s] * curve[s] * right * right / samples
+    for s in range(len(weight)):
+        slope[s] *= weight[s]
+        curve[s] *= weight[s]
     return total / samples
 
 
 @njit(cache=True, fastmath=SUMS, error_model="numpy")
-def _evaluate(spins, graph, parameters, n_edges, ridge, gradient, hessian):
+def _evaluate(spins, weight, graph, parameters, n_edges, ridge, gradient, hessian):
     """Value, gradient and (negative) Hessian, the latter two written into the arrays given."""
     begin, edges, others = graph
     n_vertices, samples = spins.shape
     fields = len(parameters) > n_edges
-    slope, curve, weighted = np.empty(samples), np.empty(samples), np.empty(samples)
+    slope, curve, curved = np.empty(samples), np.empty(samples), np.empty(samples)
     bits = np.empty(samples, np.int64)
     gradient[:] = 0.0
     hessian[:, :] = 0.0
@@ -121,22 +137,22 @@ def _evaluate(spins, graph, parameters, n_edges, ridge, gradient, hessian):
             coupling, other = parameters[edges[a]], spins[others[a]]
             for s in range(samples):
                 slope[s] += coupling * other[s]
-        value += _logistic_terms(spins[v], slope, curve, bits)
+        value += _logistic_terms(spins[v], weight, slope, curve, bits)
         for a in range(begin[v], begin[v + 1]):
             first, other = edges[a], spins[others[a]]
-            pull = 0.0
+            total = 0.0
             for s in range(samples):
-                pull += slope[s] * other[s]
-                weighted[s] = curve[s] * other[s]
-            gradient[first] += pull
+                total += slope[s] * other[s]
+                curved[s] = curve[s] * other[s]
+            gradient[first] += total
             for b in range(begin[v], a + 1):
                 second, another = edges[b], spins[others[b]]
                 product = 0.0
                 for s in range(samples):
-                    product += weighted[s] * another[s]
+                    product += curved[s] * another[s]
                 hessian[max(first, second), min(first, second)] += product
             if fields:
-                hessian[n_edges + v, first] += weighted.sum()
+                hessian[n_edges + v, first] += curved.sum()
         if fields:
             gradient[n_edges + v] = slope.sum()
             hessian[n_edges + v, n_edges + v] = curve.sum()
@@ -208,33 +224,34 @@ def turn(parameters, step, reached, value, gradient, hessian, longest_step, tole
 
 
 @njit(cache=True)
-def _climb(spins, graph, n_edges, parameters, ridge, longest_step, tolerance, max_steps):
+def _maximise(spins, weight, graph, n_edges, parameters, ridge, longest_step, tolerance, max_steps):
     """Newton's method with backtracking, in place; value at the parameters, and whether it converged."""
     size = len(parameters)
     gradient, hessian, step = np.empty(size), np.empty((size, size)), np.zeros(size)
-    reached, outlook = -np.inf, UNDER_WAY
+    reached, status = -np.inf, UNDER_WAY
     for _ in range(max_steps):
-        value = _evaluate(spins, graph, parameters, n_edges, ridge, gradient, hessian)
-        reached, outlook = turn(parameters, step, reached, value, gradient, hessian, longest_step, tolerance)
-        if outlook != UNDER_WAY:
+        value = _evaluate(spins, weight, graph, parameters, n_edges, ridge, gradient, hessian)
+        reached, status = turn(parameters, step, reached, value, gradient, hessian, longest_step, tolerance)
+        if status != UNDER_WAY:
             break
-    if outlook == UNDER_WAY:
+    if status == UNDER_WAY:
         parameters -= step  # which was not looked at
-    return reached, outlook == AT_MAXIMUM
+    return reached, status == AT_MAXIMUM
 
 
 @njit(cache=True)
-def refit(spins, tail, head, parameters, ridge, longest_step, tolerance, max_steps):
+def refit(spins, weight, tail, head, parameters, ridge, longest_step, tolerance, max_steps):
     """Maximise from ``parameters``, which are overwritten; return the value and whether it is the maximum.
 
     A start that leads nowhere, for instance from couplings so strong that nothing has curvature, is
     given up for one from zero, unless that leads to less.
     """
     graph = incidence(tail, head, spins.shape[0])
-    value, converged = _climb(spins, graph, len(tail), parameters, ridge, longest_step, tolerance, max_steps)
+    limits = longest_step, tolerance, max_steps
+    value, converged = _maximise(spins, weight, graph, len(tail), parameters, ridge, *limits)
     if not converged:
         again = np.zeros_like(parameters)
-        reached, converged = _climb(spins, graph, len(tail), again, ridge, longest_step, tolerance, max_steps)
+        reached, converged = _maximise(spins, weight, graph, len(tail), again, ridge, *limits)
         if converged or reached > value:
             value, parameters[:] = reached, again
     return value, converged
@@ -249,7 +266,7 @@ def step_lengths(edges, size, longest_couplings, longest_fields):
 @njit(cache=True)
 def _value_after(problem, chosen, parameters, added, dropped, tolerance, max_steps):
     """Value after one move, and whether it is the maximum: refit from where the kept parameters are."""
-    spins, tail, head, ridge, longest_couplings, longest_fields = problem
+    spins, weight, tail, head, ridge, longest_couplings, longest_fields = problem
     n_fields = len(parameters) - len(chosen)
     kept = 0
     moved = np.empty(len(chosen) + len(added), np.intp)
@@ -269,14 +286,15 @@ def _value_after(problem, chosen, parameters, added, dropped, tolerance, max_ste
     size = kept + n_fields
     elements = moved[:kept]
     lengths = step_lengths(elements, size, longest_couplings, longest_fields)
-    return refit(spins, tail[elements], head[elements], start[:size], ridge, lengths, tolerance, max_steps)
+    ends = tail[elements], head[elements]
+    return refit(spins, weight, *ends, start[:size], ridge, lengths, tolerance, max_steps)
 
 
 @njit(cache=True)
 def values_after(problem, chosen, parameters, added, dropped, tolerance, max_steps):
-    """Values after each of many moves, and which are maxima: one warm-started refit a row.
+    """Values after each of many moves, and which are maxima: one warm-started refit per row.
 
-    ``problem`` is (spins, tail, head, ridge, longest step of each coupling, longest step of each field).
+    ``problem`` is (spins, weight, tail, head, ridge, longest step of each coupling, of each field).
     """
     values, converged = np.empty(len(added)), np.empty(len(added), np.bool_)
     for row in range(len(added)):

@@ -57,20 +57,20 @@ def refit(tables, graph, n_edges, parameters, ridge, longest_step, tolerance, ma
     """Maximise from ``parameters``, which are overwritten, or else from zero; value, whether it converged."""
     size = len(parameters)
     gradient, hessian = np.empty(size), np.empty((size, size))
-    best, outlook, trial = -np.inf, UNDER_WAY, parameters.copy()
+    best, status, trial = -np.inf, UNDER_WAY, parameters.copy()
     for attempt in range(2):
         step, reached = np.zeros(size), -np.inf
         if attempt:
             trial[:] = 0.0
         for _ in range(max_steps):
             value = evaluate(tables, graph, trial, n_edges, ridge, gradient, hessian)
-            reached, outlook = turn(trial, step, reached, value, gradient, hessian, longest_step, tolerance)
-            if outlook != UNDER_WAY:
+            reached, status = turn(trial, step, reached, value, gradient, hessian, longest_step, tolerance)
+            if status != UNDER_WAY:
                 break
-        if outlook == UNDER_WAY:
+        if status == UNDER_WAY:
             trial -= step  # which was not looked at
-        if outlook == AT_MAXIMUM or reached > best:
+        if status == AT_MAXIMUM or reached > best:
             best, parameters[:] = reached, trial
-        if outlook == AT_MAXIMUM:
+        if status == AT_MAXIMUM:
             break
-    return best, outlook == AT_MAXIMUM
+    return best, status == AT_MAXIMUM

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from swapwise.certify.certificate import Certificate
 from swapwise.estimators.ising_graph import BaseIsingGraph
@@ -50,6 +51,7 @@ def graph_report(
     model: Any,
     X: pd.DataFrame,
     *,
+    sample_weight: ArrayLike | None = None,
     certificate: Certificate | None = None,
     asked: Mapping[str, str] | None = None,
     seconds: float | None = None,
@@ -62,6 +64,8 @@ def graph_report(
         ``IsingGraphCV`` shows the fit against the degree too.
     X : pandas.DataFrame
         The data of fit.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weights of fit; whole numbers are taken as how often each row was seen.
     certificate : Certificate, optional
         By default that of the search, if it proved one.
     asked : mapping from str to str, optional
@@ -91,7 +95,7 @@ def graph_report(
     called: dict[Hashable, str] = dict(enumerate(names))
     edges = [" – ".join(called[end] for end in edge) for edge in model.constraint_.edges]
     parts = [
-        asked_part(asked, _facts(model, X), seconds),
+        asked_part(asked, _facts(model, X, sample_weight), seconds),
         _drawn(graph, names, model.field_, count),
         _couplings(graph, names),
         _degrees(graph, names, model),
@@ -101,14 +105,30 @@ def graph_report(
     ]
     return page_of(
         TITLE,
-        f"{count}, learnt from {len(X)} samples by swapwise.",
+        f"{count}, learnt from {_samples(X, sample_weight)} by swapwise.",
         parts,
         notice_of(model.result_, certificate),
     )
 
 
-def _facts(model: Any, X: pd.DataFrame) -> dict[str, str]:
-    facts = {"model": type(model).__name__, "fitted to": f"{len(X)} samples of {X.shape[1]} variables"}
+def _samples(X: pd.DataFrame, sample_weight: ArrayLike | None) -> str:
+    """Return words for how many samples there are: the sum of counts, if weights are whole numbers.
+
+    >>> X = pd.DataFrame({"tea": [0, 1]})
+    >>> _samples(X, None), _samples(X, [2, 5]), _samples(X, [0.5, 2])
+    ('2 samples', '7 samples (2 rows with counts)', '2 weighted samples')
+    """
+    if sample_weight is None:
+        return f"{len(X)} samples"
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if (weight % 1 == 0).all():
+        return f"{int(weight.sum())} samples ({len(X)} rows with counts)"
+    return f"{len(X)} weighted samples"
+
+
+def _facts(model: Any, X: pd.DataFrame, sample_weight: ArrayLike | None) -> dict[str, str]:
+    data = f"{_samples(X, sample_weight)} of {X.shape[1]} variables"
+    facts = {"model": type(model).__name__, "fitted to": data}
     if hasattr(model, "path_"):
         degrees, ridges = (sorted(set(model.path_[name])) for name in ("max_degree", "ridge"))
         tried = f"of {degrees[0]} to {degrees[-1]}"
@@ -116,7 +136,8 @@ def _facts(model: Any, X: pd.DataFrame) -> dict[str, str]:
         facts["ridge chosen"] = f"{model.ridge_:g}, of {', '.join(f'{ridge:g}' for ridge in ridges)}"
     else:
         facts["ridge used"] = f"{model.ridge_:g}"
-    return facts | {"mean pseudo-log-likelihood": f"{model.score(X):.5g} on the data of fit"}
+    score = model.score(X, sample_weight=sample_weight)
+    return facts | {"mean pseudo-log-likelihood": f"{score:.5g} on the data of fit"}
 
 
 def _numbered(model: Any) -> Any:

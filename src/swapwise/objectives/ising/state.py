@@ -13,7 +13,7 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude
-from swapwise.objectives.ising import IsingPseudoLikelihood
+from swapwise.objectives.ising.objective import IsingPseudoLikelihood
 
 # A part of several drops is refitted, to bound the moves that drop more, if at least this many share it.
 SHARED_BY = 3
@@ -77,7 +77,7 @@ class IsingState(SparseState):
         return self._gradient
 
     def gains(self, moves: MoveBatch) -> FloatArray:
-        """Return exact gains: one warm-started refit a move, unless it was scored from this set before."""
+        """Return exact gains: one warm-started refit per move, unless it was scored from this set before."""
         listed = moves.to_list()
         keys = _keys(listed)
         if len(self._scored) > MOST_REMEMBERED:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.objectives.base import Summand
+from swapwise.objectives.ising.samples import Samples
 
 SUMMAND_NEWTON_STEPS = 50
 
@@ -16,12 +19,36 @@ LONGEST_STEP = 4.0
 NUMBERS_AT_ONCE = 2_000_000
 
 
+def vertex_summands(samples: Samples, coef: FloatArray) -> Iterator[VertexSummand]:
+    """Yield one part for every vertex, priced so that both ends of an edge would keep ``coef``."""
+    model = samples.model
+    tail, head = model.tail, model.head
+    gradients = samples.vertex_gradients(coef, None)
+    # What the head would gain more from the coupling than the tail; without ridge, prices know no bounds.
+    price = (gradients[head, tail] - gradients[tail, head]) / 2 * (model.ridge > 0)
+    alone = samples.log_likelihoods(samples.local_fields(np.zeros(model.n)))
+    for vertex, spin in enumerate(samples.spins):
+        elements = np.flatnonzero((tail == vertex) | (head == vertex))
+        is_tail = tail[elements] == vertex
+        others = np.where(is_tail, head[elements], tail[elements])
+        prices = np.where(is_tail, price[elements], -price[elements])
+        yield VertexSummand(
+            elements,
+            samples.spins[others] * spin,
+            spin if model.fields else None,
+            samples.weight,
+            model.ridge,
+            prices,
+            float(alone[vertex]),
+        )
+
+
 class VertexSummand(Summand):
     """How well one vertex is predicted from its neighbours, with prices on the couplings.
 
     ``mean log σ(2 h) − ridge ‖β‖²/4 + ⟨prices, β⟩`` with margins ``h = Σ_u β_u x_v x_u``, plus ``bias · x_v``
     if there are fields: half of the ridge is for the other end of an edge, and the prices cancel when both
-    ends have the same couplings. Values are relative to ``at_zero``.
+    ends have the same couplings. Values are relative to ``at_zero``. The weights of the samples have mean 1.
     """
 
     def __init__(
@@ -29,14 +56,16 @@ class VertexSummand(Summand):
         elements: IndexArray,
         signals: FloatArray,
         field: FloatArray | None,
+        weight: FloatArray | float,
         ridge: float,
         prices: FloatArray,
         at_zero: float,
     ) -> None:
         self.elements = elements
         self.cost = signals.shape[1]
-        self._signals = signals  # x_v x_u, one row a neighbour u
+        self._signals = signals  # x_v x_u, one row per neighbour u
         self._field = field  # x_v, or None
+        self._weight = weight
         self._ridge = ridge
         self._prices = prices
         self._at_zero = at_zero
@@ -54,8 +83,8 @@ class VertexSummand(Summand):
         wrong = np.full((len(subsets), self.cost), 0.5)
         for _ in range(SUMMAND_NEWTON_STEPS if prices.shape[1] else 0):
             wrong = 0.5 * (1.0 - np.tanh((beta[:, None, :] @ signals)[:, 0]))
-            slope = 2.0 / self.cost * (signals @ wrong[..., None])[..., 0] - ridge / 2 * beta + prices
-            weighted = signals * (4.0 / self.cost * wrong * (1.0 - wrong))[:, None, :]
+            slope = self._slope(signals, wrong) - ridge / 2 * beta + prices
+            weighted = signals * (4.0 / self.cost * self._weight * wrong * (1.0 - wrong))[:, None, :]
             curve = weighted @ np.swapaxes(signals, 1, 2)
             diagonal = np.einsum("bii->bi", curve)
             diagonal += ridge / 2 + 1e-12 * diagonal.max(axis=1, keepdims=True) + 1e-300
@@ -65,6 +94,11 @@ class VertexSummand(Summand):
                 break
             beta += step * np.minimum(1.0, LONGEST_STEP / np.maximum(longest, 1e-300))[:, None]
         return self._dual(signals, prices, ridge, wrong) - self._at_zero
+
+    def _slope(self, signals: FloatArray, wrong: FloatArray) -> FloatArray:
+        """Return the derivative of the mean log-likelihood by each coefficient of each set."""
+        slope: FloatArray = 2.0 / self.cost * (signals @ (self._weight * wrong)[..., None])[..., 0]
+        return slope
 
     def _design(self, subsets: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return signals, prices and ridge of the coefficients of each set; a field has only signals."""
@@ -88,23 +122,27 @@ class VertexSummand(Summand):
         """
         free = ridge == 0
         if free.any() and prices.shape[1]:
-            wrong = _balanced(signals[:, free], wrong)
+            wrong = _balanced(signals[:, free], self._weight, wrong)
         inside = ((wrong >= 0) & (wrong <= 1)).all(axis=1)
         wrong = np.clip(wrong, 1e-300, 1.0)
         right = np.maximum(1.0 - wrong, 1e-300)
-        bound: FloatArray = (wrong * np.log(wrong) + right * np.log(right)).mean(axis=1)
-        slope = 2.0 / self.cost * (signals @ wrong[..., None])[..., 0] + prices
+        bound: FloatArray = (self._weight * (wrong * np.log(wrong) + right * np.log(right))).mean(axis=1)
+        slope = self._slope(signals, wrong) + prices
         bound += (slope[:, ~free] ** 2 / ridge[~free]).sum(axis=1)
         perfect = (prices[:, ~free] ** 2 / ridge[~free]).sum(axis=1)
         return np.where(inside, bound, perfect)
 
 
-def _balanced(signals: FloatArray, wrong: FloatArray) -> FloatArray:
-    """Return the nearest probabilities at which the signals sum to nothing, or NaN where there are none."""
-    left = signals @ wrong[..., None]
-    gram = signals @ np.swapaxes(signals, 1, 2)
+def _balanced(signals: FloatArray, weight: FloatArray | float, wrong: FloatArray) -> FloatArray:
+    """Return the nearest probabilities at which the signals sum to nothing, or NaN where there are none.
+
+    Near is meant by weighted squares, and so a sample of weight 2 is moved as the same sample twice.
+    """
+    weighted = signals * weight
+    left = weighted @ wrong[..., None]
+    gram = weighted @ np.swapaxes(signals, 1, 2)
     moved = np.linalg.pinv(gram, rcond=1e-12, hermitian=True) @ left
     balanced: FloatArray = wrong - (np.swapaxes(signals, 1, 2) @ moved)[..., 0]
-    still = np.abs((signals @ balanced[..., None])[..., 0]).max(axis=1)
-    balanced[still > 1e-12 * np.abs(signals).sum(axis=(1, 2))] = np.nan
+    still = np.abs((weighted @ balanced[..., None])[..., 0]).max(axis=1)
+    balanced[still > 1e-12 * np.abs(weighted).sum(axis=(1, 2))] = np.nan
     return balanced

@@ -158,14 +158,18 @@ def test_gradient_equals_finite_differences(problem, data):
 @given(problems(), st.data())
 def test_hessian_equals_finite_differences(problem, data):
     spins, ridge, fields = problem
-    objective = IsingPseudoLikelihood(spins, ridge, fields)
+    weights = np.random.default_rng(0).random(len(spins)) if data.draw(st.booleans()) else None
+    objective = IsingPseudoLikelihood(spins, ridge, fields, sample_weight=weights)
+    weight = np.empty(0) if weights is None else weights / weights.mean()
     size = objective.n + (objective.n_vertices if fields else 0)
     point = np.array(data.draw(st.lists(st.floats(-1, 1), min_size=size, max_size=size)))
     graph = ising.incidence(objective.tail, objective.head, objective.n_vertices)
     gradient, hessian = np.empty(size), np.empty((size, size))
 
     def evaluate(parameters):
-        value = ising._evaluate(objective.spins, graph, parameters, objective.n, ridge, gradient, hessian)
+        value = ising._evaluate(
+            objective.spins, weight, graph, parameters, objective.n, ridge, gradient, hessian
+        )
         return value, gradient.copy(), np.tril(hessian) + np.tril(hessian, -1).T
 
     _, slope, curvature = evaluate(point)

@@ -4,14 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
 from swapwise.moves import MoveList
-from swapwise.objectives import counted_ising, ising_parts
-from swapwise.objectives.counted_ising import CountedIsing
-from swapwise.objectives.ising import IsingPseudoLikelihood
+from swapwise.objectives.ising import counts, open
 
 
 def dependent_spins(seed, samples=120, vertices=6):
@@ -22,19 +20,26 @@ def dependent_spins(seed, samples=120, vertices=6):
     return spins
 
 
-def both(spins, *arguments):
-    counted = CountedIsing(spins, *arguments)
-    plain = object.__new__(IsingPseudoLikelihood)
-    plain.__init__(spins, *arguments)
-    assert type(plain) is IsingPseudoLikelihood
-    return counted, plain
+@pytest.fixture
+def counting(monkeypatch):
+    """Return a function that makes an objective of counts, and another of samples, of the same data."""
+
+    def both(*arguments):
+        made = []
+        for fewest, kind in ((0, "CountedSamples"), (10**9, "Samples")):
+            monkeypatch.setattr(open, "FEWEST_COUNTED", fewest)
+            made.append(sw.IsingPseudoLikelihood(*arguments))
+            assert type(made[-1].data).__name__ == kind
+        return made
+
+    return both
 
 
-@given(st.integers(0, 10_000), st.booleans(), st.sampled_from([0.01, 0.5]))
-@settings(max_examples=40, deadline=None)
-def test_values_coefficients_gradients_and_gains(seed, fields, ridge):
+@given(seed=st.integers(0, 10_000), fields=st.booleans(), ridge=st.sampled_from([0.01, 0.5]))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_values_coefficients_gradients_and_gains(counting, seed, fields, ridge):
     rng = np.random.default_rng(seed)
-    counted, plain = both(dependent_spins(seed), ridge, fields)
+    counted, plain = counting(dependent_spins(seed), ridge, fields)
     support = np.sort(rng.permutation(counted.n)[: rng.integers(0, 8)])
     assert counted(support) == pytest.approx(plain(support), abs=1e-10)
     np.testing.assert_allclose(counted.coef(support), plain.coef(support), atol=1e-8)
@@ -52,9 +57,9 @@ def test_values_coefficients_gradients_and_gains(seed, fields, ridge):
 
 @pytest.mark.parametrize("most", [0, 1, 6])
 @pytest.mark.parametrize("method", ["oblivious", "semi-oblivious", "non-oblivious"])
-def test_same_graph_whether_degrees_are_counted_or_not(method, most, monkeypatch):
-    monkeypatch.setattr(counted_ising, "MOST_NEIGHBOURS", most)
-    counted, plain = both(dependent_spins(3), 0.01, True)
+def test_same_graph_whether_degrees_are_counted_or_not(method, most, counting, monkeypatch):
+    monkeypatch.setattr(counts, "MOST_COUNTED", most)
+    counted, plain = counting(dependent_spins(3), 0.01, True)
     constraint = sw.BMatching(plain.edges, 2)
     here, there = (sw.maximize(one, constraint, method) for one in (counted, plain))
     np.testing.assert_array_equal(here.support, there.support)
@@ -66,7 +71,7 @@ def test_estimators_and_certificates(monkeypatch):
     spins = dependent_spins(4, samples=2500)
     fitted = sw.IsingGraph(2).fit(spins)
     proven = fitted.certify(spins, time_limit=None)
-    monkeypatch.setattr(ising_parts, "FEWEST_COUNTED", 10**9)
+    monkeypatch.setattr(open, "FEWEST_COUNTED", 10**9)
     plain = sw.IsingGraph(2).fit(spins)
     np.testing.assert_array_equal(fitted.support_, plain.support_)
     np.testing.assert_allclose(fitted.coupling_, plain.coupling_, atol=1e-8)
@@ -76,17 +81,19 @@ def test_estimators_and_certificates(monkeypatch):
 @pytest.mark.parametrize(
     ("spins", "kind"),
     [
-        (np.ones((1999, 2)), "IsingPseudoLikelihood"),
-        (np.ones((2000, 2)), "CountedIsing"),
-        (np.ones((2000, 2), dtype=int), "CountedIsing"),
-        (np.full((2000, 2), 0.5), "IsingPseudoLikelihood"),
+        (np.ones((1999, 2)), "Samples"),
+        (np.ones((2000, 2)), "CountedSamples"),
+        (np.ones((2000, 2), dtype=int), "CountedSamples"),
+        (np.full((2000, 2), 0.5), "Samples"),
     ],
 )
 def test_what_is_counted(spins, kind):
     spins[::2] *= -1
-    assert type(sw.IsingPseudoLikelihood(spins)).__name__ == kind
+    f = sw.IsingPseudoLikelihood(spins)
+    assert type(f) is sw.IsingPseudoLikelihood
+    assert type(f.data).__name__ == kind
 
 
-def test_a_pickled_objective_goes_on():
-    f = CountedIsing(dependent_spins(5), 0.01, True)
+def test_a_pickled_objective_goes_on(counting):
+    f, _ = counting(dependent_spins(5), 0.01, True)
     assert pickle.loads(pickle.dumps(f))([0, 3]) == f([0, 3])

@@ -16,7 +16,7 @@ from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.mapped import ArrayChunks
 from swapwise.data.reductions import Reduction
 from swapwise.moves import MoveList
-from swapwise.objectives import ising_works, streamed_ising
+from swapwise.objectives.ising import counts, reductions
 
 
 def dependent_spins(n_samples=120, n_vertices=6, seed=0):
@@ -29,7 +29,7 @@ def dependent_spins(n_samples=120, n_vertices=6, seed=0):
     return spins
 
 
-def in_blocks(spins, rows_at_once=50):
+def in_chunks(spins, rows_at_once=50):
     return ChunkedMatrix(ArrayChunks(spins, rows_at_once))
 
 
@@ -64,23 +64,23 @@ def problems(draw):
 def test_every_number_is_that_of_data_in_memory(problem, as_zeros, data):
     spins, options, rows_at_once = problem
     plain = IsingPseudoLikelihood(spins, **options)
-    streamed = IsingPseudoLikelihood(
-        in_blocks((spins + 1) / 2 if as_zeros else spins, rows_at_once), **options
+    chunked = IsingPseudoLikelihood(
+        in_chunks((spins + 1) / 2 if as_zeros else spins, rows_at_once), **options
     )
-    assert streamed.edges == plain.edges
+    assert chunked.edges == plain.edges
     masks = st.lists(st.booleans(), min_size=plain.n, max_size=plain.n)
     support = np.flatnonzero(data.draw(masks))
-    assert streamed(support) == pytest.approx(plain(support), abs=1e-10)
-    np.testing.assert_allclose(streamed.coef(support), plain.coef(support), atol=1e-8)
+    assert chunked(support) == pytest.approx(plain(support), abs=1e-10)
+    np.testing.assert_allclose(chunked.coef(support), plain.coef(support), atol=1e-8)
     varies = spins.std(axis=0) > 0  # the field of a vertex that never varies has no maximum
-    np.testing.assert_allclose(streamed.biases(support)[varies], plain.biases(support)[varies], atol=1e-8)
+    np.testing.assert_allclose(chunked.biases(support)[varies], plain.biases(support)[varies], atol=1e-8)
     coef = np.where(data.draw(masks), np.linspace(-0.5, 0.7, plain.n), 0.0)
-    assert streamed.value_at(coef) == pytest.approx(plain.value_at(coef), abs=1e-10)
-    np.testing.assert_allclose(streamed.gradient_at(coef), plain.gradient_at(coef), atol=1e-8)
+    assert chunked.value_at(coef) == pytest.approx(plain.value_at(coef), abs=1e-10)
+    np.testing.assert_allclose(chunked.gradient_at(coef), plain.gradient_at(coef), atol=1e-8)
     columns = np.arange(min(3, plain.n))
-    np.testing.assert_allclose(streamed.curvature(columns), plain.curvature(columns), atol=1e-10)
-    np.testing.assert_allclose(streamed.hessian_at(coef, columns), plain.hessian_at(coef, columns), atol=1e-6)
-    assert streamed.smoothness(3) == pytest.approx(plain.smoothness(3))
+    np.testing.assert_allclose(chunked.curvature(columns), plain.curvature(columns), atol=1e-10)
+    np.testing.assert_allclose(chunked.hessian_at(coef, columns), plain.hessian_at(coef, columns), atol=1e-6)
+    assert chunked.smoothness(3) == pytest.approx(plain.smoothness(3))
 
 
 @settings(max_examples=30, deadline=None)
@@ -88,12 +88,12 @@ def test_every_number_is_that_of_data_in_memory(problem, as_zeros, data):
 def test_states_score_moves_and_slope_as_in_memory(problem, data):
     spins, options, rows_at_once = problem
     plain = IsingPseudoLikelihood(spins, **options)
-    streamed = IsingPseudoLikelihood(in_blocks(spins, rows_at_once), **options)
+    chunked = IsingPseudoLikelihood(in_chunks(spins, rows_at_once), **options)
     support = np.flatnonzero(data.draw(st.lists(st.booleans(), min_size=plain.n, max_size=plain.n)))
     outside = np.setdiff1d(np.arange(plain.n), support)
     dropped = support[:1] if len(support) else np.array([-1])
     moves = MoveList(outside[:, None], np.full((len(outside), 1), dropped[0]))
-    states = [objective.start(support) for objective in (plain, streamed)]
+    states = [objective.start(support) for objective in (plain, chunked)]
     np.testing.assert_allclose(states[1].gradient, states[0].gradient, atol=1e-8)
     np.testing.assert_allclose(states[1].gains(moves), states[0].gains(moves), atol=1e-9)
     np.testing.assert_allclose(states[1].move_smoothness(moves), states[0].move_smoothness(moves))
@@ -114,22 +114,22 @@ KINDS = {
 def test_searches_find_what_they_find_in_memory(kind, stored):
     spins = dependent_spins()
     plain = IsingPseudoLikelihood(spins, 0.01, True)
-    streamed = IsingPseudoLikelihood(KINDS[kind](spins, stored), 0.01, True)
-    assert isinstance(streamed, IsingPseudoLikelihood)
+    chunked = IsingPseudoLikelihood(KINDS[kind](spins, stored), 0.01, True)
+    assert type(chunked) is IsingPseudoLikelihood
     limits = BMatching(plain.edges, 2)
     for start in ("empty", "modular"):
-        here, there = (maximize(f, limits, "non-oblivious", start=start) for f in (plain, streamed))
+        here, there = (maximize(f, limits, "non-oblivious", start=start) for f in (plain, chunked))
         np.testing.assert_array_equal(there.support, here.support)
         np.testing.assert_allclose(there.coef, here.coef, atol=1e-8)
-        np.testing.assert_allclose(streamed.biases(there.support), plain.biases(here.support), atol=1e-8)
+        np.testing.assert_allclose(chunked.biases(there.support), plain.biases(here.support), atol=1e-8)
 
 
 @pytest.mark.parametrize("method", ["oblivious", "semi-oblivious", "non-oblivious", "greedy", "modular"])
 @pytest.mark.parametrize(("ridge", "fields"), [(0.0, False), (0.0, True), (0.01, False), (0.01, True)])
 def test_every_method_works(method, ridge, fields):
     spins = dependent_spins(seed=1)
-    plain, streamed = (IsingPseudoLikelihood(X, ridge, fields) for X in (spins, in_blocks(spins)))
-    here, there = (maximize(f, BMatching(f.edges, 2), method) for f in (plain, streamed))
+    plain, chunked = (IsingPseudoLikelihood(X, ridge, fields) for X in (spins, in_chunks(spins)))
+    here, there = (maximize(f, BMatching(f.edges, 2), method) for f in (plain, chunked))
     np.testing.assert_array_equal(there.support, here.support)
     np.testing.assert_allclose(there.coef, here.coef, atol=1e-8)
     assert there.n_iter == here.n_iter
@@ -159,13 +159,13 @@ def plain_objective():
 @pytest.mark.parametrize("ridge", [0.0, 0.01])
 def test_refits_come_home_from_anywhere(ridge, begin):
     spins = dependent_spins()
-    plain, streamed = (IsingPseudoLikelihood(X, ridge, True) for X in (spins, in_blocks(spins)))
-    support = np.arange(0, streamed.n, 2)
-    parameters = np.full(len(support) + streamed.n_vertices, begin)
-    here, there = (f.fit_from(support, parameters) for f in (plain, streamed))
+    plain, chunked = (IsingPseudoLikelihood(X, ridge, True) for X in (spins, in_chunks(spins)))
+    support = np.arange(0, chunked.n, 2)
+    parameters = np.full(len(support) + chunked.n_vertices, begin)
+    here, there = (f.fit_from(support, parameters) for f in (plain, chunked))
     assert there[0] == pytest.approx(here[0], abs=1e-10)
     np.testing.assert_allclose(there[1], here[1], atol=1e-8)
-    np.testing.assert_allclose(there[1], streamed.fit_from(support, there[1])[1], atol=1e-8)
+    np.testing.assert_allclose(there[1], chunked.fit_from(support, there[1])[1], atol=1e-8)
 
 
 def test_gradients_with_given_fields():
@@ -177,7 +177,7 @@ def test_gradients_with_given_fields():
 def test_a_round_is_at_most_one_pass_and_the_first_has_none(monkeypatch):
     results = []
     for ahead in (0, 8):
-        monkeypatch.setattr(streamed_ising, "READ_AHEAD", ahead)
+        monkeypatch.setattr(counts, "READ_AHEAD", ahead)
         blocks, f = counted_objective()
         assert f.n_passes == blocks.n_folds == 1
         results.append(maximize(f, BMatching(f.edges, 2), "non-oblivious"))
@@ -201,20 +201,20 @@ def test_gains_of_many_moves_are_one_pass_and_what_was_counted_is_remembered():
 def test_many_moves_are_scored_some_at_a_time(monkeypatch):
     spins = dependent_spins()
     expected = maximize(IsingPseudoLikelihood(spins), BMatching.complete(6, 2), "modular")
-    monkeypatch.setattr(streamed_ising, "MOVES_A_PASS", 4)
-    monkeypatch.setattr(streamed_ising, "MOST_REMEMBERED", 10)
-    streamed = IsingPseudoLikelihood(in_blocks(spins))
-    found = maximize(streamed, BMatching.complete(6, 2), "modular")
+    monkeypatch.setattr(counts, "MOVES_PER_PASS", 4)
+    monkeypatch.setattr(counts, "MOST_REMEMBERED", 10)
+    chunked = IsingPseudoLikelihood(in_chunks(spins))
+    found = maximize(chunked, BMatching.complete(6, 2), "modular")
     np.testing.assert_array_equal(found.support, expected.support)
     assert found.n_passes == 6  # the first look, 15 edges by fours, what they lead to
-    assert len(streamed._counted) <= 10 + 6
+    assert len(chunked.data._counted) <= 10 + 6
 
 
 def test_sums_that_are_too_many_to_keep_take_passes_of_their_own(monkeypatch):
     _, kept = counted_objective()
-    monkeypatch.setattr(streamed_ising, "MOST_SUMS", 0)
-    monkeypatch.setattr(ising_works, "MOST_IN_A_TABLE", 0)
-    monkeypatch.setattr(ising_works, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(counts, "MOST_SUMS", 0)
+    monkeypatch.setattr(reductions, "MOST_IN_A_TABLE", 0)
+    monkeypatch.setattr(reductions, "ROWS_AT_ONCE", 7)
     blocks, f = counted_objective()
     there, here = (maximize(one, BMatching(one.edges, 2), "non-oblivious") for one in (f, kept))
     np.testing.assert_array_equal(there.support, here.support)
@@ -225,7 +225,7 @@ def test_sums_that_are_too_many_to_keep_take_passes_of_their_own(monkeypatch):
 
 
 def test_a_pickled_objective_goes_on():
-    f = IsingPseudoLikelihood(in_blocks(dependent_spins()), 0.01, True)
+    f = IsingPseudoLikelihood(in_chunks(dependent_spins()), 0.01, True)
     again = pickle.loads(pickle.dumps(f))
     assert again([0, 3]) == f([0, 3])
     assert again.n_passes == 2
@@ -234,16 +234,16 @@ def test_a_pickled_objective_goes_on():
 def test_separable_data_are_warned_of_as_in_memory():
     spins = np.repeat(dependent_spins(n_vertices=1), 2, axis=1)
     with pytest.warns(UserWarning, match=r"separable: the best coupling of \(0, 1\)"):
-        IsingPseudoLikelihood(in_blocks(spins)).coef([0])
+        IsingPseudoLikelihood(in_chunks(spins)).coef([0])
 
 
 def test_vertices_have_so_many_neighbours_at_the_most():
     star = [(0, v) for v in range(1, 71)]
     spins = np.where(np.random.default_rng(0).random((9, 71)) < 0.5, -1.0, 1.0)
-    f = IsingPseudoLikelihood(in_blocks(spins, 4), 0.1, edges=star)
+    f = IsingPseudoLikelihood(in_chunks(spins, 4), 0.1, edges=star)
     many = np.arange(62)
     assert f(many) == pytest.approx(IsingPseudoLikelihood(spins, 0.1, edges=star)(many), abs=1e-10)
-    with pytest.raises(ValueError, match="at most 62 neighbours a vertex, got 63 at vertex 0"):
+    with pytest.raises(ValueError, match="at most 62 neighbours per vertex, got 63 at vertex 0"):
         f(range(63))
 
 

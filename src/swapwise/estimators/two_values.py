@@ -1,0 +1,237 @@
+"""Columns of any two values as spins, and back: 0 and 1, "no" and "yes", each column its own pair."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils.validation import validate_data
+
+from swapwise.checks import FloatArray, is_missing, warn
+
+# The pairs that a column of one value may have been meant to have, if no other column knows it.
+USUAL_PAIRS = ((0, 1), (-1, 1))
+
+# Columns, and values of a column, that a message names.
+MOST_COLUMNS, MOST_VALUES = 3, 4
+
+#: The different values of a column, from the smallest to the largest
+Levels = tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """The two values of each column that stand for the spins -1 and +1, and the type of samples.
+
+    A column of one value that belongs to no pair is at +1.
+
+    >>> coding = Coding(np.array([0, 0]), np.array([1, 1]), np.dtype(int))
+    >>> coding.to_spins(np.array([[0.0, 1.0]]), ["a", "b"])
+    array([[-1.,  1.]])
+    >>> coding.from_spins(np.array([[-1.0, 1.0]]))
+    array([[0, 1]])
+    >>> coding.to_spins(np.array([[0.0, 3.0]]), ["a", "b"])
+    Traceback (most recent call last):
+    ValueError: X must hold 0 and 1, as the data of fit did; got 3 in 'b'
+    """
+
+    low: NDArray[Any]
+    high: NDArray[Any]
+    dtype: np.dtype[Any]
+
+    def to_spins(self, values: NDArray[Any], names: Sequence[Hashable]) -> FloatArray:
+        """Return -1 and +1 for the two values of each column, or say which other one there is."""
+        is_high = values == self.high
+        is_other = ~(is_high | (values == self.low))
+        if is_other.any():
+            row, column = np.argwhere(is_other)[0]
+            pair = " and ".join(dict.fromkeys(_word(value[column]) for value in (self.low, self.high)))
+            got = f"{_word(values[row, column])} in {names[column]!r}"
+            raise ValueError(f"X must hold {pair}, as the data of fit did; got {got}")
+        return np.where(is_high, 1.0, -1.0)
+
+    def from_spins(self, spins: FloatArray) -> NDArray[Any]:
+        """Return the two values of each column for -1 and +1."""
+        return np.where(spins > 0, self.high, self.low).astype(self.dtype)
+
+
+def read_values(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
+    """Return data of any type as an array, once the features are checked against those of the estimator."""
+    if isinstance(X, pd.DataFrame) and not all(dtype.kind in "biuf" for dtype in X.dtypes):
+        missing = X.columns[X.isna().any()]
+        if len(missing):
+            raise ValueError(
+                f"X must have no missing values, got some in {first_few(list(map(repr, missing)))}; "
+                "leave out those rows, as by X.dropna(), or those columns"
+            )
+        X = X.astype(object)
+    # Which column of objects has a missing value is said when their values are listed.
+    finite = not (isinstance(X, np.ndarray) and X.dtype.kind == "O")
+    values = validate_data(
+        estimator, X, accept_sparse=True, dtype=None, ensure_all_finite=finite, reset=reset
+    )
+    return values.toarray() if issparse(values) else values
+
+
+def as_real_numbers(values: NDArray[Any]) -> FloatArray:
+    """Return numbers that are taken as they are.
+
+    >>> as_real_numbers(np.array([[1, 2.5]], dtype=object))
+    array([[1. , 2.5]])
+    """
+    return values.astype(np.float64)
+
+
+def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) -> Coding | None:
+    """Return which values of each column stand for -1 and +1: in their order, the second is +1.
+
+    None for real numbers, which are taken as they are. ``X`` is what the values came from: a frame knows the
+    categories of its columns, and their order.
+
+    >>> coding = coding_of(np.array([["no", "m"], ["yes", "f"]]), ["ill", "sex"])
+    >>> coding.high.tolist()
+    ['yes', 'm']
+    >>> coding_of(np.array([[1], [2]]), ["dose"]).high.tolist()
+    [2]
+    >>> coding_of(np.array([["no"], ["yes"], ["perhaps"]]), ["ill"])
+    Traceback (most recent call last):
+    ValueError: X must hold two values in each column, got 'no', 'perhaps', 'yes' in 'ill'; make two of them,
+    as in np.where(X['ill'] == 'yes', 1, 0), or leave the column out
+    """
+    levels = _numeric_levels(values) if values.dtype.kind in "biuf" else _levels_of(values, names, X)
+    if levels is None or any(len(one) > 2 for one in levels):
+        if levels is not None:
+            _refuse_mixtures(levels, names)
+        warn(
+            "X was expected to hold two values in each column: its numbers are taken as they are, which are "
+            f"{_listed(tuple(np.unique(as_real_numbers(values)).tolist()))}"
+        )
+        return None
+    pairs = [_pair_of(one, levels) for one in levels]
+    dtype = _common_type(values, pairs)
+    low, high = (_as_array([pair[place] for pair in pairs], dtype) for place in (0, 1))
+    return Coding(low, high, dtype)
+
+
+def _numeric_levels(values: NDArray[Any]) -> list[Levels]:
+    """Return the levels of columns of numbers; of more than two, some."""
+    lowest, highest = values.min(axis=0), values.max(axis=0)
+    has_two = ((values == lowest) | (values == highest)).all(axis=0)
+    return [
+        tuple(dict.fromkeys((low, high))) if two else tuple(np.unique(column).tolist())
+        for low, high, two, column in zip(
+            lowest.tolist(), highest.tolist(), has_two.tolist(), values.T, strict=True
+        )
+    ]
+
+
+def _levels_of(values: NDArray[Any], names: Sequence[Hashable], X: Any) -> list[Levels] | None:
+    """Return the levels of columns of any type; None if some have no order or equality, such as lists."""
+    try:
+        return [_levels(values[:, place], name, place, X) for place, name in enumerate(names)]
+    except TypeError:
+        return None
+
+
+def _levels(column: NDArray[Any], name: Hashable, place: int, X: Any) -> Levels:
+    dtype = X.dtypes.iloc[place] if isinstance(X, pd.DataFrame) else None
+    seen = list(dict.fromkeys(column.tolist()))
+    if isinstance(dtype, pd.CategoricalDtype):
+        categories = dtype.categories.tolist()
+        there = [one for one in categories if one in seen or len(categories) == 2]
+        return tuple(there) if dtype.ordered else _sorted(there)
+    if any(is_missing(value) for value in seen):
+        raise ValueError(
+            f"X must have no missing values, got some in {name!r}; leave out those rows, or that column"
+        )
+    return _sorted(seen)
+
+
+def _sorted(values: list[Any]) -> Levels:
+    """Return values in their order: numbers before words, and what has no order by its name."""
+    try:
+        return tuple(sorted(values, key=lambda value: (isinstance(value, str), value)))
+    except TypeError:
+        return tuple(sorted(values, key=str))
+
+
+def _pair_of(levels: Levels, others: Sequence[Levels]) -> Levels:
+    """Return the pair of a column; that of another column which has its value, if it has but one."""
+    if len(levels) == 2:
+        return levels
+    pairs = [*(one for one in others if len(one) == 2), *USUAL_PAIRS]
+    return next((pair for pair in pairs if levels[0] in pair), (levels[0], levels[0]))
+
+
+def _common_type(values: NDArray[Any], pairs: Sequence[Levels]) -> np.dtype[Any]:
+    """Return what samples are made of: booleans, whole numbers or others, or anything at all."""
+    every = [value for pair in pairs for value in pair]
+    if values.dtype.kind == "b" or all(isinstance(value, bool) for value in every):
+        return np.dtype(bool)
+    if values.dtype.kind in "iuf":
+        return np.dtype(int if all(float(value).is_integer() for value in every) else float)
+    return np.dtype(object)
+
+
+def _as_array(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return one value per column, which may be tuples or the like."""
+    array = np.empty(len(values), dtype=dtype)
+    array[:] = values
+    return array
+
+
+def _refuse_mixtures(levels: Sequence[Levels], names: Sequence[Hashable]) -> None:
+    """Refuse words of more than two values, and numbers of more than two beside columns of two.
+
+    Columns of two values of which one is negative may be real numbers too.
+    """
+    words = [place for place, one in enumerate(levels) if len(one) > 2 and not _are_numbers(one)]
+    has_pairs = any(len(one) == 2 and not (_are_numbers(one) and one[0] < 0) for one in levels)
+    wrong = words or [place for place, one in enumerate(levels) if len(one) > 2 and has_pairs]
+    if not wrong:
+        return
+    got = [f"{_listed(levels[place])} in {names[place]!r}" for place in wrong[:MOST_COLUMNS]]
+    more = f"; and {len(wrong) - MOST_COLUMNS} columns more" if len(wrong) > MOST_COLUMNS else ""
+    first, name = levels[wrong[0]], names[wrong[0]]
+    place = f"X[{name!r}]" if isinstance(name, str) else f"X[:, {name!r}]"
+    raise ValueError(
+        f"X must hold two values in each column, got {'; '.join(got)}{more}; make two of them, as in "
+        f"{_advice(first, place)}, or leave the column out"
+    )
+
+
+def _advice(levels: Levels, place: str) -> str:
+    """Return code that makes two values of more: by their letters, if these are all that differs."""
+    if all(isinstance(value, str) for value in levels):
+        alike = {value.strip().lower() for value in levels}
+        if len(alike) <= 2:
+            return f"{place}.str.strip().str.lower()"
+    return f"np.where({place} == {_word(levels[-1])}, 1, 0)"
+
+
+def _are_numbers(levels: Levels) -> bool:
+    return all(isinstance(value, numbers.Real) for value in levels)
+
+
+def _listed(values: Levels) -> str:
+    return first_few([_word(value) for value in values])
+
+
+def _word(value: Any) -> str:
+    is_plain = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    return f"{value:g}" if is_plain else repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def first_few(words: list[str]) -> str:
+    """Return words in a row; of more than four, the first.
+
+    >>> first_few(list("abcde"))
+    'a, b, c, d, …'
+    """
+    return ", ".join(words[:MOST_VALUES]) + (", …" if len(words) > MOST_VALUES else "")

@@ -1,0 +1,128 @@
+"""Spins and weights as users give them, and the one place where it is decided how they are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import FloatArray, as_matrix, as_vector, warn
+from swapwise.data.chunked import ChunkedMatrix
+from swapwise.data.mapped import ColumnFile
+from swapwise.data.open import by_rows, is_chunked, is_mapped
+from swapwise.objectives.ising.model import IsingModel
+from swapwise.objectives.ising.samples import Samples
+from swapwise.objectives.ising.spin_data import SpinData
+
+# Fewer samples are gone through faster than their patterns are counted.
+FEWEST_COUNTED = 2000
+
+# By this many rows of a file it is decided whether it holds two values.
+FIRST_ROWS = 1000
+
+
+def open_spins(spins: Any, ridge: Any, fields: Any, edges: Any, sample_weight: Any = None) -> SpinData:
+    """Return access to samples, as is best for how they are stored and how many there are.
+
+    All that is given is checked before data in chunks are read.
+
+    >>> type(open_spins(np.ones((50, 2)), 0.0, False, None)).__name__
+    'Samples'
+    >>> type(open_spins(np.ones((5000, 2)), 0.0, False, None)).__name__
+    'CountedSamples'
+    """
+    if are_chunks(spins):
+        from swapwise.objectives.ising.counts import PatternCounts
+
+        matrix = by_rows(spins)
+        model = IsingModel.read(matrix.n_features, ridge, fields, edges)
+        return PatternCounts(model, matrix, _if_unequal(read_weight(sample_weight, matrix.n_samples)))
+    samples, weight = read_spins(spins, sample_weight)
+    model = IsingModel.read(samples.shape[1], ridge, fields, edges)
+    if not is_worth_counting(samples):
+        return Samples(model, samples, weight)
+    from swapwise.objectives.ising.counts import CountedSamples
+
+    return CountedSamples(model, samples, weight)
+
+
+def are_chunks(X: Any) -> bool:
+    """Return whether X is to be read in chunks: not if it is a file of other numbers, by its first rows.
+
+    >>> are_chunks(np.eye(2)), are_chunks("spins.npy")
+    (False, True)
+    """
+    if is_mapped(X):
+        return X.ndim == 2 and bool(np.isin(X[:FIRST_ROWS], (-1, 0, 1)).all())
+    return is_chunked(X) or isinstance(X, (ChunkedMatrix, ColumnFile))
+
+
+def is_worth_counting(samples: FloatArray) -> bool:
+    """Return whether spins are many samples of -1 and +1.
+
+    >>> is_worth_counting(np.ones((5000, 2))), is_worth_counting(np.ones((50, 2)))
+    (True, False)
+    """
+    return len(samples) >= FEWEST_COUNTED and bool((np.abs(samples) == 1).all())
+
+
+def read_spins(spins: Any, sample_weight: ArrayLike | None = None) -> tuple[FloatArray, FloatArray | None]:
+    """Return samples in memory as a matrix, and their weights unless all weigh the same.
+
+    Samples of weight 0 are left out, once all are checked: what some of them hold does not tell how the data
+    are coded.
+
+    >>> read_spins([[1, -1]])
+    (array([[ 1., -1.]]), None)
+    >>> read_spins([[1, -1], [1, 1], [-1, 1]], [2, 0, 1])
+    (array([[ 1., -1.],
+           [-1.,  1.]]), array([2., 1.]))
+    """
+    if np.asarray(spins).dtype == bool:
+        raise ValueError("spins must be -1 and +1, got True and False; convert with 2.0 * spins - 1")
+    matrix = as_matrix(spins, "spins")
+    if 0 in matrix.shape:
+        raise ValueError(f"spins must have at least one sample and one vertex, got shape {matrix.shape}")
+    for column, values in enumerate(matrix.T):
+        _check_column(column, values)
+    if not matrix.any():
+        raise ValueError("spins must be -1 and +1, got nothing but 0")
+    weight = read_weight(sample_weight, len(matrix))
+    if weight is not None and not weight.all():
+        matrix, weight = matrix[weight > 0], weight[weight > 0]
+    return matrix, _if_unequal(weight)
+
+
+def _check_column(column: int, values: FloatArray) -> None:
+    """Refuse another coding of two values, and warn of numbers that may be one."""
+    low, high = float(values.min()), float(values.max())
+    if low < high and low >= 0 and np.isin(values, (low, high)).all():
+        raise ValueError(
+            f"spins must be -1 and +1, got {low:g} and {high:g} in column {column}; "
+            f"convert with np.where(spins == {high:g}, 1.0, -1.0)"
+        )
+    if low < high and low * high > 0:
+        warn(f"column {column} of spins never changes sign; is it meant to be -1 and +1?")
+
+
+def read_weight(sample_weight: Any, n_samples: int) -> FloatArray | None:
+    """Return the weights of samples, or say what is wrong with them; None if there are none.
+
+    >>> read_weight([1, 0, 2], 3)
+    array([1., 0., 2.])
+    >>> read_weight([1, -1], 2)
+    Traceback (most recent call last):
+    ValueError: sample_weight must be non-negative, got -1.0 at position 1
+    """
+    if sample_weight is None:
+        return None
+    weight = as_vector(sample_weight, n_samples, "sample_weight", non_negative=True)
+    if not weight.any():
+        raise ValueError("sample_weight must have a positive entry, got zeros only")
+    return weight
+
+
+def _if_unequal(weight: FloatArray | None) -> FloatArray | None:
+    """Return the weights, or None if they say nothing."""
+    return None if weight is None or (weight == weight[0]).all() else weight

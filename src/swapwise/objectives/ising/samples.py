@@ -1,0 +1,178 @@
+"""Samples of an Ising model in memory, gone through one by one."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.moves import MoveList
+from swapwise.objectives.ising.model import IsingModel
+from swapwise.objectives.ising.spin_data import (
+    LONGEST_STEP,
+    MAX_STEPS,
+    REFIT_TOLERANCE,
+    SURE,
+    SpinData,
+    best_biases,
+    gradients_of,
+    sigmoid,
+)
+
+# A refit that scores a move may stop this far below the maximum.
+GAIN_TOLERANCE = 1e-13
+
+# Waking the threads costs more than this many refits.
+ROWS_WORTH_THREADS = 64
+
+
+class Samples(SpinData):
+    """Any real numbers, one vertex per row; every mean is taken over all samples.
+
+    >>> model = IsingModel.read(2, 0.0, False, None)
+    >>> Samples(model, np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([3.0, 1.0])).vertex_gradients(
+    ...     np.zeros(1), None
+    ... )
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+
+    def __init__(self, model: IsingModel, samples: FloatArray, weight: FloatArray | None) -> None:
+        self.model = model
+        self.n_samples = len(samples)
+        self.spins = np.ascontiguousarray(samples.T)  # the samples of a vertex lie side by side
+        #: The weights, which have mean 1: an array if they differ
+        self.weight: FloatArray | float = 1.0 if weight is None else weight / weight.mean()
+
+    @property
+    def samples(self) -> Samples:  # type: ignore[override]
+        """These."""
+        return self
+
+    @cached_property
+    def _problem(self) -> tuple[Any, ...]:
+        """What the kernels need to know: see :func:`swapwise.kernels.ising.values_after`."""
+        model = self.model
+        weight = self.weight if isinstance(self.weight, np.ndarray) else np.empty(0)
+        couplings = LONGEST_STEP / np.sqrt(_positive(self.edge_curvature))
+        fields = LONGEST_STEP / _positive(self.vertex_sizes)
+        return (self.spins, weight, model.tail, model.head, model.ridge, couplings, fields)
+
+    def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
+        """Maximise from given parameters, in place; return the value and whether it is the maximum."""
+        from swapwise.kernels import ising
+
+        spins, weight, tail, head, ridge, *longest = self._problem
+        lengths = ising.step_lengths(support, len(parameters), *longest)
+        return ising.refit(
+            spins,
+            weight,
+            tail[support],
+            head[support],
+            parameters,
+            ridge,
+            lengths,
+            REFIT_TOLERANCE,
+            MAX_STEPS,
+        )
+
+    def values_after(
+        self, support: IndexArray, parameters: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the value after each move from a fit, and whether its refit came to its end."""
+        from swapwise.kernels import ising
+
+        many = len(moves) > ROWS_WORTH_THREADS
+        refits = ising.values_after_on_all_threads if many else ising.values_after
+        return refits(
+            self._problem, support, parameters, moves.added, moves.dropped, GAIN_TOLERANCE, MAX_STEPS
+        )
+
+    # -- at any couplings ---------------------------------------------------------------------------
+
+    def value(self, coef: FloatArray, fields: FloatArray | None) -> float:
+        """Return the log-likelihood less the ridge's penalty."""
+        log_likelihood = float(self.log_likelihoods(self.local_fields(coef, fields)).sum())
+        return log_likelihood - self.model.ridge * float(coef @ coef) / 2
+
+    def log_likelihoods(self, local: FloatArray) -> FloatArray:
+        """Return the mean log-likelihood of every vertex with given local fields."""
+        return self.mean(-np.logaddexp(0.0, -2.0 * self.spins * local))
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Return the weighted mean over the samples, which are the last axis."""
+        if isinstance(self.weight, np.ndarray):
+            return values @ self.weight / self.n_samples
+        return values.mean(axis=-1)
+
+    def local_fields(self, coef: FloatArray, fields: FloatArray | None = None) -> FloatArray:
+        """Return h for every vertex and sample, with given fields or else the best for these couplings."""
+        local = self.model.coupling_matrix(coef) @ self.spins
+        if not self.model.fields:
+            return local
+        return local + (self._best_biases(local) if fields is None else fields)[:, None]
+
+    def best_fields(self, coef: FloatArray) -> FloatArray:
+        """Return the best bias of every vertex, given the couplings; zeros without fields."""
+        if not self.model.fields:
+            return np.zeros(self.model.n_vertices)
+        return self._best_biases(self.model.coupling_matrix(coef) @ self.spins)
+
+    def _best_biases(self, local: FloatArray) -> FloatArray:
+        """Return the best bias of every vertex on top of local fields."""
+
+        def slopes(bias: FloatArray) -> tuple[FloatArray, FloatArray]:
+            wrong = sigmoid(-2.0 * self.spins * (local + bias[:, None]))
+            curve = 4.0 * self.spins**2 * wrong * (1.0 - wrong)
+            return self.mean(2.0 * self.spins * wrong), self.mean(curve)
+
+        largest = np.maximum(np.abs(self.spins).max(axis=1), np.finfo(float).tiny)
+        return best_biases(slopes, (SURE + 2.0 * np.abs(self.spins * local).max(axis=1)) / largest)
+
+    def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
+        """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
+        local = self.local_fields(coef, fields)
+        return gradients_of(self.spins, local, self._weighted) / self.n_samples
+
+    @cached_property
+    def _weighted(self) -> FloatArray | None:
+        return self.spins * self.weight if isinstance(self.weight, np.ndarray) else None
+
+    # -- curvature ----------------------------------------------------------------------------------
+
+    @cached_property
+    def edge_curvature(self) -> FloatArray:
+        """The mean of ``x_u² x_v²`` for every edge: 1 for data of -1 and +1."""
+        squares = self.spins**2
+        weighted = squares * self.weight if isinstance(self.weight, np.ndarray) else squares
+        means = weighted @ squares.T / self.n_samples
+        return means[self.model.tail, self.model.head]
+
+    @cached_property
+    def vertex_sizes(self) -> FloatArray:
+        """The root mean square of every vertex: 1 for data of -1 and +1."""
+        return np.sqrt(self.mean(self.spins**2))
+
+    def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
+        """Return the mean of ``x_v² x_a x_b`` for v shared, a the other, and b each of the thirds."""
+        pair = self.spins[shared] ** 2 * self.spins[other] * self.weight
+        return self.spins[thirds] @ (pair / self.n_samples)
+
+    def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian of the log-likelihood without fields, for some edges."""
+        wrong = sigmoid(-2.0 * self.spins * self.local_fields(coef))
+        curve = 4.0 * wrong * (1.0 - wrong) * self.spins**2 * self.weight / self.n_samples
+        block = np.zeros((len(elements), len(elements)))
+        tail, head = self.model.tail[elements], self.model.head[elements]
+        for vertex in range(self.model.n_vertices):
+            meet = np.flatnonzero((tail == vertex) | (head == vertex))
+            others = self.spins[np.where(tail[meet] == vertex, head[meet], tail[meet])]
+            block[np.ix_(meet, meet)] += (others * curve[vertex]) @ others.T
+        return block
+
+
+def _positive(sizes: FloatArray) -> FloatArray:
+    """Return sizes, with the largest in place of zeros: what has no size has no effect, whatever its step."""
+    return np.where(sizes > 0, sizes, sizes.max(initial=0.0) or 1.0)

@@ -1,0 +1,138 @@
+"""The contract between an Ising model and its samples, however these are stored."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.moves import MoveList
+from swapwise.objectives.base import Scoring
+from swapwise.objectives.ising.model import IsingModel
+
+if TYPE_CHECKING:
+    from swapwise.objectives.ising.samples import Samples
+
+# A refit stops this far below the maximum; what it leaves out after its last step is smaller by orders of
+# magnitude.
+REFIT_TOLERANCE = 1e-13
+
+# Newton steps of a refit, which takes some ten unless the data are separable.
+MAX_STEPS = 500
+
+# The longest step of a refit, for data of -1 and +1: it changes a margin by 16, which is from even odds to
+# near certainty.
+LONGEST_STEP = 8.0
+
+# A margin beyond which a sample has one sign for good.
+SURE = 20.0
+
+
+class SpinData(ABC):
+    """What an Ising model asks of its samples: everything is a mean over them, weighted if they have weights.
+
+    Parameters of a fit are the couplings in the order of the support, then, with fields, the bias of every
+    vertex. Wherever ``fields`` are asked for, None stands for the best ones given the couplings. A new kind
+    of storage is one class that writes these six methods, and one line in ``open_spins``.
+    """
+
+    model: IsingModel
+    n_samples: int
+    #: What it costs to score a move
+    scoring: Scoring = "refit"
+    #: How many times all of the data were read so far, where that matters
+    n_passes: float | None = None
+    #: The samples themselves, where they are in memory
+    samples: Samples | None = None
+
+    @abstractmethod
+    def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
+        """Maximise from given parameters, in place; return the value and whether it is the maximum."""
+
+    @abstractmethod
+    def values_after(
+        self, support: IndexArray, parameters: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the value after each move from a fit, and whether its refit came to its end."""
+
+    @abstractmethod
+    def value(self, coef: FloatArray, fields: FloatArray | None) -> float:
+        """Return the log-likelihood less the ridge's penalty."""
+
+    @abstractmethod
+    def best_fields(self, coef: FloatArray) -> FloatArray:
+        """Return the best bias of every vertex, given the couplings; zeros without fields."""
+
+    @abstractmethod
+    def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
+        """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
+
+    @abstractmethod
+    def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
+        """Return the mean of ``x_v² x_a x_b`` for v shared, a the other, and b each of the thirds."""
+
+    def gradient(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
+        """Return the gradient of the log-likelihood over all pairs: each coupling is one of both its ends."""
+        by_vertex = self.vertex_gradients(coef, fields)
+        tail, head = self.model.tail, self.model.head
+        return by_vertex[tail, head] + by_vertex[head, tail]
+
+    @cached_property
+    def edge_curvature(self) -> FloatArray:
+        """The mean of ``x_u² x_v²`` for every edge: 1 for data of -1 and +1."""
+        return np.ones(self.model.n)
+
+    @cached_property
+    def vertex_sizes(self) -> FloatArray:
+        """The root mean square of every vertex: 1 for data of -1 and +1."""
+        return np.ones(self.model.n_vertices)
+
+
+def best_biases(
+    slopes: Callable[[FloatArray], tuple[FloatArray, FloatArray]], widest: FloatArray
+) -> FloatArray:
+    """Return where slopes are zero: Newton steps for all vertices at once, in a bracket each.
+
+    ``slopes`` gives slope and curvature at biases. A vertex that never changes stops at ``widest``.
+
+    >>> best_biases(lambda bias: (0.5 - bias, np.ones(1)), np.array([20.0]))
+    array([0.5])
+    """
+    bias, low, high = np.zeros(len(widest)), -widest, widest
+    for _ in range(MAX_STEPS):
+        slope, curve = slopes(bias)
+        low, high = np.where(slope > 0, bias, low), np.where(slope < 0, bias, high)
+        newton = bias + slope / np.maximum(curve, 1e-300)
+        inside = (newton > low) & (newton < high)
+        ahead = np.where(inside, newton, (low + high) / 2)
+        done = np.abs(ahead - bias) <= 1e-13 * (np.abs(bias) + 1e-3 * widest)
+        bias = ahead
+        if done.all():
+            break
+    return bias
+
+
+def sigmoid(margin: FloatArray) -> FloatArray:
+    """Return ``1 / (1 + exp(−margin))``.
+
+    >>> sigmoid(np.zeros(1))
+    array([0.5])
+    """
+    return 0.5 * (1.0 + np.tanh(0.5 * margin))
+
+
+def gradients_of(spins: FloatArray, local: FloatArray, weighted: FloatArray | None = None) -> FloatArray:
+    """Return ``Σ ∂ log σ(2 x_v h_v)/∂h_v · x_u`` over the samples: one row for each v, one column for each u.
+
+    ``weighted`` are the spins times the weights of their samples, unless all weigh the same.
+
+    >>> gradients_of(np.array([[1.0, 1.0], [1.0, -1.0]]), np.zeros((2, 2)))
+    array([[2., 0.],
+           [0., 2.]])
+    """
+    others = spins if weighted is None else weighted
+    return (2.0 * spins * sigmoid(-2.0 * spins * local)) @ others.T

@@ -1,0 +1,197 @@
+"""Graphs of columns of any two values: the same as of -1 and +1, with samples of the values given."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import swapwise as sw
+from swapwise.estimators.two_values import coding_of
+
+NAMES = ["ant", "bee", "cat", "dog"]
+
+
+def spins(seed=0, n_samples=80):
+    """Spins of which each mostly repeats the one before."""
+    turns = np.where(np.random.default_rng(seed).random((n_samples, len(NAMES))) < 0.3, -1, 1)
+    return np.cumprod(turns, axis=1)
+
+
+def coded(pairs, as_frame=True):
+    """Return the spins with a pair of values for each column."""
+    pairs = pairs if isinstance(pairs, list) else [pairs] * len(NAMES)
+    columns = [
+        [pair[int(spin > 0)] for spin in column] for pair, column in zip(pairs, spins().T, strict=True)
+    ]
+    frame = pd.DataFrame(dict(zip(NAMES, columns, strict=True)))
+    return frame if as_frame else frame.to_numpy()
+
+
+PAIRS = {
+    "text": ("no", "yes"),
+    "one and two": (1, 2),
+    "booleans": (False, True),
+    "broken numbers": (3.5, 7.0),
+    "negative numbers": (-4, -2),
+    "two and minus two": (-2, 2),
+    "each its own": [("no", "yes"), ("f", "m"), (0, 1), (False, True)],
+    "numbers, each its own": [(0, 1), (-1, 1), (1, 2), (0.5, 0.75)],
+}
+
+
+@pytest.mark.parametrize("as_frame", [True, False])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_fit_score_sample_and_certify(pair, as_frame):
+    data, plain = coded(PAIRS[pair], as_frame), sw.IsingGraph(2).fit(spins())
+    model = sw.IsingGraph(2).fit(data)
+    np.testing.assert_array_equal(model.coupling_, plain.coupling_)
+    np.testing.assert_array_equal(model.field_, plain.field_)
+    assert model.score(data[:9]) == plain.score(spins()[:9])
+    assert model.certify(data).upper_bound == plain.certify(spins()).upper_bound
+    drawn = model.sample(30, burn_in=20)
+    pairs = PAIRS[pair] if isinstance(PAIRS[pair], list) else [PAIRS[pair]] * 4
+    for place, (low, high) in enumerate(pairs):
+        column = drawn.iloc[:, place] if as_frame else drawn[:, place]
+        expected = [high if spin > 0 else low for spin in plain.sample(30, burn_in=20)[:, place]]
+        assert column.tolist() == expected
+    assert model.score(drawn) == plain.score(plain.sample(30, burn_in=20))
+
+
+def test_frames_of_samples_have_the_names_and_types_of_the_data():
+    data = coded(PAIRS["each its own"]).astype({"ant": "category", "bee": "string", "cat": np.int8})
+    drawn = sw.IsingGraph(2).fit(data).sample(5)
+    assert drawn.columns.tolist() == NAMES
+    assert drawn.dtypes.tolist() == data.dtypes.tolist()
+    assert isinstance(sw.IsingGraph(2).fit(data.to_numpy()).sample(5), np.ndarray)
+
+
+def test_cross_validation():
+    options = {"max_degrees": [1, 2], "ridges": [0.01], "cv": 3}
+    model, plain = (sw.IsingGraphCV(**options).fit(X) for X in (coded(("no", "yes")), spins()))
+    pd.testing.assert_frame_equal(model.path_, plain.path_)
+    assert set(np.unique(model.sample(20))) == {"no", "yes"}
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.text(max_size=3), st.text(max_size=3)),
+            st.tuples(st.integers(-5, 5), st.integers(-5, 5)),
+            st.tuples(st.floats(-2, 2), st.floats(-2, 2)),
+            st.just((False, True)),
+        ).filter(lambda pair: pair[0] != pair[1]),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(0, 1000),
+)
+def test_there_and_back(pairs, seed):
+    signs = np.random.default_rng(seed).random((12, len(pairs))) < 0.5
+    signs[0], signs[1] = True, False
+    values = np.empty(signs.shape, dtype=object)
+    for column, (low, high) in enumerate(map(sorted, pairs)):
+        values[:, column] = [high if sign else low for sign in signs[:, column]]
+    names = range(len(pairs))
+    coding = coding_of(values, names)
+    np.testing.assert_array_equal(coding.to_spins(values, names), np.where(signs, 1.0, -1.0))
+    assert coding.from_spins(np.where(signs, 1.0, -1.0)).tolist() == values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        (np.ones((2, 2)), [0, 0], [1, 1]),
+        (np.zeros((2, 2)), [0, 0], [1, 1]),
+        (-np.ones((2, 2)), [-1, -1], [1, 1]),
+        (np.array([[1, 1], [1, -1]]), [-1, -1], [1, 1]),
+        (np.array([[2, 2], [2, 1]]), [1, 1], [2, 2]),
+        (np.array([[5, 1], [5, 0]]), [5, 0], [5, 1]),
+        (np.array([["no", "no"], ["no", "yes"]]), ["no", "no"], ["yes", "yes"]),
+        (np.array([["a", "no"], ["a", "yes"]]), ["a", "no"], ["a", "yes"]),
+    ],
+)
+def test_a_column_of_one_value_takes_it_as_others_do(values, low, high):
+    coding = coding_of(values, range(values.shape[1]))
+    assert (coding.low.tolist(), coding.high.tolist()) == (low, high)
+
+
+def test_the_order_of_categories_decides():
+    data = coded(("low", "high"))
+    plain = sw.IsingGraph(2).fit(spins())
+    by_name = sw.IsingGraph(2).fit(data.astype("category"))
+    np.testing.assert_allclose(by_name.field_, -plain.field_, atol=1e-8)
+    for categories in (["low", "high"], ["low", "middle", "high"]):
+        kind = pd.CategoricalDtype(categories, ordered=True)
+        ordered = sw.IsingGraph(2).fit(data.astype(kind))
+        np.testing.assert_array_equal(ordered.field_, plain.field_)
+        assert (ordered.sample(3).dtypes == kind).all()
+
+
+def test_a_category_that_was_not_seen_is_a_value():
+    data = coded(("no", "yes")).assign(bee="no").astype(pd.CategoricalDtype(["no", "yes"]))
+    with pytest.warns(UserWarning, match="never vary.*'bee'"):
+        model = sw.IsingGraph(1).fit(data)
+    assert model.field_[1] < 0
+    assert model.score(data.assign(bee="yes").astype(pd.CategoricalDtype(["no", "yes"]))) < model.score(data)
+
+
+def test_other_types_of_the_same_values_are_scored():
+    zeros = coded((0, 1), as_frame=False)
+    model = sw.IsingGraph(2).fit(zeros)
+    scores = [model.score(X) for X in (zeros, zeros > 0, zeros.astype(object), scipy.sparse.csr_array(zeros))]
+    assert scores == [scores[0]] * 4
+
+
+def test_a_third_value_later_on_is_named():
+    model = sw.IsingGraph(2).fit(coded(PAIRS["each its own"]))
+    other = coded(PAIRS["each its own"])
+    other.loc[3, "bee"] = "x"
+    with pytest.raises(ValueError, match="X must hold 'f' and 'm', as the data of fit did; got 'x' in 'bee'"):
+        model.score(other)
+    with pytest.raises(ValueError, match=r"X must hold 0 and 1, as the data of fit did; got '(no|yes)' in 0"):
+        sw.IsingGraph(2).fit(coded((0, 1), as_frame=False)).score(coded(("no", "yes"), as_frame=False))
+
+
+def third(name, *values, **columns):
+    """Return data in which a column cycles through some values."""
+    return coded(("no", "yes")).assign(**{name: np.resize(np.array(values, dtype=object), 80)}, **columns)
+
+
+@pytest.mark.parametrize("kind", [sw.IsingGraph, sw.IsingGraphCV])
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            third("bee", "no", "perhaps", "yes"),
+            r"got 'no', 'perhaps', 'yes' in 'bee'; make two of them, as in np.where\(X\['bee'\] == 'yes', 1, "
+            r"0\), or leave the column out",
+        ),
+        (third("bee", "Yes", "no ", "no", "yes"), r"as in X\['bee'\].str.strip\(\).str.lower\(\), or leave"),
+        (third("cat", *range(9)), "got 0, 1, 2, 3, … in 'cat'; make two"),
+        (third("cat", 0, 1, "x"), "got 0, 1, 'x' in 'cat'"),
+        (third("cat", 1, 2, 3, dog=["u", "v", "w", "x"] * 20), "got 'u', 'v', 'w', 'x' in 'dog'; make"),
+        (pd.DataFrame({"a": [0, 1, 2], "b": [0, 1, 1]}), "got 0, 1, 2 in 'a'"),
+        (pd.DataFrame({"a": [0, 1, 2], "b": [True, False, True]}), "got 0, 1, 2 in 'a'"),
+        (np.array([[0, 0.5], [1, 0.75], [1, 0.25]]), r"got 0.25, 0.5, 0.75 in 1; .*X\[:, 1\] == 0.75"),
+        (third("cat", "no", None, "yes"), "X must have no missing values, got some in 'cat'; leave out"),
+        (third("cat", "no", None, "yes").to_numpy(), "X must have no missing values, got some in 2; leave"),
+        (
+            third("cat", "no", np.nan, "yes").astype("string"),
+            "X must have no missing values, got some in 'cat'",
+        ),
+        (coded((0, 1)).astype("Int64").replace(0, pd.NA), "NaN"),
+    ],
+)
+def test_what_is_not_two_values_is_refused(kind, data, message):
+    with pytest.raises(ValueError, match=message):
+        kind().fit(data)
+
+
+def test_what_cannot_be_compared_is_refused():
+    data = coded(("no", "yes"), as_frame=False)
+    data[0, 0] = {"no": "yes"}
+    with pytest.raises((TypeError, ValueError)):
+        sw.IsingGraph().fit(data)
