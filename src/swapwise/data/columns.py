@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from swapwise.checks import FloatArray, IndexArray, as_vector
 from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
 
-# All columns are gone through this many at a time.
-AT_ONCE = 128
+# All columns are gone through this many at a time: few enough to be nothing next to the data, enough to read
+# whole cache lines of data that are stored by rows.
+AT_ONCE = 32
 
 # Columns of several sets are gathered until they have about this many numbers.
 GATHERED_ENTRIES = 1 << 20
@@ -93,8 +94,9 @@ class Columns(ABC):
     def aimed_at(self, values: ArrayLike, name: str = "y") -> Self:
         """Return the same columns with a target, one number per sample as users give it."""
         target = self.rows(values, name)
-        is_same = target is self._target or np.array_equal(target, self._target)
-        return self if self._target is not None and is_same else self._aimed_at(target)
+        known = self._target
+        is_same = known is not None and (target is known or np.array_equal(target, known))
+        return self if is_same else self._aimed_at(target)
 
     def _aimed_at(self, target: FloatArray) -> Self:
         """Return a copy with another target, scaled as the rows are."""

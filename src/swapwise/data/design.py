@@ -13,7 +13,7 @@ from scipy.linalg import lapack
 from swapwise.checks import LARGEST, SMALLEST, BoolArray, FloatArray, IndexArray, as_vector, require_scale
 from swapwise.data.cache import ColumnCache, GramRowCache, TriangleCache
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.columns import AT_ONCE, Columns, DenseColumns, Likely
+from swapwise.data.columns import Columns, DenseColumns, Likely
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.matrix import CountedMatrix, Matrix, Moments
 from swapwise.data.reductions import ColumnProducts, Reduction, Scaled, Triangle
@@ -33,8 +33,9 @@ FAR_FROM_ZERO, FAR_IN_FLOAT32 = 1e3, 30.0
 # The same for the inner products of a few columns with each other, which are only needed for a first guess.
 OFF_CENTRE = 30.0
 
-# Products of columns with all others are kept up to this share of the data.
-KEPT_SHARE = 0.04
+# Products of columns with all others are kept up to this share of the data, and computed for this many
+# columns at a time.
+KEPT_SHARE, PRODUCTS_AT_ONCE = 0.04, 128
 
 # Of data that are read as a whole, products of columns with all others are kept up to this many numbers, and
 # computed up to this many in a pass.
@@ -101,8 +102,9 @@ class Design(Columns):
         self._settle()
         room, at_once = self._room_for_products()
         self._products = GramRowCache(self.n_features, room, at_once, self.cross)
-        if self.sequential:
+        if not matrix.in_memory:
             require_scale(self.sizes, "column {} of X", self.matrix.largest_entries)
+        if self.sequential:
             self._some_columns = ColumnCache(self.matrix)
             if self._target is not None:
                 self._take_first_products()
@@ -122,7 +124,7 @@ class Design(Columns):
         """Return of how many columns products are kept, and computed together."""
         if self.sequential:
             return KEPT_ENTRIES // self.n_features, max(1, ENTRIES_AT_ONCE // self.n_features)
-        return int(KEPT_SHARE * self.n_samples), AT_ONCE
+        return int(KEPT_SHARE * self.n_samples), PRODUCTS_AT_ONCE
 
     # -- centre and scale ---------------------------------------------------------------------------
 
@@ -169,10 +171,11 @@ class Design(Columns):
     def _rescale_extreme(self, mean: FloatArray, spread: FloatArray) -> tuple[IndexArray, NDArray[np.int_]]:
         """Find columns whose squares leave floating point, and powers of two that bring them near 1.
 
-        Their moments are written in units of these powers. Data in chunks are left as they are.
+        Their moments are written in units of these powers. Of data that are not in memory no copies are
+        made: :meth:`__init__` refuses such columns.
         """
         exponent = np.zeros(self.n_features, dtype=int)
-        if self.sequential:
+        if not self.matrix.in_memory:
             return np.empty(0, dtype=np.intp), exponent
         is_extreme, vanished = ~is_moderate(self.sizes, (SMALLEST, LARGEST)), np.flatnonzero(self.sizes == 0)
         if len(vanished):
@@ -225,7 +228,7 @@ class Design(Columns):
     def _take_means_off(self, columns: FloatArray) -> None:
         """Take the weighted means of columns of the design off them, in place."""
         ones = np.ones(self.n_samples) if self.row_scale is None else self.row_scale
-        means = self._weighted(columns) @ ones / self._weight.sum()
+        means = columns @ self._weighted(ones) / self._weight.sum()
         for column, mean in zip(columns, means, strict=True):  # one by one, to save memory
             column -= mean * ones
 
