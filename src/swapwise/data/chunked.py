@@ -124,7 +124,7 @@ class ChunkedMatrix(Matrix):
     array([[1., 3., 5.]])
     """
 
-    sequential = True
+    in_memory, sequential = False, True
     #: The names of the columns, for messages
     names: Sequence[str] | None = None
 

@@ -13,7 +13,7 @@ from scipy.linalg import lapack
 from swapwise.checks import LARGEST, SMALLEST, BoolArray, FloatArray, IndexArray, as_vector, require_scale
 from swapwise.data.cache import ColumnCache, TriangleCache, VectorCache
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.columns import AT_ONCE, Columns, DenseColumns, Likely
+from swapwise.data.columns import Columns, DenseColumns, Likely
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.matrix import CountedMatrix, Matrix, Moments
 from swapwise.data.reductions import ColumnProducts, Reduction, Scaled, Triangle
@@ -33,9 +33,9 @@ FAR_FROM_ZERO, FAR_IN_FLOAT32 = 1e3, 30.0
 # The same for the inner products of a few columns with each other, which are only needed for a first guess.
 OFF_CENTRE = 30.0
 
-# Products of columns with all others are kept up to this share of the data, and of this many columns at
-# least.
-KEPT_SHARE, FEWEST_KEPT = 0.04, 32
+# Products of columns with all others are kept up to this share of the data, of at least 32 columns, and computed
+# for 128 at a time.
+KEPT_SHARE, FEWEST_KEPT, PRODUCTS_AT_ONCE = 0.04, 32, 128
 
 # Of data that are read as a whole, products of columns with all others are kept up to this many numbers, and
 # computed up to this many in a pass.
@@ -102,8 +102,9 @@ class Design(Columns):
         self._settle()
         room, at_once = self._room_for_products()
         self._products = VectorCache(self.n_features, room, at_once, self.cross)
-        if self.sequential:
+        if not matrix.in_memory:
             require_scale(self.sizes, "column {} of X", self.matrix.largest_entries)
+        if self.sequential:
             self._some_columns = ColumnCache(self.matrix)
             if self._target is not None:
                 self._take_first_products()
@@ -124,7 +125,7 @@ class Design(Columns):
         if self.sequential:
             room, at_once = KEPT_ENTRIES // self.n_features, max(1, ENTRIES_AT_ONCE // self.n_features)
         else:
-            room, at_once = int(KEPT_SHARE * self.n_samples), AT_ONCE
+            room, at_once = int(KEPT_SHARE * self.n_samples), PRODUCTS_AT_ONCE
         return min(self.n_features, max(FEWEST_KEPT, room)), at_once
 
     # -- centre and scale ---------------------------------------------------------------------------
@@ -172,10 +173,11 @@ class Design(Columns):
     def _rescale_extreme(self, mean: FloatArray, spread: FloatArray) -> tuple[IndexArray, NDArray[np.int_]]:
         """Find columns whose squares leave floating point, and powers of two that bring them near 1.
 
-        Their moments are written in units of these powers. Data in chunks are left as they are.
+        Their moments are written in units of these powers. Of data that are not in memory no copies are
+        made: :meth:`__init__` refuses such columns.
         """
         exponent = np.zeros(self.n_features, dtype=int)
-        if self.sequential:
+        if not self.matrix.in_memory:
             return np.empty(0, dtype=np.intp), exponent
         is_extreme, vanished = ~is_moderate(self.sizes, (SMALLEST, LARGEST)), np.flatnonzero(self.sizes == 0)
         if len(vanished):
@@ -228,7 +230,7 @@ class Design(Columns):
     def _take_means_off(self, columns: FloatArray) -> None:
         """Take the weighted means of columns of the design off them, in place."""
         ones = np.ones(self.n_samples) if self.row_scale is None else self.row_scale
-        means = self._weighted(columns) @ ones / self._weight.sum()
+        means = columns @ self._weighted(ones) / self._weight.sum()
         for column, mean in zip(columns, means, strict=True):  # one by one, to save memory
             column -= mean * ones
 

@@ -160,6 +160,8 @@ def room_for(n_samples: int, n_features: int) -> ArrayChunks:
 class ColumnFile(Matrix):
     """A memory-mapped file in Fortran's order, of which no more than some columns are resident at a time."""
 
+    in_memory = False
+
     def __init__(self, file: MappedFile, rows: IndexArray | None = None) -> None:
         self._file, self._rows = file, rows
         samples, self.n_features = file.array.shape

@@ -32,6 +32,8 @@ class Matrix(ABC):
     is_float32: bool = False
     #: Whether the numbers are stored as float32, whatever products are computed in
     stored_as_float32: bool = False
+    #: Whether the numbers are in memory, so that copies of some columns are no larger than what is there
+    in_memory: bool = True
     #: Whether one column costs as much to read as all of them do
     sequential: bool = False
     #: How many passes over the data it took to learn their shape
@@ -125,7 +127,7 @@ class CountedMatrix(Matrix):
         self.stored = stored
         self.n_samples, self.n_features = stored.shape
         self.is_float32, self.stored_as_float32 = stored.is_float32, stored.stored_as_float32
-        self.sequential = stored.sequential
+        self.in_memory, self.sequential = stored.in_memory, stored.sequential
 
     def count(self, n_columns: int) -> None:
         """Count a read of some columns."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
-# So many columns are looked at together that their sums stay in the fastest cache.
+# This many columns are looked at together: their sums stay in the fastest cache.
 BLOCK = 1024
 
 
@@ -47,7 +47,7 @@ def of_stored(begin, rows, values, weight, origin, squares):
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def by_columns(columns, weight, origin, first, last, sums, squares):
-    """Do the same for a matrix stored by columns, given one a row."""
+    """Do the same for a matrix stored by columns, given one per row."""
     for j in range(first, last):
         column, plain, squared = columns[j], 0.0, 0.0
         for i in range(len(column)):

@@ -443,7 +443,7 @@ class ActiveSet:
             after[tuple(slice(0, length) for length in before.shape)] = before
 
     def _drifted(self) -> bool:
-        """Tell whether rounding has spoilt the factors: the residual must not correlate with X."""
+        """Return whether rounding has spoilt the factors: the residual must not correlate with X."""
         chosen = self.elements[: self.size]
         expected = self.objective.penalty[chosen] * self.weights[: self.size]
         scale = np.sqrt(self.objective.squares[chosen] * self.objective.total)
