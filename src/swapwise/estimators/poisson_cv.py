@@ -16,9 +16,9 @@ class SparsePoissonRegressorCV(CrossValidated, SparsePoissonRegressor):
 
     Parameters
     ----------
-    constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, n_jobs, method, \
-start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, time_limit, random_state, \
-progress :
+    constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
+n_jobs, method, start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, time_limit, \
+random_state, progress :
         As of :class:`SparseRegressorCV`. The held-out loss is the mean Poisson deviance.
     ridge : float, optional
         As of :class:`SparsePoissonRegressor`.
@@ -49,8 +49,8 @@ feature_names_in_ :
         deviances: FloatArray = 2 * (xlogy(sample.y, sample.y / mean) - sample.y + mean)
         return deviances
 
-    def _deviance(self, sample: Sample, loss: float) -> float:
-        return sample.count * loss
+    def _mean_deviance(self, sample: Sample, loss: float) -> float:
+        return loss
 
     def _check_training(self, sample: Sample, whole: Sample) -> None:
         if not sample.y.any():
