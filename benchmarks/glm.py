@@ -11,7 +11,7 @@ import numpy as np
 
 import swapwise as sw
 from swapwise.objectives.base import State
-from swapwise.objectives.generalized_linear import GeneralizedLinear
+from swapwise.objectives.glm.objective import GeneralizedLinear
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,11 @@ from swapwise.objectives.coverage import Coverage
 from swapwise.objectives.custom import CustomSetFunction
 from swapwise.objectives.custom_objective import CustomObjective
 from swapwise.objectives.facility_location import FacilityLocation
+from swapwise.objectives.glm import Gamma, Logistic, Multinomial, NegativeBinomial, Poisson
 from swapwise.objectives.group_least_squares import GroupLeastSquares
 from swapwise.objectives.ising import IsingPseudoLikelihood
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.linear import Linear
-from swapwise.objectives.logistic import Logistic
-from swapwise.objectives.multinomial import Multinomial
-from swapwise.objectives.poisson import Poisson
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 from swapwise.search.rules import NonOblivious, Oblivious, SemiOblivious
 from swapwise.theory.constants import Constant, RestrictedConstants, restricted_constants
@@ -82,6 +80,7 @@ __all__ = [
     "CustomSetFunction",
     "Event",
     "FacilityLocation",
+    "Gamma",
     "Graphic",
     "GroupLeastSquares",
     "Guarantee",
@@ -101,6 +100,7 @@ __all__ = [
     "Move",
     "MoveList",
     "Multinomial",
+    "NegativeBinomial",
     "NonOblivious",
     "Oblivious",
     "OracleMatroid",

@@ -20,12 +20,14 @@ from swapwise import (
     CustomObjective,
     CustomSetFunction,
     FacilityLocation,
+    Gamma,
     GroupLeastSquares,
     IsingPseudoLikelihood,
     LeastSquares,
     Linear,
     Logistic,
     Multinomial,
+    NegativeBinomial,
     Poisson,
 )
 from swapwise.moves import NOTHING, Move, MoveList, SwapGrid
@@ -132,10 +134,12 @@ def generalized_linear(draw: st.DrawFn, kind: type[SetFunction], *, grouped: boo
     else:
         y = [1, *draw(st.lists(st.integers(0, 1), min_size=samples - 1, max_size=samples - 1))]
         y[1] = 0
+    if kind is Gamma:
+        y = [0.5 + value for value in y]
     options: dict[str, object] = {"ridge": draw(st.sampled_from([0.05, 0.5]))}
     if kind is not GroupLeastSquares:
         options["fit_intercept"] = draw(st.booleans())
-    if kind in (Logistic, Poisson):
+    if kind in (Logistic, Poisson, Gamma, NegativeBinomial):
         options["offset"] = draw(st.none() | simple_numbers(samples))
     if grouped:
         options["groups"] = draw(st.lists(st.sampled_from("abc"), min_size=columns, max_size=columns))
@@ -163,6 +167,8 @@ ZOO = [
     Kind("custom objective", custom_objective(), tolerance=1e-7),
     Kind("logistic", generalized_linear(Logistic, grouped=False), tolerance=1e-7),
     Kind("poisson", generalized_linear(Poisson, grouped=False), tolerance=1e-7),
+    Kind("gamma", generalized_linear(Gamma, grouped=False), tolerance=1e-7),
+    Kind("negative binomial", generalized_linear(NegativeBinomial, grouped=False), tolerance=1e-7),
     Kind("several coefficients an element", several_coefficients(), tolerance=1e-7),
 ]
 

@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapwise.data import file_blocks
+from swapwise.data import mapped
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.column_file import ColumnFile
 from swapwise.data.dense import DenseMatrix
-from swapwise.data.file_blocks import ArrayBlocks
-from swapwise.data.mapped_file import MappedFile
+from swapwise.data.mapped import ArrayChunks, ColumnFile, MappedFile
 from swapwise.data.open import open_matrix
 
 da = pytest.importorskip("dask.array")
@@ -22,8 +20,7 @@ dd = pytest.importorskip("dask.dataframe")
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(file_blocks, "BLOCK_BYTES", 1 << 10)
-    monkeypatch.setattr("swapwise.data.column_file.BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr(mapped, "CHUNK_BYTES", 1 << 10)
 
 
 def matrix_of(rng, samples, features):
@@ -105,7 +102,7 @@ def test_some_of_the_samples(store, tmp_path):
 @pytest.mark.parametrize("store", [by_rows, as_slice, as_dask])
 @pytest.mark.parametrize("in_memory", [0, 1 << 20])
 def test_some_of_the_columns(store, in_memory, tmp_path, monkeypatch):
-    monkeypatch.setattr(file_blocks, "MOST_IN_MEMORY", in_memory)
+    monkeypatch.setattr(mapped, "MOST_IN_MEMORY", in_memory)
     X = matrix_of(np.random.default_rng(2), 60, 8)
     few = np.array([6, 1, 3])
     restricted = store(X, tmp_path).restricted(few)
@@ -121,7 +118,7 @@ def test_moments_do_not_depend_on_the_blocks(seed, samples, step):
     X = rng.standard_normal((samples, 3)) * [1.0, 1e-3, 1e4] + [0.0, 1e6, -5.0]
     weight = rng.integers(0, 3, samples).astype(float)
     weight[rng.integers(samples)] = 1.0
-    found = ChunkedMatrix(ArrayBlocks(X, step)).moments(weight)
+    found = ChunkedMatrix(ArrayChunks(X, step)).moments(weight)
     mean = weight @ X / weight.sum()
     np.testing.assert_allclose(found.mean, mean, rtol=1e-12, atol=1e-12)
     spread = weight @ (X - mean) ** 2
@@ -139,7 +136,7 @@ def test_other_numbers_are_read_as_doubles(dtype, tmp_path):
 
 def test_shifted_blocks():
     X = np.random.default_rng(4).standard_normal((20, 3))
-    matrix = ChunkedMatrix(ArrayBlocks(X, 6)).shifted(np.array([1.0, 0.0, 2.0]))
+    matrix = ChunkedMatrix(ArrayChunks(X, 6)).shifted(np.array([1.0, 0.0, 2.0]))
     np.testing.assert_allclose(matrix.columns(np.arange(3)), (X - [1.0, 0.0, 2.0]).T)
     again = matrix.shifted(np.ones(3)).restricted(np.array([2]))
     np.testing.assert_allclose(again.columns(np.array([0])), X[:, [2]].T - 3.0)

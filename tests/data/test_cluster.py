@@ -134,13 +134,13 @@ import sys
 from pathlib import Path
 import numpy as np
 import swapwise as sw
-from swapwise.data import file_blocks
+from swapwise.data import mapped
 
 def peak():
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * int(dict(line.split(":", 1) for line in lines)["VmHWM"].split()[0])
 
-file_blocks.BLOCK_BYTES = 1 << 22
+mapped.CHUNK_BYTES = 1 << 22
 X = np.load(sys.argv[1], mmap_mode="r")
 y = np.array(X[:, 0]) + np.arange(len(X)) % 7
 sw.SparseRegressor(10).fit(X[:1000], y[:1000])

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
-from swapwise.data import dask_blocks
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -133,7 +132,7 @@ def test_an_early_end_is_told(folder):
 
 @pytest.mark.filterwarnings("ignore:Sending large graph")
 def test_files_that_dask_would_send_are_warned_of(folder, monkeypatch):
-    monkeypatch.setattr(dask_blocks, "MOST_SENT", 1000)
+    monkeypatch.setattr("swapwise.data.dask.MOST_SENT", 1000)
     lazy = da.from_array(np.load("X.npy", mmap_mode="r"), chunks=(20, 8))
     y = regression()[1]
     sw.SparseRegressor(2).fit(lazy, y)  # threads share the file

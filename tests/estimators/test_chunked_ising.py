@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
-from swapwise.data import file_blocks
+from swapwise.data import mapped
 
 N_VERTICES = 7
 
@@ -41,7 +41,7 @@ KINDS = {
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     """Return a function that stores an array and opens it, to be read some rows at a time."""
-    monkeypatch.setattr(file_blocks, "BLOCK_BYTES", 500)
+    monkeypatch.setattr(mapped, "CHUNK_BYTES", 500)
 
     def store(array):
         np.save(tmp_path / "data.npy", array)

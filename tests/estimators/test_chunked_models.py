@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
-from swapwise.data import file_blocks
+from swapwise.data import mapped
 
 SAMPLES, FEATURES = 240, 60
 ONE_EACH = sw.Partition(np.arange(FEATURES) % 12, 1).truncate(5)
@@ -18,7 +18,7 @@ ONE_EACH = sw.Partition(np.arange(FEATURES) % 12, 1).truncate(5)
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Let files be read in blocks of about fifty rows."""
-    monkeypatch.setattr(file_blocks, "BLOCK_BYTES", 50 * 8 * FEATURES)
+    monkeypatch.setattr(mapped, "CHUNK_BYTES", 50 * 8 * FEATURES)
 
 
 def problem():

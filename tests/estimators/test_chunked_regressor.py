@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import swapwise as sw
-from swapwise.data import file_blocks
+from swapwise.data import mapped
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.file_blocks import ArrayBlocks
+from swapwise.data.mapped import ArrayChunks
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -20,7 +20,7 @@ dd = pytest.importorskip("dask.dataframe")
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(file_blocks, "BLOCK_BYTES", 1 << 15)
+    monkeypatch.setattr(mapped, "CHUNK_BYTES", 1 << 15)
 
 
 def saved(X, folder, order="C"):
@@ -91,7 +91,7 @@ def test_same_value_on_small_and_degenerate_data(seed):
     y = rng.standard_normal(samples)
     constraint = sw.Partition(rng.integers(0, 4, features), int(rng.integers(0, 3)))
     ridge = float(rng.choice([0.0, 1.0]))
-    blocks = ChunkedMatrix(ArrayBlocks(X, int(rng.integers(1, samples + 1))))
+    blocks = ChunkedMatrix(ArrayChunks(X, int(rng.integers(1, samples + 1))))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plain = sw.maximize(sw.LeastSquares(X, y, ridge), constraint)
@@ -131,14 +131,14 @@ def test_few_passes(tmp_path):
 def counted_reads(monkeypatch):
     """Return a list that grows by the share of the rows of each block that is read of a file."""
     reads = []
-    parts = ArrayBlocks._parts
+    parts = ArrayChunks._parts
 
     def counting(self):
         for part, block in parts(self):
             reads.append((part.stop - part.start) / self.n_samples)
             yield part, block
 
-    monkeypatch.setattr(ArrayBlocks, "_parts", counting)
+    monkeypatch.setattr(ArrayChunks, "_parts", counting)
     return reads
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from benchmarks.reference import PlainLeastSquares, local_search
 from swapwise import Laminar, LeastSquares, Partition, Uniform
 from swapwise.clock import Budget
-from swapwise.objectives.gram_search import GramSearch
+from swapwise.objectives.least_squares.gram_search import GramSearch
 
 TOL = 1e-10
 
@@ -123,7 +123,7 @@ def test_long_searches_are_the_same_in_pieces(monkeypatch):
     objective, matroid = LeastSquares(X, y), Partition(np.arange(40) % 8, 2)
     start = np.arange(16)
     whole = search(objective, matroid, start)
-    monkeypatch.setattr("swapwise.objectives.gram_search.WORK_PER_CALL", 1)
+    monkeypatch.setattr("swapwise.objectives.least_squares.gram_search.WORK_PER_CALL", 1)
     pieces = search(objective, matroid, start)
     assert whole[0].tolist() == pieces[0].tolist()
     assert whole[1] == pytest.approx(pieces[1], abs=1e-12)

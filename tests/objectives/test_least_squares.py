@@ -11,7 +11,7 @@ from benchmarks.reference.least_squares import PlainLeastSquares
 from swapwise import LeastSquares, Partition, Uniform, maximize
 from swapwise.clock import Budget
 from swapwise.moves import Move, MoveList, SwapGrid
-from swapwise.objectives.active_set import ActiveSet
+from swapwise.objectives.least_squares.active_set import ActiveSet
 
 
 @st.composite

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapwise import BMatching, IsingPseudoLikelihood, maximize
-from swapwise.data import file_blocks
-from swapwise.data.blocks import Work
+from swapwise.data import mapped
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.file_blocks import ArrayBlocks
+from swapwise.data.mapped import ArrayChunks
+from swapwise.data.reductions import Reduction
 from swapwise.moves import MoveList
 from swapwise.objectives import ising_works, streamed_ising
 
@@ -30,13 +30,13 @@ def dependent_spins(n_samples=120, n_vertices=6, seed=0):
 
 
 def in_blocks(spins, rows_at_once=50):
-    return ChunkedMatrix(ArrayBlocks(spins, rows_at_once))
+    return ChunkedMatrix(ArrayChunks(spins, rows_at_once))
 
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     """Return a function that stores an array and opens it, to be read some rows at a time."""
-    monkeypatch.setattr(file_blocks, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(mapped, "CHUNK_BYTES", 1000)
 
     def store(array):
         np.save(tmp_path / "spins.npy", array)
@@ -136,14 +136,14 @@ def test_every_method_works(method, ridge, fields):
     assert str(there.guarantee) == str(here.guarantee)
 
 
-class CountedBlocks(ArrayBlocks):
+class CountedBlocks(ArrayChunks):
     """Blocks that count how often they are gone through."""
 
     n_folds = 0
 
-    def fold(self, work: Work, *rows):
+    def reduce(self, work: Reduction, *rows):
         self.n_folds += 1
-        return super().fold(work, *rows)
+        return super().reduce(work, *rows)
 
 
 def counted_objective(**options):

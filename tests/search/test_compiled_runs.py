@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import swapwise as sw
-from swapwise.objectives.least_squares_state import LeastSquaresState
+from swapwise.objectives.least_squares.state import LeastSquaresState
 
 
 @st.composite

@@ -195,7 +195,7 @@ def test_a_search_cut_short_among_the_few_keeps_its_moves(monkeypatch):
         if len(looks) > 12:
             raise OutOfTime
 
-    monkeypatch.setattr("swapwise.objectives.gram_search.WORK_PER_CALL", 1)
+    monkeypatch.setattr("swapwise.objectives.least_squares.gram_search.WORK_PER_CALL", 1)
     monkeypatch.setattr(Clock, "check", tick)
     result = maximize(LeastSquares(X, X[:, :40].sum(axis=1)), Uniform(300, 30), start="model")
     assert 0 < len(result.support) < 30

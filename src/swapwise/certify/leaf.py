@@ -13,7 +13,7 @@ from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective, embed
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 
 # A set takes a few nanoseconds; fewer than the second take no more time than a bound, and where no more than
 # a few elements can be added, bounds are hardly ever tight.

@@ -16,7 +16,7 @@ from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.group_least_squares import GroupLeastSquares
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 
 # Up to this many elements the curvature is looked at as a whole.
 WHOLE_CURVATURE_UP_TO = 1000

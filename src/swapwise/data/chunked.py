@@ -1,7 +1,8 @@
-"""A matrix of which only blocks of rows are ever in memory: files on disk, Dask arrays and frames."""
+"""A matrix of which only chunks of rows are ever in memory: files on disk, Dask arrays and frames."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,66 +10,167 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.data import works
-from swapwise.data.blocks import Blocks, Work
+from swapwise.data import reductions
 from swapwise.data.matrix import Matrix, Moments
+from swapwise.data.reductions import Reduction
+
+
+class Chunks(ABC):
+    """A matrix in chunks of rows, few of which are ever in memory together."""
+
+    n_samples: int
+    n_features: int
+    #: How many passes over the data it took to learn where the chunks begin
+    passes_to_open: int = 0
+    #: Whether the numbers are stored in single precision; chunks are handed out in double
+    stored_as_float32: bool = False
+
+    @abstractmethod
+    def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
+        """Return the answer of a reduction for all chunks together: one pass over the data.
+
+        ``rows`` are arrays with one number per sample along their last axis.
+        """
+
+    def take(self, rows: IndexArray) -> Chunks:
+        """Return some of the samples, in the order in which they are stored."""
+        return SomeRows(self, rows)
+
+    @abstractmethod
+    def restricted(self, elements: IndexArray) -> Chunks:
+        """Return a copy of some of the columns, kept where the chunks are: one pass over the data."""
+
+    def place_of(self, sample: int) -> str:
+        """Return words for the chunk of a sample, where chunks are something that users know."""
+        return ""
+
+
+class SomeRows(Chunks):
+    """Some samples of others.
+
+    >>> from swapwise.data.mapped import ArrayChunks
+    >>> from swapwise.data.reductions import Combined
+    >>> some = ArrayChunks(np.arange(8.0).reshape(4, 2), 3).take(np.array([3, 0]))
+    >>> np.concatenate(some.reduce(Combined(np.array([0]), np.array([1.0]))))
+    array([0., 6.])
+    """
+
+    def __init__(self, whole: Chunks, rows: IndexArray) -> None:
+        self._whole, self._rows = whole, np.sort(rows)
+        self.n_samples, self.n_features = len(rows), whole.n_features
+        self.stored_as_float32 = whole.stored_as_float32
+
+    def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
+        """Go through all chunks, and leave out what is not asked for."""
+        is_wanted = np.zeros(self._whole.n_samples, dtype=bool)
+        is_wanted[self._rows] = True
+        return self._whole.reduce(_OnSome(reduction), is_wanted, *map(self._spread, rows))
+
+    def restricted(self, elements: IndexArray) -> Chunks:
+        """Return some of the columns."""
+        return SomeRows(self._whole.restricted(elements), self._rows)
+
+    def _spread(self, values: NDArray[Any]) -> FloatArray:
+        spread = np.zeros((*values.shape[:-1], self._whole.n_samples))
+        spread[..., self._rows] = values
+        return spread
+
+
+class _OnSome(Reduction):
+    """A reduction of the rows that are wanted; None for a chunk that has none."""
+
+    def __init__(self, reduction: Reduction) -> None:
+        self._reduction = reduction
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        is_wanted, parts = rows[0].astype(bool), rows[1:]
+        if not is_wanted.any():
+            return None
+        return self._reduction(chunk[is_wanted], *(part[..., is_wanted] for part in parts))
+
+    def merge(self, first: Any, second: Any) -> Any:
+        if first is None or second is None:
+            return second if first is None else first
+        return self._reduction.merge(first, second)
+
+
+def as_chunk(chunk: Any, number: int, begin: int, end: int, n_features: int) -> FloatArray:
+    """Return a chunk in double precision, or say what is wrong with it.
+
+    >>> as_chunk(np.eye(2, dtype=np.float32), 0, 0, 2, 2).dtype
+    dtype('float64')
+    >>> as_chunk(np.eye(2), 3, 6, 8, 5)
+    Traceback (most recent call last):
+    ValueError: chunk 3 of X (rows 6 to 7) must have shape (2, 5), got (2, 2)
+    """
+    name = f"chunk {number} of X (rows {begin} to {end - 1})"
+    if hasattr(chunk, "toarray"):
+        chunk = chunk.toarray()
+    elif hasattr(chunk, "to_numpy"):
+        chunk = chunk.to_numpy()
+    if chunk.shape != (end - begin, n_features):
+        raise ValueError(f"{name} must have shape {(end - begin, n_features)}, got {chunk.shape}")
+    if chunk.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got values of type {chunk.dtype}")
+    return np.ascontiguousarray(chunk, dtype=np.float64)
 
 
 class ChunkedMatrix(Matrix):
-    """Blocks of rows, gone through from the first to the last for whatever is asked.
+    """Chunks of rows, gone through from the first to the last for whatever is asked.
 
-    >>> from swapwise.data.file_blocks import ArrayBlocks
-    >>> matrix = ChunkedMatrix(ArrayBlocks(np.arange(6.0).reshape(3, 2), 2))
+    >>> from swapwise.data.mapped import ArrayChunks
+    >>> matrix = ChunkedMatrix(ArrayChunks(np.arange(6.0).reshape(3, 2), 2))
     >>> matrix.columns(np.array([1]))
     array([[1., 3., 5.]])
     """
 
-    #: The names of the columns, to tell users of them
+    sequential = True
+    #: The names of the columns, for messages
     names: Sequence[str] | None = None
 
-    def __init__(self, blocks: Blocks, origin: FloatArray | None = None) -> None:
-        if 0 in (blocks.n_samples, blocks.n_features):
-            shape = blocks.n_samples, blocks.n_features
+    def __init__(self, chunks: Chunks, origin: FloatArray | None = None) -> None:
+        if 0 in (chunks.n_samples, chunks.n_features):
+            shape = chunks.n_samples, chunks.n_features
             raise ValueError(f"X must have at least one sample and one feature, got shape {shape}")
-        self._blocks, self._origin = blocks, origin
-        self.n_samples, self.n_features = blocks.n_samples, blocks.n_features
-        self.stored_as_float32 = blocks.stored_as_float32
+        self._chunks, self._origin = chunks, origin
+        self.n_samples, self.n_features = chunks.n_samples, chunks.n_features
+        self.stored_as_float32 = chunks.stored_as_float32
+        self.passes_to_open = chunks.passes_to_open
 
-    def fold(self, work: Work, *rows: NDArray[Any]) -> Any:
-        """Return the answer of some work for all blocks together: one pass over the data."""
-        return self._blocks.fold(work if self._origin is None else _Shifted(work, self._origin), *rows)
-
-    @property
-    def passes_to_open(self) -> int:
-        """How many passes over the data it took to learn where the blocks begin."""
-        return self._blocks.passes_to_open
+    def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
+        """Return the answer of a reduction for all chunks together: one pass over the data."""
+        if self._origin is not None:
+            reduction = _Shifted(reduction, self._origin)
+        return self._chunks.reduce(reduction, *rows)
 
     def place_of(self, sample: int) -> str:
-        """Return words for the block of a sample, where blocks are something that users know."""
-        return self._blocks.place_of(sample)
+        """Return words for the chunk of a sample, where chunks are something that users know."""
+        return self._chunks.place_of(sample)
 
     def shifted(self, origin: FloatArray) -> ChunkedMatrix:
-        """Return the same numbers less those of one row, which are taken off block by block."""
-        shifted = ChunkedMatrix(self._blocks, origin if self._origin is None else self._origin + origin)
+        """Return the same numbers less those of one row, which are taken off chunk by chunk."""
+        shifted = ChunkedMatrix(self._chunks, origin if self._origin is None else self._origin + origin)
         shifted.names = self.names
         return shifted
 
     def take(self, rows: IndexArray) -> ChunkedMatrix:
         """Return some of the samples, in the order in which they are stored."""
-        return ChunkedMatrix(self._blocks.take(rows), self._origin)
+        return ChunkedMatrix(self._chunks.take(rows), self._origin)
 
     def restricted(self, elements: IndexArray) -> ChunkedMatrix:
-        """Return some of the columns, stored anew where the blocks are: worth it if they are read often."""
+        """Return a copy of some of the columns, kept where the chunks are: worth it if read often."""
         origin = None if self._origin is None else self._origin[elements]
-        return ChunkedMatrix(self._blocks.restricted(elements), origin)
+        return ChunkedMatrix(self._chunks.restricted(elements), origin)
 
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns as the rows of a new array: one pass, however few they are."""
-        return np.concatenate(self.fold(works.Gathered(elements)), axis=1)
+        if not len(elements):
+            return np.empty((0, self.n_samples))
+        return np.concatenate(self.reduce(reductions.Gathered(elements)), axis=1)
 
     def products(self, vectors: FloatArray) -> FloatArray:
         """Return ``V X``."""
-        products: FloatArray = self.fold(works.Dots(), vectors)[0]
+        products: FloatArray = self.reduce(reductions.Dots(), vectors)[0]
         return products
 
     def combine(self, coef: FloatArray) -> FloatArray:
@@ -76,7 +178,7 @@ class ChunkedMatrix(Matrix):
         used = np.flatnonzero(coef.any(axis=1) if coef.ndim == 2 else coef)
         if not len(used):
             return np.zeros((self.n_samples, *coef.shape[1:]))
-        return np.concatenate(self.fold(works.Combined(used, coef[used])))
+        return np.concatenate(self.reduce(reductions.Combined(used, coef[used])))
 
     def moments(self, weight: FloatArray) -> Moments:
         """Return weighted means of the columns, and the spread around them."""
@@ -85,12 +187,12 @@ class ChunkedMatrix(Matrix):
     def first_look(self, weight: FloatArray, vectors: FloatArray) -> tuple[Moments, FloatArray]:
         """Return moments and ``V X`` from the same pass."""
         weights = () if (weight == 1.0).all() else (weight,)  # what says nothing need not travel
-        _, mean, spread, products = self.fold(works.FirstLook(), vectors, *weights)
+        _, mean, spread, products = self.reduce(reductions.FirstLook(), vectors, *weights)
         return Moments(mean, spread), products
 
     def require_finite(self) -> None:
-        """Say which entry is not finite, if one is not, and in which block it is."""
-        bad = self.fold(works.FirstBad(), np.arange(self.n_samples))
+        """Say which entry is not finite, if one is not, and in which chunk it is."""
+        bad = self.reduce(reductions.FirstBad(), np.arange(self.n_samples))
         if bad is not None:
             row, column, value = bad
             place = f"position {(row, column)}{self.place_of(row)}"
@@ -99,21 +201,31 @@ class ChunkedMatrix(Matrix):
 
     def largest_entries(self, elements: IndexArray) -> FloatArray:
         """Return the largest absolute value in some columns."""
-        largest: FloatArray = self.fold(works.Largest(elements))
+        largest: FloatArray = self.reduce(reductions.Largest(elements))
         return largest
+
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest entry of every column: one pass over the data."""
+        lowest, highest = self.reduce(reductions.Extremes())
+        return lowest, highest
+
+    def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column: one pass over the data."""
+        squares: FloatArray = self.reduce(reductions.WeightedSquares(origin), weight)[0]
+        return squares
 
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``X_firstᵀ diag(weight) X_second``."""
-        gram: FloatArray = self.fold(works.Products(first, second), weight)[0]
+        gram: FloatArray = self.reduce(reductions.Products(first, second), weight)[0]
         return gram
 
 
-class _Shifted(Work):
-    def __init__(self, work: Work, origin: FloatArray) -> None:
-        self._work, self._origin = work, origin
+class _Shifted(Reduction):
+    def __init__(self, reduction: Reduction, origin: FloatArray) -> None:
+        self._reduction, self._origin = reduction, origin
 
-    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
-        return self._work(block - self._origin, *rows)
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        return self._reduction(chunk - self._origin, *rows)
 
     def merge(self, first: Any, second: Any) -> Any:
-        return self._work.merge(first, second)
+        return self._reduction.merge(first, second)

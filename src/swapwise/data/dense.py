@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from swapwise.checks import FloatArray, IndexArray, as_matrix, require_finite
 from swapwise.data.matrix import Matrix, Moments
 
-# Rows are gathered in blocks of about so many numbers, columns so many at a time.
+# Rows are gathered until they have about this many numbers, and this many columns at a time: copies that
+# stay in the cache.
 BLOCK_ENTRIES, COLUMNS_AT_ONCE = 1 << 18, 64
 
 
@@ -52,7 +53,7 @@ class DenseMatrix(Matrix):
         return ((vectors / largest).astype(np.float32) @ self._array) * largest
 
     def exact_products(self, vectors: FloatArray) -> FloatArray:
-        """Return ``V X`` in double precision, block by block of rows."""
+        """Return ``V X`` in double precision, some rows at a time."""
         if not self.is_float32:
             return self.products(vectors)
         products = np.zeros((len(vectors), self.n_features))
@@ -75,21 +76,35 @@ class DenseMatrix(Matrix):
 
     def moments(self, weight: FloatArray) -> Moments:
         """Return means and spreads, counted from a row so that large offsets do no harm."""
-        # Kernels take a moment to load: nobody who has no data should wait for them.
-        from swapwise.kernels import moments
-
         origin = self._array[int(np.argmax(weight))].astype(np.float64)
-        sums, squares = np.empty(self.n_features), np.empty(self.n_features)
-        given = self._array.T if self._by_columns else self._array
-        kernel = moments.by_columns if self._by_columns else moments.by_rows
         with np.errstate(over="ignore", invalid="ignore"):
-            kernel(given, weight, origin, 0, self.n_features, sums, squares)
+            sums, squares = self._sums(weight, origin)
             total = weight.sum()
             offset = sums / total
             return Moments(origin + offset, np.maximum(squares - sums * offset, 0.0))
 
+    def _sums(self, weight: FloatArray, origin: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return Σ w (x − origin) and Σ w (x − origin)² for every column."""
+        # Kernels take a moment to load: nobody who has no data should wait for them.
+        from swapwise.kernels import moments
+
+        sums, squares = np.empty(self.n_features), np.empty(self.n_features)
+        given = self._array.T if self._by_columns else self._array
+        kernel = moments.by_columns if self._by_columns else moments.by_rows
+        kernel(given, weight, origin, 0, self.n_features, sums, squares)
+        return sums, squares
+
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest entry of every column."""
+        lowest, highest = self._array.min(axis=0), self._array.max(axis=0)
+        return lowest.astype(np.float64, copy=False), highest.astype(np.float64, copy=False)
+
+    def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column."""
+        return self._sums(weight, origin)[1]
+
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
-        """Return ``X_firstᵀ diag(weight) X_second``, block by block of rows."""
+        """Return ``X_firstᵀ diag(weight) X_second``, some rows at a time."""
         gram = np.zeros((len(first), len(second)))
         step = max(1, BLOCK_ENTRIES // max(1, len(first) + len(second)))
         for begin in range(0, self.n_samples, step):

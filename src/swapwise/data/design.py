@@ -1,21 +1,23 @@
-"""The columns of a linear model: what a search asks of them, and stored numbers that answer it.
-
-A design centres, scales and weights stored numbers without a copy of them; a few columns with their inner
-products make a design of their own.
-"""
+"""The design of a linear model: stored numbers, centred, scaled and weighted without a copy of them."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import lapack
 
-from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
-from swapwise.data.matrix import Matrix, Moments
-from swapwise.data.products import KeptProducts
-from swapwise.numerics import CONSTANT, FLOAT32_PRECISION, FLOAT64_PRECISION
+from swapwise.checks import LARGEST, SMALLEST, BoolArray, FloatArray, IndexArray, as_vector, require_scale
+from swapwise.data.cache import ColumnCache, TriangleCache, VectorCache
+from swapwise.data.chunked import ChunkedMatrix
+from swapwise.data.columns import AT_ONCE, Columns, DenseColumns, Likely
+from swapwise.data.dense import DenseMatrix
+from swapwise.data.matrix import CountedMatrix, Matrix, Moments
+from swapwise.data.reductions import ColumnProducts, Reduction, Scaled, Triangle
+from swapwise.numerics import CONSTANT
 
 # Inner products say all there is to know of columns as long as each leaves at least this share of its
 # squared length unexplained by the others; beyond that, the columns themselves have to be factored.
@@ -31,97 +33,25 @@ FAR_FROM_ZERO, FAR_IN_FLOAT32 = 1e3, 30.0
 # The same for the inner products of a few columns with each other, which are only needed for a first guess.
 OFF_CENTRE = 30.0
 
-# Products of columns with all others are kept up to this share of the data, and worked out for this
-# many columns at a time.
-KEPT_SHARE, AT_ONCE = 0.04, 128
+# Products of columns with all others are kept up to this share of the data, and of this many columns at
+# least.
+KEPT_SHARE, FEWEST_KEPT = 0.04, 32
 
-
-class Columns(ABC):
-    """Columns of numbers, one number per sample, of which only ``AᵀV`` and a few columns are ever needed."""
-
-    n_samples: int
-    n_features: int
-    #: Whether products are computed in float32
-    is_float32: bool = False
-    #: Whether the numbers are stored as float32, whatever products are computed in
-    stored_as_float32: bool = False
-    #: Whether one column costs as much to read as all of them do
-    streamed: bool = False
-    #: How many times all of the data were read so far; a few columns count as their share
-    passes: float = 0.0
-    #: The squared length of every column
-    squared_norms: FloatArray
-    #: How many deviations the mean that is taken off every column is: that costs as many digits
-    offsets: FloatArray
-
-    @abstractmethod
-    def columns(self, elements: IndexArray) -> FloatArray:
-        """Return the columns ``elements`` as the rows of a new array."""
-
-    @abstractmethod
-    def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``A w``."""
-
-    @abstractmethod
-    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
-        """Return ``V A`` for vectors with one number per sample, one vector per row: one pass over the data.
-
-        ``exact`` asks for double precision, whatever the data are stored in.
-        """
-
-    @abstractmethod
-    def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
-        """Return ``a_jᵀA`` for each element, one per row; what was asked for before need not be read again.
-
-        ``likely`` is what may be asked for next: it is read along if that saves another look at the data.
-        """
-
-    @abstractmethod
-    def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Go through the same products, a part of the features at a time."""
-
-    @abstractmethod
-    def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """Return the inner products of some columns with others."""
-
-    @abstractmethod
-    def cross(self, elements: IndexArray) -> FloatArray:
-        """Return the same products, computed again and not kept."""
-
-    def view(self, elements: IndexArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return columns, one per row, and ``y``, in coordinates that leave inner products as they are.
-
-        These may be the samples, or fewer; they may be others next time.
-        """
-        return self.columns(elements), y
-
-    def rows(self, values: ArrayLike, name: str) -> FloatArray:
-        """Return one number per sample, scaled as the rows of the design are."""
-        return as_vector(values, self.n_samples, name)
-
-    @property
-    def precision(self) -> float:
-        """How far columns are known, relative to their length; see ``swapwise.numerics``."""
-        return FLOAT32_PRECISION if self.stored_as_float32 else FLOAT64_PRECISION
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The numbers of samples and of features."""
-        return self.n_samples, self.n_features
-
-    def products_with(self, y: FloatArray) -> FloatArray:
-        """Return ``Aᵀy`` for the target of the model."""
-        return self.correlate(y)
-
-    def correlate(self, vectors: FloatArray) -> FloatArray:
-        """Return ``AᵀV`` for a vector, or for a matrix with one per column: one pass over the data."""
-        if vectors.ndim == 1:
-            return self.dots(vectors[None, :])[0]
-        return self.dots(np.ascontiguousarray(vectors.T)).T
+# Of data that are read as a whole, products of columns with all others are kept up to this many numbers, and
+# computed up to this many in a pass.
+KEPT_ENTRIES, ENTRIES_AT_ONCE = 1 << 26, 1 << 25
 
 
 class Design(Columns):
     """``A = diag(√weight) (X − shift) diag(1/scale)``, of which only ``AᵀV`` and a few columns are needed.
+
+    Without ``scale_rows``, ``A = (X − shift) diag(1/scale)``: means, deviations and inner products of columns
+    are weighted all the same, but columns, and their products with vectors, are not.
+
+    Of data that are read as a whole, one pass brings along what will be asked for: the first look at the data
+    the products with the target, products of a few columns those of others that are likely to follow. And a
+    few columns are shown in coordinates in which they are short, from their inner products or, where these
+    would lose digits, from their triangle; see :class:`TriangleCache`.
 
     Parameters
     ----------
@@ -131,14 +61,20 @@ class Design(Columns):
         Weights of the samples: they turn weighted least squares into plain least squares.
     centre, standardize : bool
         Whether the weighted mean of each column is taken off, and whether it is divided by its deviation.
+    target : array-like of shape (n_samples,), optional
+        What is to be explained, without weights; see :meth:`aimed_at`.
+    scale_rows : bool
+        Whether rows are multiplied by the square roots of their weights. Likelihoods weight their samples
+        themselves, and want rows as they are.
 
-    >>> from swapwise.data.dense import DenseMatrix
     >>> design = Design(DenseMatrix([[1.0, 5.0], [3.0, 5.0]]), centre=True)
     >>> design.columns(np.array([0, 1]))
     array([[-1.,  1.],
            [ 0.,  0.]])
     >>> design.correlate(np.array([1.0, 2.0]))
     array([1., 0.])
+    >>> design.aimed_at([0.0, 2.0]).with_target
+    array([2., 0.])
     """
 
     def __init__(
@@ -147,155 +83,319 @@ class Design(Columns):
         sample_weight: ArrayLike | None = None,
         centre: bool = False,
         standardize: bool = False,
+        *,
+        target: ArrayLike | None = None,
+        scale_rows: bool = True,
     ) -> None:
-        self.matrix = matrix
+        self.matrix = CountedMatrix(matrix)
         self.n_samples, self.n_features = matrix.n_samples, matrix.n_features
         self.is_float32, self.stored_as_float32 = matrix.is_float32, matrix.stored_as_float32
-        self.row_scale: FloatArray | None = None
+        self.sequential = matrix.sequential
+        self._read_weight(sample_weight, scale_rows)
+        self._target = None if target is None else self.rows(target, "y")
+        #: What the matrix has taken off its columns already
+        self.origin = np.zeros(self.n_features)
+        self._centre, self._standardize = centre, standardize
+        # Columns that are kept apart, as the design has them, and the place of each among them.
+        self._kept, self._kept_columns = np.empty(0, dtype=np.intp), np.empty((0, self.n_samples))
+        self._kept_place = np.full(self.n_features, -1, dtype=np.intp)
+        self._settle()
+        room, at_once = self._room_for_products()
+        self._products = VectorCache(self.n_features, room, at_once, self.cross)
+        if self.sequential:
+            require_scale(self.sizes, "column {} of X", self.matrix.largest_entries)
+            self._some_columns = ColumnCache(self.matrix)
+            if self._target is not None:
+                self._take_first_products()
+                self._triangles = self._no_triangles()
+
+    def _read_weight(self, sample_weight: ArrayLike | None, scale_rows: bool) -> None:
         weight = np.ones(self.n_samples)
         if sample_weight is not None:
             weight = as_vector(sample_weight, self.n_samples, "sample_weight", non_negative=True)
             if not weight.any():
                 raise ValueError("sample_weight must have a positive entry, got zeros only")
-            self.row_scale = np.sqrt(weight)
-        self._weight = weight
-        #: What the matrix has taken off its columns already
-        self.origin = np.zeros(self.n_features)
-        self._centre, self._standardize = centre, standardize
-        self._far = np.empty(0, dtype=np.intp)
-        self._far_place = np.full(self.n_features, -1, dtype=np.intp)
-        self._settle()
-        room, at_once = self._room_for_products()
-        self._kept = KeptProducts(self.n_features, room, at_once, self.cross)
-
-    def _look(self) -> Moments:
-        """Return means and spreads of the columns as they are stored."""
-        self.passes += 1
-        return self.matrix.moments(self._weight)
+        self._weight, self._has_weights = weight, sample_weight is not None
+        self._root_weight = np.sqrt(weight)
+        self.row_scale = self._root_weight if self._has_weights and scale_rows else None
 
     def _room_for_products(self) -> tuple[int, int]:
-        """Return of how many columns products are kept, and worked out together."""
-        return int(KEPT_SHARE * self.n_samples), AT_ONCE
+        """Return of how many columns products are kept, and computed together."""
+        if self.sequential:
+            room, at_once = KEPT_ENTRIES // self.n_features, max(1, ENTRIES_AT_ONCE // self.n_features)
+        else:
+            room, at_once = int(KEPT_SHARE * self.n_samples), AT_ONCE
+        return min(self.n_features, max(FEWEST_KEPT, room)), at_once
+
+    # -- centre and scale ---------------------------------------------------------------------------
+
+    def _look(self) -> Moments:
+        """Return means and spreads of the columns as they are stored; products with the target come along."""
+        if not self.sequential or self._target is None:
+            return self.matrix.moments(self._weight)
+        moments, self._first_products = self.matrix.first_look(self._weight, self._stored_target())
+        return moments
+
+    def _stored_target(self) -> FloatArray:
+        """Return what to multiply the stored rows by for inner products with the target, as a row."""
+        return self._without_root(self._weighted(self.target[None, :]))
+
+    def _take_first_products(self) -> None:
+        self.with_target = self._to_columns(self._first_products, self._stored_target().sum(axis=1))[0]
+        del self._first_products
 
     def _settle(self) -> None:
         """Find shift and scale of every column, and their squared lengths."""
-        centre, standardize = self._centre, self._standardize
         mean, spread = self._look()
         total = float(self._weight.sum())
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             #: The root mean square of every column as it is stored
             self.sizes = np.sqrt(spread / total + mean**2)
             if not np.isfinite(self.sizes).all():
                 self.matrix.require_finite()
             if self.is_float32 and not is_moderate(self.sizes, FLOAT32_SIZES).all():
-                self.matrix, self.is_float32 = self.matrix.in_double(), False
+                self.matrix.replace(self.matrix.stored.in_double())
+                self.is_float32 = False
+            extreme, exponent = self._rescale_extreme(mean, spread)
             constant = spread <= (CONSTANT * np.abs(mean)) ** 2 * total
             deviation = np.sqrt(np.where(constant, total, spread) / total)
-            self.shift = mean if centre else np.zeros_like(mean)
-            self.scale = deviation if standardize else np.ones_like(mean)
-            #: What columns are multiplied with; a constant one that is centred leaves exactly nothing
-            self._factor = np.where(constant & centre, 0.0, 1.0 / self.scale)
-            self.squared_norms = (spread if centre else spread + total * mean**2) * self._factor**2
-            self.offsets = np.where(constant | (not centre), 0.0, np.abs(mean) / deviation)
-        self._keep_far_columns()
+            unit, is_divided = np.ldexp(1.0, exponent), self._standardize & ~constant
+            self.shift = mean * unit if self._centre else np.zeros_like(mean)
+            self.scale = np.where(is_divided, deviation * unit, 1.0)
+            step = np.where(constant & self._centre, 0.0, np.where(is_divided, 1.0 / deviation, unit))
+            #: What stored columns are multiplied by; a constant one that is centred leaves exactly nothing
+            self.factor = step / unit
+            self.squared_norms = (spread if self._centre else spread + total * mean**2) * step**2
+            self.offsets = np.where(constant | (not self._centre), 0.0, np.abs(mean) / deviation)
+            self._keep_apart(extreme, exponent, mean, step)
 
-    def _keep_far_columns(self) -> None:
-        """Keep the columns whose means are far from zero, centred twice: the first mean was rounded."""
-        self._far = self._far_from_zero()
-        self._far_columns = self._read(self._far)
-        if len(self._far):
-            root = np.ones(self.n_samples) if self.row_scale is None else self.row_scale
-            self._far_columns -= np.outer(self._far_columns @ root / self._weight.sum(), root)
-            self.squared_norms[self._far] = np.einsum("js,js->j", self._far_columns, self._far_columns)
-            self._far_place[self._far] = np.arange(len(self._far))
+    def _rescale_extreme(self, mean: FloatArray, spread: FloatArray) -> tuple[IndexArray, NDArray[np.int_]]:
+        """Find columns whose squares leave floating point, and powers of two that bring them near 1.
 
-    def _far_from_zero(self) -> IndexArray:
-        return np.flatnonzero(self.offsets > (FAR_IN_FLOAT32 if self.is_float32 else FAR_FROM_ZERO))
+        Their moments are written in units of these powers. Data in chunks are left as they are.
+        """
+        exponent = np.zeros(self.n_features, dtype=int)
+        if self.sequential:
+            return np.empty(0, dtype=np.intp), exponent
+        is_extreme, vanished = ~is_moderate(self.sizes, (SMALLEST, LARGEST)), np.flatnonzero(self.sizes == 0)
+        if len(vanished):
+            is_extreme[vanished] = self.matrix.largest_entries(vanished) > 0
+        extreme = np.flatnonzero(is_extreme)
+        if len(extreme):
+            columns = self.matrix.stored.columns(extreme)
+            exponent[extreme] = np.frexp(np.abs(columns).max(axis=1))[1] - 1
+            rescaled = DenseMatrix(np.ldexp(columns, -exponent[extreme, None]).T)
+            mean[extreme], spread[extreme] = rescaled.moments(self._weight)
+        return extreme, exponent
 
-    def largest_entries(self, elements: IndexArray) -> FloatArray:
-        """Return the largest absolute values of some columns as they are stored."""
-        self.passes += 1 if self.streamed else len(elements) / self.n_features
-        return self.matrix.largest_entries(elements)
+    def _keep_apart(
+        self, extreme: IndexArray, exponent: NDArray[np.int_], mean: FloatArray, step: FloatArray
+    ) -> None:
+        """Keep columns that are extreme or far from zero as the design has them.
+
+        They are centred twice: the first mean was rounded. Data in chunks have the means taken off columns
+        that are far from zero as they are read.
+        """
+        far = np.flatnonzero(self.offsets > (FAR_IN_FLOAT32 if self.is_float32 else FAR_FROM_ZERO))
+        if self.sequential:
+            self._shift_chunks(far)
+            return
+        kept = np.union1d(far, extreme)
+        if not len(kept):
+            return
+        columns = np.ldexp(self.matrix.stored.columns(kept), -exponent[kept, None])
+        if self._centre:
+            columns -= mean[kept, None]
+        columns *= step[kept, None]
+        _require_scale_of(columns, kept, extreme)
+        if self.row_scale is not None:
+            columns *= self.row_scale
+        if self._centre:
+            self._take_means_off(columns)
+        self._kept, self._kept_columns = kept, columns
+        self._kept_place[kept] = np.arange(len(kept))
+        self.squared_norms[kept] = np.einsum("js,js->j", self._weighted(columns), columns)
+        self.factor[extreme] = 0.0
+
+    def _shift_chunks(self, far: IndexArray) -> None:
+        stored = self.matrix.stored
+        if len(far) and not self.origin.any():
+            assert isinstance(stored, ChunkedMatrix)
+            self.origin[far] = self.shift[far]
+            self.matrix.replace(stored.shifted(self.origin))
+            self._settle()
+
+    def _take_means_off(self, columns: FloatArray) -> None:
+        """Take the weighted means of columns of the design off them, in place."""
+        ones = np.ones(self.n_samples) if self.row_scale is None else self.row_scale
+        means = self._weighted(columns) @ ones / self._weight.sum()
+        for column, mean in zip(columns, means, strict=True):  # one by one, to save memory
+            column -= mean * ones
+
+    @property
+    def leaves_weights_out(self) -> bool:
+        """Whether samples have weights that the rows are not scaled by."""
+        return self._has_weights and self.row_scale is None
+
+    def _weighted(self, vectors: FloatArray) -> FloatArray:
+        """Return vectors, weighted as the inner products of columns are."""
+        return vectors * self._weight if self.leaves_weights_out else vectors
+
+    def _rooted(self, vectors: FloatArray) -> FloatArray:
+        """Return vectors, scaled so that plain inner products are those of the design."""
+        return vectors * self._root_weight if self.leaves_weights_out else vectors
+
+    def _without_root(self, vectors: FloatArray) -> FloatArray:
+        """Return what to multiply the stored rows by for products with the rows of the design."""
+        return vectors if self.row_scale is None else vectors * self.row_scale
 
     def rows(self, values: ArrayLike, name: str) -> FloatArray:
         """Return one number per sample, scaled as the rows of the design are."""
         vector = as_vector(values, self.n_samples, name)
         return vector if self.row_scale is None else vector * self.row_scale
 
+    def original(self, coef: FloatArray, intercept: Any) -> tuple[FloatArray, Any]:
+        """Return coefficients (features last) and intercept for the columns as they were given.
+
+        >>> design = Design(DenseMatrix([[1.0], [5.0]]), centre=True, standardize=True)
+        >>> design.original(np.array([2.0]), 7.0)
+        (array([1.]), np.float64(4.0))
+        """
+        coef = coef / self.scale
+        return coef, intercept - coef @ (self.origin + self.shift)
+
+    # -- columns and products with vectors ----------------------------------------------------------
+
+    @property
+    def passes(self) -> float:
+        """How many times all of the data were read so far; a few columns count as their share."""
+        return self.matrix.passes
+
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return the columns ``elements`` as the rows of a new array."""
-        self.passes += len(elements) / self.n_features
-        return self._read(elements)
+        return self._read(elements, self.matrix)
 
-    def _read(self, elements: IndexArray) -> FloatArray:
-        columns = self.matrix.columns(elements)
+    def _read(self, elements: IndexArray, matrix: Matrix) -> FloatArray:
+        columns = matrix.columns(elements)
         if self.shift[elements].any():
             columns -= self.shift[elements, None]
-        if (self._factor[elements] != 1.0).any():
-            columns *= self._factor[elements, None]
+        if (self.factor[elements] != 1.0).any():
+            columns *= self.factor[elements, None]
         if self.row_scale is not None:
             columns *= self.row_scale
-        place = self._far_place[elements]
-        if len(self._far) and (place >= 0).any():
-            columns[place >= 0] = self._far_columns[place[place >= 0]]
+        place = self._kept_place[elements]
+        if len(self._kept) and (place >= 0).any():
+            columns[place >= 0] = self._kept_columns[place[place >= 0]]
         return columns
 
     def combine(self, coef: FloatArray) -> FloatArray:
         """Return ``A w``."""
-        self.passes += np.count_nonzero(coef) / self.n_features
-        return self._combine(coef)
-
-    def _combine(self, coef: FloatArray) -> FloatArray:
-        plain = coef * self._factor
-        plain[self._far] = 0.0
-        fit = self.matrix.combine(plain) - plain @ self.shift
+        self.matrix.count(int(np.count_nonzero(coef)))
+        plain = coef * self.factor
+        plain[self._kept] = 0.0
+        fit = self.matrix.stored.combine(plain) - plain @ self.shift
         fit = fit if self.row_scale is None else fit * self.row_scale
-        return fit + coef[self._far] @ self._far_columns if len(self._far) else fit
+        return fit + coef[self._kept] @ self._kept_columns if len(self._kept) else fit
 
     def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
         """Return ``V A`` for vectors with one number per sample: one pass over the data."""
-        self.passes += 1
         plain = self._without_root(vectors)
-        products = self.matrix.exact_products(plain) if exact else self.matrix.products(plain)
-        dots = self._to_columns(products, plain.sum(axis=1))
-        if len(self._far):
-            dots[:, self._far] = vectors @ self._far_columns.T
+        with np.errstate(over="ignore", invalid="ignore"):  # extreme columns are kept apart
+            products = self.matrix.exact_products(plain) if exact else self.matrix.products(plain)
+            dots = self._to_columns(products, plain.sum(axis=1))
+        if len(self._kept):
+            dots[:, self._kept] = vectors @ self._kept_columns.T
         return dots
-
-    def _without_root(self, vectors: FloatArray) -> FloatArray:
-        """Return what to multiply the stored rows with for products with the rows of the design."""
-        return vectors if self.row_scale is None else vectors * self.row_scale
 
     def _to_columns(self, products: FloatArray, totals: FloatArray) -> FloatArray:
         """Turn products with stored columns into products with those of the design, in place."""
         if self.shift.any():
             for row, total in zip(products, totals, strict=True):  # row by row, to save memory
                 row -= total * self.shift
-        products *= self._factor
+        products *= self.factor
         return products
 
-    def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
-        """Return ``a_jᵀA`` for each element, one per row; what was asked for before is not read again."""
-        return self._kept.of(elements)
+    @cached_property
+    def largest_entries(self) -> FloatArray:
+        """The largest absolute value in every column."""
+        if self.row_scale is not None:
+            return super().largest_entries
+        lowest, highest = self.matrix.extremes()
+        largest = np.maximum(highest - self.shift, self.shift - lowest) * self.factor
+        largest[self._kept] = np.abs(self._kept_columns).max(axis=1, initial=0.0)
+        return largest
 
-    def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+    def weighted_squares(self, weight: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s a_js²`` for every column, of weights that are not negative: one pass."""
+        plain = weight if self.row_scale is None else weight * self.row_scale**2
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = self.matrix.weighted_squares(plain, self.shift) * self.factor**2
+        squares[self._kept] = (self._kept_columns**2) @ weight
+        return squares
+
+    def materialize(self) -> DenseColumns:
+        """Return the same columns as an array in memory: one copy of the data.
+
+        >>> Design(DenseMatrix([[1.0, 5.0], [3.0, 5.0]]), centre=True).materialize().array
+        array([[-1.,  1.],
+               [ 0.,  0.]])
+        """
+        array = np.empty((self.n_features, self.n_samples))
+        for part, columns in self._parts():
+            if self._centre:  # once more: the mean was rounded
+                self._take_means_off(columns)
+            array[part] = columns
+        weight = self._weight if self.leaves_weights_out else None
+        return DenseColumns(array, weight, self.offsets, is_float32=self.stored_as_float32)
+
+    def in_memory(self) -> Columns:
+        """Return the same columns, as an array if they are stored as one; sparse ones stay sparse."""
+        return self.materialize() if isinstance(self.matrix.stored, DenseMatrix) else self
+
+    # -- inner products -----------------------------------------------------------------------------
+
+    def products(self, elements: IndexArray, likely: Likely | None = None) -> FloatArray:
+        """Return ``a_jᵀA`` for each element; if that takes a look at the data, what is likely comes along."""
+        if self.sequential and likely is not None and not self._has_products(elements):
+            more = likely()
+            if more is not None:
+                return self._products.of(np.append(elements, more))[: len(elements)]
+        return self._products.of(elements)
+
+    def _has_products(self, elements: IndexArray) -> bool:
+        return all(element in self._products for element in elements.tolist())
+
+    def product_parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
         """Go through the same products, a part of the features at a time."""
-        return self._kept.blocks(elements)
+        return self._products.parts(elements)
 
-    def cross(self, elements: IndexArray) -> FloatArray:
-        """Return the same products, computed again."""
-        return self.dots(self._read(elements))
+    def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
+        """Return the same products, computed again: one pass over the data."""
+        if not self.sequential:
+            columns = self._read(elements, self.matrix.stored)
+            return self.dots(self._weighted(columns) if weight is None else columns * weight)
+        roots = self._roots() if weight is None else (self._without_root(np.sqrt(weight)),)
+        products, sums = self.matrix.reduce(ColumnProducts(self.scaled(elements)), *roots)
+        return self._to_columns(products, sums)
 
-    def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
+    def gram(self, first: IndexArray, second: IndexArray, likely: Likely | None = None) -> FloatArray:
         """Return the inner products of some columns with others."""
-        self.passes += (len(first) + len(second)) / self.n_features
-        if max(self.offsets[first].max(initial=0.0), self.offsets[second].max(initial=0.0)) > OFF_CENTRE:
-            left = self._read(first)
-            return left @ (left if first is second else self._read(second)).T
+        if self.sequential:
+            return self.products(first, likely)[:, second]
+        if self._loses_digits(first) or self._loses_digits(second):
+            self.matrix.count(len(first) + len(second))
+            left = self._read(first, self.matrix.stored)
+            right = left if first is second else self._read(second, self.matrix.stored)
+            return self._weighted(left) @ right.T
         gram = self.matrix.gram(first, second, self._weight)
         if self.shift.any():
             gram -= np.outer(self._weight.sum() * self.shift[first], self.shift[second])
-        return gram * np.outer(self._factor[first], self._factor[second])
+        return gram * np.outer(self.factor[first], self.factor[second])
+
+    def _loses_digits(self, elements: IndexArray) -> bool:
+        """Return whether inner products should come from the columns, not from the stored numbers."""
+        is_kept = len(self._kept) and (self._kept_place[elements] >= 0).any()
+        return bool(is_kept) or self.offsets[elements].max(initial=0.0) > OFF_CENTRE
 
     def extreme_eigenvalues(self) -> tuple[float, float]:
         """Return bounds on the smallest and largest eigenvalue of ``AᵀA``, safe against rounding.
@@ -305,7 +405,7 @@ class Design(Columns):
         wide = self.n_features > self.n_samples
         every = np.arange(self.n_features)
         if wide:
-            columns = self.columns(every)
+            columns = self._rooted(self.columns(every))
             small = columns.T @ columns
         else:
             small = self.gram(every, every)
@@ -316,85 +416,91 @@ class Design(Columns):
         smallest = 0.0 if wide else max(0.0, float(eigenvalues[0] - margin))
         return smallest, float(eigenvalues[-1] + margin)
 
+    # -- the target, and views ----------------------------------------------------------------------
 
-class GramColumns(Columns):
-    """A few columns with all their inner products at hand."""
+    def _aimed_at(self, target: FloatArray) -> Self:
+        aimed = super()._aimed_at(target)
+        if self.sequential:
+            aimed._triangles = aimed._no_triangles()
+        return aimed
 
-    def __init__(self, gram: FloatArray) -> None:
-        self._gram = gram
-        self.n_features = len(gram)
+    def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Return columns, one per row, and the target, in coordinates that leave inner products as they are.
 
-    def products(self, elements: IndexArray, likely: IndexArray | None = None) -> FloatArray:
-        """Return rows of the Gram matrix."""
-        return self._gram[elements]
+        >>> from swapwise.data.open import open_design
+        >>> import dask.array as da
+        >>> X = da.from_array(np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 0.0]]), chunks=(2, 2))
+        >>> design = open_design(X, [1.0, 1.0, 1.0])
+        >>> design.with_target, design.passes
+        (array([6., 3.]), 1.0)
+        >>> columns, target = design.view(np.array([0, 1]))
+        >>> (columns @ columns.T).round(6), (columns @ target).round(6), design.passes
+        (array([[14.,  5.],
+               [ 5.,  5.]]), array([6., 3.]), 2.0)
+        """
+        if not self.sequential:
+            return self._rooted(self.columns(elements)), self._rooted(self.target)
+        triangles = self._triangles
+        shown = triangles.find(elements) or self._view_of_products(elements)
+        if shown is None:
+            shown = triangles.read(elements, self._products.elements())
+        return shown
 
-    def cross(self, elements: IndexArray) -> FloatArray:
-        """Return rows of the Gram matrix."""
-        return self._gram[elements]
+    def _no_triangles(self) -> TriangleCache:
+        target = self._rooted(self.target)
+        return TriangleCache(float(target @ target), self._read_triangle)
 
-    def product_blocks(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Return rows of the Gram matrix, all at once."""
-        yield slice(None), self._gram[elements]
+    def _read_triangle(self, elements: IndexArray) -> FloatArray:
+        target, columns = self._rooted(self.target), self.scaled(elements)
+        triangle: FloatArray = self.matrix.reduce(Triangle(columns), target, *self._roots())
+        return triangle
 
-    def gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """Return a part of the Gram matrix."""
-        return self._gram[np.ix_(first, second)]
+    def _view_of_products(self, elements: IndexArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return columns and target as Cholesky's factor shows them, or None if rounding would spoil it."""
+        lengths = np.sqrt(self.squared_norms[elements])
+        if not lengths.all():
+            return None
+        scaled = self.products(elements)[:, elements] / lengths / lengths[:, None]
+        factor, info = lapack.dpotrf(scaled, lower=1, clean=1)
+        if info != 0:
+            return None
+        inverse, _ = lapack.dtrtri(factor, lower=1)
+        if not np.einsum("ij,ij->j", inverse, inverse).max(initial=0.0) * SAFE_SHARE <= 1.0:
+            return None
+        target, explained = self._rooted(self.target), inverse @ (self.with_target[elements] / lengths)
+        rest = np.sqrt(max(0.0, float(target @ target - explained @ explained)))
+        columns = np.column_stack([factor * lengths[:, None], np.zeros(len(elements))])
+        return columns, np.append(explained, rest)
 
-    def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``A w``, from the columns themselves."""
-        used = np.flatnonzero(coef)
-        return coef[used] @ self.columns(used)
+    # -- reductions of data in chunks ---------------------------------------------------------------
 
-    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
-        """Return ``V A``, from the columns themselves."""
-        return vectors @ self.columns(np.arange(self.n_features)).T
+    def scaled(self, elements: IndexArray, held: IndexArray | None = None) -> Scaled:
+        """Return how to make columns of the design from those of a chunk of rows.
 
+        ``held`` are the columns that chunks have, in increasing order, if these are not all.
+        """
+        places = elements if held is None else np.searchsorted(held, elements)
+        return Scaled(places, self.shift[elements], self.factor[elements])
 
-class ColumnSubset(GramColumns):
-    """Some columns of a design.
+    def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
+        """Return the answer of a reduction of all chunks: one pass over the data."""
+        return self.matrix.reduce(reduction, *rows)
 
-    >>> from swapwise.data.dense import DenseMatrix
-    >>> whole, few = Design(DenseMatrix(np.eye(3))), np.array([0, 2])
-    >>> ColumnSubset(whole, few, whole.gram(few, few)).products(np.array([1]))
-    array([[0., 1.]])
-    """
+    def reduce_some(
+        self, elements: IndexArray, reduction: Callable[[IndexArray], Reduction], *rows: NDArray[Any]
+    ) -> Any:
+        """Return the answer of a reduction that needs only these columns; see :meth:`ColumnCache.reduce`."""
+        return self._some_columns.reduce(elements, reduction, *rows)
 
-    def __init__(self, whole: Columns, elements: IndexArray, gram: FloatArray) -> None:
-        super().__init__(gram)
-        self._whole, self._elements = whole, elements
-        self.n_samples, self.streamed = whole.n_samples, whole.streamed
-        self.stored_as_float32 = whole.stored_as_float32
-        self.squared_norms, self.offsets = whole.squared_norms[elements], whole.offsets[elements]
-
-    def columns(self, elements: IndexArray) -> FloatArray:
-        """Return columns, from the whole."""
-        return self._whole.columns(self._elements[elements])
-
-    def view(self, elements: IndexArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return columns and ``y``, as the whole shows them."""
-        return self._whole.view(self._elements[elements], y)
+    def _roots(self) -> tuple[FloatArray, ...]:
+        return (self._root_weight,) if self._has_weights else ()
 
 
-class ColumnArray(GramColumns):
-    """A few columns in memory, one per row of an array.
-
-    >>> ColumnArray(np.array([[1.0, 2.0], [0.0, 3.0]])).products(np.array([1]))
-    array([[6., 9.]])
-    """
-
-    def __init__(self, columns: FloatArray) -> None:
-        super().__init__(columns @ columns.T)
-        self._columns = columns
-        self.n_samples = columns.shape[1]
-        self.squared_norms, self.offsets = np.diag(self._gram).copy(), np.zeros(len(columns))
-
-    def columns(self, elements: IndexArray) -> FloatArray:
-        """Return a copy of some columns."""
-        return self._columns[elements]
-
-    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
-        """Return ``V A``."""
-        return vectors @ self._columns.T
+def _require_scale_of(columns: FloatArray, kept: IndexArray, extreme: IndexArray) -> None:
+    """Refuse extreme columns that are not standardised: their squares leave floating point."""
+    sizes = np.ones(kept.max() + 1)
+    sizes[extreme] = np.abs(columns).max(axis=1)[np.searchsorted(kept, extreme)]
+    require_scale(sizes, "column {} of X")
 
 
 def is_moderate(sizes: FloatArray, bounds: tuple[float, float]) -> BoolArray:

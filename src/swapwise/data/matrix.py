@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.data.reductions import Reduction
 
 
 class Moments(NamedTuple):
@@ -28,6 +32,10 @@ class Matrix(ABC):
     is_float32: bool = False
     #: Whether the numbers are stored as float32, whatever products are computed in
     stored_as_float32: bool = False
+    #: Whether one column costs as much to read as all of them do
+    sequential: bool = False
+    #: How many passes over the data it took to learn their shape
+    passes_to_open: int = 0
 
     @abstractmethod
     def columns(self, elements: IndexArray) -> FloatArray:
@@ -49,6 +57,14 @@ class Matrix(ABC):
     def moments(self, weight: FloatArray) -> Moments:
         """Return weighted means of the columns, and the spread around them."""
 
+    def first_look(self, weight: FloatArray, vectors: FloatArray) -> tuple[Moments, FloatArray]:
+        """Return moments and ``V X``: from the same pass, where data are read as a whole."""
+        return self.moments(weight), self.products(vectors)
+
+    def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
+        """Return the answer of a reduction for all samples together; ``rows`` have one number per sample."""
+        return reduction(np.ascontiguousarray(self.columns(np.arange(self.n_features)).T), *rows)
+
     @property
     def shape(self) -> tuple[int, int]:
         """The numbers of samples and of features."""
@@ -57,6 +73,10 @@ class Matrix(ABC):
     @abstractmethod
     def take(self, rows: IndexArray) -> Matrix:
         """Return some of the samples, given in the order in which they are stored."""
+
+    def by_rows(self) -> Matrix:
+        """Return the same numbers, to be read in chunks of rows if they are read in parts at all."""
+        return self
 
     def in_double(self) -> Matrix:
         """Return the same numbers in double precision."""
@@ -71,5 +91,109 @@ class Matrix(ABC):
         """Return the largest absolute value in some columns."""
 
     @abstractmethod
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest entry of every column."""
+
+    @abstractmethod
+    def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column, of weights that are not negative."""
+
+    @abstractmethod
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``X_firstᵀ diag(weight) X_second``."""
+
+
+class CountedMatrix(Matrix):
+    """A matrix that counts how many times all of it was read; a few columns count as their share.
+
+    Where one column costs as much to read as all of them do, every read is a pass.
+
+    >>> from swapwise.data.dense import DenseMatrix
+    >>> counted = CountedMatrix(DenseMatrix(np.eye(4)))
+    >>> _ = counted.columns(np.array([2])), counted.products(np.ones((1, 4)))
+    >>> counted.passes
+    1.25
+    """
+
+    def __init__(self, stored: Matrix) -> None:
+        self.passes = float(stored.passes_to_open)
+        self.replace(stored)
+
+    def replace(self, stored: Matrix) -> None:
+        """Go on with the same numbers, stored in another way."""
+        #: The matrix itself, whose reads are not counted
+        self.stored = stored
+        self.n_samples, self.n_features = stored.shape
+        self.is_float32, self.stored_as_float32 = stored.is_float32, stored.stored_as_float32
+        self.sequential = stored.sequential
+
+    def count(self, n_columns: int) -> None:
+        """Count a read of some columns."""
+        self.count_share((n_columns > 0) if self.sequential else n_columns / self.n_features)
+
+    def count_share(self, share: float) -> None:
+        """Count a read of a share of the data."""
+        self.passes += share
+
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return columns as the rows of a new array of doubles."""
+        self.count(len(elements))
+        return self.stored.columns(elements)
+
+    def products(self, vectors: FloatArray) -> FloatArray:
+        """Return ``V X``."""
+        self.count_share(1)
+        return self.stored.products(vectors)
+
+    def exact_products(self, vectors: FloatArray) -> FloatArray:
+        """Return ``V X`` in double precision."""
+        self.count_share(1)
+        return self.stored.exact_products(vectors)
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``X w``."""
+        self.count(int(np.count_nonzero(coef)))
+        return self.stored.combine(coef)
+
+    def moments(self, weight: FloatArray) -> Moments:
+        """Return weighted means of the columns, and the spread around them."""
+        self.count_share(1)
+        return self.stored.moments(weight)
+
+    def first_look(self, weight: FloatArray, vectors: FloatArray) -> tuple[Moments, FloatArray]:
+        """Return moments and ``V X`` from one pass."""
+        self.count_share(1 if self.sequential else 2)
+        return self.stored.first_look(weight, vectors)
+
+    def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
+        """Return the answer of a reduction."""
+        self.count_share(1)
+        return self.stored.reduce(reduction, *rows)
+
+    def take(self, rows: IndexArray) -> Matrix:
+        """Return some of the samples, not counted."""
+        return self.stored.take(rows)
+
+    def require_finite(self) -> None:
+        """Say which entry is not finite, if one is not."""
+        self.stored.require_finite()
+
+    def largest_entries(self, elements: IndexArray) -> FloatArray:
+        """Return the largest absolute value in some columns."""
+        self.count(len(elements))
+        return self.stored.largest_entries(elements)
+
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest entry of every column."""
+        self.count_share(1)
+        return self.stored.extremes()
+
+    def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column."""
+        self.count_share(1)
+        return self.stored.weighted_squares(weight, origin)
+
+    def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
+        """Return ``X_firstᵀ diag(weight) X_second``."""
+        self.count(len(first) + len(second))
+        return self.stored.gram(first, second, weight)

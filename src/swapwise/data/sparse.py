@@ -85,6 +85,19 @@ class SparseMatrix(Matrix):
         """Return the largest absolute value in some columns."""
         return np.asarray(abs(self._columns[:, elements]).max(axis=0).toarray()).ravel()
 
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest entry of every column, zeros that are not stored included."""
+        lowest, highest = self._stored.min(axis=0), self._stored.max(axis=0)
+        return np.asarray(lowest.toarray()).ravel(), np.asarray(highest.toarray()).ravel()
+
+    def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column, through the entries that are stored."""
+        from swapwise.kernels import moments
+
+        stored, squares = self._columns, np.empty(self.n_features)
+        moments.of_stored(stored.indptr, stored.indices, stored.data, weight, origin, squares)
+        return squares
+
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``X_firstᵀ diag(weight) X_second`` through the entries that are not zero."""
         left, right = self._columns[:, first], self._columns[:, second]

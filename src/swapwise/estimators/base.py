@@ -34,10 +34,9 @@ from swapwise.checks import (
 )
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.data.by_rows import by_rows
+from swapwise.data.design import Design
 from swapwise.data.matrix import Matrix
-from swapwise.data.open import is_chunked, is_mapped, opened
-from swapwise.data.streamed import StreamedDesign
+from swapwise.data.open import is_chunked, is_mapped, open_design, opened
 from swapwise.estimators.chunked_input import open_chunks, product_of_chunks, read_target
 from swapwise.estimators.constraint_of import (
     Elements,
@@ -46,10 +45,10 @@ from swapwise.estimators.constraint_of import (
     resolve_constraint,
     with_forced,
 )
-from swapwise.estimators.scaling import Sample, Scaling, read_offset, some_rows, times
+from swapwise.estimators.sample import Sample, read_offset, some_rows, times
 from swapwise.maximize import THEORY
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.generalized_linear import read_weight
+from swapwise.objectives.glm.likelihood import read_weight
 from swapwise.search.plan import Plan, resolve
 from swapwise.search.progress import progress_bar, reading_bar
 from swapwise.search.restarts import Problem, require_restarts, restart
@@ -63,7 +62,7 @@ class Task:
     """An objective on scaled columns, and what leads back from its coefficients."""
 
     objective: SparseObjective
-    scaling: Scaling
+    design: Design
     sample: Sample
 
 
@@ -308,9 +307,9 @@ class SparseEstimator(BaseEstimator, ABC):
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """Return data that scikit-learn finds nothing wrong with, as the objective wants them."""
-        X, y = validate_data(self, X, y, accept_sparse=True, dtype=np.float64, reset=reset)
+        X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64, reset=reset)
         # One layout for all, so that the same numbers give the same answer to the last digit.
-        return np.ascontiguousarray(X.toarray() if issparse(X) else X), y
+        return X if issparse(X) else np.ascontiguousarray(X), y
 
     def _weights(self, y: Any, sample_weight: Any) -> FloatArray | None:
         """Return the checked weight of each sample, or None if all are alike."""
@@ -333,13 +332,10 @@ class SparseEstimator(BaseEstimator, ABC):
     def _build(self, sample: Sample, elements: Elements) -> Task:
         """Return the objective that a sample leads to."""
         self._check_flags()
-        if isinstance(sample.X, Matrix):
-            matrix, weight = by_rows(sample.X), read_weight(sample.weight, len(sample.y))
-            design = StreamedDesign(matrix, sample.y, weight, self.fit_intercept, self.standardize)
-            scaling = Scaling(design.origin + design.shift, design.scale)
-            return Task(self._objective(design, sample, None), scaling, sample)
-        scaling, X = Scaling.of(sample, self.fit_intercept, self.standardize)
-        return Task(self._objective(X, sample, elements.groups), scaling, sample)
+        weight = read_weight(sample.weight, len(sample.y))
+        switches = self.fit_intercept, self.standardize
+        design = open_design(sample.X, sample.y, weight, *switches, scale_rows=False, by_rows=True)
+        return Task(self._objective(design, sample, elements.groups), design, sample)
 
     def _check_flags(self) -> None:
         for name in ("fit_intercept", "standardize"):

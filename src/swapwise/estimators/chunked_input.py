@@ -9,7 +9,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.dask_blocks import as_array
+from swapwise.data.dask import as_array
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_dask, open_matrix, opened
 

@@ -15,11 +15,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from swapwise.checks import FloatArray, IndexArray, as_vector
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.estimators.base import SparseEstimator, Task
-from swapwise.estimators.scaling import Sample
+from swapwise.estimators.sample import Sample
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.generalized_linear import GeneralizedLinear
-from swapwise.objectives.logistic import Logistic
-from swapwise.objectives.multinomial import Multinomial
+from swapwise.objectives.glm.logistic import Logistic
+from swapwise.objectives.glm.multinomial import Multinomial
+from swapwise.objectives.glm.objective import GeneralizedLinear
 from swapwise.search.result import SearchResult
 from swapwise.search.rules import Pivot
 
@@ -181,7 +181,7 @@ time_limit, random_state, progress :
         assert result.coef is not None
         assert isinstance(task.objective, GeneralizedLinear)
         intercept = np.atleast_1d(task.objective.intercept(result.support))
-        return task.scaling.original(np.atleast_2d(result.coef.T), intercept)
+        return task.design.original(np.atleast_2d(result.coef.T), intercept)
 
 
 def _balanced(y: Any, weight: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from swapwise.checks import FloatArray
 from swapwise.constraints.matroid import Matroid
 from swapwise.estimators.classifier import SparseClassifier
 from swapwise.estimators.cross_validated import CrossValidated
-from swapwise.estimators.scaling import Sample
+from swapwise.estimators.sample import Sample
 from swapwise.search.rules import Pivot
 
 

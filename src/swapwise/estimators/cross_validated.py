@@ -41,7 +41,7 @@ from swapwise.estimators.criteria import (
     information_criteria,
     n_parameters,
 )
-from swapwise.estimators.scaling import Sample, linear_predictors
+from swapwise.estimators.sample import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.loop import passes_of

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from swapwise.certify.certificate import Certificate
 from swapwise.checks import FloatArray, IndexArray, as_vector, warn
 from swapwise.estimators.base import SparseEstimator, Task
-from swapwise.estimators.scaling import Sample, read_offset
+from swapwise.estimators.sample import Sample, read_offset
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.generalized_linear import GeneralizedLinear
-from swapwise.objectives.poisson import Poisson
+from swapwise.objectives.glm.objective import GeneralizedLinear
+from swapwise.objectives.glm.poisson import Poisson
 from swapwise.search.result import SearchResult
 
 # Means beyond these would round to zero or infinity in a deviance.
@@ -163,5 +163,5 @@ time_limit, random_state, progress :
         assert result.coef is not None
         assert isinstance(task.objective, GeneralizedLinear)
         level = task.objective.intercept(result.support)
-        coef, intercept = task.scaling.original(result.coef, level)
+        coef, intercept = task.design.original(result.coef, level)
         return coef, float(intercept)

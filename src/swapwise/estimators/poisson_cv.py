@@ -8,7 +8,7 @@ from scipy.special import xlogy
 from swapwise.checks import FloatArray
 from swapwise.estimators.cross_validated import CrossValidated
 from swapwise.estimators.poisson import LARGEST, SMALLEST, SparsePoissonRegressor
-from swapwise.estimators.scaling import Sample
+from swapwise.estimators.sample import Sample
 
 
 class SparsePoissonRegressorCV(CrossValidated, SparsePoissonRegressor):

@@ -10,25 +10,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from swapwise.checks import (
-    LARGEST,
-    SMALLEST,
-    FloatArray,
-    IndexArray,
-    as_vector,
-    require_scale,
-    unwarned,
-    warn,
-)
-from swapwise.data.design import Design, is_moderate
+from swapwise.checks import FloatArray, IndexArray, as_vector, unwarned, warn
+from swapwise.data.design import Design
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import open_design
 from swapwise.estimators.base import SparseEstimator, Task
 from swapwise.estimators.constraint_of import Elements
-from swapwise.estimators.scaling import Sample, Scaling
+from swapwise.estimators.sample import Sample
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.group_least_squares import GroupLeastSquares
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.search.result import SearchResult
 
 
@@ -141,12 +132,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
             except ValueError as known_words:
                 raise ValueError(f"{where}. {known_words}") from None
             raise
-        if not _can_be_squared(design):
-            if isinstance(sample.X, Matrix):  # of which no copy is made that could be rescaled
-                require_scale(design.sizes, "column {} of X", design.largest_entries)
-            return super()._build(sample, elements)
-        objective = self._objective(design, sample, None)
-        return Task(objective, Scaling(design.origin + design.shift, design.scale), sample)
+        return Task(self._objective(design, sample, None), design, sample)
 
     def _response(self, sample: Sample) -> FloatArray:
         return sample.y - self._level(sample)
@@ -164,14 +150,5 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
 
     def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, float]:
         assert result.coef is not None
-        coef, intercept = task.scaling.original(result.coef, self._level(task.sample))
+        coef, intercept = task.design.original(result.coef, self._level(task.sample))
         return coef, float(intercept)
-
-
-def _can_be_squared(design: Design) -> bool:
-    """Return whether the squares of all columns neither overflow nor underflow."""
-    vanished = np.flatnonzero(design.sizes == 0)
-    return bool(
-        is_moderate(design.sizes, (SMALLEST, LARGEST)).all()
-        and not (len(vanished) and design.largest_entries(vanished).any())
-    )

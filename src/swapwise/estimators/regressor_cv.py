@@ -7,7 +7,7 @@ import numpy as np
 from swapwise.checks import FloatArray
 from swapwise.estimators.cross_validated import CrossValidated
 from swapwise.estimators.regressor import SparseRegressor
-from swapwise.estimators.scaling import Sample
+from swapwise.estimators.sample import Sample
 from swapwise.numerics import ROUNDING
 
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray
-from swapwise.data.blocks import Work
-from swapwise.data.by_rows import by_rows
-from swapwise.data.open import is_chunked, is_mapped
+from swapwise.data.open import by_rows, is_chunked, is_mapped
+from swapwise.data.reductions import Reduction
 from swapwise.data.two_values import refuse_others
 from swapwise.estimators.spins import Coding, Vertices, pseudo_log_likelihood, warn_of_constants
 from swapwise.objectives.ising import IsingPseudoLikelihood
@@ -63,14 +62,14 @@ def mean_over_chunks(X: Any, coding: Coding | None, coupling: FloatArray, field:
             "data in chunks must be of two values, but fit was given real numbers; give X as an array"
         )
     matrix = by_rows(X)
-    total, n_others = matrix.fold(_LikelihoodSum(coding.low, coupling, field))
+    total, n_others = matrix.reduce(_LikelihoodSum(coding.low, coupling, field))
     if n_others:
         refuse_others(matrix, coding.low, f"must hold {coding.low} and 1, as the data of fit did")
     return float(total / matrix.n_samples)
 
 
 @dataclass(frozen=True)
-class _LikelihoodSum(Work):
+class _LikelihoodSum(Reduction):
     low: int
     coupling: FloatArray
     field: FloatArray

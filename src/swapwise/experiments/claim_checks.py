@@ -29,7 +29,7 @@ from swapwise.experiments.grid import BEYOND
 from swapwise.experiments.measure import one_core
 from swapwise.experiments.procedures import LOCAL_SEARCHES, PUBLISHED_MOVES
 from swapwise.maximize import maximize
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.search.result import Status
 
 R200, R1000, V10, V20 = SETTINGS

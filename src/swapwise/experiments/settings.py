@@ -14,7 +14,7 @@ from swapwise.constraints.partition import Partition
 from swapwise.experiments.instances import IsingInstance, RegressionInstance, paper_ising, paper_regression
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.ising import IsingPseudoLikelihood
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 # Numbers that kernels take and return, here so that reading them does not load a compiler.
 
 # Families of likelihoods, in ``glm``
-GAUSSIAN, LOGISTIC, POISSON, MULTINOMIAL = range(4)
+GAUSSIAN, LOGISTIC, POISSON, MULTINOMIAL, GAMMA, NEGATIVE_BINOMIAL = range(6)
 
 # How a run of best moves ended, in ``swaps``: cut short, nothing left, or a start of collinear columns
 GOING_ON, DONE, DEPENDENT = range(3)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from swapwise.kernels import GAUSSIAN, LOGISTIC, POISSON
+from swapwise.kernels.families import derivatives
 from swapwise.numerics import FLOAT64_PRECISION
 
 # What a column may have left, relative to its squared length, when those before it are taken out of it. Of
@@ -29,95 +29,9 @@ LATE = 1e6
 # A refit that may miss more than this, in units of the tolerance, did not converge.
 UNCONVERGED = 1e3
 
-# Beyond this an exponential is cut off: it leaves floating point at 709.
-LARGEST_EXPONENT = 500.0
-
-
-@njit(cache=True, error_model="numpy")
-def _logistic(eta, target, weight, slope, curve):
-    value = 0.0
-    for s in range(len(target)):
-        small = np.exp(-abs(eta[s]))
-        likely = 1.0 / (1.0 + small)
-        p = likely if eta[s] >= 0 else small * likely
-        value += weight[s] * (target[s] * eta[s] - max(eta[s], 0.0) - np.log1p(small))
-        # Where the target is 1, 1 − p is all that counts, and it must not come from a rounded p.
-        q = small * likely if eta[s] >= 0 else likely
-        slope[s] = weight[s] * (target[s] * q - (1.0 - target[s]) * p)
-        curve[s] = weight[s] * small * likely * likely
-    return value
-
-
-@njit(cache=True, error_model="numpy")
-def _poisson(eta, target, weight, slope, curve):
-    value = 0.0
-    for s in range(len(target)):
-        mean = np.exp(min(eta[s], LARGEST_EXPONENT))
-        value += weight[s] * (target[s] * eta[s] - mean)
-        slope[s] = weight[s] * (target[s] - mean)
-        curve[s] = weight[s] * mean
-    return value
-
-
-@njit(cache=True, error_model="numpy")
-def _gaussian(eta, target, weight, slope, curve):
-    value = 0.0
-    for s in range(len(target)):
-        residual = target[s] - eta[s]
-        value -= weight[s] * residual * residual / 2
-        slope[s] = weight[s] * residual
-        curve[s] = weight[s]
-    return value
-
-
-@njit(cache=True, error_model="numpy")
-def _multinomial(eta, target, weight, basis, slope, curve):
-    """Scores of the K classes are ``basis @ η``, so that they sum to zero over the classes."""
-    value = 0.0
-    n_classes, levels = basis.shape
-    p = np.empty(n_classes)
-    for s in range(len(target)):
-        for k in range(n_classes):
-            p[k] = 0.0
-            for a in range(levels):
-                p[k] += basis[k, a] * eta[a, s]
-        top, own = p.max(), p[int(target[s])]
-        total = 0.0
-        for k in range(n_classes):
-            p[k] = np.exp(p[k] - top)
-            total += p[k]
-        value += weight[s] * (own - top - np.log(total))
-        p /= total
-        for a in range(levels):
-            mean = 0.0
-            for k in range(n_classes):
-                mean += basis[k, a] * p[k]
-            slope[a, s] = mean
-        for a in range(levels):
-            for b in range(a, levels):
-                second = 0.0
-                for k in range(n_classes):
-                    second += basis[k, a] * basis[k, b] * p[k]
-                curve[a, b, s] = weight[s] * (second - slope[a, s] * slope[b, s])
-        for a in range(levels):
-            slope[a, s] = weight[s] * (basis[int(target[s]), a] - slope[a, s])
-    return value
-
 
 @njit(cache=True)
-def derivatives(family, eta, target, weight, basis, slope, curve):
-    """Return the log-likelihood; write its slope in η and minus its curvature (upper half, by levels)."""
-    if family == LOGISTIC:
-        return _logistic(eta[0], target, weight, slope[0], curve[0, 0])
-    if family == POISSON:
-        return _poisson(eta[0], target, weight, slope[0], curve[0, 0])
-    if family == GAUSSIAN:
-        return _gaussian(eta[0], target, weight, slope[0], curve[0, 0])
-    return _multinomial(eta, target, weight, basis, slope, curve)
-
-
-@njit(cache=True)
-def _definite_solution(matrix, right):
+def definite_solution(matrix, right):
     """Solve a positive definite system by Cholesky's method, in place; dependent rows get zeros.
 
     Rows are scaled to a diagonal of ones first: what is dependent does not depend on units. Also return what
@@ -174,7 +88,7 @@ def _newton_step(columns, slope, curve, ridge, theta):
             hessian[b * m : (b + 1) * m, a * m : (a + 1) * m] = block
     for i in range(m * levels):
         hessian[i, i] += ridge[i % m]
-    step, missed = _definite_solution(hessian, gradient)
+    step, missed = definite_solution(hessian, gradient)
     return step.reshape(levels, m).T, np.dot(step, gradient), missed, gradient.any()
 
 
@@ -269,9 +183,12 @@ def _after(support, added, dropped):
 
 
 @njit(cache=True)
-def values_after(problem, support, theta, alone, least, added, dropped, tol, max_steps):
+def values_after(
+    family, data, sample, with_intercept, support, theta, alone, least, added, dropped, tol, max_steps
+):
     """Return the value after each move, refitted from what stays, and whether it was reached."""
-    family, columns, begin, members, offset, target, weight, basis, ridge, with_intercept = problem
+    columns, begin, members, ridge = data
+    offset, target, weight, basis = sample
     values, converged = np.empty(len(added)), np.empty(len(added), np.bool_)
     first = np.zeros(len(support) + 1, np.intp)
     for place, element in enumerate(support):
@@ -304,34 +221,3 @@ def weighted_squares(columns, weight):
         for s in range(len(weight)):
             squares[j] += weight[s] * columns[j, s] * columns[j, s]
     return squares
-
-
-@njit(cache=True, error_model="numpy")
-def divergences(family, eta, weight, steps):
-    """Return for every row z of steps how far the outcome ``p + v z`` is from the prediction p at η.
-
-    ``Σ_s ω_s [φ(q) − φ(p) − φ'(p)(q − p)]`` with φ the negative entropy; infinity where q is no outcome.
-    """
-    total = np.zeros(len(steps))
-    for s in range(len(eta)):
-        if weight[s] == 0.0:
-            continue
-        small = np.exp(-abs(eta[s]))
-        p, q = 1.0 / (1.0 + small), small / (1.0 + small)
-        if eta[s] < 0:
-            p, q = q, p
-        mean = np.exp(min(eta[s], LARGEST_EXPONENT))
-        for row in range(len(steps)):
-            z = steps[row, s]
-            if family == LOGISTIC:
-                up, down = q * z, -p * z
-                if up <= -1.0 or down <= -1.0:
-                    total[row] = np.inf
-                else:
-                    gap = p * (1.0 + up) * np.log1p(up) + q * (1.0 + down) * np.log1p(down)
-                    total[row] += weight[s] * gap
-            elif z <= -1.0:
-                total[row] = np.inf
-            else:
-                total[row] += weight[s] * mean * ((1.0 + z) * np.log1p(z) - z)
-    return total

@@ -32,6 +32,19 @@ def by_rows(matrix, weight, origin, first, last, sums, squares):
                 squared[j] += weight[i] * x * x
 
 
+@njit(cache=True, nogil=True)
+def of_stored(begin, rows, values, weight, origin, squares):
+    """Fill in Σ w (x − origin)² for a matrix of which only some entries are stored, column by column."""
+    total = weight.sum()
+    for j in range(len(squares)):
+        seen, squared = 0.0, 0.0
+        for k in range(begin[j], begin[j + 1]):
+            rest = values[k] - origin[j]
+            seen += weight[rows[k]]
+            squared += weight[rows[k]] * rest * rest
+        squares[j] = squared + max(total - seen, 0.0) * origin[j] * origin[j]
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def by_columns(columns, weight, origin, first, last, sums, squares):
     """Do the same for a matrix stored by columns, given one a row."""

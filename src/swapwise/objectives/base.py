@@ -379,22 +379,35 @@ class Groups:
     """
 
     def __init__(self, begin: IndexArray, rows: IndexArray) -> None:
-        self._begin, self._rows = begin, rows
+        self.begin, self.rows = begin, rows
+        self._are_single = len(begin) == len(rows) + 1 and bool((rows == np.arange(len(rows))).all())
 
     @property
     def n_rows(self) -> int:
         """How many rows ``coef`` has."""
-        return len(self._rows)
+        return len(self.rows)
+
+    @property
+    def largest(self) -> int:
+        """How many rows an element has at most."""
+        return int(np.diff(self.begin).max(initial=0))
 
     def members(self, elements: IndexArray) -> IndexArray:
         """Return the rows of ``coef`` that belong to elements, in their order."""
-        parts = [self._rows[self._begin[e] : self._begin[e + 1]] for e in elements]
+        if self._are_single:
+            return elements
+        parts = [self.rows[self.begin[e] : self.begin[e + 1]] for e in elements]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+
+    def restricted(self, elements: IndexArray) -> Groups:
+        """Return the groups of some elements, whose rows are numbered in the order of :meth:`members`."""
+        sizes = self.begin[elements + 1] - self.begin[elements]
+        return Groups(np.append(0, np.cumsum(sizes)).astype(np.intp), np.arange(int(sizes.sum())))
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Return the sum over each element's coefficients of values in the shape of ``coef``."""
         by_row = values.reshape(self.n_rows, -1).sum(axis=1)
-        sums: FloatArray = np.add.reduceat(by_row[self._rows], self._begin[:-1])
+        sums: FloatArray = np.add.reduceat(by_row[self.rows], self.begin[:-1])
         return sums
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.file_blocks import ArrayBlocks
+from swapwise.data.mapped import ArrayChunks
 from swapwise.moves import MoveList
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.ising_parts import read_spins
@@ -41,7 +41,7 @@ class CountedIsing(StreamedIsing):
     ) -> None:
         samples = read_spins(spins)
         self.spins = np.ascontiguousarray(samples.T)
-        super().__init__(ChunkedMatrix(ArrayBlocks(samples, len(samples))), ridge, fields, edges)
+        super().__init__(ChunkedMatrix(ArrayChunks(samples, len(samples))), ridge, fields, edges)
 
     # What needs the samples has them, and what would be read ahead is not far.
     summands = IsingPseudoLikelihood.summands

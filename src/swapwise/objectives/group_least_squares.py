@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from swapwise.checks import IndexArray, as_matrix, as_real, as_vector
 from swapwise.clock import Clock
 from swapwise.kernels import GAUSSIAN
-from swapwise.objectives.active_set import explained_in_full
 from swapwise.objectives.base import rows_of
 from swapwise.objectives.fit_bounds import QUICK_FIT
-from swapwise.objectives.generalized_linear import GeneralizedLinear, read_weight
+from swapwise.objectives.glm.likelihood import read_weight
+from swapwise.objectives.glm.objective import GeneralizedLinear
+from swapwise.objectives.least_squares.active_set import explained_in_full
 
 
 class GroupLeastSquares(GeneralizedLinear):

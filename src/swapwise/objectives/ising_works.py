@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.data.blocks import Work
+from swapwise.data.reductions import Reduction
 from swapwise.objectives.ising_parts import pulls_at
 
 #: A vertex, and behind it its neighbours from the smallest to the largest
@@ -27,7 +27,7 @@ ROWS_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True)
-class Patterns(Work):
+class Patterns(Reduction):
     """Which spins are seen together in each neighbourhood, how often, and with what elsewhere.
 
     A pattern is a number: bit k says whether the k-th vertex of the neighbourhood is at +1.
@@ -81,7 +81,7 @@ def _added(first: Counted, second: Counted) -> Counted:
 
 
 @dataclass(frozen=True)
-class Pulls(Work):
+class Pulls(Reduction):
     """What every vertex (a column) pulls at every other (a row), summed over the samples.
 
     >>> Pulls(np.zeros((2, 2)), np.zeros(2))(np.array([[1.0, 1.0], [0.0, 1.0]]))

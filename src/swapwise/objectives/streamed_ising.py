@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.data.blocks import Work
-from swapwise.data.by_rows import by_rows
-from swapwise.data.two_values import Tally, low_value, refuse_others
+from swapwise.data.open import by_rows
+from swapwise.data.reductions import Reduction, Tally
+from swapwise.data.two_values import low_value, refuse_others
 from swapwise.events import notify
 from swapwise.kernels import ising, ising_tables
 from swapwise.moves import MoveList
@@ -96,8 +96,8 @@ class StreamedIsing(IsingPseudoLikelihood):
         """How many times all of the data were read so far."""
         return float(self._passes)
 
-    def _fold(self, work: Work) -> Any:
-        answer = self._matrix.fold(work)
+    def _fold(self, work: Reduction) -> Any:
+        answer = self._matrix.reduce(work)
         self._passes += 1
         notify(passes=self._passes)
         return answer

@@ -17,7 +17,7 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.ising import IsingPseudoLikelihood
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.search.exhaustive import Exhaustive
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.result import SearchResult

@@ -14,7 +14,7 @@ from swapwise.clock import Budget, Clock, OutOfTime, plain_interrupts
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SetFunction, State
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.plan import Plan
 from swapwise.search.result import SearchResult, Status
@@ -101,7 +101,7 @@ class Problem:
     def is_chunked(self) -> bool:
         """Whether the data are read in chunks, maybe by a cluster that should not wait for itself."""
         if isinstance(self.objective, LeastSquares):
-            return self.objective.design.streamed
+            return self.objective.design.sequential
         return self.objective.scoring == "pass"
 
     def __sizeof__(self) -> int:

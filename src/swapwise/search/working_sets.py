@@ -13,15 +13,15 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.events import notify
 from swapwise.moves import Move, MoveBatch, Step, SwapGrid, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
-from swapwise.objectives.gram_search import GramSearch
-from swapwise.objectives.least_squares import LeastSquares
+from swapwise.objectives.least_squares.gram_search import GramSearch
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.search.loop import Strategy, Trace, ending_at, run
 from swapwise.search.result import Event, Status
 from swapwise.search.rules import Additions, BestImprovement, Oblivious
 from swapwise.search.strategies import LocalSearch
 
 if TYPE_CHECKING:  # it compiles kernels
-    from swapwise.objectives.least_squares_state import LeastSquaresState
+    from swapwise.objectives.least_squares.state import LeastSquaresState
 
 # How many disjoint bases a working set begins with, of at most how many elements in all, and by how many
 # bases it grows per round.

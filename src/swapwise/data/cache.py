@@ -1,0 +1,225 @@
+"""What was read and computed of the columns of a matrix, kept because searches come back to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.data.chunked import ChunkedMatrix
+from swapwise.data.matrix import CountedMatrix
+from swapwise.data.reductions import Reduction
+
+# Columns are copied if they are at most one in this many of those that would be read with them.
+ONE_IN = 2
+
+# No more columns than this are known by their triangle, unless more are asked for at once.
+MOST_KNOWN = 1000
+
+# This many numbers of each vector are handed out at a time.
+NUMBERS_AT_ONCE = 2048
+
+
+class VectorCache:
+    """A vector for each of the elements that were asked for last: a column, or its products with all others.
+
+    ``compute`` is asked for what is not known yet: it takes elements, ``at_once`` at the most, and returns
+    their vectors of length ``width``, one per row. ``room`` is how many vectors are kept, or more if they are
+    asked for together.
+
+    >>> asked = []
+    >>> kept = VectorCache(4, 10, 2, lambda elements: asked.append(elements.tolist()) or np.eye(4)[elements])
+    >>> kept.of(np.array([2, 0]))
+    array([[0., 0., 1., 0.],
+           [1., 0., 0., 0.]])
+    >>> _ = kept.of(np.array([0, 3]))
+    >>> asked
+    [[2, 0], [3]]
+    """
+
+    def __init__(
+        self,
+        width: int,
+        room: int,
+        at_once: int,
+        compute: Callable[[IndexArray], FloatArray],
+    ) -> None:
+        self._compute, self._at_once = compute, at_once
+        self._width, self._room = width, max(1, room)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._rows = np.empty((self._room, self._width))  # costs nothing until it is written to
+        self._element = np.full(self._room, -1, dtype=np.intp)  # which one each row is of, -1 for none
+        self._row: dict[int, int] = {}
+        self._next = 0
+        self._lock = Lock()  # searches of one objective may run side by side
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: vectors can be computed again."""
+        kept = ("_compute", "_at_once", "_width", "_room")
+        return {name: self.__dict__[name] for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin with nothing."""
+        self.__dict__.update(state)
+        self._forget()
+
+    def __contains__(self, element: int) -> bool:
+        """Return whether the vector of an element is kept."""
+        return element in self._row
+
+    def elements(self) -> IndexArray:
+        """Return the elements whose vectors are kept."""
+        return np.array(list(self._row), dtype=np.intp)
+
+    def of(self, elements: IndexArray) -> FloatArray:
+        """Return the vectors of some elements, one per row."""
+        with self._lock:
+            places = self._places(elements)
+            return self._rows[places]
+
+    def parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the same vectors, a part of each at a time: that takes less memory."""
+        for begin in range(0, self._width, NUMBERS_AT_ONCE):
+            part = slice(begin, begin + NUMBERS_AT_ONCE)
+            with self._lock:
+                places = self._places(elements)
+                rows = self._rows[places, part]
+            yield part, rows
+
+    def _places(self, elements: IndexArray) -> list[int]:
+        wanted = elements.tolist()
+        self._reserve(len(wanted))
+        missing = [element for element in dict.fromkeys(wanted) if element not in self._row]
+        if missing:
+            rows = self._free(len(missing), set(wanted))
+            for begin in range(0, len(missing), self._at_once):
+                part = slice(begin, begin + self._at_once)
+                self._rows[rows[part]] = self._compute(np.array(missing[part], dtype=np.intp))
+            for element, row in zip(missing, rows, strict=True):
+                self._row[element], self._element[row] = row, element
+        return [self._row[element] for element in wanted]
+
+    def _reserve(self, wanted: int) -> None:
+        """Have room for what is wanted at once."""
+        more = wanted - len(self._rows)
+        if more > 0:
+            self._rows = np.concatenate([self._rows, np.empty((more, self._width))])
+            self._element = np.append(self._element, np.full(more, -1, dtype=np.intp))
+
+    def _free(self, count: int, wanted: set[int]) -> list[int]:
+        """Return rows for newcomers: those that were filled longest ago and are not wanted now."""
+        rows: list[int] = []
+        while len(rows) < count:
+            row, self._next = self._next, (self._next + 1) % len(self._rows)
+            old = int(self._element[row])
+            if old not in wanted and row not in rows:
+                self._row.pop(old, None)
+                self._element[row] = -1  # even if what was to come here never does
+                rows.append(row)
+        return rows
+
+
+class _Part(NamedTuple):
+    elements: IndexArray
+    matrix: ChunkedMatrix
+
+
+class ColumnCache:
+    """A matrix, some columns of it, some of those, and so on: a reduction goes to the fewest that will do.
+
+    >>> from swapwise.data.mapped import ArrayChunks
+    >>> from swapwise.data.reductions import Dots
+    >>> counted = CountedMatrix(ChunkedMatrix(ArrayChunks(np.eye(4), 3)))
+    >>> ColumnCache(counted).reduce(np.array([1, 3]), lambda elements: Dots(), np.ones((1, 4)))
+    (array([[1., 1.]]),)
+    >>> counted.passes  # one for all columns, of which two were copied, and a half for these
+    1.5
+    """
+
+    def __init__(self, whole: CountedMatrix) -> None:
+        assert isinstance(whole.stored, ChunkedMatrix)
+        self._whole, self._n = whole, whole.n_features
+        self._parts = [_Part(np.arange(self._n), whole.stored)]
+        self._lock = Lock()  # searches of one objective may run side by side
+
+    def reduce(
+        self, elements: IndexArray, reduction: Callable[[IndexArray], Reduction], *rows: NDArray[Any]
+    ) -> Any:
+        """Return the answer of a reduction that needs no more than these columns, at least one of them.
+
+        ``reduction`` makes it, once it is known which columns, in increasing order, chunks will have.
+        """
+        with self._lock:
+            part = self._smallest_part(elements)
+        self._whole.count_share(len(part.elements) / self._n)
+        return part.matrix.reduce(reduction(part.elements), *rows)
+
+    def _smallest_part(self, elements: IndexArray) -> _Part:
+        while not np.isin(elements, self._parts[-1].elements).all():
+            self._parts.pop()
+        last = self._parts[-1]
+        if ONE_IN * len(elements) <= len(last.elements):
+            self._whole.count_share(len(last.elements) / self._n)
+            places = np.searchsorted(last.elements, elements)
+            self._parts.append(_Part(elements, last.matrix.restricted(places)))
+        return self._parts[-1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: nothing that can be read again."""
+        state = {**self.__dict__, "_parts": self._parts[:1]}
+        del state["_lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin with the whole matrix."""
+        self.__dict__.update(state)
+        self._lock = Lock()
+
+
+class TriangleCache:
+    """Columns and a target in few coordinates: the R of ``[A_K y] = QR`` for the columns read last.
+
+    ``read`` returns it for columns in increasing order. It holds all that inner products can tell, to the
+    last digit.
+
+    >>> A, y = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 0.0]]), np.ones(3)
+    >>> read = lambda elements: np.linalg.qr(np.column_stack([A[:, elements], y]), mode="r")
+    >>> triangles = TriangleCache(y @ y, read)
+    >>> _ = triangles.read(np.array([1, 0]))
+    >>> columns, target = triangles.find(np.array([1]))
+    >>> (columns @ columns.T).round(6), (columns @ target).round(6)
+    (array([[5.]]), array([3.]))
+    """
+
+    def __init__(self, square: float, read: Callable[[IndexArray], FloatArray]) -> None:
+        self._read = read
+        # Replaced as a whole: searches of one objective may run side by side.
+        self._known = np.empty(0, dtype=np.intp), np.array([[np.sqrt(square)]])
+
+    def find(self, elements: IndexArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return columns, one per row, and the target; None if not all of these columns are known."""
+        known, triangle = self._known
+        if not np.isin(elements, known).all():
+            return None
+        return _shown(known, triangle, elements)
+
+    def read(self, elements: IndexArray, *others: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Read some columns, and along with them those known and others, if these are not too many."""
+        known = np.unique(elements)
+        for more in (self._known[0], *others):
+            if len(known) + len(more) <= MOST_KNOWN:
+                known = np.union1d(known, more)
+        triangle = self._read(known)
+        self._known = known, triangle
+        return _shown(known, triangle, elements)
+
+
+def _shown(known: IndexArray, triangle: FloatArray, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
+    columns = triangle[:, np.searchsorted(known, elements)]
+    return np.ascontiguousarray(columns.T), triangle[:, -1].copy()

@@ -1,0 +1,378 @@
+"""Columns of numbers: what a search asks of them, and arrays that answer it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from copy import copy
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import FloatArray, IndexArray, as_vector
+from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
+
+# All columns are gone through this many at a time.
+AT_ONCE = 128
+
+# Columns of several sets are gathered until they have about this many numbers.
+GATHERED_ENTRIES = 1 << 20
+
+# What may be asked for next: worked out only where it saves another look at the data.
+Likely = Callable[[], IndexArray | None]
+
+
+class Columns(ABC):
+    """Columns of numbers, one number per sample, of which only ``AᵀV`` and a few columns are ever needed.
+
+    They may have a target, which they are to explain.
+    """
+
+    n_samples: int
+    n_features: int
+    #: Whether products are computed in float32
+    is_float32: bool = False
+    #: Whether the numbers are stored as float32, whatever products are computed in
+    stored_as_float32: bool = False
+    #: Whether one column costs as much to read as all of them do
+    sequential: bool = False
+    #: The squared length of every column, weighted as its inner products with others are
+    squared_norms: FloatArray
+    #: All columns, one per row, if they are in memory as such
+    array: FloatArray | None = None
+    #: How many deviations the mean that is taken off every column is: that costs as many digits
+    offsets: FloatArray
+    _target: FloatArray | None = None
+
+    @abstractmethod
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return the columns ``elements`` as the rows of a new array."""
+
+    @abstractmethod
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``A w``."""
+
+    @abstractmethod
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
+        """Return ``V A`` for vectors with one number per sample, one vector per row: one pass over the data.
+
+        ``exact`` asks for double precision, whatever the data are stored in.
+        """
+
+    @abstractmethod
+    def products(self, elements: IndexArray, likely: Likely | None = None) -> FloatArray:
+        """Return ``a_jᵀA`` for each element, one per row; what was asked for before need not be read again.
+
+        ``likely`` returns what may be asked for next: it is read along if that saves another look at the
+        data.
+        """
+
+    @abstractmethod
+    def product_parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the same products, a part of the features at a time."""
+
+    @abstractmethod
+    def gram(self, first: IndexArray, second: IndexArray, likely: Likely | None = None) -> FloatArray:
+        """Return the inner products of some columns with others."""
+
+    @abstractmethod
+    def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
+        """Return ``a_jᵀA`` for each element, computed again and not kept.
+
+        With ``weight``, that is ``Σ_s v_s a_js a_ks``: other weights than those of the columns.
+        """
+
+    # -- the target ---------------------------------------------------------------------------------
+
+    def rows(self, values: ArrayLike, name: str) -> FloatArray:
+        """Return one number per sample, scaled as the rows of the columns are."""
+        return as_vector(values, self.n_samples, name)
+
+    def aimed_at(self, values: ArrayLike, name: str = "y") -> Self:
+        """Return the same columns with a target, one number per sample as users give it."""
+        target = self.rows(values, name)
+        is_same = self._target is not None and np.array_equal(target, self._target)
+        return self if is_same else self._aimed_at(target)
+
+    def _aimed_at(self, target: FloatArray) -> Self:
+        """Return a copy with another target, scaled as the rows are."""
+        aimed = copy(self)
+        aimed._target = target
+        aimed.__dict__.pop("with_target", None)
+        return aimed
+
+    @property
+    def target(self) -> FloatArray:
+        """What the columns are to explain, scaled as their rows are."""
+        if self._target is None:
+            raise ValueError("the columns must have a target, got none: give one by aimed_at(y)")
+        return self._target
+
+    @cached_property
+    def with_target(self) -> FloatArray:
+        """The inner products of all columns with the target."""
+        return self.correlate(self._weighted(self.target))
+
+    def _weighted(self, vectors: FloatArray) -> FloatArray:
+        """Return vectors, weighted as the inner products of columns are."""
+        return vectors
+
+    # -- columns in other coordinates ---------------------------------------------------------------
+
+    def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Return columns, one per row, and the target, in coordinates that leave inner products as they are.
+
+        These may be the samples, or fewer; they may be others next time.
+        """
+        return self.columns(elements), self.target
+
+    def view_of_both(
+        self, first: IndexArray, second: IndexArray, shown: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return some columns, others, and the target, in the same coordinates.
+
+        ``shown`` are the first ones as a view has shown them; they are returned as they are if its
+        coordinates are those of the samples.
+        """
+        if shown is not None and not self.sequential:
+            return shown, self.columns(second), self.target
+        columns, target = self.view(np.append(first, second))
+        return columns[: len(first)], columns[len(first) :], target
+
+    def dots_of_view(self, vectors: FloatArray) -> FloatArray | None:
+        """Return ``V A`` for vectors in the coordinates of a view; None if these are not the samples."""
+        return None if self.sequential else self.dots(vectors)
+
+    # -- all columns --------------------------------------------------------------------------------
+
+    def correlate(self, vectors: FloatArray) -> FloatArray:
+        """Return ``AᵀV`` for a vector, or for a matrix with one per column: one pass over the data."""
+        if vectors.ndim == 1:
+            return self.dots(vectors[None, :])[0]
+        return self.dots(np.ascontiguousarray(vectors.T)).T
+
+    @cached_property
+    def largest_entries(self) -> FloatArray:
+        """The largest absolute value in every column."""
+        return np.concatenate([np.abs(columns).max(axis=1) for _, columns in self._parts()])
+
+    def weighted_squares(self, weight: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s a_js²`` for every column, of weights that are not negative."""
+        return np.concatenate([(columns**2) @ weight for _, columns in self._parts()])
+
+    def _parts(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the columns, some at a time."""
+        for begin in range(0, self.n_features, AT_ONCE):
+            part = slice(begin, min(begin + AT_ONCE, self.n_features))
+            yield part, self.columns(np.arange(part.start, part.stop))
+
+    def curvature_bounds(self, sets: IndexArray, penalty: FloatArray) -> FloatArray:
+        """Return for each row J of elements a bound of the eigenvalues of ``A_JᵀA_J + diag(penalty_J)``.
+
+        -1 stands for no element. Where columns would have to be read for it, the trace is the bound.
+        """
+        if self.sequential:
+            traces = np.append(self.squared_norms + penalty, 0.0)
+            return traces[sets].sum(axis=1)
+        largest = np.zeros(len(sets))
+        rows = max(1, GATHERED_ENTRIES // max(1, sets.shape[1] * self.n_samples))
+        for begin in range(0, len(sets) if sets.shape[1] else 0, rows):
+            part = sets[begin : begin + rows]
+            columns = self.columns(part.ravel()).reshape(*part.shape, -1)
+            columns[part < 0] = 0.0
+            largest[begin : begin + rows] = np.linalg.eigvalsh(columns @ columns.transpose(0, 2, 1))[:, -1]
+        return largest + float(penalty.max(initial=0.0))
+
+    @property
+    def passes(self) -> float:
+        """How many times all of the data were read so far; a few columns count as their share."""
+        return 0.0
+
+    @property
+    def precision(self) -> float:
+        """How far columns are known, relative to their length; see ``swapwise.numerics``."""
+        return FLOAT32_PRECISION if self.stored_as_float32 else FLOAT64_PRECISION
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of samples and of features."""
+        return self.n_samples, self.n_features
+
+
+class DenseColumns(Columns):
+    """All columns in memory, one per row of an array; inner products are computed when they are asked for.
+
+    Parameters
+    ----------
+    array : array of shape (n_features, n_samples)
+    weight : array of shape (n_samples,), optional
+        Weights of the samples in inner products.
+    offsets : array of shape (n_features,), optional
+        How many deviations the mean was that has been taken off every column.
+    is_float32 : bool
+        Whether the numbers come from data in single precision.
+
+    >>> columns = DenseColumns(np.array([[1.0, 2.0], [0.0, 3.0]]), weight=np.array([1.0, 0.5]))
+    >>> columns.squared_norms, columns.gram(np.array([0]), np.array([1]))
+    (array([3. , 4.5]), array([[3.]]))
+    >>> columns.dots(np.array([[1.0, 1.0]])), columns.largest_entries
+    (array([[3., 3.]]), array([2., 3.]))
+    """
+
+    def __init__(
+        self,
+        array: FloatArray,
+        weight: FloatArray | None = None,
+        offsets: FloatArray | None = None,
+        *,
+        is_float32: bool = False,
+    ) -> None:
+        self.array: FloatArray = array
+        self.weight = weight
+        self.n_features, self.n_samples = array.shape
+        self.offsets = np.zeros(len(array)) if offsets is None else offsets
+        self.stored_as_float32 = is_float32
+        self.squared_norms = self.weighted_squares(np.ones(self.n_samples) if weight is None else weight)
+
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return a copy of some columns."""
+        return self.array[elements]
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``A w``, from the columns with a coefficient."""
+        used = np.flatnonzero(coef)
+        return coef @ self.array if len(used) == len(coef) else coef[used] @ self.array[used]
+
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
+        """Return ``V A``."""
+        return vectors @ self.array.T
+
+    def products(self, elements: IndexArray, likely: Likely | None = None) -> FloatArray:
+        """Return ``a_jᵀA`` for each element, one per row."""
+        return self.cross(elements)
+
+    def product_parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Return the same products, all at once."""
+        yield slice(None), self.cross(elements)
+
+    def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
+        """Return the same products, with other weights if any are given."""
+        columns = self._weighted(self.array[elements]) if weight is None else self.array[elements] * weight
+        return columns @ self.array.T
+
+    def gram(self, first: IndexArray, second: IndexArray, likely: Likely | None = None) -> FloatArray:
+        """Return the inner products of some columns with others."""
+        return self._weighted(self.array[first]) @ self.array[second].T
+
+    def _weighted(self, vectors: FloatArray) -> FloatArray:
+        return vectors if self.weight is None else vectors * self.weight
+
+    @cached_property
+    def largest_entries(self) -> FloatArray:
+        """The largest absolute value in every column."""
+        return np.maximum(self.array.max(axis=1), -self.array.min(axis=1))
+
+    def weighted_squares(self, weight: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s a_js²`` for every column."""
+        from swapwise.kernels import moments
+
+        sums, squares = np.empty(self.n_features), np.empty(self.n_features)
+        moments.by_columns(self.array, weight, np.zeros(self.n_features), 0, self.n_features, sums, squares)
+        return squares
+
+
+class GramColumns(Columns):
+    """A few columns with all their inner products at hand."""
+
+    def __init__(self, gram: FloatArray) -> None:
+        self._gram = gram
+        self.n_features = len(gram)
+
+    def products(self, elements: IndexArray, likely: Likely | None = None) -> FloatArray:
+        """Return rows of the Gram matrix."""
+        return self._gram[elements]
+
+    def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
+        """Return rows of the Gram matrix; with other weights, from the columns themselves."""
+        return self._gram[elements] if weight is None else self.dots(self.columns(elements) * weight)
+
+    def product_parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Return rows of the Gram matrix, all at once."""
+        yield slice(None), self._gram[elements]
+
+    def gram(self, first: IndexArray, second: IndexArray, likely: Likely | None = None) -> FloatArray:
+        """Return a part of the Gram matrix."""
+        return self._gram[np.ix_(first, second)]
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``A w``, from the columns themselves."""
+        used = np.flatnonzero(coef)
+        return coef[used] @ self.columns(used)
+
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
+        """Return ``V A``, from the columns themselves."""
+        return vectors @ self.columns(np.arange(self.n_features)).T
+
+
+class ColumnSubset(GramColumns):
+    """Some columns of a design.
+
+    >>> whole, few = DenseColumns(np.eye(3)), np.array([0, 2])
+    >>> ColumnSubset(whole, few, whole.gram(few, few)).products(np.array([1]))
+    array([[0., 1.]])
+    """
+
+    def __init__(self, whole: Columns, elements: IndexArray, gram: FloatArray) -> None:
+        super().__init__(gram)
+        self._whole, self._elements = whole, elements
+        self.n_samples, self.sequential = whole.n_samples, whole.sequential
+        self.stored_as_float32, self._target = whole.stored_as_float32, whole._target
+        self.squared_norms, self.offsets = whole.squared_norms[elements], whole.offsets[elements]
+
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return columns, from the whole."""
+        return self._whole.columns(self._elements[elements])
+
+    def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Return columns and the target, as the whole shows them."""
+        return self._whole.view(self._elements[elements])
+
+    def view_of_both(
+        self, first: IndexArray, second: IndexArray, shown: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return columns and the target, as the whole shows them."""
+        return self._whole.view_of_both(self._elements[first], self._elements[second], shown)
+
+    @cached_property
+    def with_target(self) -> FloatArray:
+        """The inner products of the columns with the target, from those of the whole."""
+        return self._whole.with_target[self._elements]
+
+    def _aimed_at(self, target: FloatArray) -> Self:
+        aimed = super()._aimed_at(target)
+        aimed._whole = self._whole._aimed_at(target)
+        return aimed
+
+
+class ColumnArray(GramColumns):
+    """A few columns in memory, one per row of an array.
+
+    >>> ColumnArray(np.array([[1.0, 2.0], [0.0, 3.0]])).products(np.array([1]))
+    array([[6., 9.]])
+    """
+
+    def __init__(self, columns: FloatArray) -> None:
+        super().__init__(columns @ columns.T)
+        self._columns = columns
+        self.n_samples = columns.shape[1]
+        self.squared_norms, self.offsets = np.diag(self._gram).copy(), np.zeros(len(columns))
+
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return a copy of some columns."""
+        return self._columns[elements]
+
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
+        """Return ``V A``."""
+        return vectors @ self._columns.T

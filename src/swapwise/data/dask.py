@@ -1,0 +1,186 @@
+"""Chunks of a Dask array or frame: reductions go to the chunks, wherever they are."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swapwise.checks import IndexArray, warn
+from swapwise.data.chunked import Chunks, as_chunk
+from swapwise.data.mapped import room_for
+from swapwise.data.reductions import Reduction, merged
+from swapwise.events import notify
+
+# This many answers are merged at a time, on the way to a single one.
+FAN_IN = 8
+
+# The parts of this many vectors stay with a cluster: target, weights and the like.
+MOST_KEPT = 6
+
+# What a graph holds of files does not matter up to this many bytes.
+MOST_SENT = 100_000_000
+
+
+class DaskChunks(Chunks):
+    """The row chunks of a Dask array, or the partitions of a Dask frame.
+
+    Every reduction is one task graph whose answers are merged as a tree; only the last one comes to this
+    process. It runs on the cluster that a ``dask.distributed.Client`` of this process is connected to, or
+    else on threads.
+
+    >>> import dask.array as da
+    >>> from swapwise.data.reductions import Dots
+    >>> DaskChunks(da.ones((5, 2), chunks=2)).reduce(Dots(), np.ones((1, 5)))
+    (array([[5., 5.]]),)
+    """
+
+    def __init__(self, X: Any) -> None:
+        array = as_array(X)
+        if np.isnan(array.shape).any():  # rows are counted by reading them
+            array, self.passes_to_open = array.compute_chunk_sizes(), 1
+        if array.numblocks[1] > 1:
+            array = array.rechunk({1: -1})
+        self._array = array
+        _warn_of_files(array)
+        self.n_samples, self.n_features = map(int, array.shape)
+        self.stored_as_float32 = array.dtype == np.float32
+        self._bounds = np.append(0, np.cumsum(array.chunks[0])).astype(int).tolist()
+        self._chunks = array.to_delayed().ravel().tolist()
+        self._sent: dict[Any, tuple[NDArray[Any], list[Any]]] = {}
+
+    def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
+        """Reduce all chunks, and merge the answers as a tree."""
+        from dask import delayed
+
+        sent = delayed(reduction, traverse=False)  # one copy for every worker, not for every chunk
+        do, merge = delayed(_reduced, traverse=False), delayed(merged)
+        parts = list(zip(*map(self._parts_of, rows), strict=True)) or [()] * len(self._chunks)
+        answers = [
+            do(chunk, sent, number, begin, end, self.n_features, *parts[number])
+            for number, (chunk, (begin, end)) in enumerate(
+                zip(self._chunks, pairwise(self._bounds), strict=True)
+            )
+            if end > begin
+        ]
+        while len(answers) > 1:
+            groups = [answers[first : first + FAN_IN] for first in range(0, len(answers), FAN_IN)]
+            answers = [merge(sent, group) for group in groups]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            answer = answers[0].compute()
+        notify(share=1.0)
+        return answer
+
+    def _parts_of(self, values: NDArray[Any]) -> list[Any]:
+        """Return the part of every chunk, of numbers with one per sample; a cluster is sent them once.
+
+        As tasks, not scattered: what a lost worker held can then be made again.
+        """
+        key = (values.ctypes.data, values.shape, values.strides, values.dtype.str)
+        if key not in self._sent:
+            parts = [values[..., begin:end] for begin, end in pairwise(self._bounds)]
+            if not _has_cluster():
+                return parts
+            from dask import delayed, persist
+
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="Sending large graph")
+                lazy = persist(*(delayed(part, traverse=False) for part in parts))
+            if len(self._sent) == MOST_KEPT:
+                self._sent.pop(next(iter(self._sent)))
+            self._sent[key] = (
+                values,
+                list(lazy),
+            )  # as long as the numbers are here, nobody else has their place
+        return self._sent[key][1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: what was sent to a cluster can be sent again."""
+        return {**self.__dict__, "_sent": {}}
+
+    def restricted(self, elements: IndexArray) -> Chunks:
+        """Return some of the columns, kept in the memory of the cluster; without one, in memory or a file."""
+        some = self._array[:, elements]
+        if _has_cluster():
+            return DaskChunks(some.persist())
+        from dask.array import store
+
+        kept = room_for(self.n_samples, len(elements))
+        store(some, kept.array, lock=False)
+        kept.let_go()
+        return kept
+
+    def place_of(self, sample: int) -> str:
+        """Return the number of the chunk of a sample, and its rows."""
+        number = int(np.searchsorted(self._bounds, sample, side="right")) - 1
+        return f", in chunk {number} (rows {self._bounds[number]} to {self._bounds[number + 1] - 1})"
+
+    def take(self, rows: IndexArray) -> Chunks:
+        """Return some of the samples, in the order in which they are stored."""
+        return DaskChunks(self._array[np.sort(rows)])
+
+
+def _has_cluster() -> bool:
+    """Return whether a client of this process is connected to a cluster."""
+    if "distributed" not in sys.modules:
+        return False
+    from distributed import default_client
+
+    try:
+        default_client()
+    except ValueError:
+        return False
+    return True
+
+
+def _warn_of_files(array: Any) -> None:
+    """Say that a memory-mapped file will be sent to the workers of a cluster as a whole, if it will."""
+    if not _has_cluster():
+        return
+    sizes = [value.nbytes for value in dict(array.dask).values() if isinstance(value, np.memmap)]
+    if sum(sizes) > MOST_SENT:
+        warn(
+            f"X is made of a memory-mapped file of {sum(sizes) / 1e6:.0f} MB, which Dask sends through the "
+            "scheduler as a whole: let workers read their own rows, as in dask.array.from_delayed"
+        )
+
+
+def _reduced(
+    chunk: Any, reduction: Reduction, number: int, begin: int, end: int, n_features: int, *rows: NDArray[Any]
+) -> Any:
+    return reduction(as_chunk(chunk, number, begin, end, n_features), *rows)
+
+
+def as_array(X: Any) -> Any:
+    """Return an array of numbers, whose chunks may be of unknown lengths."""
+    if hasattr(X, "to_dask_array"):
+        _refuse_text(X)
+        kinds = {getattr(dtype, "kind", "O") for dtype in X.dtypes}
+        # Columns of different kinds have no type in common but that of objects.
+        return (
+            X if len(kinds) == 1 and all(map(_is_numpys, X.dtypes)) else X.astype("float64")
+        ).to_dask_array()
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be two-dimensional (rows are samples, columns are features), got shape {X.shape}"
+        )
+    if X.dtype.kind not in "biuf":
+        raise TypeError(f"X must hold real numbers, got values of type {X.dtype}")
+    return X
+
+
+def _is_numpys(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype)
+
+
+def _refuse_text(frame: Any) -> None:
+    if not hasattr(frame, "columns") or frame.ndim != 2:
+        raise TypeError(f"X must be a frame with features as columns, got {type(frame).__name__}")
+    for name, dtype in frame.dtypes.items():
+        if getattr(dtype, "kind", "O") not in "biuf":
+            raise TypeError(f"X must hold real numbers, got values of type {dtype} in column {name!r}")

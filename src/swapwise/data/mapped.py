@@ -1,0 +1,294 @@
+"""Matrices in files that are mapped to memory, and arrays, gone through chunk by chunk."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.data.chunked import ChunkedMatrix, Chunks, as_chunk
+from swapwise.data.matrix import Matrix, Moments
+from swapwise.data.reductions import Reduction
+from swapwise.events import notify
+
+# A chunk has about this many bytes: enough to make up for what is done once per chunk, and little next to
+# any memory.
+CHUNK_BYTES = 1 << 27
+
+# Some columns of a file, which are read again and again, are kept in memory up to this many bytes.
+MOST_IN_MEMORY = 1 << 28
+
+
+class MappedFile:
+    """A memory-mapped array, or a slice of one.
+
+    >>> import pickle, tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".npy") as file:
+    ...     np.save(file, np.arange(6.0).reshape(3, 2))
+    ...     file.flush()
+    ...     part = MappedFile(np.load(file.name, mmap_mode="r")[1:])
+    ...     pickle.loads(pickle.dumps(part)).array
+    memmap([[2., 3.],
+            [4., 5.]])
+    """
+
+    def __init__(self, array: np.memmap[Any, Any]) -> None:
+        self.array: Any = array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        shape: tuple[int, ...] = self.array.shape
+        return shape
+
+    def let_go(self) -> None:
+        """Give the memory back that holds what was read.
+
+        Pages that were read stay with the process until somebody needs the room, which looks as if it held
+        the whole file. The system may keep them in its own cache.
+        """
+        if hasattr(mmap, "MADV_DONTNEED"):  # not everywhere
+            self.array._mmap.madvise(mmap.MADV_DONTNEED)
+
+    def offset(self) -> int:
+        """Return where in its file the array begins."""
+        mapped: NDArray[np.uint8] = np.frombuffer(self.array._mmap, dtype=np.uint8)
+        first = self.array.offset - self.array.offset % mmap.ALLOCATIONGRANULARITY
+        return int(first + self.array.ctypes.data - mapped.ctypes.data)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return where the numbers are, not what they are."""
+        array = self.array
+        if array.filename is None:
+            raise TypeError("a file without a name cannot be opened elsewhere")
+        place = {"filename": array.filename, "dtype": array.dtype, "offset": self.offset()}
+        return place | {"shape": array.shape, "strides": array.strides}
+
+    def __setstate__(self, place: dict[str, Any]) -> None:
+        """Open the file again."""
+        shape, strides, dtype = place["shape"], place["strides"], place["dtype"]
+        reach = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
+        before = -sum(way for way in reach if way < 0)  # an array that was turned round ends where it begins
+        count = (before + sum(way for way in reach if way > 0)) // dtype.itemsize + 1
+        flat = np.memmap(place["filename"], dtype, "r", place["offset"] - before, (count,))
+        first = flat[before // dtype.itemsize :]
+        self.array = np.lib.stride_tricks.as_strided(first, shape, strides, subok=True, writeable=False)
+
+
+class ArrayChunks(Chunks):
+    """An array, some rows at a time.
+
+    >>> from swapwise.data.reductions import Dots
+    >>> ArrayChunks(np.eye(3), 2).reduce(Dots(), np.ones((1, 3)))
+    (array([[1., 1., 1.]]),)
+    """
+
+    def __init__(self, array: Any, rows_at_once: int) -> None:
+        self._held, self._step = array, rows_at_once
+        self.n_samples, self.n_features = array.shape
+        self.stored_as_float32 = self.array.dtype == np.float32
+
+    @property
+    def array(self) -> Any:
+        """The array itself."""
+        return self._held
+
+    def let_go(self) -> None:
+        """Make room for the next chunk; what is in memory anyway stays there."""
+
+    def reduce(self, reduction: Reduction, *rows: NDArray[Any]) -> Any:
+        """Reduce one chunk after the other."""
+        answer = None
+        for part, chunk in self._parts():
+            found = reduction(chunk, *(values[..., part] for values in rows))
+            answer = found if part.start == 0 else reduction.merge(answer, found)
+        return answer
+
+    def restricted(self, elements: IndexArray) -> Chunks:
+        """Return some of the columns: in memory if they are few, else in a file that vanishes after use."""
+        kept = room_for(self.n_samples, len(elements))
+        for part, chunk in self._parts():
+            kept.array[part] = chunk[:, elements]
+            kept.let_go()
+        return kept
+
+    def _parts(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the chunks, each with its rows."""
+        for number, begin in enumerate(range(0, self.n_samples, self._step)):
+            end = min(begin + self._step, self.n_samples)
+            rows = self.array[begin:end]
+            yield slice(begin, end), as_chunk(rows, number, begin, end, self.n_features)
+            self.let_go()
+            notify(share=end / self.n_samples)
+
+
+class FileChunks(ArrayChunks):
+    """A memory-mapped file, stored by rows: no more than a chunk of it is resident at a time."""
+
+    def __init__(self, file: MappedFile) -> None:
+        super().__init__(file, max(1, CHUNK_BYTES // (8 * file.shape[1])))  # as doubles, which they become
+
+    @property
+    def array(self) -> Any:
+        """The array that is mapped."""
+        return self._held.array
+
+    def let_go(self) -> None:
+        """Give the memory back that holds what was read."""
+        self._held.let_go()
+
+
+def room_for(n_samples: int, n_features: int) -> ArrayChunks:
+    """Return chunks to be filled: in memory if they are small, else in a file that vanishes after use."""
+    shape, size = (n_samples, n_features), 8 * n_samples * n_features
+    if size <= MOST_IN_MEMORY:
+        return ArrayChunks(np.empty(shape), n_samples)
+    with TemporaryFile() as file:
+        if hasattr(os, "posix_fallocate"):  # a disk that is full is to say so now
+            os.posix_fallocate(file.fileno(), 0, size)
+        return FileChunks(MappedFile(np.memmap(file, np.float64, "w+", shape=shape)))
+
+
+class ColumnFile(Matrix):
+    """A memory-mapped file in Fortran's order, of which no more than some columns are resident at a time."""
+
+    def __init__(self, file: MappedFile, rows: IndexArray | None = None) -> None:
+        self._file, self._rows = file, rows
+        samples, self.n_features = file.array.shape
+        self.n_samples = samples if rows is None else len(rows)
+        self.stored_as_float32 = file.array.dtype == np.float32
+
+    def take(self, rows: IndexArray) -> ColumnFile:
+        """Return some of the samples."""
+        return ColumnFile(self._file, rows if self._rows is None else self._rows[rows])
+
+    def by_rows(self) -> ChunkedMatrix:
+        """Return the same numbers in chunks of rows, for those who need all columns of a sample."""
+        chunks = FileChunks(self._file)
+        return ChunkedMatrix(chunks if self._rows is None else chunks.take(self._rows))
+
+    def _read(self, some: Any) -> FloatArray:
+        """Return columns by their numbers or as a slice, one per row."""
+        columns = self._file.array.T[some]
+        columns = columns if self._rows is None else columns[:, self._rows]
+        if columns.dtype == np.float64 and isinstance(some, slice):
+            return columns
+        return np.ascontiguousarray(columns, dtype=np.float64)
+
+    def _parts(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the columns, some at a time, one per row."""
+        step = max(1, CHUNK_BYTES // (8 * len(self._file.array)))
+        for begin in range(0, self.n_features, step):
+            part = slice(begin, min(begin + step, self.n_features))
+            yield part, self._read(part)
+            self._file.let_go()
+            notify(share=part.stop / self.n_features)
+
+    def columns(self, elements: IndexArray) -> FloatArray:
+        """Return columns as the rows of a new array."""
+        columns = self._read(np.asarray(elements, dtype=np.intp))
+        self._file.let_go()
+        return columns
+
+    def products(self, vectors: FloatArray) -> FloatArray:
+        """Return ``V X``."""
+        products = np.empty((len(vectors), self.n_features))
+        for part, columns in self._parts():
+            products[:, part] = vectors @ columns.T
+        return products
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``X w``, from the columns with a coefficient, for a vector or for several as columns."""
+        total = np.zeros((self.n_samples, *coef.shape[1:]))
+        for element in np.flatnonzero(coef.reshape(len(coef), -1).any(axis=1)):
+            total += np.multiply.outer(self._read(slice(element, element + 1))[0], coef[element])
+            self._file.let_go()
+        return total
+
+    def moments(self, weight: FloatArray) -> Moments:
+        """Return means and spreads, counted from a row so that large offsets do no harm."""
+        mean, spread = np.empty(self.n_features), np.empty(self.n_features)
+        origin_row = int(np.argmax(weight))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for part, columns in self._parts():
+                origin = np.array(columns[:, origin_row])
+                sums, squares = _sums(columns, weight, origin)
+                offset = sums / weight.sum()
+                mean[part] = origin + offset
+                spread[part] = np.maximum(squares - sums * offset, 0.0)
+        return Moments(mean, spread)
+
+    def require_finite(self) -> None:
+        """Say which entry is not finite, if one is not."""
+        for part, columns in self._parts():
+            bad = np.argwhere(~np.isfinite(columns))
+            if len(bad):
+                column, row = (int(place) for place in bad[0])
+                value, place = columns[column, row], (row, part.start + column)
+                raise ValueError(f"X must be finite, got {value} at position {place}")
+
+    def largest_entries(self, elements: IndexArray) -> FloatArray:
+        """Return the largest absolute value in some columns."""
+        return np.array([np.abs(self._read(slice(e, e + 1))).max() for e in elements])
+
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and the largest entry of every column."""
+        lowest, highest = np.empty(self.n_features), np.empty(self.n_features)
+        for part, columns in self._parts():
+            lowest[part], highest[part] = columns.min(axis=1), columns.max(axis=1)
+        return lowest, highest
+
+    def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column."""
+        squares = np.empty(self.n_features)
+        for part, columns in self._parts():
+            squares[part] = _sums(columns, weight, origin[part])[1]
+        return squares
+
+    def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
+        """Return ``X_firstᵀ diag(weight) X_second``."""
+        left = self.columns(first)
+        right = left if first is second else self.columns(second)
+        return (left * weight) @ right.T
+
+
+def _sums(columns: FloatArray, weight: FloatArray, origin: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return Σ w (x − origin) and Σ w (x − origin)² for columns, given one per row."""
+    from swapwise.kernels import moments
+
+    sums, squares = np.empty(len(columns)), np.empty(len(columns))
+    moments.by_columns(columns, weight, origin, 0, len(columns), sums, squares)
+    return sums, squares
+
+
+def open_npy(file: str | PathLike[str], name: str = "X") -> Any:
+    """Return a memory-mapped array by the name of its file, or say what is wrong with that.
+
+    >>> open_npy("data.csv")
+    Traceback (most recent call last):
+    ValueError: X must be the name of a .npy file, got 'data.csv'; for CSV or Parquet give a Dask frame, ...
+    """
+    path = Path(file).expanduser()
+    if path.suffix != ".npy":
+        raise ValueError(
+            f"{name} must be the name of a .npy file, got {str(file)!r}; for CSV or Parquet give a Dask "
+            "frame, as in dask.dataframe.read_parquet(name)"
+        )
+    try:
+        return np.load(path, mmap_mode="r")
+    except FileNotFoundError:
+        raise
+    except (ValueError, EOFError, OSError) as error:
+        # What numpy says of files that are no arrays is how to run what is in them.
+        why = "it does not begin as such files do" if "pickle" in str(error) else error
+        raise ValueError(
+            f"{name} must be a .npy file of numbers, but {str(file)!r} cannot be read: {why}"
+        ) from None

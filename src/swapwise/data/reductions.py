@@ -1,0 +1,262 @@
+"""What a pass over data in chunks computes, and how the answers for two chunks become one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swapwise.checks import FloatArray, IndexArray
+
+
+class Reduction(ABC):
+    """What is to be done with a chunk of rows, and how the answers for two chunks become one.
+
+    A reduction travels to where the chunks are: it is to be small, and must not change what it is given.
+    """
+
+    @abstractmethod
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the answer for a chunk; ``rows`` are its parts of what was given to ``Chunks.reduce``."""
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the answer for two chunks, of which ``first`` has the earlier rows: here their sum."""
+        return tuple(one + other for one, other in zip(first, second, strict=True))
+
+
+def merged(reduction: Reduction, answers: list[Any]) -> Any:
+    """Return the answers for chunks that follow each other as one."""
+    return reduce(reduction.merge, answers)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Some columns, shifted and multiplied: ``(x − shift) · factor``."""
+
+    elements: IndexArray
+    shift: FloatArray
+    factor: FloatArray
+
+    def of(self, chunk: FloatArray, root: FloatArray | None) -> FloatArray:
+        """Return the columns of a chunk, one per row, with each sample multiplied by its ``root``, if any."""
+        columns = chunk[:, self.elements].T - self.shift[:, None]
+        columns *= self.factor[:, None]
+        if root is not None:
+            columns *= root
+        return columns
+
+
+class FirstLook(Reduction):
+    """Total weight, weighted means and spreads of all columns, and their products with vectors."""
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the sums, counted from a row so that large offsets do no harm.
+
+        ``rows`` are the vectors, and weights of the samples unless all are one.
+        """
+        from swapwise.kernels import moments
+
+        vectors = rows[0]
+        weight = np.ascontiguousarray(rows[1]) if len(rows) > 1 else np.ones(len(chunk))
+        origin = chunk[int(np.argmax(weight))].copy()
+        sums, squares = np.empty(len(origin)), np.empty(len(origin))
+        with np.errstate(over="ignore", invalid="ignore"):
+            moments.by_rows(chunk, weight, origin, 0, len(origin), sums, squares)
+            total = float(weight.sum())
+            offset = sums / (total or 1.0)
+            return total, origin + offset, np.maximum(squares - sums * offset, 0.0), vectors @ chunk
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the moments of both: spreads grow by the distance of the means."""
+        total = first[0] + second[0]
+        share = second[0] / (total or 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = second[1] - first[1]
+            mean = first[1] + share * apart
+            spread = first[2] + second[2] + first[0] * share * apart**2
+            return total, mean, spread, first[3] + second[3]
+
+
+class Dots(Reduction):
+    """Products of all columns with vectors."""
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return ``V X``."""
+        return (rows[0] @ chunk,)
+
+
+@dataclass(frozen=True)
+class ColumnProducts(Reduction):
+    """Products of some columns with all, and the sums of these columns."""
+
+    columns: Scaled
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return both for a chunk; ``rows`` are square roots of weights, if there are any."""
+        root = rows[0] if rows else None
+        columns = self.columns.of(chunk, root)
+        if root is not None:
+            columns *= root
+        return columns @ chunk, columns.sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Triangle(Reduction):
+    """The R of ``[A_K y] = QR``: all that inner products of columns can tell, to the last digit."""
+
+    columns: Scaled
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the triangle of a chunk; ``rows`` are the target, and square roots of weights if any."""
+        root = rows[1] if len(rows) > 1 else None
+        return _reduced(np.column_stack([self.columns.of(chunk, root).T, rows[0]]))
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the triangle of two triangles."""
+        return _reduced(np.vstack([first, second]))
+
+
+def _reduced(rows: FloatArray) -> FloatArray:
+    triangle: Any = np.linalg.qr(rows, mode="r")
+    return np.asarray(triangle, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Products(Reduction):
+    """``X_firstᵀ diag(weight) X_second``."""
+
+    first: IndexArray
+    second: IndexArray
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the products of a chunk."""
+        return ((chunk[:, self.first].T * rows[0]) @ chunk[:, self.second],)
+
+
+class Gathering(Reduction):
+    """A reduction whose answers lie side by side: a list of parts."""
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the parts of both."""
+        return [*first, *second]
+
+
+@dataclass(frozen=True)
+class Gathered(Gathering):
+    """Some columns as they are."""
+
+    elements: IndexArray
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the columns, one per row."""
+        return [np.ascontiguousarray(chunk[:, self.elements].T)]
+
+
+@dataclass(frozen=True)
+class Combined(Gathering):
+    """``X w`` for a vector ``w``, or several as columns, that are zero elsewhere."""
+
+    elements: IndexArray
+    coef: FloatArray
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return one row per sample."""
+        return [chunk[:, self.elements] @ self.coef]
+
+
+@dataclass(frozen=True)
+class Largest(Reduction):
+    """The largest absolute values of some columns."""
+
+    elements: IndexArray
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return those of a chunk."""
+        return np.abs(chunk[:, self.elements]).max(axis=0)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the larger ones."""
+        return np.maximum(first, second)
+
+
+class Extremes(Reduction):
+    """The smallest and the largest entry of every column."""
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return both for a chunk."""
+        return chunk.min(axis=0), chunk.max(axis=0)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the smaller and the larger ones."""
+        return np.minimum(first[0], second[0]), np.maximum(first[1], second[1])
+
+
+@dataclass(frozen=True)
+class WeightedSquares(Reduction):
+    """``Σ_s v_s (x_js − origin_j)²`` for every column."""
+
+    origin: FloatArray
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the sums of a chunk; ``rows`` are the weights."""
+        from swapwise.kernels import moments
+
+        sums, squares = np.empty(len(self.origin)), np.empty(len(self.origin))
+        weight, origin = np.array(rows[0]), self.origin.copy()
+        moments.by_rows(chunk, weight, origin, 0, len(origin), sums, squares)
+        return (squares,)
+
+
+class FirstBad(Reduction):
+    """The first entry that is not finite: sample, feature, value; None if all are."""
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Look for one; the number of each sample is given with the rows."""
+        bad = ~np.isfinite(chunk)
+        if not bad.any():
+            return None
+        row, column = np.argwhere(bad)[0]
+        return int(rows[0][row]), int(column), float(chunk[row, column])
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the earlier one."""
+        return second if first is None else first
+
+
+class Tally(Reduction):
+    """How often -1, 0 and +1 are in each column, and the products of columns with each other.
+
+    >>> Tally()(np.array([[0.0, 1.0], [1.0, 1.0]]))[0]
+    array([[0, 0],
+           [1, 0],
+           [1, 2]])
+    """
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return three rows of counts, and a square matrix."""
+        counts = np.stack([(chunk == value).sum(axis=0) for value in (-1, 0, 1)])
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by its counts
+            return counts, chunk.T @ chunk
+
+
+@dataclass(frozen=True)
+class FirstOther(FirstBad):
+    """The first entry that is neither ``low`` nor 1: sample, feature, value; None if there is none.
+
+    >>> FirstOther(0)(np.array([[0.0, 1.0], [1.0, 7.0]]), np.array([10, 11]))
+    (11, 1, 7.0)
+    """
+
+    low: int
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Look for one; the number of each sample is given with the rows."""
+        is_other = (chunk != self.low) & (chunk != 1)
+        if not is_other.any():
+            return None
+        row, column = np.argwhere(is_other)[0]
+        return int(rows[0][row]), int(column), float(chunk[row, column])

@@ -1,0 +1,199 @@
+"""The likelihood families: value, slope and curvature of each sample in its linear predictor.
+
+A family is known by its number and one parameter, ``(number, parameter)``. To add one, write a function of
+the samples and name it in :func:`derivatives`; for proven bounds, say in :func:`divergences` how far an
+outcome is from a prediction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from swapwise.kernels import GAMMA, GAUSSIAN, LOGISTIC, MULTINOMIAL, NEGATIVE_BINOMIAL, POISSON
+
+# Beyond this an exponential is cut off: it leaves floating point at 709.
+LARGEST_EXPONENT = 500.0
+
+
+@njit(cache=True, error_model="numpy")
+def _logistic(eta, target, weight, slope, curve):
+    value = 0.0
+    for s in range(len(target)):
+        small = np.exp(-abs(eta[s]))
+        likely = 1.0 / (1.0 + small)
+        p = likely if eta[s] >= 0 else small * likely
+        value += weight[s] * (target[s] * eta[s] - max(eta[s], 0.0) - np.log1p(small))
+        # Where the target is 1, 1 − p is all that counts, and it must not come from a rounded p.
+        q = small * likely if eta[s] >= 0 else likely
+        slope[s] = weight[s] * (target[s] * q - (1.0 - target[s]) * p)
+        curve[s] = weight[s] * small * likely * likely
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def _poisson(eta, target, weight, slope, curve):
+    value = 0.0
+    for s in range(len(target)):
+        mean = np.exp(min(eta[s], LARGEST_EXPONENT))
+        value += weight[s] * (target[s] * eta[s] - mean)
+        slope[s] = weight[s] * (target[s] - mean)
+        curve[s] = weight[s] * mean
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def _gamma(eta, target, weight, slope, curve):
+    value = 0.0
+    for s in range(len(target)):
+        ratio = target[s] * np.exp(min(-eta[s], LARGEST_EXPONENT))
+        value -= weight[s] * (ratio + eta[s])
+        slope[s] = weight[s] * (ratio - 1.0)
+        curve[s] = weight[s] * ratio
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def _negative_binomial(eta, target, weight, alpha, slope, curve):
+    """A logistic likelihood of ``target + 1/alpha`` trials, at the log-odds ``η + log alpha``."""
+    value, shift = 0.0, np.log(alpha)
+    for s in range(len(target)):
+        trials, odds = target[s] + 1.0 / alpha, eta[s] + shift
+        small = np.exp(-abs(odds))
+        likely = 1.0 / (1.0 + small)
+        p, q = (likely, small * likely) if odds >= 0 else (small * likely, likely)
+        value += weight[s] * (target[s] * eta[s] - trials * (max(odds, 0.0) + np.log1p(small)))
+        slope[s] = weight[s] * (target[s] * q - p / alpha)
+        curve[s] = weight[s] * trials * small * likely * likely
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def _gaussian(eta, target, weight, slope, curve):
+    value = 0.0
+    for s in range(len(target)):
+        residual = target[s] - eta[s]
+        value -= weight[s] * residual * residual / 2
+        slope[s] = weight[s] * residual
+        curve[s] = weight[s]
+    return value
+
+
+@njit(cache=True, error_model="numpy")
+def _multinomial(eta, target, weight, basis, slope, curve):
+    """Scores of the K classes are ``basis @ η``, so that they sum to zero over the classes."""
+    value = 0.0
+    n_classes, levels = basis.shape
+    p = np.empty(n_classes)
+    for s in range(len(target)):
+        for k in range(n_classes):
+            p[k] = 0.0
+            for a in range(levels):
+                p[k] += basis[k, a] * eta[a, s]
+        top, own = p.max(), p[int(target[s])]
+        total = 0.0
+        for k in range(n_classes):
+            p[k] = np.exp(p[k] - top)
+            total += p[k]
+        value += weight[s] * (own - top - np.log(total))
+        p /= total
+        for a in range(levels):
+            mean = 0.0
+            for k in range(n_classes):
+                mean += basis[k, a] * p[k]
+            slope[a, s] = mean
+        for a in range(levels):
+            for b in range(a, levels):
+                second = 0.0
+                for k in range(n_classes):
+                    second += basis[k, a] * basis[k, b] * p[k]
+                curve[a, b, s] = weight[s] * (second - slope[a, s] * slope[b, s])
+        for a in range(levels):
+            slope[a, s] = weight[s] * (basis[int(target[s]), a] - slope[a, s])
+    return value
+
+
+@njit(cache=True)
+def derivatives(family, eta, target, weight, basis, slope, curve):
+    """Return the log-likelihood; write its slope in η and minus its curvature (upper half, by levels)."""
+    number, parameter = family
+    if number == LOGISTIC:
+        return _logistic(eta[0], target, weight, slope[0], curve[0, 0])
+    if number == POISSON:
+        return _poisson(eta[0], target, weight, slope[0], curve[0, 0])
+    if number == GAMMA:
+        return _gamma(eta[0], target, weight, slope[0], curve[0, 0])
+    if number == NEGATIVE_BINOMIAL:
+        return _negative_binomial(eta[0], target, weight, parameter, slope[0], curve[0, 0])
+    if number == GAUSSIAN:
+        return _gaussian(eta[0], target, weight, slope[0], curve[0, 0])
+    if number == MULTINOMIAL:
+        return _multinomial(eta, target, weight, basis, slope, curve)
+    raise ValueError("a family without a kernel")
+
+
+@njit(cache=True, error_model="numpy")
+def _logistic_divergences(eta, weight, steps, total):
+    for s in range(len(eta)):
+        if weight[s] == 0.0:
+            continue
+        small = np.exp(-abs(eta[s]))
+        p, q = 1.0 / (1.0 + small), small / (1.0 + small)
+        if eta[s] < 0:
+            p, q = q, p
+        for row in range(len(steps)):
+            up, down = q * steps[row, s], -p * steps[row, s]
+            if up <= -1.0 or down <= -1.0:
+                total[row] = np.inf
+            else:
+                gap = p * (1.0 + up) * np.log1p(up) + q * (1.0 + down) * np.log1p(down)
+                total[row] += weight[s] * gap
+
+
+@njit(cache=True, error_model="numpy")
+def _poisson_divergences(eta, weight, steps, total):
+    for s in range(len(eta)):
+        if weight[s] == 0.0:
+            continue
+        mean = np.exp(min(eta[s], LARGEST_EXPONENT))
+        for row in range(len(steps)):
+            z = steps[row, s]
+            if z <= -1.0:
+                total[row] = np.inf
+            else:
+                total[row] += weight[s] * mean * ((1.0 + z) * np.log1p(z) - z)
+
+
+@njit(cache=True, error_model="numpy")
+def _gamma_divergences(eta, target, weight, steps, total):
+    for s in range(len(eta)):
+        ratio = weight[s] * target[s] * np.exp(min(-eta[s], LARGEST_EXPONENT))
+        for row in range(len(steps)):
+            z = -steps[row, s]
+            if ratio > 0.0 and z <= -1.0:
+                total[row] = np.inf
+            elif ratio > 0.0:
+                total[row] += ratio * ((1.0 + z) * np.log1p(z) - z)
+
+
+@njit(cache=True)
+def divergences(family, eta, target, weight, steps):
+    """Return for every row z of steps how far the dual point of the step is from that of the prediction at η.
+
+    With L the loss of a sample, L* its conjugate, r the slope of L at η and v its curvature, that is
+    ``Σ_s ω_s [L*(r + v z) − L*(r) − η v z]``; infinity where L* is.
+    """
+    number, parameter = family
+    total = np.zeros(len(steps))
+    if number == LOGISTIC:
+        _logistic_divergences(eta, weight, steps, total)
+    elif number == POISSON:
+        _poisson_divergences(eta, weight, steps, total)
+    elif number == GAMMA:
+        _gamma_divergences(eta, target, weight, steps, total)
+    elif number == NEGATIVE_BINOMIAL:
+        trials = target + 1.0 / parameter
+        _logistic_divergences(eta + np.log(parameter), weight * trials, steps, total)
+    else:
+        raise ValueError("a family without a divergence")
+    return total

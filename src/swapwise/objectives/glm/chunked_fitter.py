@@ -1,0 +1,400 @@
+"""Fits of likelihoods on data that are read chunk by chunk: sums over the samples are all they keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swapwise.checks import SMALLEST, BoolArray, FloatArray, IndexArray
+from swapwise.data.columns import ColumnArray
+from swapwise.data.design import Design
+from swapwise.data.reductions import Reduction, Scaled
+from swapwise.kernels import families
+from swapwise.moves import MoveList
+from swapwise.objectives.base import Groups
+from swapwise.objectives.glm.fitter import LEAST_MODEL_WEIGHT, Fitter, Penalties
+from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
+from swapwise.objectives.glm.newton import Ask, NewtonSteps, Sums, newton_steps, newton_together
+from swapwise.objectives.glm.second_order import SecondOrderModel, WeightedCrossProducts
+from swapwise.objectives.least_squares.objective import LeastSquares
+
+# No more numbers than these are read into memory for a refit that did not converge chunk by chunk: half a
+# gigabyte, while it works with them.
+MOST_GATHERED = 1 << 24
+
+# Eigenvalues of larger matrices than this are not asked for: they take the inner products of all columns.
+EIGENVALUES_UP_TO = 500
+
+# At most this many refits share a pass over the data.
+REFITS_PER_PASS = 256
+
+# This many entries of columns are worked with at a time: they are copied, and copies are to be small.
+ENTRIES_AT_ONCE = 1 << 20
+
+# Curvatures and slopes of samples are alike if they differ by no more than rounding, of the intercept too.
+ALIKE = 1e-10
+
+_ONE = np.ones(1)
+
+
+class _Point(NamedTuple):
+    """Where sums are asked for: a set, and what :class:`Trial` says of parameters."""
+
+    support: IndexArray
+    theta: FloatArray
+    step: FloatArray
+    floor: float = 0.0
+
+
+class ChunkedFitter(Fitter):
+    """Fits on a design whose data come in chunks of rows; target, weights and offset are in memory.
+
+    Newton's method asks for a value, a gradient and a Hessian of few numbers: sums over the samples, which
+    are computed chunk by chunk, wherever the chunks are. Refits of several sets look at the data together,
+    and only at columns that are held apart from all others.
+
+    What differs from data in memory is the last word of a search. In memory, bounds by duality say which
+    moves cannot be the best, and the best is found for certain. Here the second-order model around the fit
+    predicts what moves gain; the best are refitted, and more for as long as others are predicted to gain more
+    than the best of them gains. So the last round of a search is a check and not a proof.
+
+    >>> import dask.array as da
+    >>> import swapwise as sw
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 6))
+    >>> y = rng.random(200) < 1 / (1 + np.exp(2 * X[:, 1] - 3 * X[:, 4]))
+    >>> f = sw.Logistic(da.from_array(X, chunks=(50, 6)), y)
+    >>> type(f) is sw.Logistic, f([1, 4]) - sw.Logistic(X, y)([1, 4]) < 1e-12
+    (True, True)
+    """
+
+    scoring = "pass"
+    #: Together they cost little more than one
+    first_refits = 16
+    columns: Design
+
+    def __init__(self, likelihood: Likelihood, columns: Design, groups: Groups, penalties: Penalties) -> None:
+        super().__init__(likelihood, columns, groups, penalties)
+        self._rows = likelihood.target, likelihood.weight, likelihood.offset[0]
+        self._last: tuple[IndexArray, Fit] | None = None  # searches end where their result begins
+        self._last_expansion: tuple[IndexArray, FloatArray, SecondOrderModel] | None = None
+
+    @property
+    def n_passes(self) -> float:
+        """How many times all of the data were read so far; a few columns count as their share."""
+        return self.columns.passes
+
+    # -- fits ---------------------------------------------------------------------------------------
+
+    def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
+        """Return the best parameters on a set, from θ on."""
+        last = self._last
+        if last is None or not np.array_equal(last[0], support):
+            (fit,) = self.refit_together([(support, theta)])
+            last = self._last = support.copy(), fit
+        return last[1]._replace(theta=last[1].theta.copy())
+
+    def refit_together(self, starts: list[tuple[IndexArray, FloatArray]]) -> list[Fit]:
+        """Refit on several sets, at least one element each: it takes as many looks as the slowest does."""
+        needed = np.unique(np.concatenate([support for support, _ in starts]))
+
+        def look(asked: dict[int, Ask]) -> list[Sums]:
+            return self._sums(needed, [_Point(starts[number][0], *ask) for number, ask in asked.items()])
+
+        fits = newton_together([self._steps(*start) for start in starts], look)
+        return [
+            fit if fit.converged else self._refit_carefully(support, fit)
+            for (support, _), fit in zip(starts, fits, strict=True)
+        ]
+
+    def _steps(self, support: IndexArray, theta: FloatArray) -> NewtonSteps:
+        likelihood = self.likelihood
+        fallback = likelihood.nothing_on(len(support))[:, 0]
+        penalty = self.penalties_on(support)
+        return newton_steps(theta[:, 0], fallback, penalty, likelihood.null, likelihood.tol, MAX_STEPS)
+
+    def _refit_carefully(self, support: IndexArray, fit: Fit) -> Fit:
+        """Go on where plain Newton steps ended, on columns in memory: one pass over the data."""
+        likelihood = self.likelihood
+        if (len(support) + 1) * likelihood.n_samples > MOST_GATHERED:
+            return fit
+        columns = self.columns.columns(support)
+        if likelihood.fit_intercept:
+            columns = np.vstack([columns, np.ones(likelihood.n_samples)])
+        return likelihood.refit_carefully(columns, self.penalties_on(support), fit)
+
+    def values_after(
+        self, support: IndexArray, theta: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the log-likelihood after each move, and whether it is the best: few passes."""
+        values, converged = np.full(len(moves), self.likelihood.null), np.ones(len(moves), dtype=bool)
+        by_column = np.zeros(self.columns.n_features)
+        by_column[support] = theta[: len(support), 0]
+        supports = [move.result(support) for move in moves.moves()]
+        filled = [row for row, after in enumerate(supports) if len(after)]
+        for begin in range(0, len(filled), REFITS_PER_PASS):
+            part = filled[begin : begin + REFITS_PER_PASS]
+            starts = [
+                (supports[row], np.append(by_column[supports[row]], theta[len(support) :])[:, None])
+                for row in part
+            ]
+            for row, fit in zip(part, self.refit_together(starts), strict=True):
+                values[row], converged[row] = fit.value, fit.converged
+        return values, converged
+
+    def _sums(self, needed: IndexArray, points: list[_Point]) -> list[Sums]:
+        """Return the sums for sets among the needed columns."""
+
+        def reduction(held: IndexArray) -> NewtonSums:
+            trials = [
+                Trial(self._among(held, point.support), point.theta, point.step, point.floor)
+                for point in points
+            ]
+            return NewtonSums(self.likelihood.family.kernel, trials)
+
+        found: list[Sums] = self.columns.reduce_some(needed, reduction, *self._rows)
+        return found
+
+    def _among(self, held: IndexArray, elements: IndexArray) -> Scaled:
+        """Return columns of the model, as they come from a matrix that holds these."""
+        return self.columns.scaled(elements, held)
+
+    def _sums_at(self, support: IndexArray, theta: FloatArray, floor: float = 0.0) -> Sums:
+        return self._sums(support, [_Point(support, theta, np.zeros_like(theta), floor)])[0]
+
+    # -- around a fit -------------------------------------------------------------------------------
+
+    def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the slope in every column's coefficient at a fit: one pass over the data, if it is new."""
+        return self._expansion(support, theta).slopes[:, None]
+
+    def squares(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the curvature, ridge included, in every column's own coefficient at a fit."""
+        return self._expansion(support, theta).squares
+
+    def expansion(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> SecondOrderModel:
+        """Return the second-order model around a fit along some columns."""
+        return self._expansion(support, theta).along(elements)
+
+    def _expansion(self, support: IndexArray, theta: FloatArray) -> SecondOrderModel:
+        """Return the same along all columns: one pass over the data, unless it was made for the last fit."""
+        last = self._last_expansion
+        if last is None or not (np.array_equal(last[0], support) and np.array_equal(last[1], theta)):
+            last = self._last_expansion = support.copy(), theta.copy(), self._new_expansion(support, theta)
+        return last[2]
+
+    def _new_expansion(self, support: IndexArray, theta: FloatArray) -> SecondOrderModel:
+        design, likelihood, parameters = self.columns, self.likelihood, theta[:, 0]
+        if not len(support) and self._are_alike:
+            return self._first_expansion()
+        size, shift = len(support), design.shift
+        trial = Trial(design.scaled(support), parameters, np.zeros_like(parameters))
+        products, squares, totals = design.reduce(Surroundings(likelihood.family.kernel, trial), *self._rows)
+        if likelihood.fit_intercept:
+            squares = squares - 2 * shift * products[size] + shift**2 * totals[size]
+        products = (products - totals[:, None] * shift) * design.factor
+        hessian = products[:-1, support]
+        if likelihood.fit_intercept:
+            hessian = np.column_stack([hessian, totals[:-1]])
+        hessian = hessian + np.diag(self.penalties_on(support))
+        squares = squares * design.factor**2 + self.penalties.ridge
+        return SecondOrderModel(products[-1], squares, products[:-1].T, hessian)
+
+    @cached_property
+    def _alone(self) -> tuple[FloatArray, FloatArray]:
+        """Slope and curvature of every sample where the intercept is all there is."""
+        likelihood = self.likelihood
+        eta = likelihood.offset + likelihood.intercept_alone[:, None]
+        _, slope, curve = likelihood.derivatives(eta)
+        return slope[0], curve[0, 0]
+
+    @cached_property
+    def _are_alike(self) -> bool:
+        """Whether all samples curve alike at the intercept alone, by what the first look at the data tells.
+
+        Then the slopes are what the target differs from its mean by, and the mean says nothing of centred
+        columns.
+        """
+        likelihood, (slope, curve) = self.likelihood, self._alone
+        if not likelihood.fit_intercept or np.ptp(likelihood.offset):
+            return False
+        rest = likelihood.weight * (likelihood.target - likelihood.weight @ likelihood.target)
+        return bool(
+            np.allclose(curve, curve.sum() * likelihood.weight, rtol=ALIKE, atol=0.0)
+            and np.allclose(slope, rest, rtol=0.0, atol=ALIKE * np.abs(rest).max())
+        )
+
+    def _first_expansion(self) -> SecondOrderModel:
+        """Return slope and curvature at the intercept alone, from the first look at the data."""
+        design, curve = self.columns, float(self._alone[1].sum())
+        squares = curve * design.squared_norms + self.penalties.ridge
+        return SecondOrderModel(
+            design.with_target, squares, np.zeros((design.n_features, 1)), np.full((1, 1), curve)
+        )
+
+    def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around a fit as least squares on some columns.
+
+        Inner products are all that is known of them, so columns are shown in coordinates that have these.
+        """
+        fitted, fit_intercept = theta[:, 0], self.likelihood.fit_intercept
+        used = np.union1d(elements, support)
+        parameters = np.zeros(len(used) + fit_intercept)
+        parameters[np.searchsorted(used, support)] = fitted[: len(support)]
+        parameters[len(used) :] = fitted[len(support) :]
+        steepest = self._steepest(support, fitted)
+        if steepest < SMALLEST:
+            return None
+        sums = self._sums_at(used, parameters, LEAST_MODEL_WEIGHT * steepest)
+        moved = sums.hessian @ parameters
+        square = float(parameters @ (moved + 2 * sums.gradient)) + sums.misfit
+        products = WeightedCrossProducts(sums.hessian, moved + sums.gradient, square)
+        if fit_intercept:
+            products = products.without_last()
+        columns, response = products.of(np.searchsorted(used, elements), steepest).columns()
+        ridge = self.penalties.ridge / steepest
+        return LeastSquares(ColumnArray(np.ascontiguousarray(columns.T)), response, ridge)
+
+    def _steepest(self, support: IndexArray, parameters: FloatArray) -> float:
+        """Return the largest curvature of a sample at a fit."""
+        if not len(support):
+            return float(self._alone[1].max())
+        return self._sums_at(support, parameters).steepest
+
+    def hessian(self, coef: FloatArray, intercept: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian at coefficients for some columns, without penalty; the intercept moves."""
+        used = np.union1d(np.flatnonzero(coef), elements)
+        parameters = np.append(coef[used], intercept[: int(self.likelihood.fit_intercept)])
+        sums = self._sums_at(used, parameters)
+        products = WeightedCrossProducts(sums.hessian, sums.gradient, 0.0)
+        if self.likelihood.fit_intercept:
+            products = products.without_last()
+        return products.of(np.searchsorted(used, elements), 1.0).gram
+
+    def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
+        """Return ``a_jᵀ diag(weight) A`` for some columns, one per row: one pass over the data."""
+        return self.columns.cross(rows, weight)
+
+    def largest_eigenvalue(self, weight: FloatArray) -> float:
+        """Return what the eigenvalues of ``Aᵀ diag(weight) A`` do not exceed: of few columns only."""
+        if self.columns.n_features > EIGENVALUES_UP_TO:
+            return np.inf
+        share = np.divide(weight, self.likelihood.weight, out=np.zeros_like(weight), where=weight > 0)
+        return float(share.max()) * self.columns.extreme_eigenvalues()[1]
+
+    def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
+        """Return None: that takes the columns themselves."""
+        return None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Parameters to look at: one per column and, if there is one more, an intercept behind them."""
+
+    columns: Scaled
+    theta: FloatArray
+    #: The step that leads there, of which is asked how far it takes a sample
+    step: FloatArray
+    #: What no curvature counts less than
+    floor: float = 0.0
+
+    def columns_of(self, chunk: FloatArray) -> FloatArray:
+        """Return the columns, one per row, and a row of ones behind them if there is an intercept."""
+        columns = self.columns.of(chunk, _ONE)
+        if len(self.theta) == len(columns):
+            return columns
+        return np.vstack([columns, np.ones((1, len(chunk)))])
+
+
+@dataclass(frozen=True)
+class NewtonSums(Reduction):
+    """The sums of several trials from one look at the data; rows are target, weight and offset.
+
+    >>> from swapwise.data.mapped import ArrayChunks
+    >>> from swapwise.kernels import POISSON
+    >>> chunks, column = ArrayChunks(np.array([[1.0], [2.0]]), 1), Scaled(np.array([0]), np.zeros(1), _ONE)
+    >>> reduction = NewtonSums((POISSON, 0.0), [Trial(column, np.zeros(1), np.ones(1))])
+    >>> (sums,) = chunks.reduce(reduction, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
+    >>> sums.value, sums.gradient, sums.hessian, sums.reach
+    (-2.0, array([4.]), array([[5.]]), 2.0)
+    """
+
+    family: tuple[int, float]
+    trials: list[Trial]
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return those of a chunk."""
+        return [reduce(Sums.plus, self._by_pieces(trial, chunk, rows)) for trial in self.trials]
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Add up, trial by trial."""
+        return [one.plus(other) for one, other in zip(first, second, strict=True)]
+
+    def _by_pieces(self, trial: Trial, chunk: FloatArray, rows: tuple[NDArray[Any], ...]) -> Iterator[Sums]:
+        step = max(1, ENTRIES_AT_ONCE // max(1, len(trial.theta)))
+        for begin in range(0, len(chunk), step):
+            part = slice(begin, begin + step)
+            yield self._sums(trial, chunk[part], *(values[part] for values in rows))
+
+    def _sums(
+        self, trial: Trial, chunk: FloatArray, target: FloatArray, weight: FloatArray, offset: FloatArray
+    ) -> Sums:
+        columns = trial.columns_of(chunk)
+        value, slope, curve = _derivatives(self.family, trial.theta @ columns + offset, target, weight)
+        steepest, misfit = float(curve.max()), 0.0
+        if trial.floor > 0:
+            curve = np.maximum(curve, trial.floor)
+            misfit = float(slope @ (slope / curve))
+        return Sums(
+            value,
+            columns @ slope,
+            (columns * curve) @ columns.T,
+            float(np.abs(trial.step @ columns).max()),
+            steepest,
+            misfit,
+        )
+
+
+@dataclass(frozen=True)
+class Surroundings(Reduction):
+    """Products of all columns with those of a trial, weighted by the curvature there, and with the slope.
+
+    The answer is these products (the slope's last), the squares of all columns, weighted alike, and the sums
+    of what columns were multiplied with. Rows are target, weight and offset.
+
+    >>> from swapwise.data.mapped import ArrayChunks
+    >>> from swapwise.kernels import POISSON
+    >>> chunks = ArrayChunks(np.array([[1.0, 0.0], [2.0, 3.0]]), 1)
+    >>> trial = Trial(Scaled(np.array([0]), np.zeros(1), _ONE), np.zeros(1), np.ones(1))
+    >>> chunks.reduce(Surroundings((POISSON, 0.0), trial), np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
+    (array([[5., 6.],
+           [4., 6.]]), array([5., 9.]), array([3., 2.]))
+    """
+
+    family: tuple[int, float]
+    trial: Trial
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return those of a chunk."""
+        target, weight, offset = rows
+        columns = self.trial.columns_of(chunk)
+        _, slope, curve = _derivatives(self.family, self.trial.theta @ columns + offset, target, weight)
+        factors = np.vstack([columns * curve, slope])
+        squares = np.einsum("s,sj,sj->j", curve, chunk, chunk)
+        return factors @ chunk, squares, factors.sum(axis=1)
+
+
+def _derivatives(
+    family: tuple[int, float], eta: FloatArray, target: FloatArray, weight: FloatArray
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return the log-likelihood, its slope in η, and minus its curvature."""
+    slope, curve = np.empty((1, len(eta))), np.empty((1, 1, len(eta)))
+    # What comes from other processes may be read-only, for which the kernel would be compiled once more.
+    target, weight = target.copy(), weight.copy()
+    value = families.derivatives(family, eta[None], target, weight, _ONE[None], slope, curve)
+    return float(value), slope[0], curve[0, 0]

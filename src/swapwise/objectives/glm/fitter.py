@@ -1,0 +1,277 @@
+"""What a likelihood asks of its data: refits and second-order models, wherever the columns are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from swapwise.checks import SMALLEST, BoolArray, FloatArray, IndexArray
+from swapwise.data.cache import VectorCache
+from swapwise.data.columns import ColumnArray, Columns
+from swapwise.data.design import Design
+from swapwise.moves import MoveList
+from swapwise.objectives.base import Groups, Scoring
+from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
+from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderModel
+from swapwise.objectives.least_squares.active_set import dependencies_among
+from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.threads import few_threads
+
+# The least curvature of a sample, relative to the largest, in a second-order model: with
+# less, the response that Newton's step would fit knows no bounds.
+LEAST_MODEL_WEIGHT = 1e-8
+
+# Of the columns that were read last, this many numbers are kept: 32 MB, or as many columns.
+ENTRIES_KEPT, FEWEST_KEPT = 1 << 22, 32
+
+# Columns that are not held in memory as a whole are gathered for moves up to this many numbers: 64 MB.
+MOST_GATHERED = 1 << 23
+
+
+class Penalties(NamedTuple):
+    """What is paid for half the square of each coefficient."""
+
+    ridge: float
+    #: The ridge of each column, and what the precision of its numbers asks for
+    by_column: FloatArray
+
+
+class Fitter(ABC):
+    """Refits of a likelihood on sets of elements, and what it looks like around a fit.
+
+    Two implementations: columns in memory (dense or sparse), and data that come in chunks of rows. Parameters
+    are arrays with one row per column of a set, then the intercept's, and one number per level.
+    """
+
+    #: How a move is scored; see :class:`swapwise.objectives.base.SetFunction`
+    scoring: Scoring
+    #: How many of the best moves by their predicted gains are refitted first
+    first_refits: int
+
+    def __init__(
+        self, likelihood: Likelihood, columns: Columns, groups: Groups, penalties: Penalties
+    ) -> None:
+        self.likelihood, self.columns, self.groups, self.penalties = likelihood, columns, groups, penalties
+
+    @property
+    def n_passes(self) -> float | None:
+        """How many times all of the data were read so far, if that is counted."""
+        return None
+
+    def penalties_on(self, support: IndexArray) -> FloatArray:
+        """Return the penalties of a fit: of its columns, and none of the intercept."""
+        own = self.penalties.by_column[self.groups.members(support)]
+        return np.append(own, np.zeros(int(self.likelihood.fit_intercept)))
+
+    @abstractmethod
+    def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
+        """Return the best parameters on a set that is not empty, from θ on."""
+
+    @abstractmethod
+    def values_after(
+        self, support: IndexArray, theta: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the log-likelihood after each move, refitted from what stays, and whether it is the best."""
+
+    @abstractmethod
+    def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the slope in every coefficient at a fit: one row per column, one number per level."""
+
+    @abstractmethod
+    def squares(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the curvature, ridge included, in every column's own coefficient at a fit."""
+
+    @abstractmethod
+    def expansion(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> SecondOrderModel:
+        """Return the second-order model around a fit along some columns."""
+
+    @abstractmethod
+    def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around a fit as least squares on the columns of some elements.
+
+        The weights are the curvature there, the response is the one that Newton's step would fit. None if
+        nothing curves.
+        """
+
+    @abstractmethod
+    def hessian(self, coef: FloatArray, intercept: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian at coefficients for some columns, without penalty; the intercept moves."""
+
+    @abstractmethod
+    def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
+        """Return ``a_jᵀ diag(weight) A`` for some columns, one per row."""
+
+    @abstractmethod
+    def largest_eigenvalue(self, weight: FloatArray) -> float:
+        """Return what the eigenvalues of ``Aᵀ diag(weight) A`` do not exceed, but for rounding."""
+
+    @abstractmethod
+    def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
+        """Return how many linear dependencies there are among columns; None if that is not certain."""
+
+
+class MemoryFitter(Fitter):
+    """Fits on columns that can be read one by one: refits are compiled, and bounds are proven."""
+
+    scoring = "refit"
+    first_refits = 4
+
+    def __init__(
+        self, likelihood: Likelihood, columns: Columns, groups: Groups, penalties: Penalties
+    ) -> None:
+        super().__init__(likelihood, columns, groups, penalties)
+        room = max(FEWEST_KEPT, min(columns.n_features, ENTRIES_KEPT // likelihood.n_samples))
+        self._kept = VectorCache(likelihood.n_samples, room, room, columns.columns)
+
+    def chosen(self, support: IndexArray) -> FloatArray:
+        """Return the columns of a set, one per row, and the intercept's row of ones behind them."""
+        columns = self._columns(self.groups.members(support))
+        if not self.likelihood.fit_intercept:
+            return np.ascontiguousarray(columns)
+        return np.vstack([columns, np.ones(self.likelihood.n_samples)])
+
+    def _columns(self, rows: IndexArray) -> FloatArray:
+        """Return some columns; those that were read last need not be read again."""
+        return self._kept.of(rows)
+
+    def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
+        """Return the best parameters on a set, from θ on."""
+        return self.likelihood.refit(self.chosen(support), self.penalties_on(support), theta)
+
+    def values_after(
+        self, support: IndexArray, theta: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return the log-likelihood after each move, and whether it is the best."""
+        values, converged = np.empty(len(moves)), np.empty(len(moves), dtype=bool)
+        for part in self._parts(support, moves):
+            values[part], converged[part] = self._values_of(support, theta, moves.take(part))
+        return values, converged
+
+    def _parts(self, support: IndexArray, moves: MoveList) -> list[slice]:
+        """Return moves in parts whose columns are gathered together."""
+        widest = self.groups.largest * max(1, moves.added.shape[1])
+        step = max(1, MOST_GATHERED // (self.likelihood.n_samples * widest) - len(support))
+        return [slice(begin, begin + step) for begin in range(0, len(moves), step)]
+
+    def _values_of(
+        self, support: IndexArray, theta: FloatArray, moves: MoveList
+    ) -> tuple[FloatArray, BoolArray]:
+        from swapwise.kernels import glm
+
+        likelihood = self.likelihood
+        # Only what the moves touch, numbered by its places
+        needed = np.union1d(support, moves.added[moves.added >= 0])
+        rows, groups = self.groups.members(needed), self.groups.restricted(needed)
+        data = self._columns(rows), groups.begin, groups.rows, self.penalties.by_column[rows]
+        support = np.searchsorted(needed, support)
+        added, dropped = (
+            np.where(part >= 0, np.searchsorted(needed, part), part) for part in (moves.added, moves.dropped)
+        )
+        sample = likelihood.offset, likelihood.target, likelihood.weight, likelihood.basis
+        family, intercept = likelihood.family.kernel, likelihood.fit_intercept
+        start = support, theta, likelihood.intercept_alone, likelihood.null
+        with few_threads(theta.size):
+            return glm.values_after(
+                family, data, sample, intercept, *start, added, dropped, likelihood.tol, MAX_STEPS
+            )
+
+    def _derivatives(self, support: IndexArray, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        return self.likelihood.derivatives(self.likelihood.offset + theta.T @ self.chosen(support))
+
+    def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the slope in every column's coefficients at a fit."""
+        return self.columns.dots(self._derivatives(support, theta)[1]).T
+
+    def squares(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return the curvature, ridge included, in every column's own coefficient at a fit."""
+        curve = self._derivatives(support, theta)[2][0, 0]
+        return self.columns.weighted_squares(curve) + self.penalties.ridge
+
+    def expansion(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> SecondOrderModel:
+        """Return the second-order model along some columns, with proven bounds on what additions gain."""
+        chosen = self.chosen(support)
+        return AdditionBounds(
+            self.likelihood,
+            self.columns,
+            chosen,
+            support,
+            theta,
+            self.penalties.ridge,
+            elements,
+            self._columns,
+        )
+
+    def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around a fit as least squares on the columns of some elements."""
+        likelihood = self.likelihood
+        eta = likelihood.offset + theta.T @ self.chosen(support)
+        _, slope, curve = likelihood.derivatives(eta)
+        steepest = float(curve.max())
+        if steepest < SMALLEST:
+            return None
+        weight = np.maximum(curve[0, 0], LEAST_MODEL_WEIGHT * steepest)
+        response = eta[0] - likelihood.offset[0] + slope[0] / weight
+        columns = self._columns(elements)
+        if likelihood.fit_intercept:
+            share = weight / weight.sum()
+            columns = columns - (columns @ share)[:, None]
+            response = response - response @ share
+        root = np.sqrt(weight / steepest)
+        return LeastSquares(ColumnArray(columns * root), response * root, self.penalties.ridge / steepest)
+
+    def hessian(self, coef: FloatArray, intercept: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian at coefficients for some columns, without penalty; the intercept moves."""
+        eta = self.likelihood.offset + self.columns.combine(coef) + intercept[:, None]
+        curve = self.likelihood.derivatives(eta)[2][0, 0]
+        chosen = self._columns(elements)
+        if self.likelihood.fit_intercept:
+            chosen = chosen - (chosen @ curve / max(curve.sum(), np.finfo(float).tiny))[:, None]
+        return (chosen * curve) @ chosen.T
+
+    def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
+        """Return ``a_jᵀ diag(weight) A`` for some columns, one per row."""
+        return self.columns.dots(self.columns.columns(rows) * weight)
+
+    def largest_eigenvalue(self, weight: FloatArray) -> float:
+        """Return the largest eigenvalue of ``Aᵀ diag(weight) A``, from the smaller of two such products."""
+        samples, features = self.columns.shape
+        parts = np.array_split(np.arange(features), max(1, features * samples // MOST_GATHERED))
+        if features <= samples:
+            small = np.vstack([self.weighted_products(part, weight) for part in parts])
+        else:
+            small = np.zeros((samples, samples))
+            for part in parts:
+                columns = self.columns.columns(part) * np.sqrt(weight)
+                small += columns.T @ columns
+        return float(np.linalg.eigvalsh(small)[-1])
+
+    def dependencies(self, rows: IndexArray, least: float, rounding: float) -> int | None:
+        """Return how many linear dependencies there are among columns; None if that is not certain."""
+        columns = self.columns.columns(rows) * np.sqrt(self.likelihood.weight)
+        return dependencies_among(columns, least, rounding)
+
+
+def fitter_for(likelihood: Likelihood, design: Design, groups: Groups, ridge: float) -> Fitter:
+    """Return what fits a likelihood on a design as it is stored."""
+    if design.sequential:
+        from swapwise.objectives.glm.chunked_fitter import ChunkedFitter
+
+        if likelihood.family.scores is not None:
+            raise TypeError(
+                f"{likelihood.family.name.capitalize()} needs data in memory, got data in chunks: "
+                "give X as an array"
+            )
+        if len(groups.begin) - 1 < groups.n_rows:
+            raise TypeError(
+                "groups need data in memory, got data in chunks: leave groups out, or give X as an array"
+            )
+        return ChunkedFitter(likelihood, design, groups, penalties_of(design, ridge))
+    return MemoryFitter(likelihood, design, groups, penalties_of(design, ridge))
+
+
+def penalties_of(columns: Columns, ridge: float) -> Penalties:
+    """Return the ridge, and what the precision of the numbers in each column asks for."""
+    squares = columns.squared_norms
+    return Penalties(ridge, ridge + columns.precision**2 * np.where(squares > 0, squares, 1.0))

@@ -1,0 +1,191 @@
+"""The log-likelihood of a sample as a function of its linear predictors, and its maximum over few columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import FloatArray, as_vector, require_scale
+from swapwise.objectives.fit_bounds import QUICK_FIT
+from swapwise.objectives.glm.family import Family
+from swapwise.threads import few_threads
+
+MAX_STEPS = 200
+
+# What a fit may miss of its maximum, relative to the value of a perfect one.
+FIT_TOLERANCE = 1e-14
+
+# What a fit takes, as measured on one core of a common computer: steps; products of columns (by a library of
+# linear algebra) and of entries of the matrix (in a loop of our own) per second.
+GLM_NEWTON_STEPS, GLM_PRODUCTS_PER_SECOND, GLM_PIVOTS_PER_SECOND = 12, 1e10, 1e10
+
+# A value that is explained without any feature, but for rounding.
+EXPLAINED = 1e-12
+
+
+class Fit(NamedTuple):
+    """The end of a refit: value, parameters, whether they are the best, the longest of the late steps.
+
+    Parameters have one row per column and, behind them, the intercept's; one number per level.
+    """
+
+    value: float
+    theta: FloatArray
+    converged: bool
+    late_step: float
+
+
+class Likelihood:
+    """``ℓ(η) = Σ_s ω_s ℓ(y_s, η_s)`` with weights ω that sum to one, and a free intercept if there is one.
+
+    Linear predictors are arrays of shape (levels, samples): one level, or one fewer than there are classes.
+
+    >>> from swapwise.objectives.glm.logistic import LOGISTIC_FAMILY
+    >>> likelihood = Likelihood(LOGISTIC_FAMILY, np.array([0.0, 1.0, 1.0, 1.0]))
+    >>> likelihood.intercept_alone.round(4), round(likelihood.null, 4)  # the log-odds of 3 in 4
+    (array([1.0986]), -0.5623)
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        target: FloatArray,
+        weight: FloatArray | None = None,
+        offset: ArrayLike | None = None,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.family, self.target, self.fit_intercept = family, target, fit_intercept
+        self.n_samples = len(target)
+        self.weight = np.full(self.n_samples, 1.0 / self.n_samples) if weight is None else weight
+        #: Scores of classes from the numbers that are fitted; one number is its own score
+        self.basis = np.ones((1, 1)) if family.scores is None else family.scores(target)
+        self.offset = np.zeros((self.n_levels, self.n_samples))
+        if offset is not None:
+            self.offset[:] = as_vector(offset, self.n_samples, "offset")
+        require_scale(np.abs(target).max(keepdims=True), "y")
+        #: The log-likelihood of a perfect fit
+        self.perfect = float(self.weight @ family.perfect(target))
+        self.scale = abs(self.perfect) + float(self.weight @ np.abs(target)) or 1.0
+        self.of_intercept = self.with_intercept(self.offset)
+        #: The log-likelihood of the intercept alone, and the intercept
+        self.null, self.intercept_alone = self.of_intercept.value, self._intercept_of(self.of_intercept)
+        #: Whether features have nothing to explain
+        self.is_explained = self.perfect - self.null <= EXPLAINED * self.scale
+        if not self.is_explained:
+            self.scale = self.perfect - self.null
+
+    @property
+    def n_levels(self) -> int:
+        """How many numbers are fitted per column."""
+        return self.basis.shape[1]
+
+    @property
+    def tol(self) -> float:
+        """The rise at which a refit ends."""
+        return FIT_TOLERANCE * self.scale
+
+    def derivatives(self, eta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return the log-likelihood at η, its slope, and minus its curvature (upper half, by levels)."""
+        from swapwise.kernels import families
+
+        slope, curve = np.empty_like(eta), np.zeros((self.n_levels, *eta.shape))
+        kernel, target, weight = self.family.kernel, self.target, self.weight
+        value = families.derivatives(kernel, eta, target, weight, self.basis, slope, curve)
+        return value, slope, curve
+
+    def most_curvature(self) -> FloatArray | None:
+        """Return what the curvature of each sample does not exceed, weighted; None if it knows no bounds."""
+        bound = self.family.most_curvature
+        return None if bound is None else self.weight * bound(self.target)
+
+    def nothing_on(self, n_columns: int) -> FloatArray:
+        """Return parameters to begin a refit with: no coefficients, and the intercept alone."""
+        theta = np.zeros((n_columns + self.fit_intercept, self.n_levels))
+        if self.fit_intercept:
+            theta[-1] = self.intercept_alone
+        return theta
+
+    def with_intercept(self, eta: FloatArray) -> Fit:
+        """Return the best intercept on top of ``eta``; no parameters if there is none."""
+        rows = int(self.fit_intercept)
+        first = [self.family.first_intercept(self.target, self.weight, level) for level in eta]
+        theta = np.tile(np.array(first), (rows, 1))
+        ones = np.ones((rows, self.n_samples))
+        return self._refit(ones, np.zeros(rows), eta, theta, np.zeros(self.n_levels), -np.inf)
+
+    def intercept_on(self, eta: FloatArray) -> FloatArray:
+        """Return the best intercept on top of ``eta``, one number per level; zeros if there is none."""
+        return self._intercept_of(self.with_intercept(eta))
+
+    def _intercept_of(self, fit: Fit) -> FloatArray:
+        return fit.theta[0] if len(fit.theta) else np.zeros(self.n_levels)
+
+    def refit(self, columns: FloatArray, penalty: FloatArray, theta: FloatArray) -> Fit:
+        """Maximise over the parameters of columns, one per row and the intercept's ones last, from θ on."""
+        return self._refit(columns, penalty, self.offset, theta.copy(), self.intercept_alone, self.null)
+
+    def _refit(
+        self,
+        columns: FloatArray,
+        penalty: FloatArray,
+        offset: FloatArray,
+        theta: FloatArray,
+        alone: FloatArray,
+        least: float,
+    ) -> Fit:
+        from swapwise.kernels import glm
+
+        target, weight, basis, tol = self.target, self.weight, self.basis, self.tol
+        # A large fit is made step by step: signals are heard in between.
+        steps = MAX_STEPS if self.newton_seconds(theta.size) <= QUICK_FIT else 1
+        before, longest = -np.inf, 0.0
+        with few_threads(theta.size):
+            for _ in range(MAX_STEPS // steps):
+                value, converged, late_step = glm.refit(
+                    self.family.kernel, columns, offset, target, weight, basis, penalty, theta, alone, least,
+                    tol, steps,
+                )  # fmt: skip
+                longest = max(longest, late_step)
+                if converged or not value > before:
+                    break
+                before = value
+            fit = Fit(float(value), theta, bool(converged), longest)
+            return fit if converged else self._refit_carefully(columns, offset, penalty, fit, alone)
+
+    def refit_carefully(self, columns: FloatArray, penalty: FloatArray, fit: Fit) -> Fit:
+        """Go on where plain Newton steps ended before the maximum."""
+        return self._refit_carefully(columns, self.offset, penalty, fit, self.intercept_alone)
+
+    def _refit_carefully(
+        self, columns: FloatArray, offset: FloatArray, penalty: FloatArray, fit: Fit, alone: FloatArray
+    ) -> Fit:
+        from swapwise.objectives.glm.careful_refit import UNCONVERGED, RefitProblem, careful_refit
+
+        if self.perfect - fit.value <= UNCONVERGED * self.tol:
+            return fit._replace(converged=True)
+        problem = RefitProblem(self.derivatives, columns, offset, self.weight, penalty, self.tol)
+        fits = [fit]
+        nothing = np.zeros_like(fit.theta)
+        nothing[len(nothing) - self.fit_intercept :] = alone
+        for start in (fit.theta, nothing):
+            fits.append(Fit(*careful_refit(problem, start), fit.late_step))
+            if fits[-1].converged:
+                return fits[-1]
+        return max(fits, key=lambda each: each.value)
+
+    def newton_seconds(self, size: int) -> float:
+        """Return about how many seconds a fit of this size takes."""
+        products = self.n_samples * size**2 / GLM_PRODUCTS_PER_SECOND
+        return GLM_NEWTON_STEPS * (products + size**3 / GLM_PIVOTS_PER_SECOND)
+
+
+def read_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
+    """Return weights of the samples that sum to one."""
+    if sample_weight is None:
+        return np.full(n_samples, 1.0 / n_samples)
+    weight = as_vector(sample_weight, n_samples, "sample_weight", non_negative=True)
+    if not weight.any():
+        raise ValueError("sample_weight must have a positive entry, got zeros only")
+    return weight / weight.sum()

@@ -1,0 +1,178 @@
+"""Counts that vary more than Poisson's: negative binomial regression on the chosen columns."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln, xlogy
+
+from swapwise.checks import FloatArray, as_real, as_vector
+from swapwise.kernels import NEGATIVE_BINOMIAL
+from swapwise.objectives.glm.family import Family, equal_sums, exponential
+from swapwise.objectives.glm.objective import GeneralizedLinear
+
+# Dispersions are estimated between these: below, the counts are Poisson's but for what no data can show, and
+# above, all of the likelihood is in whether a count is zero.
+SMALLEST_ALPHA, LARGEST_ALPHA = 1e-6, 1e6
+
+
+def _read_counts(y: Any, n_samples: int | None) -> FloatArray:
+    return as_vector(y, n_samples, "y", non_negative=True)
+
+
+def _deviances(y: FloatArray, eta: FloatArray, *, alpha: float) -> FloatArray:
+    mean = exponential(eta)
+    # As a difference of logarithms that are near each other where y is near its mean.
+    excess = (y + 1.0 / alpha) * np.log1p(alpha * (y - mean) / (1.0 + alpha * mean))
+    deviances: FloatArray = 2.0 * (xlogy(y, y / mean) - excess)
+    return deviances
+
+
+def _perfect(y: FloatArray, *, alpha: float) -> FloatArray:
+    perfect: FloatArray = xlogy(y, y) - (y + 1.0 / alpha) * np.log1p(alpha * y)
+    return perfect
+
+
+def _most_curvature(y: FloatArray, *, alpha: float) -> FloatArray:
+    return (y + 1.0 / alpha) / 4.0
+
+
+def negative_binomial(alpha: float) -> Family:
+    """Return the family of counts with variance ``μ + alpha μ²``.
+
+    >>> negative_binomial(0.5).parameter
+    0.5
+    """
+    return Family(
+        name="negative-binomial",
+        title="negative binomial regression",
+        number=NEGATIVE_BINOMIAL,
+        read_target=_read_counts,
+        mean=exponential,
+        deviances=partial(_deviances, alpha=alpha),
+        perfect=partial(_perfect, alpha=alpha),
+        first_intercept=equal_sums,
+        runaway="some counts are zero wherever a chosen feature has a value of its own",
+        deviance_name="negative binomial deviance",
+        most_curvature=partial(_most_curvature, alpha=alpha),
+        offset="the logarithm of the exposure",
+        parameter=alpha,
+    )
+
+
+def estimated_alpha(y: FloatArray, mean: FloatArray, weight: FloatArray | None = None) -> float:
+    """Return the dispersion that makes counts with given means likeliest.
+
+    >>> rng = np.random.default_rng(0)
+    >>> mean = np.full(5000, 3.0)
+    >>> y = rng.poisson(mean * rng.gamma(2.0, 0.5, 5000)).astype(float)
+    >>> round(estimated_alpha(y, mean), 1)
+    0.5
+    """
+
+    def negated(log_alpha: float) -> float:
+        size = np.exp(-log_alpha)
+        likelihood = (
+            gammaln(y + size) - gammaln(size) - (y + size) * np.log1p(mean / size) + xlogy(y, mean / size)
+        )
+        return -float(np.average(likelihood, weights=weight))
+
+    bounds = float(np.log(SMALLEST_ALPHA)), float(np.log(LARGEST_ALPHA))
+    found = minimize_scalar(negated, bounds=bounds, method="bounded", options={"xatol": 1e-8})
+    return float(np.exp(found.x))
+
+
+class NegativeBinomial(GeneralizedLinear):
+    """Mean log-likelihood of a negative binomial regression with log link, relative to the intercept alone.
+
+    ``u(w) = max over b of Σ_s ω_s [y_s η_s − (y_s + 1/alpha) log(1 + alpha exp η_s)] − ridge ‖w‖²/2`` with
+    ``η = Xw + b + offset`` and weights ω that sum to one. Counts have variance ``μ + alpha μ²`` (NB2): alpha
+    near 0 is :class:`Poisson`. For a given alpha it is concave, its curvature is bounded, and all that is
+    known of :class:`Logistic` holds.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, or data in chunks, of shape (n_samples, n_features)
+        As of :class:`Logistic`.
+    y : array-like of shape (n_samples,)
+        Counts, or other numbers that are not negative.
+    ridge : float
+        Weight of the penalty ``‖w‖²/2``; the intercept is free.
+    alpha : float, optional
+        The dispersion. None estimates it once, from the counts without any feature (with offset and weights):
+        an upper end, since features explain some of the spread. :class:`SparseGLMRegressor` estimates it in
+        alternation with the fit.
+    sample_weight : array-like of shape (n_samples,), optional
+    offset : array-like of shape (n_samples,), optional
+        Added to the linear predictor: the logarithm of the exposure.
+    fit_intercept : bool
+    groups : iterable of hashable, optional
+        One label per column: elements of the ground set are then whole groups, in order of appearance.
+
+    Attributes
+    ----------
+    alpha : float
+        The dispersion.
+
+    References
+    ----------
+    J. M. Hilbe, *Negative Binomial Regression*, 2nd edition, 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import NegativeBinomial, Uniform, maximize
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 6))
+    >>> y = rng.poisson(rng.gamma(2.0, 0.5, 300) * np.exp(1 + 0.5 * X[:, 1] - 0.8 * X[:, 4]))
+    >>> maximize(NegativeBinomial(X, y, alpha=0.5), Uniform(6, 2)).support
+    array([1, 4])
+    """
+
+    family = negative_binomial(1.0)
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        ridge: float = 0.0,
+        *,
+        alpha: float | None = None,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+        fit_intercept: bool = True,
+        groups: Iterable[Hashable] | None = None,
+    ) -> None:
+        self.alpha = _without_features(y, sample_weight, offset) if alpha is None else _read_alpha(alpha)
+        self.family = negative_binomial(self.alpha)
+        super().__init__(
+            X,
+            y,
+            ridge,
+            sample_weight=sample_weight,
+            offset=offset,
+            fit_intercept=fit_intercept,
+            groups=groups,
+        )
+
+
+def _read_alpha(alpha: Any) -> float:
+    number = as_real(alpha, "alpha")
+    if number == 0:
+        raise ValueError("alpha must be positive, got 0, which is sw.Poisson")
+    return number
+
+
+def _without_features(y: Any, sample_weight: Any, offset: Any) -> float:
+    counts = _read_counts(y, None)
+    weight = None if sample_weight is None else as_vector(sample_weight, len(counts), "sample_weight")
+    exposure = np.ones(len(counts))
+    if offset is not None:
+        exposure = np.exp(as_vector(offset, len(counts), "offset"))
+    rate = float(np.average(counts, weights=weight)) / float(np.average(exposure, weights=weight))
+    return estimated_alpha(counts, rate * exposure, weight) if rate > 0 else SMALLEST_ALPHA

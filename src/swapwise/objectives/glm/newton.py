@@ -1,0 +1,126 @@
+"""Newton's method for parameters whose likelihood is known by sums over data that are elsewhere.
+
+The rules are those of ``refit`` in :mod:`swapwise.kernels.glm`, which has the data at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import NamedTuple
+
+import numpy as np
+
+from swapwise.checks import FloatArray
+from swapwise.kernels.glm import ARMIJO, HALVINGS, LATE, UNCONVERGED, definite_solution
+from swapwise.objectives.glm.likelihood import Fit
+
+# What the last step may be, in units of the largest parameter. Near a maximum it is far smaller.
+LONGEST_LAST_STEP = 0.01
+
+
+class Sums(NamedTuple):
+    """A log-likelihood at some parameters, and what Newton's method needs to know of it."""
+
+    value: float
+    gradient: FloatArray
+    #: Minus the Hessian
+    hessian: FloatArray
+    #: How far the step took the linear predictor of a sample at the most
+    reach: float
+    #: The largest curvature of a sample
+    steepest: float
+    #: ``Σ slope² / curvature``; 0 unless curvatures have a floor
+    misfit: float
+
+    def plus(self, other: Sums) -> Sums:
+        """Return the sums for the samples of both."""
+        return Sums(
+            self.value + other.value,
+            self.gradient + other.gradient,
+            self.hessian + other.hessian,
+            max(self.reach, other.reach),
+            max(self.steepest, other.steepest),
+            self.misfit + other.misfit,
+        )
+
+
+class Ask(NamedTuple):
+    """Parameters at which sums are needed, and the step that leads there."""
+
+    theta: FloatArray
+    step: FloatArray
+
+
+NewtonSteps = Generator[Ask, Sums, Fit]
+
+
+def newton_steps(
+    theta: FloatArray, fallback: FloatArray, ridge: FloatArray, least: float, tol: float, max_steps: int
+) -> NewtonSteps:
+    """Ask for sums until the maximum is reached, and return it.
+
+    ``ridge`` is the penalty of each parameter. ``tol`` is the rise at which the steps end, and parameters of
+    a value below ``least`` are given up for others.
+
+    >>> def sums(ask):  # of -(1 - θ)²/2
+    ...     left = 1.0 - ask.theta
+    ...     return Sums(-left @ left / 2, left, np.eye(1), 0.0, 1.0, 0.0)
+    >>> steps = newton_steps(np.zeros(1), np.zeros(1), np.zeros(1), -9.0, 1e-9, 9)
+    >>> newton_together([steps], lambda asked: [sums(ask) for ask in asked.values()])[0].theta
+    array([[1.]])
+    """
+    sums = yield Ask(theta, np.zeros_like(theta))
+    value = sums.value - _penalty(ridge, theta)
+    if not value >= least:
+        theta = fallback
+        sums = yield Ask(theta, np.zeros_like(theta))
+        value = sums.value - _penalty(ridge, theta)
+    late = 0.0
+    for _ in range(max_steps):
+        slope = sums.gradient - ridge * theta
+        step, missed = definite_solution(sums.hessian + np.diag(ridge), slope)
+        decrement = float(step @ slope)
+        if not decrement > 0:
+            return _fit(value, theta, not slope.any(), late)  # a slope without curvature leads nowhere
+        if decrement < tol:
+            # Below what values can show, but not below what coefficients can: no need to look at the data.
+            # Where nothing curves but the penalty, it leads far back, and is not taken.
+            is_short = np.abs(step).max() <= LONGEST_LAST_STEP * np.abs(theta).max()
+            return _fit(value, theta + step if is_short else theta, missed < UNCONVERGED * tol, late)
+        length = 1.0
+        for _ in range(HALVINGS):
+            ahead = yield Ask(theta + length * step, step)
+            reached = ahead.value - _penalty(ridge, theta + length * step)
+            if reached >= value + ARMIJO * length * decrement:
+                break
+            length /= 2
+        if not reached > value:  # nothing is left but rounding
+            return _fit(value, theta, max(decrement, missed) < UNCONVERGED * tol, late)
+        if decrement < LATE * tol:
+            late = max(late, length * ahead.reach)
+        theta, value, sums = theta + length * step, reached, ahead
+    return _fit(value, theta, False, late)
+
+
+def newton_together(steps: list[NewtonSteps], look: Callable[[dict[int, Ask]], list[Sums]]) -> list[Fit]:
+    """Return where several lead that look at the data together; ``look`` is told which of them ask what."""
+    fits: dict[int, Fit] = {}
+    asked = {number: next(each) for number, each in enumerate(steps)}
+    while asked:
+        found = zip(list(asked), look(asked), strict=True)
+        asked = {}
+        for number, sums in found:
+            try:
+                asked[number] = steps[number].send(sums)
+            except StopIteration as end:
+                fits[number] = end.value
+    return [fits[number] for number in range(len(steps))]
+
+
+def _fit(value: float, theta: FloatArray, converged: bool, late_step: float) -> Fit:
+    return Fit(value, theta[:, None], bool(converged), late_step)
+
+
+def _penalty(ridge: FloatArray, theta: FloatArray) -> float:
+    # Squares of what has no penalty may overflow, far out.
+    return float((ridge * theta) @ theta) / 2

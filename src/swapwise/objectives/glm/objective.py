@@ -1,0 +1,350 @@
+"""Generalised linear models: a likelihood, the columns of a design, and elements that are made of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, warn
+from swapwise.clock import Clock
+from swapwise.data.columns import Columns
+from swapwise.data.design import Design
+from swapwise.data.open import open_design, open_matrix
+from swapwise.objectives.base import Groups, Scoring, SparseObjective, rows_of
+from swapwise.objectives.fit_bounds import fit_bound
+from swapwise.objectives.glm.family import Family
+from swapwise.objectives.glm.likelihood import Fit, Likelihood, read_weight
+from swapwise.objectives.least_squares.active_set import rounding_of
+
+if TYPE_CHECKING:
+    from swapwise.objectives.glm.fitter import Fitter
+    from swapwise.objectives.glm.state import GeneralizedLinearState
+
+# Where a likelihood has no maximum, steps of Newton's method lead on by about 1 for ever, in the linear
+# predictor of some samples. Elsewhere the late ones are smaller by orders of magnitude.
+RUNAWAY_STEP = 0.1
+
+# Eigenvalues of larger matrices than this are bounded by traces.
+EIGENVALUES_UP_TO = 2000
+
+# Proofs begin with a fit on all columns: of data that are read as a whole, hundreds of times.
+MOST_FITTED_BY_PASSES = 500
+
+
+class GeneralizedLinear(SparseObjective):
+    """A log-likelihood of ``y`` given ``Xw + intercept``, with whole columns or groups of them as elements.
+
+    A subclass names its ``family``. Weights of samples are normalised to sum to one, so values are means;
+    they are relative to the fit of the intercept alone. X is not copied: leave it as it is while the
+    objective is in use. It may be a :class:`Design`, which has centred and scaled its columns; without one,
+    columns are centred if there is an intercept: that changes nothing else, and is best for numerics.
+    """
+
+    family: ClassVar[Family]
+    second_order = True
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        ridge: float = 0.0,
+        *,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+        fit_intercept: bool = True,
+        groups: Iterable[Hashable] | None = None,
+    ) -> None:
+        self.ridge = as_real(ridge, "ridge")
+        if not isinstance(fit_intercept, (bool, np.bool_)):
+            raise TypeError(f"fit_intercept must be True or False, got {fit_intercept!r}")
+        self.design, self.likelihood = self._read(X, y, sample_weight, offset, bool(fit_intercept))
+        self.n_samples, self.n_features = self.design.shape
+        rows, self.group_labels = read_groups(groups, self.n_features)
+        self.n = len(rows.begin) - 1
+        if self.n < self.n_features or self.likelihood.n_levels > 1:
+            self.groups, self.second_order = rows, False
+        self.scale = self.likelihood.scale
+        self._warned = self._warned_of_doubt = False
+        if self.likelihood.is_explained:
+            self._warned = warn("y is explained without any feature: every set has the value 0")
+        self._warn_of_null_model()
+        self.fitter = self._fitter(rows)
+        self.scoring: Scoring = self.fitter.scoring
+
+    def _read(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, offset: Any, fit_intercept: bool
+    ) -> tuple[Design, Likelihood]:
+        """Return the columns and the likelihood, once all is checked."""
+        data = X if isinstance(X, Design) else open_matrix(X)
+        target = self.family.read_target(y, data.n_samples)
+        weight = read_weight(sample_weight, data.n_samples)
+        likelihood = Likelihood(self.family, target, weight, offset, fit_intercept)
+        #: What is taken off each column that was given; of a design, whoever made it knows
+        self._taken_off = np.zeros(data.n_features)
+        if isinstance(data, Design):
+            return data, likelihood
+        design = open_design(data, target, weight, fit_intercept, scale_rows=False, by_rows=True)
+        self._taken_off = design.origin + design.shift
+        return design, likelihood
+
+    def _fitter(self, rows: Groups) -> Fitter:
+        from swapwise.objectives.glm.fitter import fitter_for
+
+        return fitter_for(self.likelihood, self.design, rows, self.ridge)
+
+    @property
+    def n_passes(self) -> float | None:
+        """How many times all of the data were read so far, if they come in chunks."""
+        return self.fitter.n_passes
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether there is an intercept."""
+        return self.likelihood.fit_intercept
+
+    @property
+    def n_levels(self) -> int:
+        """How many numbers are fitted per column."""
+        return self.likelihood.n_levels
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the model, centred if there is an intercept."""
+        return self.fitter.columns
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        columns = f"{self.n_features} features"
+        if self.n != self.n_features:
+            columns += f" in {self.n} groups"
+        return f"{type(self).__name__}({self.n_samples} samples, {columns}, ridge={self.ridge:g})"
+
+    # -- fits ---------------------------------------------------------------------------------------
+
+    def start(self, support: Iterable[int] = ()) -> GeneralizedLinearState:
+        """Return a state at ``support``, whose refits begin where the last one ended."""
+        from swapwise.objectives.glm.state import GeneralizedLinearState
+
+        return GeneralizedLinearState(self, as_elements(support, self.n, "the start"))
+
+    def no_coefficients(self, support: IndexArray) -> FloatArray:
+        """Return parameters to begin a refit with: all coefficients zero."""
+        return self.likelihood.nothing_on(len(rows_of(self, support)))
+
+    def fit_from(self, support: IndexArray, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Refit from given parameters (columns first, then the intercept); return value and parameters."""
+        if not len(support):
+            return 0.0, self.no_coefficients(support)
+        fit = self.fitter.refit(support, theta)
+        self.warn_of_trouble(support, fit)
+        return fit.value - self.likelihood.null, fit.theta
+
+    def warn_of_trouble(self, support: IndexArray, fit: Fit) -> None:
+        """Say once that coefficients run away, and once that a refit did not come to its end."""
+        if not fit.converged and not self._warned_of_doubt:
+            self._warned_of_doubt = warn(
+                f"the fit on the set {support.tolist()} did not converge: its value may be too low, so a "
+                "search may pass it over, and a local optimum may not be one; standardised columns or a "
+                "larger ridge help"
+            )
+        if self._warned or self.ridge > 0 or not fit.late_step > RUNAWAY_STEP:
+            return
+        self._warned = warn(
+            f"{self.family.runaway}: the best coefficients are not finite, and were stopped where nothing "
+            "more is gained; a ridge (for instance ridge=0.001) makes them finite"
+        )
+
+    def _warn_of_null_model(self) -> None:
+        alone = self.likelihood.of_intercept
+        if alone.late_step <= RUNAWAY_STEP:
+            self.warn_of_trouble(np.empty(0, dtype=np.intp), alone)
+
+    def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
+        value, theta = self.fit_from(support, self.no_coefficients(support))
+        return value, self.scores_of(theta[: len(theta) - self.fit_intercept])
+
+    def scores_of(self, theta: FloatArray) -> FloatArray:
+        """Return coefficients as users know them: one per column, or one per column and class."""
+        return theta[:, 0] if self.n_levels == 1 else theta @ self.likelihood.basis.T
+
+    def _levels_of(self, coef: FloatArray) -> FloatArray:
+        """Return the coefficients as they are fitted, one row per column."""
+        return coef[:, None] if self.n_levels == 1 else coef @ self.likelihood.basis
+
+    def intercept(self, support: Iterable[int]) -> Any:
+        """Return the intercept of the fit on ``support``, for X as it was given: a number, or one per class.
+
+        If X is a design, that is for its columns; see :meth:`Design.original`.
+        """
+        elements = as_elements(support, self.n, "the support")
+        if not self.fit_intercept:
+            return 0.0 if self.n_levels == 1 else np.zeros(len(self.likelihood.basis))
+        _, theta = self.fit_from(elements, self.no_coefficients(elements))
+        shift = self._taken_off[rows_of(self, elements)] @ theta[:-1]
+        scores = self.scores_of(theta[-1:] - shift)[0]
+        return float(scores) if self.n_levels == 1 else scores
+
+    # -- u at any coefficients ----------------------------------------------------------------------
+
+    def _without_intercept(self, coef: FloatArray) -> FloatArray:
+        """Return η at coefficients without an intercept, one row per level."""
+        levels = self._levels_of(coef)
+        if not levels.any():
+            return self.likelihood.offset
+        return self.likelihood.offset + np.array([self.columns.combine(level) for level in levels.T])
+
+    def predictor(self, coef: FloatArray) -> FloatArray:
+        """Return η at coefficients, with the best intercept for them; one row per level."""
+        eta = self._without_intercept(coef)
+        return eta + self.likelihood.intercept_on(eta)[:, None]
+
+    def value_at(self, coef: FloatArray) -> float:
+        """Return the mean log-likelihood at ``w`` with the best intercept, less the penalty."""
+        fit = self.likelihood.with_intercept(self._without_intercept(coef))
+        return fit.value - self._penalty_at(coef) - self.likelihood.null
+
+    def _penalty_at(self, coef: FloatArray) -> float:
+        penalties = self.fitter.penalties.by_column
+        return float(penalties @ (coef**2).reshape(len(coef), -1).sum(axis=1)) / 2
+
+    def gradient_at(self, coef: FloatArray) -> FloatArray:
+        """Return the gradient at ``w``, in the shape of ``w``."""
+        _, slope, _ = self.likelihood.derivatives(self.predictor(coef))
+        return self._gradient(slope, coef)
+
+    def _gradient(self, slope: FloatArray, coef: FloatArray) -> FloatArray:
+        penalty = self.fitter.penalties.by_column.reshape(-1, *(1,) * (coef.ndim - 1))
+        return self.scores_of(self.columns.dots(slope).T) - penalty * coef
+
+    def _value_and_gradient(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return the value and the gradient at ``w``, with one fit of the intercept."""
+        eta, likelihood = self._without_intercept(coef), self.likelihood
+        fit = likelihood.with_intercept(eta)
+        _, slope, _ = likelihood.derivatives(eta + fit.theta.sum(axis=0)[:, None])
+        return fit.value - self._penalty_at(coef) - likelihood.null, self._gradient(slope, coef)
+
+    def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian at ``w`` for some elements; the intercept moves along."""
+        if self.groups is not None:
+            raise NotImplementedError("the Hessian is for elements that are single columns")
+        intercept = self.likelihood.intercept_on(self._without_intercept(coef))
+        penalties = self.fitter.penalties.by_column[elements]
+        return self.fitter.hessian(coef, intercept, elements) + np.diag(penalties)
+
+    # -- bounds -------------------------------------------------------------------------------------
+
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
+        """Return what f(support) does not exceed; without a set, the value of a perfect fit."""
+        if support is None:
+            return max(0.0, self.likelihood.perfect - self.likelihood.null)
+        if self.scoring == "pass" and len(support) > MOST_FITTED_BY_PASSES:
+            raise TypeError(
+                f"proofs for more than {MOST_FITTED_BY_PASSES} features need data in memory, got data in "
+                f"chunks and {len(support)} features: read the columns that matter, and give X as an array"
+            )
+        return fit_bound(
+            self,
+            support,
+            clock,
+            seconds=self.likelihood.newton_seconds(len(rows_of(self, support)) * self.n_levels),
+            value_and_gradient=self._value_and_gradient,
+            slope_and_curvature=None if self.groups is None else self._slope_and_curvature,
+            dependencies=self.dependencies,
+        )
+
+    def dependencies(self, elements: IndexArray, least: float) -> int | None:
+        """Return how many linear dependencies there are among columns, by level; None if not certain."""
+        if self.ridge > 0:
+            return None
+        rows = rows_of(self, elements)
+        found = self.fitter.dependencies(rows, least, self._rounding_of(rows))
+        return None if found is None else found * self.n_levels
+
+    def _rounding_of(self, rows: IndexArray) -> float:
+        return rounding_of(len(rows), float(self.columns.offsets[rows].max(initial=0.0)))
+
+    def _slope_and_curvature(self, support: IndexArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the gradient in the coefficients of grouped elements, and minus the Hessian, by level."""
+        rows, levels = rows_of(self, support), self.n_levels
+        _, slopes, curve = self.likelihood.derivatives(self.predictor(coef))
+        curve = curve + curve.swapaxes(0, 1)  # which has its upper half only
+        curve[np.diag_indices(levels)] /= 2
+        slope = self._levels_of(self._gradient(slopes, coef))[rows]
+        chosen = self.columns.columns(rows)
+        if self.fit_intercept:
+            chosen = np.vstack([chosen, np.ones(self.n_samples)])
+        blocks = np.einsum("is,kls,js->ikjl", chosen, curve, chosen, optimize=True)
+        whole = blocks.reshape(len(chosen) * levels, len(chosen) * levels)
+        whole[np.diag_indices(len(whole))] += np.repeat(self.fitter.penalties_on(support), levels)
+        if self.fit_intercept:  # which moves along
+            across, own = whole[:-levels, -levels:], whole[-levels:, -levels:]
+            whole = whole[:-levels, :-levels] - across @ np.linalg.pinv(own, hermitian=True) @ across.T
+        return slope.ravel(), whole
+
+    # -- constants ----------------------------------------------------------------------------------
+
+    def curvature(self, columns: IndexArray) -> FloatArray | None:
+        """Return columns of ``Σ_s v_s (x_s − x̄)(x_s − x̄)ᵀ + ridge``, with v what a sample curves by at most.
+
+        None where that knows no bounds. The mean x̄ is zero without an intercept, which only takes curvature
+        away: the more, the better it follows; the mean is one choice of it.
+        """
+        most = self.likelihood.most_curvature()
+        if most is None or self.groups is not None:
+            return None
+        block = self.fitter.weighted_products(columns, most).T
+        block[columns, np.arange(len(columns))] += self.ridge
+        return block
+
+    @cached_property
+    def _squares(self) -> FloatArray:
+        """For every element, a bound of what its columns curve the likelihood by."""
+        squares = self.columns.weighted_squares(self._most_curvature)
+        return squares if self.groups is None else self.groups.sums(squares)
+
+    @property
+    def _most_curvature(self) -> FloatArray:
+        most = self.likelihood.most_curvature()
+        assert most is not None
+        return most
+
+    @cached_property
+    def _largest_eigenvalue(self) -> float:
+        if min(self.design.shape) > EIGENVALUES_UP_TO:
+            return np.inf
+        return self.fitter.largest_eigenvalue(self._most_curvature) * (1 + 1e-12)
+
+    def smoothness(self, t: int) -> float:
+        """Return a valid M_{s,t}, where the likelihood has one: from the t longest columns."""
+        if self.family.most_curvature is None:
+            return super().smoothness(t)
+        longest = np.sort(self._squares)[::-1][: max(t, 1)]
+        return min(float(longest.sum()), self._largest_eigenvalue) + self.ridge
+
+    def strong_concavity(self, t: int) -> float:
+        """Return the ridge: the likelihood itself may be flat far out."""
+        return self.ridge
+
+
+def read_groups(groups: Iterable[Hashable] | None, n_features: int) -> tuple[Groups, list[Hashable] | None]:
+    """Return which columns belong to each group, and the labels in order of appearance.
+
+    >>> rows, labels = read_groups(["a", "b", "a"], 3)
+    >>> rows.members(np.array([0])), labels
+    (array([0, 2]), ['a', 'b'])
+    """
+    if groups is None:
+        return Groups(np.arange(n_features + 1), np.arange(n_features)), None
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise TypeError(f"groups must hold one label for each column, got {groups!r}")
+    number: dict[Hashable, int] = {}
+    codes = np.array([number.setdefault(label, len(number)) for label in groups], dtype=np.intp)
+    if len(codes) != n_features:
+        raise ValueError(f"groups must hold one label for each of the {n_features} columns, got {len(codes)}")
+    sizes = np.bincount(codes, minlength=len(number))
+    begin = np.append(0, np.cumsum(sizes)).astype(np.intp)
+    return Groups(begin, np.argsort(codes, kind="stable")), list(number)

@@ -1,0 +1,283 @@
+"""Second-order models around a fit of a generalised linear model: predicted gains, and proven bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.data.columns import Columns
+from swapwise.objectives.glm.likelihood import Likelihood
+from swapwise.threads import few_threads
+
+# What a column may have left, relative to its squared length, when the chosen ones are taken out of it: with
+# less, rounding may have a part in it, and nothing is concluded of it in closed form.
+LEAST_LEFT = 1e-6
+
+# Chosen columns closer to each other than this, by the same measure, prove nothing.
+WORST_CONDITION = 1e-7
+
+# Columns whose distance from the chosen ones is computed at a time, in numbers.
+ENTRIES_AT_ONCE = 1 << 19
+
+# One column in this many is gathered: to gather more costs more than to compute with all of them.
+FEW_OF = 8
+
+# Directions in which columns of length 1 have less than this, squared, are rounding.
+ROUNDED_DIRECTION = 1e-13
+
+
+class SecondOrderModel:
+    """The slope and the curvature of a likelihood at a fit, along some columns.
+
+    ``predicted`` is what the model expects the addition of each column to gain, with all other parameters
+    free to follow; ``bound`` is what none of them exceeds, for those who rely on the model: the same.
+
+    Parameters
+    ----------
+    slopes, squares : arrays of length n
+        Slope and curvature (with the ridge) in each column's own coefficient.
+    products : array of shape (n, number of parameters)
+        The mixed second derivatives, one column per parameter of the fit.
+    hessian : square array
+        The same of the parameters of the fit with each other, with the ridge.
+    gradient : array, optional
+        The slopes in the parameters of the fit; zeros if it is at its maximum.
+
+    >>> model = SecondOrderModel(np.array([0.0, 2.0]), np.ones(2), np.array([[1.0], [0.6]]), np.eye(1))
+    >>> model.left.round(6), model.predicted.round(6)  # 0.8² is left of the other column
+    (array([1.0e-06, 6.4e-01]), array([0.   , 3.125]))
+    """
+
+    #: Whether ``bound`` is proven, and not just predicted
+    proves = False
+
+    def __init__(
+        self,
+        slopes: FloatArray,
+        squares: FloatArray,
+        products: FloatArray,
+        hessian: FloatArray,
+        gradient: FloatArray | None = None,
+    ) -> None:
+        self.slopes, self.squares = slopes, squares
+        self.inverse, self.is_well_conditioned = _inverted(hessian)
+        self.coupling = products @ self.inverse
+        taken_out = products * self.coupling
+        # What is taken out may be much longer than the column itself, and rounds by its own length: less than
+        # this may be rounding, and nothing is divided by it.
+        least = LEAST_LEFT * np.maximum(squares, np.abs(taken_out).sum(axis=1))
+        left = squares - taken_out.sum(axis=1)
+        self.is_clear = left > least
+        self.left = np.maximum(left, np.maximum(least, np.finfo(float).tiny))
+        missing = 0.0
+        self.slope = slopes
+        if gradient is not None:
+            self.slope = slopes - self.coupling @ gradient
+            missing = float(gradient @ self.inverse @ gradient)
+        self.predicted = (missing + self.slope**2 / self.left) / 2
+        self.bound = self.predicted
+
+    def along(self, elements: IndexArray) -> SecondOrderModel:
+        """Return the model along some of the columns."""
+        some = copy(self)
+        for name in ("slopes", "squares", "coupling", "is_clear", "left", "slope", "predicted", "bound"):
+            setattr(some, name, getattr(self, name)[elements])
+        return some
+
+    def tighten(self, least: float) -> None:
+        """Look closer at those whose bound is above ``least`` and whose predicted gain is not."""
+
+    def predicted_swaps(self, rows: IndexArray, places: IndexArray, coef: FloatArray) -> FloatArray:
+        """Return what swaps are predicted to gain: the formula of least squares, halved.
+
+        ``rows`` are the columns that come, ``places`` the parameters that go, ``coef`` their values.
+        """
+        spread = 1.0 / np.maximum(np.diag(self.inverse)[places], np.finfo(float).tiny)
+        tied = self.coupling[rows, places]
+        slope = self.slope[rows] + tied * coef * spread
+        return (slope**2 / (self.left[rows] + tied**2 * spread) - coef**2 * spread) / 2
+
+
+def _inverted(hessian: FloatArray) -> tuple[FloatArray, bool]:
+    """Return the inverse of minus a Hessian, and whether its columns are far from collinear."""
+    lengths = np.sqrt(np.maximum(np.diag(hessian), 0.0))
+    is_flat = not lengths.all()
+    lengths[lengths == 0] = 1.0
+    unit = np.outer(lengths, lengths)
+    if not is_flat:
+        try:
+            factor = cho_factor(hessian / unit, check_finite=False)
+        except (LinAlgError, ValueError):
+            pass
+        else:
+            if not len(lengths) or np.diag(factor[0]).min() ** 2 >= WORST_CONDITION:
+                return cho_solve(factor, np.eye(len(lengths)), check_finite=False) / unit, True
+    return np.linalg.pinv(np.nan_to_num(hessian / unit), WORST_CONDITION, hermitian=True) / unit, False
+
+
+class AdditionBounds(SecondOrderModel):
+    """The second-order model of adding any of some columns to a fit, and how far it can be off.
+
+    ``bound`` is what no addition exceeds, relative to the value of the fit; infinity where nothing is proven.
+
+    Every concave log-likelihood has a dual. For a set S and any outcome q that the model could predict,
+
+        f(S) ≤ φ(q) + ‖A_Sᵀ(y − q)‖² / 2·ridge,   φ the negative entropy,
+
+    and without a ridge q must satisfy ``A_Sᵀ y = A_Sᵀ q``. One step of Newton's method from a fit on Y
+    towards S = Y + j gives such a q in closed form, for all j at once. With p and v what the fit on Y
+    predicts and how it curves, z the step of the linear predictor and g the slope there, q = p + v z, and φ
+    curves by at most ``1 / (v (1 − ζ))`` on the way from p to q, for ζ = max |z|. So the rise that Newton's
+    step predicts is, to
+
+        f(Y + j) ≤ u(w) + ½ gᵀH⁻¹g / (1 − ζ)   whenever ζ < 1,
+
+    all that can be had. Sharper, but with logarithms for every sample:
+    f(Y + j) ≤ u(w) + D(q, p) + ½ ridge ‖δ‖², with D the divergence that belongs to φ and δ the step of the
+    coefficients. The fit on Y need not be exact: what is missing of it stands in g.
+
+    Parameters
+    ----------
+    likelihood, columns
+        What is maximised, and the columns of all elements.
+    chosen : array
+        The columns of Y, one per row, and the intercept's row of ones behind them.
+    support, theta
+        Y, and the parameters of the fit on it.
+    ridge : float
+    elements : array
+        Which columns may be added.
+    read : callable
+        Returns some columns, one per row.
+    """
+
+    proves = True
+
+    def __init__(
+        self,
+        likelihood: Likelihood,
+        columns: Columns,
+        chosen: FloatArray,
+        support: IndexArray,
+        theta: FloatArray,
+        ridge: float,
+        elements: IndexArray,
+        read: Callable[[IndexArray], FloatArray],
+    ) -> None:
+        self._likelihood, self._columns, self._chosen, self._read = likelihood, columns, chosen, read
+        self._ridge, self._elements, self._penalised = ridge, elements, len(support)
+        self._height = np.append(columns.largest_entries[support], np.ones(len(theta) - len(support)))
+        parameters = theta[:, 0]
+        penalty = np.where(np.arange(len(parameters)) < len(support), ridge, 0.0)
+        self._eta = likelihood.offset[0] + parameters @ chosen
+        _, slope, curve = likelihood.derivatives(self._eta[None])
+        self._gradient = chosen @ slope[0] - penalty * parameters
+        weighted = chosen * curve[0, 0]
+        hessian = weighted @ chosen.T + np.diag(penalty)
+        vectors = np.vstack([weighted, slope])
+        squares, products = self._along(curve[0, 0], vectors)
+        super().__init__(products[:, -1], squares + ridge, products[:, :-1], hessian, self._gradient)
+        self.bound = np.full(len(elements), np.inf)
+        if self.is_well_conditioned:
+            self._bound_crudely()
+
+    def _along(self, weight: FloatArray, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return weighted squares of the columns, and their products with vectors, one column per vector."""
+        columns, elements = self._columns, self._elements
+        if FEW_OF * len(elements) > columns.n_features:
+            return columns.weighted_squares(weight)[elements], columns.dots(vectors).T[elements]
+        few = self._read(elements)
+        return np.einsum("js,js,s->j", few, few, weight), few @ vectors.T
+
+    def _bound_crudely(self) -> None:
+        """Bound the columns' parts that are left by those of the columns and of what is taken out."""
+        self._step = self.inverse @ self._gradient
+        self._reach = float(np.abs(self._step @ self._chosen).max(initial=0.0))
+        longest = np.sqrt((self._chosen**2).sum(axis=0).max(initial=0.0))
+        explained = np.minimum(
+            np.abs(self.coupling) @ self._height, np.linalg.norm(self.coupling, axis=1) * longest
+        )
+        self._bound(np.arange(len(self._elements)), self._columns.largest_entries[self._elements] + explained)
+
+    def _bound(self, rows: IndexArray, farthest: FloatArray) -> None:
+        """Set bounds, given those of the largest entries of the columns' parts that are left."""
+        zeta = self._reach + np.abs(self.slope[rows]) / self.left[rows] * farthest
+        is_bounded = self.is_clear[rows] & (zeta < 1)
+        bounded = rows[is_bounded]
+        self.bound[bounded] = self.predicted[bounded] / (1.0 - zeta[is_bounded])
+
+    def tighten(self, least: float) -> None:
+        """Look closer at those that only a crude bound keeps above ``least``."""
+        if not self.is_well_conditioned:
+            return
+        unclear = np.flatnonzero((self.bound >= least) & (self.predicted < least) & self.is_clear)
+        rows = max(1, ENTRIES_AT_ONCE // self._likelihood.n_samples)
+        for begin in range(0, len(unclear), rows):
+            part = unclear[begin : begin + rows]
+            rest = self._read(self._elements[part]) - self.coupling[part] @ self._chosen
+            self._bound(part, np.maximum(rest.max(axis=1), -rest.min(axis=1)))
+            still = self.bound[part] >= least
+            self._diverge(part[still], rest[still])
+
+    def _diverge(self, rows: IndexArray, rest: FloatArray) -> None:
+        """Lower bounds to the divergence of the outcome from the prediction, and the ridge's share."""
+        from swapwise.kernels import families
+
+        likelihood = self._likelihood
+        coef = (self.slope[rows] / self.left[rows])[:, None]
+        steps = self._step @ self._chosen + coef * rest
+        rise = families.divergences(
+            likelihood.family.kernel, self._eta, likelihood.target, likelihood.weight, steps
+        )
+        if self._ridge > 0:
+            others = (self._step - coef * self.coupling[rows])[:, : self._penalised]
+            rise += self._ridge * (coef[:, 0] ** 2 + (others**2).sum(axis=1)) / 2
+        self.bound[rows] = np.minimum(self.bound[rows], rise)
+
+
+class WeightedCrossProducts(NamedTuple):
+    """Those of columns with each other, those with a response, and the square of the response.
+
+    >>> products = WeightedCrossProducts(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([3.0, 1.0]), 5.0)
+    >>> columns, response = products.columns()
+    >>> (columns.T @ columns).round(6), (response @ columns).round(6), float((response @ response).round(6))
+    (array([[2., 1.],
+           [1., 2.]]), array([3., 1.]), 5.0)
+    """
+
+    gram: FloatArray
+    with_response: FloatArray
+    square: float
+
+    def without_last(self) -> WeightedCrossProducts:
+        """Return the inner products once the last column is taken out of the others and of the response."""
+        tied, weight = self.gram[:-1, -1], max(self.gram[-1, -1], np.finfo(float).tiny)
+        last = self.with_response[-1]
+        return WeightedCrossProducts(
+            self.gram[:-1, :-1] - np.outer(tied, tied) / weight,
+            self.with_response[:-1] - tied * (last / weight),
+            self.square - last**2 / weight,
+        )
+
+    def of(self, places: IndexArray, unit: float) -> WeightedCrossProducts:
+        """Return those of some columns, in other units."""
+        gram = self.gram[np.ix_(places, places)]
+        return WeightedCrossProducts(gram / unit, self.with_response[places] / unit, self.square / unit)
+
+    def columns(self) -> tuple[FloatArray, FloatArray]:
+        """Return a matrix and a response that have these inner products, with few samples."""
+        lengths = np.sqrt(np.maximum(np.diag(self.gram), 0.0))
+        units = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        with few_threads(len(lengths)):
+            sizes, directions = np.linalg.eigh(self.gram * np.outer(units, units))
+        clear = sizes > ROUNDED_DIRECTION * len(sizes)
+        roots, directions = np.sqrt(sizes[clear]), directions[:, clear].T
+        explained = directions @ (self.with_response * units) / roots
+        rest = np.sqrt(max(0.0, self.square - float(explained @ explained)))
+        columns = np.vstack([roots[:, None] * directions * lengths, np.zeros(len(lengths))])
+        return columns, np.append(explained, rest)

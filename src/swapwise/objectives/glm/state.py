@@ -1,0 +1,207 @@
+"""A set on its way through a generalised linear model: few moves are refitted, and the best is among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Budget
+from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
+from swapwise.objectives.base import SparseState, best_of_batches, embed, gradient_norms2, magnitude, rows_of
+from swapwise.objectives.glm.objective import GeneralizedLinear
+from swapwise.objectives.glm.second_order import SecondOrderModel
+from swapwise.objectives.least_squares.objective import LeastSquares
+
+# Bounds and refits are right to about 1e-12 of the values. What is below the incumbent by less than this is
+# not pruned.
+ROOM = 1e-10
+
+
+class GeneralizedLinearState(SparseState):
+    """The parameters of a fit, from which moves are refitted by a few Newton steps each."""
+
+    objective: GeneralizedLinear
+    _theta: FloatArray  # a row for each chosen column, then the intercept
+    _scored: dict[tuple[int, int], float]  # gains of swaps from this set
+
+    def __init__(self, objective: GeneralizedLinear, support: IndexArray) -> None:
+        self._theta = objective.no_coefficients(support)
+        super().__init__(objective, support)
+
+    def _settle(self, support: IndexArray) -> None:
+        self.support = support
+        self.value, self._theta = self.objective.fit_from(support, self._theta)
+        chosen = len(self._theta) - self.objective.fit_intercept
+        self._coef = embed(self.objective, support, self.objective.scores_of(self._theta[:chosen]))
+        self._gradient = None
+        self._scored = {}
+        self.n_evaluations += 1
+
+    def apply(self, move: Move) -> None:
+        """Take a move: refit from the coefficients that stay."""
+        support = move.result(self.support)
+        self._theta = self._parameters_on(support)
+        self._settle(support)
+
+    def _parameters_on(self, support: IndexArray) -> FloatArray:
+        """Return the parameters of another set to begin with: those that both sets have, else zeros."""
+        objective = self.objective
+        before, after = rows_of(objective, self.support), rows_of(objective, support)
+        rows = np.zeros((objective.n_features, objective.n_levels))
+        rows[before] = self._theta[: len(before)]
+        return np.vstack([rows[after], self._theta[len(before) :]])
+
+    @property
+    def gradient(self) -> FloatArray:
+        """The gradient of ``u`` at the coefficients; zero on the support."""
+        if self._gradient is None:
+            slopes = self.objective.fitter.slopes(self.support, self._theta)
+            self._gradient = self.objective.scores_of(slopes)
+            self._gradient[rows_of(self.objective, self.support)] = 0.0
+        return self._gradient
+
+    def screening_scores(self) -> FloatArray:
+        """Return what a Newton step in each element's own coefficient is predicted to gain."""
+        if self.objective.groups is not None:
+            return super().screening_scores()
+        squares = self.objective.fitter.squares(self.support, self._theta)
+        return np.divide(gradient_norms2(self), 2 * squares, out=np.zeros(len(squares)), where=squares > 0)
+
+    def model(self, elements: IndexArray) -> LeastSquares | None:
+        """Return the second-order model around the fit as least squares on some columns."""
+        if self.objective.groups is not None:
+            return None
+        return self.objective.fitter.quadratic(self.support, self._theta, elements)
+
+    def gains(self, moves: MoveBatch) -> FloatArray:
+        """Return exact gains: one warm-started refit per move, unless it was scored from this set before."""
+        listed = moves.to_list()
+        if not listed.are_swaps():
+            return moves.spread(self._refits(listed))
+        keys = list(zip(*(column.tolist() for column in listed.swap_columns()), strict=True))
+        fresh = [row for row, key in enumerate(keys) if key not in self._scored]
+        gains = self._refits(listed.take(np.array(fresh, dtype=np.intp)))
+        self._scored.update(zip([keys[row] for row in fresh], gains.tolist(), strict=True))
+        return moves.spread(np.array([self._scored[key] for key in keys], dtype=np.float64))
+
+    def _refits(self, moves: MoveList) -> FloatArray:
+        self.n_evaluations += len(moves)
+        objective, theta = self.objective, self._theta
+        values, converged = objective.fitter.values_after(self.support, theta, moves)
+        gains: FloatArray = values - objective.likelihood.null - self.value
+        for row in np.flatnonzero(~converged):  # exactly as it is refitted if the move is taken
+            support = moves.move(int(row)).result(self.support)
+            gains[row] = objective.fit_from(support, self._parameters_on(support))[0] - self.value
+        return gains
+
+    def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
+        """Return the best move that gains more than ``incumbent``; most moves are left out by bounds."""
+        if self.objective.groups is not None:
+            return super().find_best(batches, incumbent, budget)
+        prune = partial(self.unpruned, budget=budget)
+        return best_of_batches(self, batches, incumbent, budget, prune=prune)
+
+    def unpruned(self, moves: MoveBatch, least: float, budget: Budget) -> MoveBatch:
+        """Return the moves that cannot be left out, all of them refitted.
+
+        Those with the largest predicted gains are refitted first and raise the incumbent. No swap gains more
+        than its addition alone: where bounds are proven, what that leaves is bounded drop by drop, from the
+        fit without the dropped element; see :class:`AdditionBounds`. Where they are not, moves are refitted
+        as long as more is predicted of them than the best so far gains.
+        """
+        listed = moves.to_list()
+        added, dropped = listed.swap_columns() if listed.are_swaps() else (listed.added[:, :0], None)
+        if dropped is None or not len(listed) or (added == NOTHING).any():
+            return moves
+        refits = BoundedRefits(self, listed, least, budget)
+        elements, row = np.unique(added, return_inverse=True)
+        additions = self.objective.fitter.expansion(self.support, self._theta, elements)
+        predicted = self._predicted(additions, row, dropped)
+        if not additions.proves:
+            refits.run_all(predicted)
+            return refits.refitted()
+        best_first = np.argsort(-predicted, kind="stable")[: refits.first]
+        refits.refit(best_first[predicted[best_first] > least])
+        additions.tighten(refits.least)
+        loses, unpruned = dropped != NOTHING, additions.bound[row] >= refits.least
+        free = np.flatnonzero(unpruned & ~loses)
+        refits.run(free, additions.predicted[row[free]], additions.bound[row[free]])
+        for gone in np.unique(dropped[unpruned & loses]):
+            rows = np.flatnonzero(unpruned & (dropped == gone) & (additions.bound[row] >= refits.least))
+            self._refit_without(int(gone), rows, added[rows], refits)
+        return refits.refitted()
+
+    def _predicted(self, additions: SecondOrderModel, row: IndexArray, dropped: IndexArray) -> FloatArray:
+        """Return what the second-order model predicts of swaps and additions."""
+        predicted, loses = additions.predicted[row], dropped != NOTHING
+        places = np.searchsorted(self.support, dropped[loses])
+        predicted[loses] = additions.predicted_swaps(row[loses], places, self._theta[places, 0])
+        return predicted
+
+    def _refit_without(self, gone: int, rows: IndexArray, added: IndexArray, refits: BoundedRefits) -> None:
+        """Refit those swaps that drop one element and may yet be the best."""
+        if not len(rows):
+            return
+        rest = self.support[self.support != gone]
+        value, theta = self.objective.fit_from(rest, self._parameters_on(rest))
+        self.n_evaluations += 1
+        lost = value - self.value
+        additions = self.objective.fitter.expansion(rest, theta, added)
+        additions.tighten(refits.least - lost)
+        refits.run(rows, additions.predicted + lost, additions.bound + lost)
+
+
+class BoundedRefits:
+    """Refits of moves in the order of their predicted gains, until bounds rule out the rest."""
+
+    def __init__(
+        self, state: GeneralizedLinearState, listed: MoveList, incumbent: float, budget: Budget
+    ) -> None:
+        self._state, self._listed, self._incumbent, self._budget = state, listed, incumbent, budget
+        #: How many moves are refitted first; then twice as many, and so on
+        self.first = state.objective.fitter.first_refits
+        self._done: set[int] = set()
+
+    @property
+    def least(self) -> float:
+        """What a bound must reach for its move to be refitted."""
+        return self._incumbent - ROOM * magnitude(self._state)
+
+    def refit(self, rows: IndexArray) -> None:
+        """Refit moves and raise the incumbent to the best of them."""
+        state, moves = self._state, self._listed.take(rows)
+        for piece in self._budget.pieces([moves], state.objective.scoring == "pass") if len(rows) else ():
+            index, gain = piece.best(state.gains(piece))
+            if gain > self._incumbent:
+                self._incumbent = gain
+                self._budget.keep([Step(piece.move(index), state.value + gain)], gain)
+        self._done.update(rows.tolist())
+
+    def refitted(self) -> MoveList:
+        """Return the moves that were refitted, in their order."""
+        return self._listed.take(np.array(sorted(self._done), dtype=np.intp))
+
+    def run_all(self, predicted: FloatArray) -> None:
+        """Refit the first few, and then as many as are predicted to gain more than the best so far."""
+        best_first = np.argsort(-predicted, kind="stable")
+        self.refit(best_first[: self.first])
+        others = best_first[self.first :]
+        self.run(others, predicted[others], predicted[others], 2 * self.first)
+
+    def run(
+        self, rows: IndexArray, predicted: FloatArray, bound: FloatArray, size: int | None = None
+    ) -> None:
+        """Refit moves, largest predicted gain first, until none that is left can be the best."""
+        size = self.first if size is None else size
+        best_first = np.argsort(-predicted, kind="stable")
+        rows, bound = rows[best_first], bound[best_first]
+        while True:
+            unpruned = bound >= self.least
+            rows, bound = rows[unpruned], bound[unpruned]
+            if not len(rows):
+                return
+            self.refit(rows[:size])
+            rows, bound, size = rows[size:], bound[size:], 2 * size

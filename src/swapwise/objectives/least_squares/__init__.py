@@ -1,0 +1,1 @@
+"""Least squares: the objective, its state, the factors of the chosen columns, a compiled search."""

@@ -1,0 +1,451 @@
+"""The chosen columns of least squares: factored from the data, and updated by every move.
+
+:func:`factor` fits a set of columns; :class:`ActiveSet` keeps what closed-form gains need at hand, by sweeps
+of rank one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack, qr, solve_triangular, svdvals
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.data.design import SAFE_SHARE
+from swapwise.moves import Move
+from swapwise.numerics import COLLINEAR, ROUNDING
+
+if TYPE_CHECKING:
+    from swapwise.objectives.least_squares.objective import LeastSquares
+
+# A relative error of the updated factors above this asks for new ones. So do this many updates and
+# four times the size of the set: rebuilding then costs a small share of them.
+DRIFT_TOLERANCE = 1e-9
+UPDATES_BEFORE_REBUILD = 100
+
+# Dropping a column that the others nearly span cancels large numbers: the error it leaves grows with the
+# square of how many times larger its squared length is than what was unexplained of it.
+LARGEST_INFLATION = 200.0
+
+# σ is a difference; where less than this share of a column's squared length is left, it is computed again
+# from what is left of the column itself: in double precision, if the data are single.
+SMALL_SHARE, SMALL_IN_FLOAT32 = 1e-5, 1e-2
+
+# This many columns are computed again at a time.
+AT_ONCE = 256
+
+# A move of more elements than this is cheaper to factor again than to sweep in one by one.
+SWEEPS_BEFORE_REBUILD = 8
+
+FEWEST_SLOTS = 16
+
+# This many columns, of those with the largest predicted gains, are read along with one column of data that
+# are read as a whole.
+LIKELY = 48
+
+
+class Frame(NamedTuple):
+    """``[A; √penalty] = QR``: columns with a row below them for the penalty of each coefficient."""
+
+    #: Q, one vector per row; the first numbers of each are those of the samples
+    vectors: FloatArray
+    #: The inverse of R
+    to_coefficients: FloatArray
+
+    def left_of(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what the frame leaves of columns, one per row, and their coefficients on its columns."""
+        rest = np.zeros((len(columns), self.vectors.shape[1]))
+        rest[:, : columns.shape[1]] = columns
+        along = np.zeros((len(columns), len(self.vectors)))
+        for _ in range(2):  # once more for what rounding has left
+            more = rest @ self.vectors.T
+            rest -= more @ self.vectors
+            along += more
+        return rest, along @ self.to_coefficients.T
+
+
+class Factor(NamedTuple):
+    """The columns of a set, and the fit on them."""
+
+    columns: FloatArray  # one per row
+    inverse: FloatArray  # C, of their Gram matrix plus the penalty
+    weights: FloatArray
+    #: What is left of y, with a number for the penalty of each coefficient behind it
+    rest: FloatArray
+    #: None where inner products say all there is to know
+    frame: Frame | None
+    #: How many of the columns are linearly independent
+    rank: int
+
+    @property
+    def residual(self) -> FloatArray:
+        """What is left of y."""
+        return self.rest[: self.columns.shape[1]]
+
+
+def factor(
+    columns: FloatArray, y: FloatArray, squares: FloatArray, penalty: FloatArray, precision: float
+) -> Factor:
+    """Factor columns, one per row, and fit ``y``.
+
+    ``squares`` are their squared lengths plus the penalty, which is paid for the square of each coefficient;
+    ``precision`` is how far columns are known, relative to their length.
+    """
+    lengths = np.where(squares == 0, 1.0, np.sqrt(squares))
+    inverse = _inverse_of_products(columns, lengths, penalty)
+    if inverse is None:
+        return _by_frame(columns, y, lengths, penalty, precision)
+    weights = inverse @ (columns @ y)
+    residual = y - weights @ columns
+    # One step of refinement makes up for the squared condition of the Gram matrix.
+    weights += inverse @ (columns @ residual - penalty * weights)
+    rest = np.append(y - weights @ columns, -np.sqrt(penalty) * weights)
+    return Factor(columns, inverse, weights, rest, None, len(columns))
+
+
+def _inverse_of_products(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> FloatArray | None:
+    """Return the inverse Gram matrix, or None if rounding would spoil it."""
+    gram = columns @ columns.T
+    gram[np.diag_indices_from(gram)] += penalty
+    if not len(gram):
+        return gram
+    scaled = gram / lengths / lengths[:, None]
+    triangle, info = lapack.dpotrf(scaled, lower=1)
+    if info != 0:
+        return None
+    inverse, _ = lapack.dpotri(triangle, lower=1)
+    if not np.diag(inverse).max() * SAFE_SHARE <= 1.0:
+        return None
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    return np.asarray(inverse / lengths / lengths[:, None])
+
+
+def frame_of(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> tuple[Frame, FloatArray]:
+    """Return the frame of columns, one per row, and the R of it, of columns of unit length."""
+    lengths = np.where(lengths == 0, 1.0, lengths)
+    below = np.sqrt(penalty) / lengths
+    below[(penalty == 0) & ~columns.any(axis=1)] = 1.0  # a column of zeros: its coefficient is zero
+    scaled = np.vstack([(columns / lengths[:, None]).T, np.diag(below)])
+    Q, R = qr(scaled, mode="economic", check_finite=False)
+    inverse_R = solve_triangular(R, np.eye(len(R)), check_finite=False)
+    return Frame(np.ascontiguousarray(Q.T), inverse_R / lengths[:, None]), R
+
+
+def _by_frame(
+    columns: FloatArray, y: FloatArray, lengths: FloatArray, penalty: FloatArray, precision: float
+) -> Factor:
+    frame, R = frame_of(columns, lengths, penalty)
+    rank = int((svdvals(R, check_finite=False) > COLLINEAR * precision).sum())
+    rank -= int((~columns.any(axis=1)).sum())  # columns of zeros have but a row for their penalty
+    rest, weights = frame.left_of(y[None, :])
+    inverse = frame.to_coefficients @ frame.to_coefficients.T
+    return Factor(columns, inverse, weights[0], rest[0], frame, rank)
+
+
+def explained_in_full(
+    columns: FloatArray, y: FloatArray, ridge: float, precision: float, rounding: float
+) -> float:
+    """Return what columns, one per row, explain of the squared length of y at most: a bound, not a value.
+
+    By singular values, each moved up by ``rounding``, which is relative to the largest. Without a ridge,
+    directions that are more than rounding count in full, however short they are.
+    """
+    if ridge == 0:  # then lengths do not matter, and equal ones are best for the numerics
+        columns = columns / np.maximum(np.linalg.norm(columns, axis=1), np.finfo(float).tiny)[:, None]
+    directions, sizes, _ = np.linalg.svd(columns.T, full_matrices=False)
+    moved = (sizes + rounding * sizes[0]) ** 2
+    if ridge > 0:
+        shares = moved / (moved + ridge)
+    else:
+        shares = np.where(sizes > rounding * sizes[0], 1.0, np.minimum(1.0, (sizes / precision) ** 2))
+    return float(shares @ (directions.T @ y) ** 2) * (1.0 + ROUNDING)
+
+
+def dependencies_among(columns: FloatArray, least: float, rounding: float) -> int | None:
+    """Return how many linear dependencies there are among columns, one per row; None if that is not certain.
+
+    It is if singular values at unit lengths, squared, are above ``least``, or no more than ``rounding``.
+    """
+    lengths = np.linalg.norm(columns, axis=1)
+    units = columns[lengths > 0] / lengths[lengths > 0, None]
+    if not len(units):
+        return len(columns)
+    sizes = np.linalg.svd(units, compute_uv=False)
+    independent = int((sizes > rounding * sizes[0]).sum())
+    return len(columns) - independent if (sizes[:independent] ** 2 > least).all() else None
+
+
+def rounding_of(count: int, digits_lost: float = 0.0) -> float:
+    """Return what singular values of ``count`` columns of length 1 may be off by, relative to the largest.
+
+    ``digits_lost`` is how many deviations a mean was that was taken off.
+    """
+    return 4 * float(np.finfo(float).eps * (1.0 + digits_lost) * np.sqrt(count))
+
+
+class ActiveSet:
+    """The quantities of ``swapwise.kernels.swaps`` at a set of columns, updated by every move.
+
+    The chosen columns sit in slots. What concerns all n columns is worked out when it is first asked for: the
+    correlations c cost one pass over the data, B and σ as many as a product with all chosen columns. Memory
+    is ``O(n · |X|)``: no n × n matrix.
+    """
+
+    support: IndexArray
+
+    # By slot; arrays have room to grow.
+    size: int
+    elements: IndexArray
+    weights: FloatArray
+    inverse: FloatArray  # C
+    # By element.
+    slot: IndexArray  # -1 without one
+    _corr: FloatArray | None
+    _coupling: FloatArray | None  # B transposed: (n, slots)
+    _sigma: FloatArray
+    # From the data, until the first update.
+    _factor: Factor | None
+    _updates: int
+    _error: float
+
+    def __init__(self, objective: LeastSquares, support: IndexArray) -> None:
+        self.objective = objective
+        self.support = support
+        self._rebuild()
+
+    @property
+    def value(self) -> float:
+        """R² of the fit."""
+        if self._factor is not None:
+            return self.objective.value_of(self._factor.rest) if self.size else 0.0
+        chosen, weights = self.elements[: self.size], self.weights[: self.size]
+        # At the best coefficients the fit explains wᵀAᵀy; c tells how far from the best these are.
+        explained = weights @ (self.objective.products_with_y[chosen] + self.corr[chosen])
+        penalty = self.objective.penalty[chosen] @ weights**2
+        return float((explained - penalty) / self.objective.total)
+
+    @property
+    def small_share(self) -> float:
+        """The share of a column's squared length below which differences of products are mostly rounding."""
+        return SMALL_IN_FLOAT32 if self.objective.design.is_float32 else SMALL_SHARE
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every chosen column leaves a fair share of its squared length unexplained by the others."""
+        chosen = self.elements[: self.size]
+        inflation = np.diag(self.inverse)[: self.size] * self.objective.squares[chosen]
+        return bool(inflation.max(initial=0.0) * SAFE_SHARE <= 1.0)
+
+    @property
+    def corr(self) -> FloatArray:
+        """The correlations of all columns with the residual."""
+        if self._corr is None:
+            assert self._factor is not None
+            if not self.size:
+                self._corr = self.objective.products_with_y.copy()
+            else:
+                found = self.objective.design.dots_of_view(self._factor.residual[None, :])
+                self._corr = None if found is None else found[0]
+            if self._corr is None:
+                self._couple()
+        assert self._corr is not None
+        return self._corr
+
+    @property
+    def coupling(self) -> FloatArray:
+        """B transposed: the coefficients of all columns on the chosen ones."""
+        if self._coupling is None:
+            self._couple()
+        assert self._coupling is not None
+        return self._coupling
+
+    @property
+    def sigma(self) -> FloatArray:
+        """The squared length of each column that the chosen ones do not explain, plus the ridge."""
+        if self._coupling is None:
+            self._couple()
+        return self._sigma
+
+    def apply(self, move: Move) -> None:
+        """Take a move: one sweep for each element that leaves or enters, or new factors for many."""
+        few = len(move.added) + len(move.dropped) <= SWEEPS_BEFORE_REBUILD
+        if not few or self._coupling is None or self.objective.design.is_float32:
+            self.support = move.result(self.support)
+            self._rebuild()
+            return
+        corr = self.corr  # while the factors that it follows from are at hand
+        assert len(corr) == self.objective.n
+        self._factor = None
+        self.support = Move(dropped=move.dropped).result(self.support)
+        for element in move.dropped:
+            self._drop(element)
+        self.support = Move(added=move.added).result(self.support)
+        for element in move.added:
+            self._add(element)
+        if self._updates > UPDATES_BEFORE_REBUILD + 4 * self.size or self._drifted():
+            self._rebuild()
+        else:
+            self._refine_small()
+
+    def gram(self) -> FloatArray:
+        """Return ``Aᵀ A_X`` by slots."""
+        return self.objective.design.products(self.elements[: self.size]).T
+
+    def with_others(self, others: IndexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the chosen columns by slots, other columns, and y, in the same coordinates."""
+        shown = None if self._factor is None else self._factor.columns
+        return self.objective.design.view_of_both(self.elements[: self.size], others, shown)
+
+    def refine(self, elements: IndexArray) -> None:
+        """Compute σ, c and B again for some columns, from what is left of them."""
+        size, chosen = self.size, self.elements[: self.size]
+        penalty = self.objective.penalty
+        basis, columns, y = self.with_others(elements)
+        if self._factor is not None and self._factor.frame is not None:
+            frame, left = self._factor.frame, self._factor.rest
+            if basis is not self._factor.columns:  # shown in other coordinates this time
+                frame, _ = frame_of(basis, np.sqrt(self.objective.squares[chosen]), penalty[chosen])
+                left = frame.left_of(y[None, :])[0][0]
+            rest, explained = frame.left_of(columns)
+        else:
+            root, explained = np.sqrt(penalty[chosen]), self.coupling[elements, :size]
+            rest = np.hstack([columns - explained @ basis, -explained * root])
+            whole = np.hstack([basis, np.diag(root)])
+            for _ in range(2):
+                correction = (rest @ whole.T) @ self.inverse[:size, :size]
+                explained = explained + correction
+                rest -= correction @ whole
+            left = np.append(y - self.weights[:size] @ basis, -root * self.weights[:size])
+        self.coupling[elements, :size] = explained
+        self.sigma[elements] = (rest**2).sum(axis=1) + penalty[elements]
+        self.corr[elements] = rest @ left
+
+    def _drop(self, element: int) -> None:
+        slot, last = self.slot[element], self.size - 1
+        if self.objective.squares[element] * self.inverse[slot, slot] > LARGEST_INFLATION:
+            self._error = np.inf
+        from swapwise.kernels import swaps
+
+        swaps.remove_slot(slot, self.size, self.coupling, self.inverse, self.weights, self.corr, self.sigma)
+        self.elements[slot] = self.elements[last]
+        self.slot[self.elements[slot]] = slot
+        self.slot[element] = -1
+        self.size = last
+        self._updates += 1
+
+    def _add(self, element: int) -> None:
+        from swapwise.kernels import swaps
+
+        size = self.size
+        self._reserve(size + 1)
+        if self.sigma[element] < SAFE_SHARE * self.objective.squares[element]:
+            self.refine(np.array([element]))
+        unexplained = float(self.sigma[element]) or 1.0  # a column of zeros: its coefficient is zero
+        products = self.objective.design.products(np.array([element]), self._likely)[0]
+        known = products[self.elements[:size]]
+        explained = self.coupling[element, :size].copy()
+        square = self.objective.squares[element]
+        expected = square - float(explained @ known)
+        self._error = max(self._error, abs(unexplained - expected) / (square or 1.0))
+        if unexplained < SAFE_SHARE * self.objective.squares[element]:
+            self._error = np.inf  # what is left of it in products with others is rounding, for a good part
+        step = float(self.corr[element]) / unexplained
+        swaps.insert_slot(
+            size,
+            explained,
+            unexplained,
+            step,
+            known,
+            products,
+            self.coupling,
+            self.inverse,
+            self.weights,
+            self.corr,
+            self.sigma,
+        )
+        self.elements[size], self.slot[element] = element, size
+        self.size += 1
+        self._updates += 1
+
+    def _likely(self) -> IndexArray:
+        """Return what may well be added next."""
+        gain = self.corr**2 / np.maximum(self.sigma, np.finfo(float).tiny)
+        gain[self.elements[: self.size]] = 0.0
+        return np.argsort(-gain, kind="stable")[:LIKELY]
+
+    def _rebuild(self) -> None:
+        """Factor the chosen columns again, from the data."""
+        factor = self.objective.factor(self.support)
+        size = len(self.support)
+        self._allocate(max(size, FEWEST_SLOTS))
+        self.slot = np.full(self.objective.n, -1, dtype=np.intp)
+        self.elements[:size] = self.support
+        self.slot[self.elements[:size]] = np.arange(size)
+        self.inverse[:size, :size] = factor.inverse
+        self.weights[:size] = factor.weights
+        self.size, self._updates, self._error = size, 0, 0.0
+        self._factor, self._corr, self._coupling = factor, None, None
+
+    def _couple(self) -> None:
+        """Work out B and σ for all columns."""
+        objective, factor, size = self.objective, self._factor, self.size
+        assert factor is not None
+        self._coupling = np.zeros((objective.n, len(self.weights)))
+        projected = None
+        if factor.frame is not None:
+            vectors = factor.frame.vectors[:, : factor.columns.shape[1]]
+            projected = objective.design.dots_of_view(np.ascontiguousarray(vectors))
+        if factor.frame is None or projected is None:
+            self._couple_by_products(factor)
+        else:
+            self._coupling[:, :size] = (factor.frame.to_coefficients @ projected).T
+            self._sigma = objective.squares - np.einsum("ij,ij->j", projected, projected)
+        self._refine_small()
+
+    def _couple_by_products(self, factor: Factor) -> None:
+        objective, size = self.objective, self.size
+        assert self._coupling is not None
+        self._sigma, corr = objective.squares.copy(), objective.products_with_y.copy()
+        for part, products in objective.design.product_parts(self.elements[:size]):
+            if factor.frame is None:
+                block = products.T @ factor.inverse
+                self._sigma[part] -= np.einsum("ji,ij->j", block, products)
+            else:  # nearly collinear columns: a square root of the inverse keeps more digits
+                root = factor.frame.to_coefficients
+                projected = root.T @ products
+                block = (root @ projected).T
+                self._sigma[part] -= np.einsum("ij,ij->j", projected, projected)
+            self._coupling[part, :size] = block
+            corr[part] -= factor.weights @ products
+        self._corr = corr if self._corr is None else self._corr
+
+    def _refine_small(self) -> None:
+        """Compute again what concerns columns of which little is left."""
+        small = np.flatnonzero((self.sigma < self.small_share * self.objective.squares) & (self.slot < 0))
+        for begin in range(0, len(small), AT_ONCE):
+            self.refine(small[begin : begin + AT_ONCE])
+
+    def _allocate(self, slots: int) -> None:
+        self.elements = np.full(slots, -1, dtype=np.intp)
+        self.weights = np.zeros(slots)
+        self.inverse = np.zeros((slots, slots))
+
+    def _reserve(self, size: int) -> None:
+        """Make room for ``size`` slots, twice as many as before when there are too few."""
+        if size <= len(self.weights):
+            return
+        old = self.elements, self.weights, self.inverse, self.coupling
+        self._allocate(max(2 * len(self.weights), size, FEWEST_SLOTS))
+        self._coupling = np.zeros((self.objective.n, len(self.weights)))
+        new = self.elements, self.weights, self.inverse, self._coupling
+        for before, after in zip(old, new, strict=True):
+            after[tuple(slice(0, length) for length in before.shape)] = before
+
+    def _drifted(self) -> bool:
+        """Tell whether rounding has spoilt the factors: the residual must not correlate with X."""
+        chosen = self.elements[: self.size]
+        expected = self.objective.penalty[chosen] * self.weights[: self.size]
+        scale = np.sqrt(self.objective.squares[chosen] * self.objective.total)
+        error = np.abs(self.corr[chosen] - expected) / np.maximum(scale, np.finfo(float).tiny)
+        return max(self._error, float(error.max(initial=0.0))) > DRIFT_TOLERANCE

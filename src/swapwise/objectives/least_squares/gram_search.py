@@ -1,0 +1,113 @@
+"""Compiled local search of least squares on inner products, under laminar limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Budget
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.kernels import DEPENDENT, GOING_ON
+from swapwise.moves import NOTHING, Move, Step
+from swapwise.numerics import TIE
+
+if TYPE_CHECKING:
+    from swapwise.objectives.least_squares.objective import LeastSquares
+
+# Columns of which less than this share of the squared norm is left are not added: products with them are
+# mostly rounding, and nothing here looks at the columns themselves.
+LEAST_SHARE = 1e-6
+
+# As long as this share is left of every column, inner products are as good as the columns themselves.
+WELL_CONDITIONED = 1e-3
+
+# The clock is looked at after about this many numbers of the tableau.
+WORK_PER_CALL = 10**7
+
+# After this many moves the search is left: errors of updates add up.
+MOST_MOVES = 1000
+
+
+class GramSearch:
+    """The compiled search on one model: each call of :meth:`steps` is a search from a set.
+
+    ``elements`` are the numbers that the model's columns have elsewhere; steps speak of those.
+    """
+
+    #: The set where the last search ended, in the model's own numbers
+    support: IndexArray
+    #: The value there, and where the search began
+    value: float
+    value_at_start: float
+    #: How many gains it computed
+    n_evaluations: int
+
+    def __init__(
+        self, model: LeastSquares, system: IndependenceSystem, tol: float, elements: IndexArray
+    ) -> None:
+        every = np.arange(model.n)
+        gram, floor = model.design.gram(every, every), LEAST_SHARE * model.squares
+        fixed, tree = np.isin(every, system.forced), system.laminar_tree()
+        assert tree is not None
+        self._problem = gram, model.squares, floor, tuple(tree), fixed
+        self._with_y, self._squares, self._total = model.products_with_y, model.squares, model.total
+        self._room, self._tol, self._elements = system.max_size(), tol, elements
+
+    def steps(
+        self, start: IndexArray, budget: Budget, *, well_conditioned: bool = False
+    ) -> list[Step] | None:
+        """Return the best moves from a set, one after the other; None if its columns are nearly collinear.
+
+        With ``well_conditioned``, the search ends where a column is nearly spanned by the chosen ones. Cut
+        short by the clock, the moves so far are kept in the budget.
+        """
+        from swapwise.kernels import swaps
+
+        tableau = self._tableau(start)
+        elements, counts, explained = tableau[0], tableau[-2], tableau[-1]
+        most, per_call = budget.most(MOST_MOVES), max(1, WORK_PER_CALL // tableau[2].size)
+        share = WELL_CONDITIONED if well_conditioned else 0.0
+        steps: list[Step] = []
+        self.n_evaluations, gained, status = 0, 0.0, GOING_ON
+        while status == GOING_ON and len(steps) < most:
+            budget.check()
+            # The elements of the start come in first, one per round.
+            rounds = min(per_call, len(start) - int(counts[1]) + most - len(steps))
+            status, evaluated, moves, gains = swaps.best_moves(
+                *self._problem, tableau, start, self._total, self._tol, TIE, share, rounds
+            )
+            if status == DEPENDENT:
+                return None
+            self.n_evaluations += evaluated
+            gained += float(gains.sum())
+            values = (explained[0] - gains.sum() + np.cumsum(gains)) / self._total
+            steps += [
+                Step(self._move(*move), value)
+                for move, value in zip(moves.tolist(), values.tolist(), strict=True)
+            ]
+            if steps:
+                budget.keep(steps, steps[-1].value)
+        self.support, self.value = np.sort(elements[: counts[0]]), float(explained[0]) / self._total
+        self.value_at_start = self.value - gained / self._total
+        return steps
+
+    def _move(self, added: int, dropped: int) -> Move:
+        gone = () if dropped == NOTHING else (int(self._elements[dropped]),)
+        return Move((int(self._elements[added]),), gone)
+
+    def _tableau(self, start: IndexArray) -> tuple[Any, ...]:
+        n, room = len(self._squares), max(1, len(start), self._room)
+        zeros: FloatArray = np.zeros((n, room))
+        return (
+            np.empty(room, dtype=np.int64),
+            np.full(n, -1, dtype=np.int64),
+            zeros,
+            np.zeros((room, room)),
+            np.zeros(room),
+            self._with_y.copy(),
+            self._squares.copy(),
+            np.zeros(2, dtype=np.int64),
+            np.zeros(1),
+        )

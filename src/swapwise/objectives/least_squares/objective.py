@@ -1,0 +1,335 @@
+"""Least squares: R² of the best linear fit on the chosen columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_real, require_scale, warn
+from swapwise.clock import Clock, while_listening
+from swapwise.data.columns import Columns, ColumnSubset, GramColumns, Likely
+from swapwise.data.design import Design
+from swapwise.data.open import open_design
+from swapwise.numerics import ROUNDING
+from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.fit_bounds import QUICK_FIT
+from swapwise.objectives.least_squares.active_set import (
+    Factor,
+    dependencies_among,
+    explained_in_full,
+    factor,
+    rounding_of,
+)
+from swapwise.threads import few_threads
+
+if TYPE_CHECKING:
+    from swapwise.objectives.least_squares.state import LeastSquaresState
+
+# Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
+EIGENVALUES_UP_TO = 1000
+
+# How many products per second a singular value decomposition computes, as measured on one core.
+SVD_PRODUCTS_PER_SECOND = 1e9
+
+
+# Up to this many columns, and products, the inner products of all columns cost little.
+FEW_COLUMNS, FEW_PRODUCTS = 400, 10**7
+
+
+# Inner products of no more columns than this with some others are read off those with all others.
+FEW = 8
+
+# Data that cost the same to read for few columns as for many are asked for this share more than is needed.
+READ_AHEAD = 0.5
+
+# The whole Gram matrix is kept, where it is asked for, up to this size.
+GRAM_UP_TO = 3000
+
+
+class _GramBlock(NamedTuple):
+    """Some columns and their inner products."""
+
+    elements: IndexArray
+    gram: FloatArray
+
+
+NOTHING_KNOWN = _GramBlock(np.empty(0, dtype=np.intp), np.empty((0, 0)))
+
+
+class LeastSquares(SparseObjective):
+    """R² of the least-squares fit of ``y`` on the chosen columns of ``X``.
+
+    ``u(w) = 1 − (‖y − Xw‖² + ridge·‖w‖²) / ‖y‖²``, so ``f(X) = max u`` is 0 for no column and at
+    most 1. R² is relative to ``y`` as given: centre ``y`` and the columns first if the fit is to have
+    an intercept. Gains of all swaps, additions and drops are exact and in closed form.
+
+    Columns count as known up to a relative precision ε, 1e-10 for data in double precision and 1.2e-7 in
+    single: the penalty has ``ε² ‖x_j‖² w_j²`` more for each coefficient. This is invisible unless columns are
+    nearly collinear, and then keeps the fit from living on digits that the data do not have.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Not copied if it is an array of floats, of single or double precision, with rows or columns side by
+        side, or a sparse matrix: leave it as it is while the objective is in use. Data in single precision
+        are searched in single precision: gains below 4e-6 of R² are not told from none.
+    y : array-like of shape (n_samples,)
+    ridge : float
+        Weight of the penalty ``‖w‖²``.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the squared errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import LeastSquares, Uniform, maximize
+    >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
+    >>> f = LeastSquares(X, y=[2.0, 1.0, 0.0])
+    >>> f([0])
+    0.8
+    >>> maximize(f, Uniform(3, 2)).support
+    array([0, 1])
+    """
+
+    scoring = "closed form"
+    curvature_is = "hessian"
+    second_order = True
+    scale = 1.0
+    _factored: tuple[IndexArray, Factor] | None
+
+    def __init__(
+        self, X: Any, y: ArrayLike, ridge: float = 0.0, sample_weight: ArrayLike | None = None
+    ) -> None:
+        self.ridge = as_real(ridge, "ridge")
+        # The columns of a model of another objective have been checked.
+        self.design: Columns = X.aimed_at(y) if isinstance(X, GramColumns) else _read(X, y, sample_weight)
+        self.y = self.design.target
+        self.n = self.design.n_features
+        #: How far columns are known, relative to their length
+        self.precision = self.design.precision
+        self._squared_y = float(self.y @ self.y)
+        #: ‖y‖², or 1 where that is 0 and nothing can be explained
+        self.total = self._squared_y or 1.0
+        #: What is paid for the square of every coefficient: the ridge, and the precision of the column
+        self.penalty = self.ridge + self.precision**2 * self.design.squared_norms
+        #: Squared length of every column, plus the penalty
+        self.squares = self.design.squared_norms + self.penalty
+        self._warned_of_rank = False
+        self._factored = None  # searches end where their result begins
+        # Replaced as a whole and never changed: searches of one objective may run side by side.
+        self._known = NOTHING_KNOWN
+
+    @property
+    def n_passes(self) -> float:
+        """How many times all of the data were read so far; a few columns count as their share."""
+        return self.design.passes
+
+    @cached_property
+    def products_with_y(self) -> FloatArray:
+        """The inner products of all columns with y."""
+        return self.design.with_target
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        return f"LeastSquares({self.design.n_samples} samples, {self.n} features, ridge={self.ridge:g})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the data, and nothing that can be computed again."""
+        return {**self.__dict__, "_factored": None, "_known": NOTHING_KNOWN}
+
+    def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
+        """Return a state with closed-form gains at ``support``."""
+        # The state compiles kernels: nobody who only evaluates f should wait for that.
+        from swapwise.objectives.least_squares.state import LeastSquaresState
+
+        return LeastSquaresState(self, as_elements(support, self.n, "the start"))
+
+    def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
+        found = self.factor(support)
+        return self.value_of(found.rest) if len(support) else 0.0, found.weights
+
+    def value_of(self, rest: FloatArray) -> float:
+        """Return R² from what is left of y, the penalties included."""
+        return float((self._squared_y - rest @ rest) / self.total)
+
+    def value_at(self, coef: FloatArray) -> float:
+        """Return R² of the fit ``Xw``, less the penalty."""
+        if not coef.any():
+            return 0.0
+        return self.value_of(np.append(self.y - self.design.combine(coef), np.sqrt(self.penalty) * coef))
+
+    def gradient_at(self, coef: FloatArray) -> FloatArray:
+        """Return the gradient of R² at ``w``, in double precision whatever the data are in."""
+        corr = self.design.dots((self.y - self.design.combine(coef))[None, :], exact=True)[0]
+        return (2.0 / self.total) * (corr - self.penalty * coef)
+
+    def factor(self, support: IndexArray) -> Factor:
+        """Factor the columns of a set, and fit y on them."""
+        last = self._factored
+        if last is not None and np.array_equal(last[0], support):
+            return last[1]
+        with few_threads(len(support)):
+            columns, y = self.design.view(support)
+            found = factor(columns, y, self.squares[support], self.penalty[support], self.precision)
+        if found.rank < len(support):
+            self.warn_of_rank(
+                f"of {len(support)} chosen columns only {found.rank} are linearly independent but for their "
+                "last digits; coefficients of the others rest on these, or are arbitrary"
+            )
+        self._factored = support.copy(), found
+        return found
+
+    def restricted(self, elements: IndexArray, likely: Likely | None = None) -> LeastSquares:
+        """Return the same objective on some elements, numbered by their positions, with known inner products.
+
+        ``likely`` returns what may well join the elements: where one column costs as much to read as all do,
+        it is better read along than come back for.
+        """
+        columns = ColumnSubset(self.design, elements, self._gram_of(elements, likely))
+        return LeastSquares(columns, self.y, self.ridge)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the inner products of all columns cost little: then moves can be made in compiled code."""
+        few = self.n <= FEW_COLUMNS and self.n**2 * self.design.n_samples <= FEW_PRODUCTS
+        return few and not self.design.is_float32
+
+    def copies(self) -> IndexArray:
+        """Return a number per column, the same for multiples of one column; a ridge tells them apart."""
+        is_known = self.ridge == 0 and self.n <= GRAM_UP_TO and not self.design.sequential
+        return self._copies if is_known else np.arange(self.n)
+
+    @cached_property
+    def _copies(self) -> IndexArray:
+        number, lengths = np.arange(self.n), np.sqrt(np.diag(self._gram))
+        lengths[lengths == 0] = 1.0
+        cosines = np.abs(np.tril(self._gram / np.outer(lengths, lengths), -1))
+        for later, earlier in np.argwhere(cosines > 1.0 - ROUNDING).tolist():
+            if number[later] != later:
+                continue
+            pair, _ = self.design.view(np.array([earlier, later]))
+            pair = pair / np.sqrt(self.design.squared_norms[[earlier, later], None])
+            apart = np.linalg.norm(pair[1] - np.sign(pair[0] @ pair[1]) * pair[0])
+            if apart <= self._rounding_of(np.array([earlier, later])):
+                number[later] = number[earlier]
+        return number
+
+    def _gram_of(self, elements: IndexArray, likely: Likely | None) -> FloatArray:
+        """Return inner products of some columns; those that were asked for last time are not read again."""
+        last = self._known
+        known, where, in_last = np.intersect1d(elements, last.elements, return_indices=True)
+        gram = np.empty((len(elements), len(elements)))
+        gram[np.ix_(where, where)] = last.gram[np.ix_(in_last, in_last)]
+        new = np.setdiff1d(elements, known)
+        places = np.searchsorted(elements, new)
+        if len(known) and len(new) <= FEW:  # a look at all of the data: whatever is chosen will need it
+            rows = self.design.products(new, likely)[:, elements]
+        else:
+            rows = self.design.gram(new, elements if len(known) else new, likely)
+        gram[places] = rows
+        gram[:, places] = rows.T
+        self._known = _GramBlock(elements, gram)
+        return gram
+
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
+        """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
+
+        Directions that are more than rounding count in full here, however short they are: the bound also
+        holds for data that are known beyond their precision.
+        """
+        if support is None:
+            return 1.0
+        samples = self.design.n_samples
+        if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
+            return 1.0 if len(support) else 0.0
+        small, large = sorted((len(support), samples))
+        seconds = large * small**2 / SVD_PRODUCTS_PER_SECOND
+        if clock is not None and seconds > max(QUICK_FIT, clock.left()):
+            return 1.0
+        columns, y = self.design.view(support)
+        rounding = self._rounding_of(support)
+        explain = partial(explained_in_full, columns, y, self.ridge, self.precision, rounding)
+        return min(1.0, (explain() if seconds <= QUICK_FIT else while_listening(explain)) / self.total)
+
+    def dependencies(self, elements: IndexArray, least: float) -> int | None:
+        """Return how many linear dependencies there are among columns; None if that is not certain."""
+        if self.ridge > 0:
+            return None
+        columns, _ = self.design.view(elements)
+        find = partial(dependencies_among, columns, least, self._rounding_of(elements))
+        return while_listening(find)
+
+    def _rounding_of(self, elements: IndexArray) -> float:
+        return rounding_of(len(elements), float(self.design.offsets[elements].max(initial=0.0)))
+
+    def warn_of_rank(self, what: str) -> None:
+        """Say once, for this objective, that the columns are collinear."""
+        if not self._warned_of_rank:
+            self._warned_of_rank = warn(what)
+
+    @cached_property
+    def _eigenvalues(self) -> tuple[float, float]:
+        if min(self.design.n_samples, self.n) > EIGENVALUES_UP_TO or not isinstance(self.design, Design):
+            return 0.0, np.inf
+        return self.design.extreme_eigenvalues()
+
+    def smoothness(self, t: int) -> float:
+        """Return a valid M_{s,t}: the t longest columns or the largest eigenvalue bound it.
+
+        >>> import numpy as np
+        >>> LeastSquares(np.eye(3), [1.0, 0.0, 0.0]).smoothness(2)
+        2.0...
+        """
+        longest = np.sort(self.design.squared_norms)[::-1][: max(t, 1)]
+        largest = min(float(longest.sum()), self._eigenvalues[1])
+        return (2.0 / self.total) * (largest + float(self.penalty.max(initial=0.0)))
+
+    def curvature(self, columns: IndexArray) -> FloatArray:
+        """Return columns of ``2 (AᵀA + ridge·I) / ‖y‖²``, minus the Hessian.
+
+        >>> import numpy as np
+        >>> LeastSquares(np.eye(3), [1.0, 0.0, 0.0], ridge=1.0).curvature(np.array([1]))
+        array([[0.],
+               [4.],
+               [0.]])
+        """
+        if self.design.is_float32:  # products of theirs are only as exact as that
+            gram = self.design.gram(np.arange(self.n), columns)
+        else:
+            gram = self.design.cross(columns).T
+        gram[columns, np.arange(len(columns))] = self.squares[columns]
+        return (2.0 / self.total) * gram
+
+    def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian, which is the same everywhere."""
+        if self.n > GRAM_UP_TO:
+            columns, _ = self.design.view(elements)
+            return (2.0 / self.total) * (columns @ columns.T + np.diag(self.penalty[elements]))
+        return self._gram[np.ix_(elements, elements)]
+
+    @cached_property
+    def _gram(self) -> FloatArray:
+        return self.curvature(np.arange(self.n))
+
+    def strong_concavity(self, t: int) -> float:
+        """Return a valid m_t: the smallest eigenvalue of the Gram matrix, and the ridge, bound it."""
+        if t <= 1:
+            return (2.0 / self.total) * float(self.squares.min())
+        return (2.0 / self.total) * (self._eigenvalues[0] + self.ridge)
+
+
+def _read(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Design:
+    """Return the columns and their target as users give them, scaled by the weights."""
+    if isinstance(X, Design) and sample_weight is not None:
+        raise ValueError("sample_weight must be given to the design, which X is, not beside it")
+    design = X.aimed_at(y) if isinstance(X, Design) else open_design(X, y, sample_weight)
+    if design.leaves_weights_out:
+        raise ValueError("X must be a design whose rows are scaled by their weights, got scale_rows=False")
+    require_scale(np.abs(design.target).max(keepdims=True), "y")
+    if not design.target.any():
+        warn("y is zero throughout: every set has the value 0")
+    return design

@@ -1,0 +1,247 @@
+"""A set on its way through least squares: every gain in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Budget
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.kernels import swaps
+from swapwise.moves import Found, Move, MoveBatch, MoveList, Step, SwapGrid, move_between
+from swapwise.numerics import COLLINEAR, TIE
+from swapwise.objectives.base import (
+    SparseState,
+    best_of_batches,
+    embed,
+    gradient_norms2,
+    is_better,
+    magnitude,
+)
+from swapwise.objectives.least_squares.active_set import ActiveSet
+from swapwise.objectives.least_squares.gram_search import GramSearch
+from swapwise.objectives.least_squares.objective import READ_AHEAD, LeastSquares
+
+TINY = float(np.finfo(float).tiny)
+
+# Of data in single precision, gains are known up to this share of the value.
+SINGLE_ROUNDING = 4e-6
+
+# What a fit is off by, for every unit of its coefficients times the lengths of their columns.
+COEFFICIENT_ROUNDING = 8 * float(np.finfo(float).eps)
+
+# What is left of a column's squared length includes its penalty: if it is less than this share of that, the
+# rest has been lost to rounding.
+LOST = 0.5
+
+
+class LeastSquaresState(SparseState):
+    """Scores moves by the formulas of ``swapwise.kernels.swaps``, on factors that moves keep up to date."""
+
+    objective: LeastSquares
+
+    def __init__(self, objective: LeastSquares, support: IndexArray) -> None:
+        self.objective = objective
+        self.n_evaluations = 1
+        self._floor = LOST * objective.penalty
+        self._spanned = (COLLINEAR * objective.precision) ** 2 * objective.squares + objective.ridge
+        self._lengths = np.sqrt(objective.squares / objective.total)
+        self._single_rounding = SINGLE_ROUNDING if objective.design.is_float32 else 0.0
+        self._basis = ActiveSet(objective, support)
+        self._arrive()
+
+    def apply(self, move: Move) -> None:
+        """Take a move: rank-one updates of the factors."""
+        self.n_evaluations += 1
+        self._basis.apply(move)
+        self._arrive()
+
+    def _arrive(self) -> None:
+        basis = self._basis
+        self.support, self.value = basis.support, basis.value
+        # Large coefficients that cancel each other, as those of nearly collinear columns do, cost digits.
+        reach = float(np.abs(basis.weights[: basis.size]) @ self._lengths[basis.elements[: basis.size]])
+        self._rounding = max(self._single_rounding, COEFFICIENT_ROUNDING * reach)
+
+    @property
+    def coef(self) -> FloatArray:
+        """The best coefficients, of length n."""
+        size = self._basis.size
+        return embed(self.objective, self._basis.elements[:size], self._basis.weights[:size])
+
+    @property
+    def gradient(self) -> FloatArray:
+        """The gradient of R² at the coefficients."""
+        gradient = (2.0 / self.objective.total) * self._basis.corr
+        gradient[self.support] = 0.0
+        return gradient
+
+    def screening_scores(self) -> FloatArray:
+        """Return what each element would add if it had nothing in common with the chosen ones."""
+        # The slope is 2c/‖y‖², and such an element adds c²/σ to what is explained of ‖y‖².
+        objective = self.objective
+        return gradient_norms2(self) * (objective.total / 4) / np.maximum(objective.squares, TINY)
+
+    def model(self, elements: IndexArray) -> LeastSquares:
+        """Return the same objective on some elements: it is its own second-order model."""
+        return self.objective.restricted(elements, partial(self._likely, elements))
+
+    def _likely(self, elements: IndexArray) -> IndexArray | None:
+        """Return what may well join some elements."""
+        if not len(self.support):
+            return None
+        scores = self.screening_scores()
+        scores[elements] = 0.0
+        return np.argsort(-scores, kind="stable")[: int(READ_AHEAD * len(elements))]
+
+    def gains(self, moves: MoveBatch) -> FloatArray:
+        """Return the exact gains of a grid or of listed swaps in closed form."""
+        if isinstance(moves, SwapGrid):
+            useful = moves.useful
+            self.n_evaluations += int(useful.sum())
+            self._warn_if_nothing_is_left(moves)
+            gains = swaps.grid_gains(useful, self._basis.slot[moves.drops], *self._quantities())
+            return gains / self.objective.total
+        if isinstance(moves, MoveList) and moves.are_swaps():
+            return self._gains_of_swaps(moves)
+        if not self._basis.is_plain:
+            return super().gains(moves)  # dropping several of them together cancels large numbers
+        return self._gains_of_moves(moves.to_list())
+
+    def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
+        """Return the best move that gains more than ``incumbent``: of a grid by a lazy scan, still exact."""
+        found = None
+        for batch in batches:
+            if isinstance(batch, SwapGrid):
+                budget.check()
+                index, gain = self._best_of_grid(batch)
+                best = Found(batch.move(index), gain) if index >= 0 else None
+            else:
+                best = best_of_batches(self, [batch], incumbent, budget, are_cheap=self._are_cheap)
+            if best is not None and is_better(best.score, found, incumbent, magnitude(self)):
+                found = best
+                budget.keep([Step(best.move, self.value + best.score)], best.score)
+        return found
+
+    def _are_cheap(self, moves: MoveBatch) -> bool:
+        """Return True but for large moves from a set of nearly collinear columns, which are refitted."""
+        return self._basis.is_plain or moves.to_list().are_swaps()
+
+    def _best_of_grid(self, moves: SwapGrid) -> tuple[int, float]:
+        self._warn_if_nothing_is_left(moves)
+        total = self.objective.total
+        slots = self._basis.slot[moves.drops]
+        index, gain, evaluated = swaps.best_of_grid(moves.feasible, slots, *self._quantities(), TIE, total)
+        self.n_evaluations += evaluated
+        return index, gain / total
+
+    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> list[Step]:
+        """Make the best moves in compiled code if there are few columns, no two of them nearly collinear."""
+        if not self.objective.is_small or constraint.laminar_tree() is None:
+            return []
+        every = np.arange(self.objective.n)
+        search = GramSearch(self.model(every), constraint, tol, every)
+        steps = search.steps(self.support, budget, well_conditioned=True)
+        self.n_evaluations += search.n_evaluations
+        if steps:
+            self.apply(move_between(self.support, search.support))
+        return steps or []
+
+    def resolution(self, tol: float) -> float:
+        """Return what a gain must exceed to count as one: ``tol`` times the value, and more than rounding."""
+        return max(tol, self._rounding) * magnitude(self)
+
+    @property
+    def least_loss(self) -> float:
+        """What dropping the weakest of the chosen costs; 0 if there is none."""
+        size = self._basis.size
+        losses = self._basis.weights[:size] ** 2 / np.diag(self._basis.inverse)[:size]
+        return float(losses.min(initial=np.inf)) / self.objective.total if size else 0.0
+
+    def gains_by_element(self, moves: SwapGrid) -> FloatArray:
+        """Return the gain of the best move of a grid that adds each element, or 0 if none improves."""
+        self.n_evaluations += moves.feasible.size
+        gains = swaps.best_of_rows(moves.feasible, self._basis.slot[moves.drops], *self._quantities())
+        return gains / self.objective.total
+
+    def move_smoothness(self, moves: MoveBatch) -> FloatArray:
+        """Return the largest eigenvalue of the Hessian block of each move's own elements."""
+        if not isinstance(moves, SwapGrid):
+            listed = moves.to_list()
+            touched = np.hstack([listed.added, listed.dropped])
+            bounds = self.objective.design.curvature_bounds(touched, self.objective.penalty)
+            return (2.0 / self.objective.total) * bounds
+        slots = self._basis.slot[moves.drops]
+        curvature = swaps.pair_curvatures(self.objective.squares, moves.drops, slots, self._basis.gram())
+        curvature *= 2.0 / self.objective.total
+        return curvature
+
+    def _quantities(self) -> tuple[FloatArray, ...]:
+        spread = 1.0 / np.diag(self._basis.inverse)[: self._basis.size]
+        return (
+            self._basis.coupling,
+            self._basis.weights,
+            spread,
+            self._basis.corr,
+            self._basis.sigma,
+            self._floor,
+        )
+
+    def _gains_of_swaps(self, moves: MoveList) -> FloatArray:
+        self.n_evaluations += len(moves)
+        added, dropped = moves.swap_columns()
+        slots = np.where(dropped >= 0, self._basis.slot[np.maximum(dropped, 0)], -1)
+        gains = np.zeros(len(moves))
+        adds = added >= 0
+        gains[adds] = swaps.pair_gains(added[adds], slots[adds], *self._quantities())
+        loses = ~adds & (slots >= 0)
+        lost = slots[loses]
+        gains[loses] = -(self._basis.weights[lost] ** 2) / np.diag(self._basis.inverse)[lost]
+        return gains / self.objective.total
+
+    def _gains_of_moves(self, moves: MoveList) -> FloatArray:
+        newcomers = np.unique(moves.added[moves.added >= 0])
+        slots = np.where(moves.dropped >= 0, self._basis.slot[moves.dropped], -1)
+        places = np.searchsorted(newcomers, moves.added)
+        gains = swaps.move_gains(
+            moves.added,
+            places,
+            slots,
+            self._products_left(newcomers, moves.added.shape[1]),
+            self._basis.inverse,
+            self._basis.coupling,
+            self._basis.weights,
+            self._basis.corr,
+            self._floor,
+            self._basis.small_share,
+        )
+        gains /= self.objective.total
+        collinear = np.flatnonzero(np.isnan(gains))
+        self.n_evaluations += len(moves) - len(collinear)  # refits count themselves
+        gains[collinear] = super().gains(moves.take(collinear))
+        return gains
+
+    def _products_left(self, newcomers: IndexArray, at_once: int) -> FloatArray:
+        """Return inner products of newcomers after projection on the chosen columns.
+
+        If each comes alone, their squares will do: one column.
+        """
+        left = self._basis.sigma[newcomers]
+        if at_once == 1:
+            return left[:, None]
+        basis, columns, _ = self._basis.with_others(newcomers)
+        rest = columns - self._basis.coupling[newcomers, : self._basis.size] @ basis
+        products: FloatArray = rest @ columns.T
+        np.fill_diagonal(products, left)
+        return products
+
+    def _warn_if_nothing_is_left(self, grid: SwapGrid) -> None:
+        free = grid.free
+        if free.any() and not (self._basis.sigma[free] > self._spanned[free]).any():
+            chosen = len(self.support)
+            self.objective.warn_of_rank(
+                f"{chosen} chosen columns span all that could be added to them: others add nothing to the fit"
+            )
