@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from joblib import delayed
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
@@ -333,6 +334,7 @@ class CrossValidated(SparseEstimator):
         if elements.grouped:
             for element in sorted({int(element) for result in results for element in result.support}):
                 columns = sample.X[:, elements.features([element])]
+                columns = columns.toarray() if issparse(columns) else columns
                 cost[element] = n_parameters(columns, fit_intercept=bool(self.fit_intercept))
         return cost
 
@@ -389,7 +391,9 @@ def _fold_losses(
     return model._mean_losses(left_out, fits)
 
 
-def _is_constant(X: FloatArray) -> BoolArray:
-    """Return which columns hold one value only."""
-    constant: BoolArray = np.ptp(X, axis=0) == 0
+def _is_constant(X: Any) -> BoolArray:
+    """Return which columns of an array or a sparse matrix hold one value only."""
+    ends = X.max(axis=0), X.min(axis=0)
+    high, low = (end.toarray().ravel() if issparse(end) else end for end in ends)
+    constant: BoolArray = high == low
     return constant
