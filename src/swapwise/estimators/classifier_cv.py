@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit, log_softmax
 
 from swapwise.checks import FloatArray
 from swapwise.constraints.matroid import Matroid
@@ -111,8 +110,8 @@ feature_names_in_ :
 
     def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:
         if len(self.classes_) == 2:
-            return -log_expit(np.where(sample.y == 1, predictor[:, 0], -predictor[:, 0]))
-        return -log_softmax(predictor, axis=1)[np.arange(len(predictor)), sample.y.astype(np.intp)]
+            predictor = predictor[:, 0] if sample.offset is None else predictor[:, 0] + sample.offset
+        return self.family_.deviances(sample.y, predictor) / 2
 
     def _mean_deviance(self, sample: Sample, loss: float) -> float:
         return 2 * loss
