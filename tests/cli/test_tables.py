@@ -45,6 +45,7 @@ def towns(table):
 
 def asked(**options):
     given = {"data": Path("t.csv"), "target": "y", "family": Family.LINEAR, "method": "auto"}
+    given |= {"offset": None, "exposure": None}
     return request_of(OPTIONS | FLAGS | given | options)
 
 
