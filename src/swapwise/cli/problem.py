@@ -48,27 +48,21 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
     table = table.drop(columns=request.force_out)
     classes = request.family is Family.LOGISTIC
     require_target(table[request.target], classes=classes)
-    if table.shape[1] == 1 + (request.shift is not None):
+    features = table if request.shift is None else table.drop(columns=request.shift)
+    if features.shape[1] == 1:
         raise BadInput(f"there is no column to choose from beside the target {request.target!r}")
     require_usable(
-        table,
+        features,
         request.target,
         one_hot=request.one_hot,
         drop_missing=request.drop_missing,
         forced=request.force_in,
     )
     table = without_missing(table, drop=request.drop_missing)
-    offset = None
-    if request.shift is not None:
-        column = table.pop(request.shift)
-        offset = read_offset(column, request.family, is_exposure=request.exposure is not None)
+    offset = _taken_out(table, request)
     dataset = read_dataset(table, request.target, classes=classes)
     _require_variation(request.force_in, dataset.X)
     require_family(dataset.y, request.family)
-    if offset is not None and classes and dataset.y.nunique() > 2:
-        raise BadInput(
-            f"--offset is for two classes, whose log-odds it is added to; got {dataset.y.nunique()}"
-        )
     require_rows(dataset.y, request.family, cross_validated=request.choose is Choice.CV)
     n = len(dataset.variables)
     if request.limits == Limits() and request.choose is None:
@@ -79,6 +73,17 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
         largest = n if constraint is None else constraint.max_size()
         request = replace(request, sizes=_possible(request.sizes, len(request.force_in), largest))
     return Problem(request, dataset, constraint, group_of, offset)
+
+
+def _taken_out(table: pd.DataFrame, request: Request) -> FloatArray | None:
+    """Take the column of offsets out of a table, and return them; None if there is none."""
+    if request.shift is None:
+        return None
+    n_classes = table[request.target].nunique()
+    if request.family is Family.LOGISTIC and n_classes > 2:
+        raise BadInput(f"--offset is for two classes, whose log-odds it is added to, got {n_classes} classes")
+    column = table.pop(request.shift)
+    return read_offset(column, request.family, is_exposure=request.exposure is not None)
 
 
 def _require_variation(forced: list[str], X: pd.DataFrame) -> None:

@@ -145,11 +145,11 @@ class FamilyRegressorCV(CrossValidated, FamilyRegressor):
             )
 
 
-class _ByRecord(GeneralizedLinear):
+class FamilyLikelihood(GeneralizedLinear):
     """The log-likelihood of a family that is given by its record."""
 
     def __init__(self, family: Family, *data: Any, **options: Any) -> None:
-        self.family = family  # type: ignore[misc]
+        self.family = family
         super().__init__(*data, **options)
 
 
@@ -158,4 +158,4 @@ def objective_of(family: Family, *data: Any, **options: Any) -> GeneralizedLinea
     known = FAMILIES.get(family.name)
     if known is not None and known.family is family:
         return known(*data, **options)
-    return _ByRecord(family, *data, **options)
+    return FamilyLikelihood(family, *data, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,7 +44,7 @@ class GeneralizedLinear(SparseObjective):
     columns are centred if there is an intercept: that changes nothing else, and is best for numerics.
     """
 
-    family: ClassVar[Family]
+    family: Family
     second_order = True
 
     def __init__(
