@@ -282,7 +282,7 @@ def _as_json(selection: Selection) -> str:
         if selection.better:
             answer["certificate"] |= {"better": selection.better, "better_value": proof.better_value}
     if hasattr(selection.model, "alpha_"):
-        answer["alpha"] = selection.model.alpha_
+        answer["fit"]["alpha"] = selection.model.alpha_
     if hasattr(selection.model, "path_"):
         answer["size"] = int(selection.model.size_)
         answer["size_chosen_by"] = selection.model.criterion_
