@@ -181,7 +181,7 @@ def test_the_page_lists_every_option_once(command):
 @pytest.mark.parametrize(("option", "words"), [("--family", Family), ("--choose", Choice)])
 def test_the_page_lists_every_word_that_an_option_knows(option, words):
     meaning = dict(options_on_the_page("select"))[(option,)]
-    assert re.findall(r"`(\w+)`", meaning) == [word.value for word in words]
+    assert re.findall(r"`([\w-]+)`", meaning) == [word.value for word in words]
 
 
 @pytest.mark.parametrize("command", WITH_OPTIONS)

@@ -6,7 +6,7 @@ import numbers
 import operator
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -20,6 +20,9 @@ BoolArray = NDArray[np.bool_]
 
 # Entries within these bounds have squares, and products of squares, that stay finite and positive.
 SMALLEST, LARGEST = 1e-70, 1e70
+
+# Names per message: more of them would not tell more.
+MOST_NAMES = 5
 
 _unwarned = ContextVar("unwarned", default=False)
 
@@ -137,6 +140,16 @@ def warn(message: str, category: type[Warning] = UserWarning) -> bool:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
     return True
+
+
+def some_of(words: Sequence[str]) -> str:
+    """Return the first of some words, and how many more there are.
+
+    >>> some_of(list("abcdefg"))
+    'a, b, c, d, e and 2 more'
+    """
+    more = len(words) - MOST_NAMES
+    return ", ".join(words[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def is_number(value: Any) -> bool:

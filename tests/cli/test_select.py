@@ -176,6 +176,53 @@ def test_counts(tmp_path, numbers):
     assert answer["fit"]["deviance_explained"] == pytest.approx(model.score(numbers[NAMES], counts))
 
 
+@pytest.mark.parametrize("family", ["gamma", "negative-binomial"])
+@pytest.mark.parametrize("choose", [[], ["--path", "1:3", "--choose", "bic"]])
+def test_other_families(tmp_path, numbers, family, choose):
+    rng = np.random.default_rng(1)
+    amounts = rng.gamma(2.0, np.exp(0.8 * numbers["roof_0"]))
+    y = amounts if family == "gamma" else rng.poisson(3 * amounts)
+    numbers.assign(y=y).to_csv(tmp_path / "c.csv", index=False)
+    how = ["--target", "y", "--family", family, *(choose or ["--size", "1"]), "--report", tmp_path / "r.html"]
+    done = select(tmp_path / "c.csv", *how, "--json", tmp_path / "a.json", "--certify")
+    assert done.exit_code == 0, done.output
+    answer = answer_of(tmp_path / "a.json")
+    kind = sw.SparseGLMRegressorCV if choose else sw.SparseGLMRegressor
+    options = {"sizes": range(1, 4), "criterion": "bic"} if choose else {"constraint": 1}
+    model = kind(family=family, **options).fit(numbers[NAMES], y)
+    assert [one["feature"] for one in answer["chosen"]] == model.get_feature_names_out().tolist()
+    assert answer["fit"]["deviance_explained"] == pytest.approx(model.score(numbers[NAMES], y))
+    assert ("Dispersion alpha" in done.output) == ("alpha" in answer["fit"]) == (family == "negative-binomial")
+
+
+@pytest.mark.parametrize("option", ["--offset", "--exposure"])
+def test_offsets(tmp_path, numbers, option):
+    hours = np.random.default_rng(2).uniform(1, 5, len(numbers))
+    counts = np.random.default_rng(1).poisson(hours * np.exp(0.8 * numbers["roof_0"]))
+    column = hours if option == "--exposure" else np.log(hours)
+    numbers.assign(y=counts, hours=column).to_csv(tmp_path / "c.csv", index=False)
+    how = ["--target", "y", "--family", "poisson", "--size", "1", option, "hours", "--certify"]
+    done = select(tmp_path / "c.csv", *how, "--json", tmp_path / "a.json", "--report", tmp_path / "r.html")
+    assert done.exit_code == 0, done.output
+    answer, X, offset = answer_of(tmp_path / "a.json"), numbers[NAMES], np.log(hours)
+    model = sw.SparsePoissonRegressor(1).fit(X, counts, offset=offset)
+    assert answer["chosen"] == [{"feature": "roof_0", "coefficient": pytest.approx(model.coef_[0])}]
+    assert answer["fit"]["deviance_explained"] == pytest.approx(model.score(X, counts, offset=offset))
+    assert answer["asked"][option[2:]] == "hours"
+
+
+def test_offsets_of_log_odds(tmp_path, numbers):
+    shift = np.random.default_rng(2).normal(0, 2, len(numbers))
+    y = np.where(numbers["roof_0"] + shift > 0, "yes", "no")
+    numbers.assign(y=y, shift=shift).to_csv(tmp_path / "c.csv", index=False)
+    how = ["--target", "y", "--family", "logistic", "--size", "1", "--offset", "shift"]
+    done = select(tmp_path / "c.csv", *how, "--json", tmp_path / "a.json")
+    assert done.exit_code == 0, done.output
+    model = sw.SparseClassifier(1).fit(numbers[NAMES], y, offset=shift)
+    answer = answer_of(tmp_path / "a.json")
+    assert answer["fit"]["accuracy"] == model.score(numbers[NAMES], y, offset=shift) > 0.95
+
+
 @pytest.mark.parametrize("choose", ["cv", "bic", "ebic"])
 def test_a_path_of_which_one_size_is_chosen(tmp_path, data, numbers, choose):
     how = ["--path", "1:5", "--choose", choose]

@@ -25,7 +25,9 @@ from swapwise.cli.reading.targets import FOLDS, require_rows_for_folds
 from swapwise.cli.request import request_of
 
 ROWS = 40
-OPTIONS = dict.fromkeys(["path", "choose", "force_in", "force_out", "ridge", *Limits.__dataclass_fields__])
+OPTIONS = dict.fromkeys(
+    ["path", "choose", "force_in", "force_out", "ridge", "offset", "exposure", *Limits.__dataclass_fields__]
+)
 FLAGS = dict.fromkeys(["certify", "one_hot", "drop_missing", "demo"], False)
 
 
@@ -492,9 +494,48 @@ def test_two_values_are_classes(table, pair):
     assert problem.dataset.y.nunique() == 2
 
 
+def test_offsets_that_do_not_go(table):
+    table = table.assign(y=np.arange(ROWS) % 3, hours=1.0, town=["Ulm", "Bonn"] * (ROWS // 2))
+    counts = {"family": Family.POISSON}
+    refused("--exposure names 'hour', but the data have no such column", table, exposure="hour", **counts)
+    refused("--offset names the target 'y'", table, offset="y", **counts)
+    refused(
+        "--force-in names 'hours', which is the offset", table, offset="hours", force_in=["hours"], **counts
+    )
+    refused("--offset does not go with --family linear", table, offset="hours", one_hot=True)
+    logistic = {"family": Family.LOGISTIC, "one_hot": True}
+    two = table.assign(y=np.arange(ROWS) % 2)
+    refused("--exposure does not go with --family logistic", two, exposure="hours", **logistic)
+    refused("--offset is for two classes, whose log-odds", table, offset="hours", **logistic)
+    text = {"one_hot": True, **counts}
+    refused("--offset must be a column of numbers, got 'town' with 'Ulm'", table, offset="town", **text)
+    negative = table.assign(hours=-1.0)
+    refused(
+        "--exposure must be a column of positive numbers, got 'hours' with -1",
+        negative,
+        exposure="hours",
+        **text,
+    )
+    with pytest.raises(BadParameter, match=r"give --offset or --exposure, .* not both"):
+        asked(offset="hours", exposure="hours")
+
+
+def test_an_offset_is_no_feature(table):
+    table = table.assign(y=np.arange(ROWS) % 3, hours=np.linspace(1, 2, ROWS))
+    with unwarned():
+        problem = problem_of(table, exposure="hours", family=Family.POISSON)
+    assert "hours" not in problem.dataset.X
+    np.testing.assert_allclose(problem.offset, np.log(table["hours"]))
+    assert problem.request.in_words()["exposure"] == "hours"
+
+
 def test_targets_that_no_family_can_explain(table):
     negative = table.assign(y=np.arange(ROWS) - 1)
     refused("must hold counts for --family poisson, got -1", negative, family=Family.POISSON)
+    for least in (0, -1):
+        amounts = table.assign(y=np.arange(ROWS) + least)
+        refused(f"must hold positive amounts for --family gamma, got {least}", amounts, family=Family.GAMMA)
+    refused("counts for --family negative-binomial, got -1", negative, family=Family.NEGATIVE_BINOMIAL)
     zeros = "the target 'y' is constant: it is 0 in all 40 rows"
     refused(zeros, table.assign(y=0), family=Family.POISSON)
     for family in Family:

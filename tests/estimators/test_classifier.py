@@ -195,3 +195,58 @@ def test_what_is_no_class_weight(wrong, error, message):
     X, y, _ = problem()
     with pytest.raises(error, match=message):
         SparseClassifier(class_weight=wrong).fit(X, y)
+
+
+class TestOffsets:
+    def shifted(self):
+        """Log-odds that are known but for two features."""
+        rng = np.random.default_rng(5)
+        X, offset = rng.standard_normal((500, 6)), rng.normal(0, 2, 500)
+        odds = 0.5 + X[:, 1] - 0.8 * X[:, 4] + offset
+        return X, np.where(odds + rng.logistic(size=500) > 0, "yes", "no"), offset
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_coefficients_are_those_of_statsmodels(self, weighted):
+        api = pytest.importorskip("statsmodels.api")
+        X, y, offset = self.shifted()
+        weight = np.random.default_rng(1).integers(1, 4, 500).astype(float) if weighted else np.ones(500)
+        model = SparseClassifier(2, ridge=0.0).fit(X, y, weight, offset)
+        design = api.add_constant(X[:, model.support_])
+        peer = api.GLM(y == "yes", design, api.families.Binomial(), offset=offset, freq_weights=weight).fit()
+        np.testing.assert_allclose(model.coef_[0, model.support_], peer.params[1:], rtol=1e-6)
+        assert model.intercept_[0] == pytest.approx(peer.params[0], rel=1e-6)
+        np.testing.assert_allclose(model.predict_proba(X, offset)[:, 1], peer.fittedvalues, rtol=1e-6)
+
+    def test_the_true_features_are_found_with_it_only(self):
+        X, y, offset = self.shifted()
+        model = SparseClassifierCV(criterion="bic").fit(X, y, offset=offset)
+        assert model.support_.tolist() == [1, 4]
+        assert model.score(X, y, offset=offset) > model.score(X, y, offset=0) + 0.1
+        assert model.certify(X, y, offset=offset).value == pytest.approx(model.result_.value)
+
+    def test_held_out_losses_have_their_offset(self):
+        X, y, offset = self.shifted()
+        folds = list(StratifiedKFold(3).split(X, y))
+        path = SparseClassifierCV(sizes=[2], cv=folds).fit(X, y, offset=offset).path_
+        losses = []
+        for train, test in folds:
+            plain = SparseClassifier(2).fit(X[train], y[train], offset=offset[train])
+            right = np.where(y[test] == "yes", *plain.predict_proba(X[test], offset[test]).T[::-1])
+            losses.append(-np.log(right).mean())
+        assert path["cv_mean"][0] == pytest.approx(np.mean(losses), rel=1e-6)
+
+    def test_one_that_is_missing_is_warned_about(self):
+        X, y, offset = self.shifted()
+        model = SparseClassifier(2).fit(X, y, offset=offset)
+        for method in ("predict", "predict_proba", "decision_function"):
+            with pytest.warns(UserWarning, match="fitted with an offset; predictions are for offset 0"):
+                getattr(model, method)(X)
+        difference = model.decision_function(X, offset) - model.decision_function(X, offset=0)
+        np.testing.assert_allclose(difference, offset)
+
+    def test_more_than_two_classes_have_none(self):
+        X, y, _ = problem(3)
+        with pytest.raises(ValueError, match=r"offset is for two classes, .*; there are 3"):
+            SparseClassifier(2).fit(X, y, offset=1.0)
+        with pytest.raises(ValueError, match=r"offset is for two classes, .*; there are 3"):
+            SparseClassifier(2).fit(X, y).predict(X, offset=1.0)

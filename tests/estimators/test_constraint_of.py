@@ -5,8 +5,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import swapwise as sw
 from swapwise.estimators.constraint_of import Elements
@@ -177,12 +181,71 @@ def test_constraints_on_groups_are_matched_by_label():
         sw.SparseRegressor(sw.Partition({"x": 1}, 1), groups=GROUPS).fit(X, y)
 
 
+@pytest.mark.parametrize("kind", [*MODELS, sw.SparseSelector])
+def test_groups_by_a_function_of_names_or_positions(kind):
+    X, y = problem(kind)
+    labels = kind(2, groups=[name.split("_")[0] for name in NAMES]).fit(X, y)
+    by_name = kind(2, groups=lambda name: name.split("_")[0]).fit(X, y)
+    by_position = kind(2, groups=lambda j: NAMES[j].split("_")[0]).fit(X.to_numpy(), y)
+    assert labels.support_.tolist() == by_name.support_.tolist() == by_position.support_.tolist()
+    assert clone(by_name).fit(X, y).support_.tolist() == labels.support_.tolist()
+    with pytest.raises(
+        TypeError, match=r"does not take positions, but X has no names .* 'int' object has no"
+    ):
+        kind(2, groups=lambda name: name.split("_")[0]).fit(X.to_numpy(), y)
+    with pytest.raises(AttributeError, match="'str' object has no attribute 'prefix'"):
+        kind(2, groups=lambda name: name.prefix).fit(X, y)
+
+
+def test_names_of_no_feature_are_left_out():
+    X, y = problem()
+    model = sw.SparseRegressor(2, groups={"age_none": "age", **GROUPS, "size": "h"})
+    message = "^groups names 'age_none', 'size', which the data do not have: left out$"
+    with pytest.warns(UserWarning, match=message) as caught:
+        model.fit(X, y)
+    assert len(caught) == 1
+    assert model.support_.tolist() == sw.SparseRegressor(2, groups=GROUPS).fit(X, y).support_.tolist()
+
+
+def one_hot(n=120):
+    """A factor of which one level occurs in the fourth row only, another factor and a number."""
+    rng = np.random.default_rng(0)
+    city = rng.choice(["Bonn", "Rome", "Paris"], n).astype(object)
+    city[3] = "Lima"
+    table = pd.DataFrame({"city": city, "kind": rng.choice(["s", "m"], n), "age": rng.standard_normal(n)})
+    effect = table["city"].map({"Bonn": 0, "Rome": 1, "Paris": 2, "Lima": 1})
+    return table, effect + table["age"] + 0.5 * rng.standard_normal(n)
+
+
+BY_NAME = {f"city_{name}": "city" for name in ("Bonn", "Rome", "Paris", "Lima")}
+BY_NAME |= {"kind_s": "kind", "kind_m": "kind", "age": "age"}
+
+
+@pytest.mark.parametrize("groups", [lambda name: name.split("_")[0], BY_NAME])
+@pytest.mark.parametrize("drop", [None, "first"])
+@pytest.mark.parametrize("model", [sw.SparseRegressor, sw.SparseSelector])
+def test_pipelines_survive_a_fold_that_lacks_a_level(groups, drop, model):
+    table, y = one_hot()
+    encoder = make_column_transformer(
+        (OneHotEncoder(sparse_output=False, handle_unknown="ignore", drop=drop), ["city", "kind"]),
+        remainder="passthrough",
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+    steps = [encoder, model(2, groups=groups)]
+    if model is sw.SparseSelector:
+        steps.append(LinearRegression())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = cross_val_score(make_pipeline(*steps), table, y, cv=KFold(5), error_score="raise")
+    assert scores.min() > 0.6
+
+
 def test_groups_must_fit_the_features():
     X, y = problem()
     with pytest.raises(ValueError, match="one label for each of the 6 features, got 2"):
         sw.SparseRegressor(groups=["a", "b"]).fit(X, y)
     with pytest.raises(ValueError, match="groups names 'size', which the data do not have"):
-        sw.SparseRegressor(groups={**GROUPS, "size": "h"}).fit(X, y)
+        sw.SparseRegressor(groups={**{k: v for k, v in GROUPS.items() if v != "w"}, "size": "h"}).fit(X, y)
     with pytest.raises(ValueError, match="the data have 'weight_mean', which groups does not name"):
         sw.SparseRegressor(groups={k: v for k, v in GROUPS.items() if v != "w"}).fit(X, y)
     with pytest.raises(ValueError, match="every element needs a label, got None at position 0"):

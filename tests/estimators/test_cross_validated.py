@@ -1,10 +1,10 @@
 import pickle
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import comb
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import swapwise as sw
-from swapwise.estimators.cross_validated import chosen_row, information_criteria
+from swapwise.estimators.criteria import chosen_row
 
 PLAIN = {
     sw.SparseRegressorCV: sw.SparseRegressor,
@@ -35,6 +35,7 @@ LOSSES = {
 COLUMNS = [
     "size",
     "n_features",
+    "n_parameters",
     "value",
     "deviance",
     "aic",
@@ -118,58 +119,6 @@ def test_the_chosen_size_is_a_plain_fit(kind):
     assert [len(support) for support in model.path_supports_] == [1, 2, 4]
     assert model.path_coefs_.shape == (3, *model.coef_.shape)
     np.testing.assert_allclose(model.path_coefs_[1], model.coef_, rtol=1e-9)
-
-
-def count_by_hand(weight):
-    """How many samples there are: a whole number says how often one was seen."""
-    return weight.sum() if (weight == np.round(weight)).all() else np.count_nonzero(weight)
-
-
-def deviance_by_hand(kind, model, X, y, weight):
-    """Twice the log-likelihood that a perfect fit has more; for least squares, up to a constant."""
-    n = count_by_hand(weight)
-    if kind is sw.SparseRegressorCV:
-        return n * np.log(mean_squared_error(y, model.predict(X), sample_weight=weight))
-    if kind is sw.SparseClassifierCV:
-        return 2 * n * log_loss(y, model.predict_proba(X), sample_weight=weight)
-    return n * mean_poisson_deviance(y, model.predict(X), sample_weight=weight)
-
-
-@pytest.mark.parametrize("kind", ESTIMATORS)
-def test_a_weight_of_two_is_the_same_sample_twice(kind):
-    X, y = problem(kind)
-    times = np.tile([1, 2], len(y) // 2)
-    weighted = kind(sizes=[1, 2], criterion="bic").fit(X, y, times)
-    repeated = kind(sizes=[1, 2], criterion="bic").fit(X.repeat(times, axis=0), y.repeat(times))
-    names = ["value", "deviance", "aic", "bic", "ebic", "gic"]
-    np.testing.assert_allclose(weighted.path_[names], repeated.path_[names], rtol=1e-6)
-
-
-@pytest.mark.parametrize(("kind", "classes"), [*((kind, 2) for kind in ESTIMATORS), (ESTIMATORS[1], 3)])
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("weights", [[1, 1, 1, 1], [3, 0.5, 1, 0], [3, 2, 1, 0]])
-def test_criteria_against_their_formulas(kind, classes, fit_intercept, weights):
-    X, y = problem(kind, classes=classes)
-    weight = np.tile(weights, 30)
-    n, p, gamma = count_by_hand(weight), 5000, 0.8
-    fitted = kind(
-        sizes=[3], criterion="aic", fit_intercept=fit_intercept, n_features_original=p, gamma=gamma
-    ).fit(X, y, weight)
-    (row,) = fitted.path_.to_dict("records")
-    levels = classes - 1
-    k = 3 * levels + fit_intercept * levels
-    deviance = deviance_by_hand(kind, fitted, X, y, weight)
-    assert row["deviance"] == pytest.approx(deviance, rel=1e-9)
-    assert row["aic"] == pytest.approx(deviance + 2 * k)
-    assert row["bic"] == pytest.approx(deviance + k * np.log(n))
-    assert row["ebic"] == pytest.approx(deviance + k * np.log(n) + 2 * gamma * np.log(comb(p, 3, exact=True)))
-    assert row["gic"] == pytest.approx(deviance + k * np.log(p) * np.log(np.log(n)))
-
-
-def test_penalties_never_reward():
-    for n_samples in (1, 2, 3):
-        table = information_criteria(1.0, 2, 1, n_samples=n_samples, n_features=10)
-        assert min(table.values()) >= 1.0
 
 
 @pytest.mark.parametrize("criterion", ["aic", "bic", "ebic", "gic"])
@@ -303,10 +252,40 @@ class TestConstraints:
         X, y = problem(sw.SparseRegressorCV)
         model = sw.SparseRegressorCV(groups=list("aabbccdd"), criterion="bic", sizes=[1, 2, 3]).fit(X, y)
         assert model.path_["n_features"].tolist() == [2, 4, 6]
+        assert model.path_["n_parameters"].tolist() == [3, 5, 7]
         assert model.size_ == 2
         assert model.support_.tolist() == [0, 1, 4, 5]
         k = 4 + 1
         assert model.path_["bic"][1] == pytest.approx(model.path_["deviance"][1] + k * np.log(120))
+
+    @pytest.mark.parametrize("kind", ESTIMATORS)
+    @pytest.mark.parametrize("named", [True, False])
+    def test_levels_that_a_fold_lacks_are_reported_once(self, kind, named):
+        X, y = problem(kind)
+        levels = np.zeros((120, 3))
+        levels[np.arange(120), np.where(np.arange(120) == 3, 2, np.arange(120) % 2)] = 1
+        levels[30:, 1] = levels[30:, 0] = 0.5  # of which the second is constant where the first fold trains
+        names = ["city_a", "city_b", "city_c", *(f"x_{j}" for j in range(8))]
+        frame = pd.DataFrame(np.hstack([levels, X]), columns=names)
+        groups = [0, 0, 0, *range(1, 9)]
+        model = kind(groups=groups, sizes=[1, 2, 9], cv=KFold(4))
+        a, b, c = ("'city_a'", "'city_b'", "'city_c'") if named else "012"
+        message = (
+            f"of 0 there: {a} (fold 0), {b} (fold 0), {c} (fold 0); other folds, or levels that are merged,"
+        )
+        with pytest.warns(UserWarning, match=re.escape(message)) as caught:
+            model.fit(frame if named else frame.to_numpy(), y)
+        assert len(caught) == 1
+        assert np.isfinite(model.path_["cv_mean"]).all()
+
+    @pytest.mark.parametrize("kind", ESTIMATORS)
+    def test_a_fold_may_lack_the_level_without_a_dummy(self, kind):
+        X, y = problem(kind)
+        level = np.where(np.arange(120) < 30, 0, 1 + np.arange(120) % 2)
+        both = np.column_stack([level == 1, level == 2, X])
+        model = kind(groups=["a", "a", *range(8)], cv=KFold(4)).fit(both, y)
+        assert np.isfinite(model.path_["cv_mean"]).all()
+        assert {3, 6} <= set(model.support_)
 
     def test_forced_features_count(self):
         X, y = problem(sw.SparseRegressorCV)
@@ -337,8 +316,11 @@ class TestConstraints:
             assert model.path_["size"].tolist() == list(range(1, size + 1))
         forced = sw.SparseRegressorCV(criterion="bic", forced=[0, 1, 2, 3]).fit(X[:6], y[:6])
         assert forced.path_["size"].tolist() == [4]
-        weighted = sw.SparseRegressorCV(criterion="bic").fit(X[:6], y[:6], [1, 1, 1, 1, 1, 3])
-        assert weighted.path_["size"].max() == 4  # as for the eight samples that these weights stand for
+        for weights_are, most in (("importance", 3), ("precision", 3), ("counts", 4)):
+            weighted = sw.SparseRegressorCV(criterion="bic", weights_are=weights_are)
+            assert weighted.fit(X[:6], y[:6], [1, 1, 1, 1, 1, 3]).path_["size"].max() == most
+            by_folds = weighted.set_params(criterion="cv", cv=2)  # as for the eight rows that these stand for
+            assert by_folds.fit(X[:6], y[:6], [1, 1, 1, 1, 1, 3]).path_["size"].max() == 4
 
     def test_nothing_may_be_the_answer(self):
         X, _ = problem(sw.SparseRegressorCV)
@@ -469,6 +451,11 @@ def test_progress_goes_to_the_terminal(capsys):
             "one_standard_error is for criterion=",
         ),
         ({"gamma": -1}, ValueError, "gamma must be a non-negative number, got -1"),
+        (
+            {"weights_are": "frequencies"},
+            ValueError,
+            "weights_are must be one of importance, precision, counts",
+        ),
         ({"n_features_original": 7}, ValueError, "n_features_original must be at least the 8 .* got 7"),
         ({"along": "width"}, ValueError, "along must be 'size' or 'capacity', got 'width'"),
         ({"along": "capacity"}, TypeError, r"along='capacity' needs a sw\.Partition, .* got Uniform"),

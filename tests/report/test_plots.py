@@ -206,11 +206,12 @@ class TestPath:
             (sw.SparseRegressorCV(sizes=[1], cv=2), "mean squared error"),
             (sw.SparseClassifierCV(sizes=[1], cv=2), "log-loss"),
             (sw.SparsePoissonRegressorCV(sizes=[1], cv=2), "Poisson deviance"),
+            (sw.SparseGLMRegressorCV(sizes=[1], cv=2, family="gamma"), "Gamma deviance"),
         ],
     )
     def test_the_loss_is_named(self, model, loss):
         rng = np.random.default_rng(0)
-        axes = sw.plot_path(model.fit(rng.standard_normal((30, 2)), rng.integers(2, size=30)))
+        axes = sw.plot_path(model.fit(rng.standard_normal((30, 2)), rng.integers(1, 3, size=30)))
         assert axes.get_ylabel() == f"cross-validated {loss}"
         assert axes.get_xlabel() == "size"
 

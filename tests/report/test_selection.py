@@ -10,6 +10,7 @@ import pytest
 
 from swapwise import (
     SparseClassifier,
+    SparseGLMRegressor,
     SparsePoissonRegressor,
     SparseRegressor,
     SparseRegressorCV,
@@ -160,6 +161,27 @@ class TestContent:
         shown = f"{100 * score:.1f} %" if kind is SparseClassifier else f"{score:.4f}"
         assert f"{words}{shown}" in trimmed(page, "asked")
         assert trimmed(page, "fit").startswith(heading)
+
+    @pytest.mark.parametrize(("family", "outcome"), [("gamma", "amount"), ("negative-binomial", "count")])
+    def test_words_are_those_of_the_family(self, data, family, outcome):
+        X, y = data[0], np.ceil(np.exp(data[1] / 4))
+        model = SparseGLMRegressor(2, family=family).fit(X, y)
+        page = selection_report(model, X, y)
+        assert f"deviance explained on the data of fit{model.score(X, y):.4f}" in trimmed(page, "asked")
+        assert f"expected {outcome}mean {outcome} in the data" in trimmed(page, "fit")
+        assert ("dispersion alpha" in trimmed(page, "asked")) == (family == "negative-binomial")
+
+    @pytest.mark.parametrize("kind", [SparsePoissonRegressor, SparseClassifier])
+    def test_an_offset_that_is_given_is_used(self, data, kind):
+        X, offset = data[0], np.linspace(0, 1, len(data[0]))
+        y = data[1] > 0 if kind is SparseClassifier else np.round(np.exp(data[1] / 4))
+        model = kind(1).fit(X, y, offset=offset)
+        page = selection_report(model, X, y, offset=offset)
+        score = model.score(X, y, offset=offset)
+        assert (f"{100 * score:.1f} %" if kind is SparseClassifier else f"{score:.4f}") in trimmed(
+            page, "asked"
+        )
+        assert "They differ most where" in trimmed(page, "fit")
 
     def test_an_offset_is_not_guessed(self, data):
         X, y = data[0], np.ones(len(data[0]))

@@ -22,6 +22,8 @@ class Family(StrEnum):
     LINEAR = "linear"
     LOGISTIC = "logistic"
     POISSON = "poisson"
+    NEGATIVE_BINOMIAL = "negative-binomial"
+    GAMMA = "gamma"
 
 
 class Choice(StrEnum):

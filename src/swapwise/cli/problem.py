@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from swapwise.checks import warn
+from swapwise.checks import FloatArray, warn
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limits import DEFAULT_SIZE, Limits
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.reading.columns import Dataset, read_dataset, without_missing
 from swapwise.cli.reading.diagnostics import require_usable
-from swapwise.cli.reading.targets import require_counts, require_rows, require_target
+from swapwise.cli.reading.targets import read_offset, require_family, require_rows, require_target
 from swapwise.cli.request import Request
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ class Problem:
     constraint: IndependenceSystem | None
     #: The group of every variable, if the limits know groups
     group_of: dict[str, str] | None
+    #: What is added to the linear predictor of every row
+    offset: FloatArray | None = None
 
 
 def read_problem(request: Request, table: pd.DataFrame) -> Problem:
@@ -46,30 +48,42 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
     table = table.drop(columns=request.force_out)
     classes = request.family is Family.LOGISTIC
     require_target(table[request.target], classes=classes)
-    if table.shape[1] == 1:
+    features = table if request.shift is None else table.drop(columns=request.shift)
+    if features.shape[1] == 1:
         raise BadInput(f"there is no column to choose from beside the target {request.target!r}")
     require_usable(
-        table,
+        features,
         request.target,
         one_hot=request.one_hot,
         drop_missing=request.drop_missing,
         forced=request.force_in,
     )
     table = without_missing(table, drop=request.drop_missing)
+    offset = _taken_out(table, request)
     dataset = read_dataset(table, request.target, classes=classes)
     _require_variation(request.force_in, dataset.X)
-    if request.family is Family.POISSON:
-        require_counts(dataset.y)
+    require_family(dataset.y, request.family)
     require_rows(dataset.y, request.family, cross_validated=request.choose is Choice.CV)
     n = len(dataset.variables)
     if request.limits == Limits() and request.choose is None:
         request = replace(request, limits=Limits(size=min(DEFAULT_SIZE, n)))
-    left_out = [*request.force_out, request.target]
+    left_out = [*request.force_out, request.target, *filter(None, [request.shift])]
     constraint, group_of = request.limits.constraint(dataset.variables, left_out, request.force_in)
     if request.sizes is not None:
         largest = n if constraint is None else constraint.max_size()
         request = replace(request, sizes=_possible(request.sizes, len(request.force_in), largest))
-    return Problem(request, dataset, constraint, group_of)
+    return Problem(request, dataset, constraint, group_of, offset)
+
+
+def _taken_out(table: pd.DataFrame, request: Request) -> FloatArray | None:
+    """Take the column of offsets out of a table, and return them; None if there is none."""
+    if request.shift is None:
+        return None
+    n_classes = table[request.target].nunique()
+    if request.family is Family.LOGISTIC and n_classes > 2:
+        raise BadInput(f"--offset is for two classes, whose log-odds it is added to, got {n_classes} classes")
+    column = table.pop(request.shift)
+    return read_offset(column, request.family, is_exposure=request.exposure is not None)
 
 
 def _require_variation(forced: list[str], X: pd.DataFrame) -> None:

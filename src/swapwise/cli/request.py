@@ -47,6 +47,14 @@ class Request:
     certify: bool
     one_hot: bool
     drop_missing: bool
+    #: The column that is added to the linear predictor, or whose logarithm is
+    offset: str | None = None
+    exposure: str | None = None
+
+    @property
+    def shift(self) -> str | None:
+        """The column that offsets come from."""
+        return self.exposure if self.offset is None else self.offset
 
     def in_words(self) -> dict[str, str]:
         """Return what was asked for, for people."""
@@ -54,6 +62,8 @@ class Request:
             "data": DEMO if self.data is None else str(self.data),
             "target": self.target,
             "family": self.family.value,
+            "offset": self.offset or "",
+            "exposure": self.exposure or "",
             "limits": self.limits.in_words(),
             "sizes tried": f"{self.sizes[0]} to {self.sizes[-1]}" if self.sizes else "",
             "size chosen by": self.choose.value if self.choose else "",
@@ -78,10 +88,14 @@ class Request:
         force_in = names_among(self.force_in, table.columns)
         force_out = names_among(self.force_out, table.columns)
         named = {"--target": [self.target], "--force-out": force_out, "--force-in": force_in}
+        if self.shift is not None:
+            named["--offset" if self.offset is not None else "--exposure"] = [self.shift]
         for option, names in named.items():
             require_columns(names, table, option)
             if option != "--target" and self.target in names:
                 raise BadInput(f"{option} names the target {self.target!r}, which is to be explained")
+            if option in ("--force-in", "--force-out") and self.shift in names:
+                raise BadInput(f"{option} names {self.shift!r}, which is the offset, and no feature")
         both = [name for name in force_in if name in force_out]
         if both:
             raise BadInput(f"--force-in and --force-out both name {quoted(both)}: choose one of the options")
@@ -98,6 +112,8 @@ def request_of(asked: Mapping[str, Any]) -> Request:
         raise typer.BadParameter("--target must say which column to explain")
     if asked["target"] is not None and not asked["target"].strip():
         raise typer.BadParameter(f"--target must say which column to explain, got {asked['target']!r}")
+    if asked["offset"] is not None and asked["exposure"] is not None:
+        raise typer.BadParameter("give --offset or --exposure, whose logarithm is the offset, not both")
     limits = Limits(**{field.name: asked[field.name] for field in fields(Limits)})
     limits.check()
     _check_search(asked["method"], asked["ridge"])
@@ -107,7 +123,7 @@ def request_of(asked: Mapping[str, Any]) -> Request:
         raise typer.BadParameter(f"--path and --choose try several sizes, which does not go with {other}")
     if asked["demo"] and not follows_path and limits == Limits():
         limits = Limits(size=DEMO_SIZE)
-    plain = ("data", "family", "method", "ridge", "certify", "one_hot", "drop_missing")
+    plain = ("data", "family", "method", "ridge", "certify", "one_hot", "drop_missing", "offset", "exposure")
     return Request(
         limits=limits,
         target=asked["target"] or DEMO_TARGET,

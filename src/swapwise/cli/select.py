@@ -38,7 +38,16 @@ if TYPE_CHECKING:
     from swapwise.cli.selection import Selection
 
 Target = Annotated[str | None, option("--target", "-t", help="The column to explain.", metavar="COLUMN")]
-Kind = Annotated[Family, typer.Option(help="What the target is: a number, a class or a count.")]
+Kind = Annotated[
+    Family, typer.Option(help="What the target is: a number, a class, a count or a positive amount.")
+]
+Offset = Annotated[
+    str | None, option(help="A column to add to the linear predictor as it is.", metavar="COLUMN")
+]
+Exposure = Annotated[
+    str | None,
+    option(help="A column that targets are in proportion to, such as hours.", metavar="COLUMN"),
+]
 OneHot = Annotated[
     bool, flag("--one-hot", help="One-hot encode text; the columns of a variable are chosen together.")
 ]
@@ -103,6 +112,8 @@ def select(
     data: Annotated[Path | None, typer.Argument(help=DATA, show_default=False)] = None,
     target: Target = None,
     family: Kind = Family.LINEAR,
+    offset: Offset = None,
+    exposure: Exposure = None,
     force_out: ForceOut = None,
     drop_missing: DropMissing = False,
     one_hot: OneHot = False,

@@ -23,17 +23,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from swapwise.certify.certificate import Certificate
+    from swapwise.checks import FloatArray
     from swapwise.cli.problem import Problem
     from swapwise.cli.request import Request
 
 # How measures of fit are called in JSON.
 KEYS = {"R²": "r2", "deviance explained": "deviance_explained", "accuracy": "accuracy"}
 
+# Of families that have an estimator of their own; the others are named to one that takes any.
 ESTIMATORS = {
     Family.LINEAR: "SparseRegressor",
     Family.LOGISTIC: "SparseClassifier",
     Family.POISSON: "SparsePoissonRegressor",
 }
+ANY_FAMILY = "SparseGLMRegressor"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,8 @@ class Selection:
     unproven: bool
     #: What was said of the data and of the search
     notes: list[str]
+    #: What is added to the linear predictor of every row
+    offset: FloatArray | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -89,7 +94,7 @@ class Selection:
     @property
     def chosen_by(self) -> str:
         """What chose the size, and how well the rows that were left out are predicted, if any were."""
-        from swapwise.report.plots import LOSSES
+        from swapwise.report.facts import loss_name
 
         path, by = self.model.path_, str(self.model.criterion_)
         if by != Choice.CV:
@@ -97,7 +102,7 @@ class Selection:
         if self.model.result_.status is Status.INTERRUPTED:
             by += f", of which {self.model.n_folds_} folds were done"
         loss = path.loc[path["size"] == self.model.size_, "cv_mean"].iloc[0]
-        return f"{by}: {LOSSES[type(self.model).__name__]} {loss:.4g} on rows left out"
+        return f"{by}: {loss_name(self.model)} {loss:.4g} on rows left out"
 
     @property
     def better(self) -> list[str]:
@@ -115,7 +120,7 @@ class Selection:
         """How good the fit is, by what measures it."""
         from swapwise.report.facts import fit_measures
 
-        return fit_measures(self.model, self.dataset.X, self.y)
+        return fit_measures(self.model, self.dataset.X, self.y, self.offset)
 
     def to_json(self) -> str:
         """Return the answer for programs."""
@@ -134,6 +139,7 @@ class Selection:
             certificate=self.certificate,
             asked=with_notes(self.asked, self.notes),
             seconds=self.watch.seconds,
+            offset=self.offset,
         )
 
     def to_bytes(self) -> bytes:
@@ -154,11 +160,12 @@ def select_features(
     request, dataset = problem.request, problem.dataset
     model = _estimator(request, problem.constraint, dataset.variable_of, progress)
     y = _target(dataset, request.family)
+    data = {"X": dataset.X, "y": y} | ({} if problem.offset is None else {"offset": problem.offset})
     with timed(quiet) as watch:
-        model.fit(dataset.X, y)
-        proof = _proof(model, dataset.X, y, proof_seconds, progress) if request.certify else None
+        model.fit(**data)
+        proof = _proof(model, data, proof_seconds, progress) if request.certify else None
         if proof is not None and proof.better is not None and _can_go_on(request):
-            model, proof = _with_better(model, dataset.X, y, proof)
+            model, proof = _with_better(model, data, proof)
     return Selection(
         model,
         dataset,
@@ -169,16 +176,17 @@ def select_features(
         proof,
         unproven=request.certify and proof is None,
         notes=notes,
+        offset=problem.offset,
     )
 
 
-def _proof(model: Any, X: pd.DataFrame, y: Any, seconds: float, progress: bool) -> Certificate | None:
+def _proof(model: Any, data: dict[str, Any], seconds: float, progress: bool) -> Certificate | None:
     """Return what can be proven of a choice, None if it was interrupted."""
     if model.result_.status is Status.INTERRUPTED:
         return None
     try:
         with unwarned(), plain_interrupts():  # it would speak of how to write objectives
-            proof: Certificate = model.certify(X, y, time_limit=seconds, progress=progress)
+            proof: Certificate = model.certify(**data, time_limit=seconds, progress=progress)
     except KeyboardInterrupt:
         return None
     if proof.kind == "all" and not proof.optimal and proof.status is not Status.INTERRUPTED:
@@ -191,14 +199,14 @@ def _can_go_on(request: Request) -> bool:
     return request.choose is None and request.method not in OTHERS
 
 
-def _with_better(model: Any, X: pd.DataFrame, y: Any, proof: Certificate) -> tuple[Any, Certificate]:
+def _with_better(model: Any, data: dict[str, Any], proof: Certificate) -> tuple[Any, Certificate]:
     """Return the model of the better choice that a proof has found, or of one that is better still."""
     from sklearn.base import clone
 
     again = clone(model).set_params(start=proof.better)
     try:
         with plain_interrupts():
-            again.fit(X, y)
+            again.fit(**data)
     except KeyboardInterrupt:
         return model, proof
     found = again.result_
@@ -211,14 +219,16 @@ def _with_better(model: Any, X: pd.DataFrame, y: Any, proof: Certificate) -> tup
 def _estimator(request: Request, constraint: Any, groups: dict[str, str] | None, progress: bool) -> Any:
     import swapwise
 
-    name = ESTIMATORS[request.family]
-    options = {
+    name = ESTIMATORS.get(request.family, ANY_FAMILY)
+    options: dict[str, Any] = {
         "method": request.method,
         "ridge": request.ridge,
         "groups": groups,
         "forced": request.force_in or None,
         "progress": progress,
     }
+    if name == ANY_FAMILY:
+        options["family"] = request.family.value
     if request.choose is None:
         return getattr(swapwise, name)(constraint, **options)
     path = {"sizes": request.sizes, "criterion": request.choose.value}
@@ -271,6 +281,8 @@ def _as_json(selection: Selection) -> str:
         }
         if selection.better:
             answer["certificate"] |= {"better": selection.better, "better_value": proof.better_value}
+    if hasattr(selection.model, "alpha_"):
+        answer["fit"]["alpha"] = selection.model.alpha_
     if hasattr(selection.model, "path_"):
         answer["size"] = int(selection.model.size_)
         answer["size_chosen_by"] = selection.model.criterion_

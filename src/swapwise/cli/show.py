@@ -70,6 +70,8 @@ def show_selection(selection: Selection) -> None:
     intercept = _in_words(several, selection.intercept)
     fit = ", ".join(f"{name} {quality:.4f}" for name, quality in selection.fit_quality.items())
     say(f"Intercept {intercept}; {fit} on {len(selection.y)} rows")
+    if hasattr(model, "alpha_"):
+        say(f"Dispersion alpha {model.alpha_:.4g}: counts have variance mean + alpha mean²")
     if selection.certificate is not None:
         say(proof_in_words(selection.certificate, selection.better))
         if not selection.certificate.trivial:

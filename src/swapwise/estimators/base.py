@@ -194,10 +194,9 @@ class SparseEstimator(BaseEstimator, ABC):
         ----------
         X : array-like, frame, sparse matrix, or data in chunks, of shape (n_samples, n_features)
             Data in chunks are a memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask
-            frame: they are read block by block, in few passes, and no more than a few blocks are in memory
-            at a time. Linear regression takes sparse matrices (CSR, CSC) and single precision as they are,
-            and makes no copy: leave X as it is while you ask for ``result_.guarantee``. Other models, and
-            groups, make what is in memory dense and double.
+            frame: they are read chunk by chunk, in few passes, and no more than a few chunks are in memory
+            at a time. Sparse matrices (CSR, CSC) stay sparse, and single precision stays single in linear
+            regression; X is not copied: leave it as it is while you ask for ``result_.guarantee``.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 is as good as the same sample twice, and one of 0 as none.

@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit, log_softmax
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from swapwise.checks import FloatArray, IndexArray, as_vector
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.estimators.base import SparseEstimator, Task
+from swapwise.estimators.base import Task
+from swapwise.estimators.offsets import OffsetEstimator
 from swapwise.estimators.sample import Sample
 from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.logistic import Logistic
 from swapwise.objectives.glm.multinomial import Multinomial
 from swapwise.objectives.glm.objective import GeneralizedLinear
@@ -24,7 +27,7 @@ from swapwise.search.result import SearchResult
 from swapwise.search.rules import Pivot
 
 
-class SparseClassifier(ClassifierMixin, SparseEstimator):
+class SparseClassifier(ClassifierMixin, OffsetEstimator):
     """Logistic regression on few features, chosen by local search under a constraint.
 
     With more than two classes it is multinomial, and a feature is chosen for all classes or for none.
@@ -49,6 +52,8 @@ time_limit, random_state, progress :
         The classes, sorted. A class whose samples all have weight zero is none.
     coef_ : array of shape (1, n_features), or (n_classes, n_features) for more than two classes
     intercept_ : array of shape (1,) or (n_classes,)
+    family_ : Family
+        The record of the family: of two classes, or of several.
     support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_ :
         As of :class:`SparseRegressor`.
 
@@ -105,29 +110,59 @@ time_limit, random_state, progress :
         )
         self.class_weight = class_weight
 
-    def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Return the scores of the classes; for two classes that of the second, as log-odds."""
-        scores = self._linear_predictor(X)
+    def decision_function(self, X: ArrayLike, offset: ArrayLike | None = None) -> FloatArray:
+        """Return the scores of the classes; for two classes that of the second, as log-odds.
+
+        A model that was fitted with an offset warns if none is given; ``offset=0`` says that none is meant.
+        """
+        scores = self._shifted_predictor(X, offset)
+        if offset is not None:
+            self._require_two_classes()
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict_log_proba(self, X: ArrayLike) -> FloatArray:
+    def predict_log_proba(self, X: ArrayLike, offset: ArrayLike | None = None) -> FloatArray:
         """Return the logarithms of the probabilities of the classes."""
-        scores = self.decision_function(X)
+        scores = self.decision_function(X, offset)
         if scores.ndim == 1:
             return np.column_stack([log_expit(-scores), log_expit(scores)])
         logarithms: FloatArray = log_softmax(scores, axis=1)
         return logarithms
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
+    def predict_proba(self, X: ArrayLike, offset: ArrayLike | None = None) -> FloatArray:
         """Return the probabilities of the classes, in the order of ``classes_``."""
-        return np.exp(self.predict_log_proba(X))
+        return np.exp(self.predict_log_proba(X, offset))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike, offset: ArrayLike | None = None) -> NDArray[Any]:
         """Return the most likely class of each sample."""
-        scores = self.decision_function(X)
+        scores = self.decision_function(X, offset)
         codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         predicted: NDArray[Any] = self.classes_[codes]
         return predicted
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> float:
+        """Return the share of the samples whose class is predicted right."""
+        return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
+
+    @property
+    def family_(self) -> Family:
+        """The record of the family: of two classes, or of several."""
+        return self._kind.family
+
+    @property
+    def _kind(self) -> type[GeneralizedLinear]:
+        return Logistic if len(self.classes_) == 2 else Multinomial
+
+    def _require_two_classes(self) -> None:
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f"offset is for two classes, whose log-odds it is added to; there are {len(self.classes_)}"
+            )
 
     def _weights(self, y: Any, sample_weight: Any) -> FloatArray | None:
         weight = super()._weights(y, sample_weight)
@@ -167,14 +202,18 @@ time_limit, random_state, progress :
         return super()._needs_memory(y) or ("more than two classes" if many else None)
 
     def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
-        kind = Logistic if len(self.classes_) == 2 else Multinomial
-        return kind(
+        options: dict[str, Any] = {}
+        if sample.offset is not None:
+            self._require_two_classes()
+            options["offset"] = sample.offset
+        return self._kind(
             X,
             sample.y,
             self._penalty(),
             sample_weight=sample.weight,
             fit_intercept=self.fit_intercept,
             groups=groups,
+            **options,
         )
 
     def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, FloatArray]:

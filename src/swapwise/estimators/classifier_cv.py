@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit, log_softmax
 
 from swapwise.checks import FloatArray
 from swapwise.constraints.matroid import Matroid
@@ -23,13 +22,14 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
 
     Parameters
     ----------
-    constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, n_jobs, method, \
-start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, time_limit, random_state, \
-progress :
+    constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
+n_jobs, method, start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, time_limit, \
+random_state, progress :
         As of :class:`SparseRegressorCV`. The held-out loss is the log-loss. With K > 2 classes, a feature
         counts as K - 1 coefficients, and so does the intercept.
     ridge, class_weight :
         As of :class:`SparseClassifier`. Class weights are those of all data, and weigh held-out samples too.
+        To information criteria they are importance, whatever ``weights_are`` says of sample weights.
 
     Attributes
     ----------
@@ -62,6 +62,7 @@ feature_names_in_ :
         one_standard_error: bool = False,
         gamma: float = 0.5,
         n_features_original: int | None = None,
+        weights_are: str = "importance",
         n_jobs: int | None = None,
         method: str | Pivot = "auto",
         start: Any = "auto",
@@ -88,6 +89,7 @@ feature_names_in_ :
             one_standard_error=one_standard_error,
             gamma=gamma,
             n_features_original=n_features_original,
+            weights_are=weights_are,
             n_jobs=n_jobs,
             method=method,
             start=start,
@@ -108,11 +110,11 @@ feature_names_in_ :
 
     def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:
         if len(self.classes_) == 2:
-            return -log_expit(np.where(sample.y == 1, predictor[:, 0], -predictor[:, 0]))
-        return -log_softmax(predictor, axis=1)[np.arange(len(predictor)), sample.y.astype(np.intp)]
+            predictor = predictor[:, 0] if sample.offset is None else predictor[:, 0] + sample.offset
+        return self.family_.deviances(sample.y, predictor) / 2
 
-    def _deviance(self, sample: Sample, loss: float) -> float:
-        return 2 * sample.count * loss
+    def _mean_deviance(self, sample: Sample, loss: float) -> float:
+        return 2 * loss
 
     def _n_levels(self) -> int:
         return len(self.classes_) - 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from swapwise.checks import IndexArray, as_count, as_elements, warn
+from swapwise.checks import IndexArray, as_count, as_elements, some_of, warn
 from swapwise.constraints.base import IndependenceSystem, places_of
 from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.matroid import Matroid
@@ -34,15 +34,25 @@ class Elements:
 
     @classmethod
     def of(cls, groups: Any, n_features: int, feature_names: list[str] | None = None) -> Elements:
-        """Return the elements for ``groups``: None, one label per feature, or labels by name or position."""
+        """Return the elements for ``groups``.
+
+        These are None, one label per feature, labels by name or position, or a function that returns the
+        label for a name, or for a position if there are no names.
+
+        >>> Elements.of(lambda name: name[0], 3, ["a1", "a2", "b1"]).labels
+        ['a', 'b']
+        """
         if groups is None:
             return cls(np.arange(n_features), feature_names, grouped=False)
+        if callable(groups):
+            groups = _labelled(groups, range(n_features) if feature_names is None else feature_names)
         labels, names = read_labels(groups, "groups")
         if names is not None and feature_names is not None:
-            labels = [labels[place] for place in places_of(feature_names, names, "groups")]
+            labels = _matched(labels, names, feature_names)
         if len(labels) != n_features:
             raise ValueError(
-                f"groups must have one label for each of the {n_features} features, got {len(labels)}"
+                f"groups must have one label for each of the {n_features} features, got {len(labels)}; a "
+                "function of their names, or a mapping, does for any number of them"
             )
         return cls(*number_labels(labels), grouped=True)
 
@@ -78,6 +88,30 @@ class Elements:
                 hint = "" if self.labels else ", which have no names here"
                 raise ValueError(f"{what} must be among the {self.noun}{hint}, got {item!r}")
         return as_elements([place[item] for item in given], self.n, what)
+
+
+def _labelled(groups: Callable[[Any], Any], names: Sequence[Any]) -> list[Any]:
+    """Return what a function says the groups of some features are, given by name or position."""
+    try:
+        return [groups(name) for name in names]
+    except (AttributeError, TypeError) as failure:
+        if not isinstance(names, range):
+            raise
+        raise TypeError(
+            "groups is a function that does not take positions, but X has no names (if a transformer before "
+            f"has dropped them: .set_output(transform='pandas') keeps them): {failure}"
+        ) from failure
+
+
+def _matched(labels: list[Hashable], names: list[str], feature_names: list[str]) -> list[Hashable]:
+    """Return labels that are given by name in the order of the features; names of no feature are left out."""
+    unused = sorted(set(names) - set(feature_names))
+    if unused and set(feature_names) <= set(names):
+        # An encoder makes no column for a level that does not occur in the rows it is fitted to.
+        warn(f"groups names {some_of([repr(name) for name in unused])}, which the data do not have: left out")
+        labels = [label for label, name in zip(labels, names, strict=True) if name not in unused]
+        names = [name for name in names if name not in unused]
+    return [labels[place] for place in places_of(feature_names, names, "groups")]
 
 
 def resolve_constraint(constraint: Any, elements: Elements) -> IndependenceSystem:

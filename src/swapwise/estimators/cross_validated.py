@@ -11,18 +11,20 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from joblib import delayed
-from scipy.special import gammaln
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
 from swapwise.checks import (
+    BoolArray,
     FloatArray,
     IndexArray,
     as_count,
     as_generator,
     as_real,
     as_time_limit,
+    some_of,
     unwarned,
     warn,
 )
@@ -32,6 +34,14 @@ from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_dask
 from swapwise.estimators.base import Searches, SparseEstimator, Task, warn_if_cut_short
 from swapwise.estimators.constraint_of import Elements
+from swapwise.estimators.criteria import (
+    CRITERIA,
+    WEIGHTS_ARE,
+    SampleSize,
+    chosen_row,
+    information_criteria,
+    n_parameters,
+)
 from swapwise.estimators.sample import Sample, linear_predictors
 from swapwise.estimators.sizes import growing_constraints
 from swapwise.objectives.base import SparseObjective
@@ -44,20 +54,20 @@ from swapwise.search.rules import Pivot
 
 Fold = tuple[IndexArray, IndexArray]
 
-CRITERIA = ("cv", "aic", "bic", "ebic", "gic")
-
 
 @dataclass(frozen=True, eq=False)
 class SplitSample(Sample):
-    """A sample and its folds."""
+    """A sample, its folds, and its size for information criteria."""
 
     folds: list[Fold] = field(default_factory=list)
+    size: SampleSize = field(default_factory=lambda: SampleSize(0))
 
 
 class CrossValidated(SparseEstimator):
     """A sparse estimator with a path over sizes, of which one is chosen; see :class:`SparseRegressorCV`.
 
-    A subclass says how much each sample is missed by (``_losses``) and what deviance that makes.
+    A subclass says how much each sample is missed by (``_losses``) and what deviance that makes
+    (``_mean_deviance``).
     """
 
     def __init__(
@@ -71,6 +81,7 @@ class CrossValidated(SparseEstimator):
         one_standard_error: bool = False,
         gamma: float = 0.5,
         n_features_original: int | None = None,
+        weights_are: str = "importance",
         n_jobs: int | None = None,
         method: str | Pivot = "auto",
         start: Any = "auto",
@@ -111,6 +122,7 @@ class CrossValidated(SparseEstimator):
         self.one_standard_error = one_standard_error
         self.gamma = gamma
         self.n_features_original = n_features_original
+        self.weights_are = weights_are
         self.n_jobs = n_jobs
 
     @abstractmethod
@@ -118,8 +130,8 @@ class CrossValidated(SparseEstimator):
         """Return the loss of each sample, for a linear predictor in the units of the data."""
 
     @abstractmethod
-    def _deviance(self, sample: Sample, loss: float) -> float:
-        """Return the deviance of a sample that has this mean loss."""
+    def _mean_deviance(self, sample: Sample, loss: float) -> float:
+        """Return the deviance per sample that a mean loss makes."""
 
     def _mean_losses(self, sample: Sample, fits: Sequence[tuple[FloatArray, Any]]) -> list[float]:
         """Return the mean loss of a sample for each of some coefficients and intercepts."""
@@ -148,7 +160,43 @@ class CrossValidated(SparseEstimator):
                 X = y = np.asarray(y)
             splits = check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y)
             folds = [self._fold(sample, split, sample_weight) for split in splits]
-        return SplitSample(sample.X, sample.y, sample.weight, sample.offset, folds)
+            self._report_missing_levels(sample, folds)
+        size = self._size(sample, sample_weight)
+        return SplitSample(sample.X, sample.y, sample.weight, sample.offset, folds, size)
+
+    def _size(self, sample: Sample, sample_weight: Any) -> SampleSize:
+        """Return how many samples there are, by what their weights are said to be."""
+        own = None
+        if sample_weight is not None:
+            given = np.asarray(sample_weight, dtype=float)
+            own = given[given > 0]
+            broken = np.flatnonzero(given % 1)
+            if self.weights_are == "counts" and len(broken):
+                raise ValueError(
+                    "sample_weight must hold whole numbers, as weights_are='counts' says how often each row "
+                    f"was seen; got {given[broken[0]]:g} at position {broken[0]}"
+                )
+        return SampleSize.of(len(sample.y), sample.weight, own, self.weights_are)
+
+    def _report_missing_levels(self, sample: Sample, folds: list[Fold]) -> None:
+        """Warn of columns of groups that are constant where a fold trains, such as absent levels."""
+        if self.groups is None:
+            return
+        varies = ~_is_constant(sample.X)
+        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
+        missing: dict[int, list[int]] = {}
+        for number, (train, _) in enumerate(folds):
+            for column in np.flatnonzero(varies & _is_constant(sample.X[train])):
+                missing.setdefault(int(column), []).append(number)
+        if missing:
+            where = [
+                f"{names[column]!r} (fold{'s' * (len(lacking) > 1)} {some_of(list(map(str, lacking)))})"
+                for column, lacking in sorted(missing.items())
+            ]
+            warn(
+                "columns of groups that are constant in the training part of a fold of cv have a coefficient "
+                f"of 0 there: {some_of(where)}; other folds, or levels that are merged, may help"
+            )
 
     def _fold(self, sample: Sample, split: tuple[Any, Any], sample_weight: Any) -> Fold:
         """Return rows of the sample for rows of the data, which may have had more of them, of weight zero."""
@@ -166,6 +214,8 @@ class CrossValidated(SparseEstimator):
     def _check_choice(self) -> None:
         if self.criterion not in CRITERIA:
             raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}; got {self.criterion!r}")
+        if self.weights_are not in WEIGHTS_ARE:
+            raise ValueError(f"weights_are must be one of {', '.join(WEIGHTS_ARE)}; got {self.weights_are!r}")
         if self.one_standard_error and self.criterion != "cv":
             raise ValueError(
                 "one_standard_error is for criterion='cv', which has standard errors; "
@@ -173,23 +223,19 @@ class CrossValidated(SparseEstimator):
             )
         as_real(self.gamma, "gamma")
         as_time_limit(self.time_limit)
-        if self._original() < self.n_features_in_:
-            raise ValueError(
-                f"n_features_original must be at least the {self.n_features_in_} features that are left, "
-                f"got {self.n_features_original}"
-            )
-
-    def _original(self) -> int:
-        """Return how many features there were before any screening."""
-        if self.n_features_original is None:
-            return self.n_features_in_
-        return as_count(self.n_features_original, "n_features_original")
+        if self.n_features_original is not None:
+            elements = self._elements()
+            if as_count(self.n_features_original, "n_features_original") < elements.n:
+                raise ValueError(
+                    f"n_features_original must be at least the {elements.n} {elements.noun} that are left, "
+                    f"got {self.n_features_original}"
+                )
 
     def _fit(self, sample: Sample) -> Self:
         assert isinstance(sample, SplitSample)
         elements = self._elements()
         family = growing_constraints(
-            self.constraint, self.sizes, self.along, self.forced, elements, sample.count
+            self.constraint, self.sizes, self.along, self.forced, elements, self._n_for_sizes(sample)
         )
         sizes, constraints = list(family), list(family.values())
         self._warn_if_empty(constraints[-1])
@@ -206,7 +252,7 @@ class CrossValidated(SparseEstimator):
         self.path_supports_ = [elements.features(result.support) for result in results]
         fits = [self._coefficients(task, result) for result in results]
         self.path_coefs_ = np.stack([coef for coef, _ in fits])
-        self.path_ = self._frame(sample, sizes, results, fits, held_out)
+        self.path_ = self._frame(sample, elements, sizes, results, fits, held_out)
         self.n_folds_ = len(held_out)
         self.criterion_ = self._criterion_after(self.n_folds_, len(sample.folds))
         row = chosen_row(self.path_, self.criterion_, self.one_standard_error)
@@ -218,6 +264,15 @@ class CrossValidated(SparseEstimator):
         statuses = [result.status for result in (*results, found.best)]
         warn_if_cut_short(statuses, self.time_limit, self.max_iter, "path_['status'] or result_.status")
         return self._install(task, elements, constraints[row], found)
+
+    def _n_for_sizes(self, sample: SplitSample) -> int:
+        """Return how many samples decide which sizes are tried by default."""
+        weight = sample.weight
+        if self.criterion != "cv" or weight is None or (weight % 1).any():
+            return sample.size.n
+        # Cross-validation treats a weight of 2 as the same sample twice in all else; a criterion that was
+        # offered sizes beyond the number of rows would choose a perfect fit.
+        return int(weight.sum())
 
     def _copy(self, **parameters: Any) -> Self:
         """Return an estimator with other parameters, and all that this one has learnt of its data."""
@@ -243,7 +298,8 @@ class CrossValidated(SparseEstimator):
 
     def _frame(
         self,
-        sample: Sample,
+        sample: SplitSample,
+        elements: Elements,
         sizes: list[int],
         results: list[SearchResult],
         fits: Any,
@@ -251,23 +307,36 @@ class CrossValidated(SparseEstimator):
     ) -> pd.DataFrame:
         rows, missing = [], [np.nan] * len(sizes)
         losses = self._mean_losses(sample, fits)
+        cost = self._costs(sample, elements, results)
         for size, result, chosen, loss in zip(sizes, results, self.path_supports_, losses, strict=True):
-            deviance = self._deviance(sample, loss)
+            deviance = sample.size.n * self._mean_deviance(sample, loss)
+            n_free = (int(cost[result.support].sum()) + bool(self.fit_intercept)) * self._n_levels()
             criteria = information_criteria(
                 deviance,
-                (len(chosen) + bool(self.fit_intercept)) * self._n_levels(),
-                len(chosen),
-                n_samples=sample.count,
-                n_features=self._original(),
+                n_free,
+                len(result.support),
+                n_samples=sample.size.n,
+                n_features=self.n_features_original or elements.n,
                 gamma=self.gamma,
+                design_effect=sample.size.design_effect,
             )
-            row = {"size": size, "n_features": len(chosen), "value": result.value, "deviance": deviance}
-            rows.append(row | criteria | {"status": result.status.value})
+            row = {"size": size, "n_features": len(chosen), "n_parameters": n_free, "value": result.value}
+            rows.append(row | {"deviance": deviance} | criteria | {"status": result.status.value})
         n_folds = len(held_out)
         return pd.DataFrame(rows).assign(
             cv_mean=np.mean(held_out, axis=0) if n_folds else missing,
             cv_se=np.std(held_out, axis=0, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else missing,
         )
+
+    def _costs(self, sample: Sample, elements: Elements, results: list[SearchResult]) -> IndexArray:
+        """Return how many free coefficients per level of the target the elements of a path have."""
+        cost = np.ones(elements.n, dtype=np.intp)
+        if elements.grouped:
+            for element in sorted({int(element) for result in results for element in result.support}):
+                columns = sample.X[:, elements.features([element])]
+                columns = columns.toarray() if issparse(columns) else columns
+                cost[element] = n_parameters(columns, fit_intercept=bool(self.fit_intercept))
+        return cost
 
     def _last_search(
         self, objective: SparseObjective, constraint: Any, result: SearchResult, plan: Plan, seed: int
@@ -322,49 +391,9 @@ def _fold_losses(
     return model._mean_losses(left_out, fits)
 
 
-def information_criteria(
-    deviance: float,
-    n_coefficients: int,
-    n_chosen: int,
-    *,
-    n_samples: int,
-    n_features: int,
-    gamma: float = 0.5,
-) -> dict[str, float]:
-    """Return AIC, BIC, EBIC and GIC: deviance plus a penalty on the size of a model; small is good.
-
-    With k free coefficients on s of p features, and N samples, the penalties are
-
-    - AIC (Akaike 1974): ``2k``
-    - BIC (Schwarz 1978): ``k log N``
-    - EBIC (Chen and Chen 2008): ``k log N + 2 gamma log C(p, s)``
-    - GIC (Fan and Tang 2013): ``k log p · log log N``
-
-    >>> table = information_criteria(10.0, 3, 2, n_samples=100, n_features=50)
-    >>> {name: round(value, 2) for name, value in table.items()}
-    {'aic': 16.0, 'bic': 23.82, 'ebic': 30.93, 'gic': 27.92}
-    """
-    k, log_n = n_coefficients, np.log(n_samples)
-    choices = gammaln(n_features + 1) - gammaln(n_chosen + 1) - gammaln(n_features - n_chosen + 1)
-    penalties = {
-        "aic": 2.0 * k,
-        "bic": k * log_n,
-        "ebic": k * log_n + 2 * gamma * choices,
-        "gic": k * np.log(n_features) * np.log(max(log_n, 1.0)),  # never negative, however few the samples
-    }
-    return {name: float(deviance + penalty) for name, penalty in penalties.items()}
-
-
-def chosen_row(path: pd.DataFrame, criterion: str, one_standard_error: bool) -> int:
-    """Return the row that a criterion chooses, of rows in rising order of size; ties go to the smaller size.
-
-    >>> import pandas as pd
-    >>> path = pd.DataFrame({"cv_mean": [3.0, 2.1, 2.0], "cv_se": [0.3, 0.2, 0.2]})
-    >>> chosen_row(path, "cv", one_standard_error=False), chosen_row(path, "cv", one_standard_error=True)
-    (2, 1)
-    """
-    scores = path["cv_mean" if criterion == "cv" else criterion].to_numpy()
-    best = int(np.argmin(scores))
-    if not one_standard_error or np.isnan(path["cv_se"].iloc[best]):
-        return best
-    return int(np.argmax(scores <= scores[best] + path["cv_se"].iloc[best]))
+def _is_constant(X: Any) -> BoolArray:
+    """Return which columns of an array or a sparse matrix hold one value only."""
+    ends = X.max(axis=0), X.min(axis=0)
+    high, low = (end.toarray().ravel() if issparse(end) else end for end in ends)
+    constant: BoolArray = high == low
+    return constant

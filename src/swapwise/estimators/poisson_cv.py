@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import xlogy
-
-from swapwise.checks import FloatArray
-from swapwise.estimators.cross_validated import CrossValidated
-from swapwise.estimators.poisson import LARGEST, SMALLEST, SparsePoissonRegressor
-from swapwise.estimators.sample import Sample
+from swapwise.estimators.family_regressor import FamilyRegressorCV
+from swapwise.estimators.poisson import SparsePoissonRegressor
 
 
-class SparsePoissonRegressorCV(CrossValidated, SparsePoissonRegressor):
+class SparsePoissonRegressorCV(FamilyRegressorCV, SparsePoissonRegressor):
     """Poisson regression on few features, whose number is chosen by cross-validation or a criterion.
 
     Parameters
     ----------
-    constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, n_jobs, method, \
-start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, time_limit, random_state, \
-progress :
+    constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
+n_jobs, method, start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, time_limit, \
+random_state, progress :
         As of :class:`SparseRegressorCV`. The held-out loss is the mean Poisson deviance.
     ridge : float, optional
         As of :class:`SparsePoissonRegressor`.
@@ -27,7 +22,7 @@ progress :
     ----------
     criterion_, n_folds_, size_, path_, path_supports_, path_coefs_, n_iter_ :
         As of :class:`SparseRegressorCV`.
-    coef_, intercept_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
+    coef_, intercept_, family_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
 feature_names_in_ :
         As of :class:`SparsePoissonRegressor`, for the chosen size.
 
@@ -42,19 +37,3 @@ feature_names_in_ :
     >>> model.size_, model.support_
     (2, array([1, 4]))
     """
-
-    def _losses(self, sample: Sample, predictor: FloatArray) -> FloatArray:
-        shifted = predictor if sample.offset is None else predictor + sample.offset
-        mean = np.exp(np.clip(shifted, np.log(SMALLEST), np.log(LARGEST)))
-        deviances: FloatArray = 2 * (xlogy(sample.y, sample.y / mean) - sample.y + mean)
-        return deviances
-
-    def _deviance(self, sample: Sample, loss: float) -> float:
-        return sample.count * loss
-
-    def _check_training(self, sample: Sample, whole: Sample) -> None:
-        if not sample.y.any():
-            raise ValueError(
-                "the training part of every fold of cv must have a positive count, but one has zeros only; "
-                "shuffled folds, or fewer of them, may help"
-            )

@@ -43,9 +43,11 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     standardize : bool
         Whether columns are divided by their standard deviation for the search, so that a ridge treats all
         alike. ``coef_`` is in the units of the data in any case.
-    groups : list, or mapping from feature name or position to label, optional
+    groups : list, mapping from feature name or position to label, or function, optional
         One label per feature; groups are then chosen as a whole, and the constraint is one on groups in the
-        order in which they first appear, with an int for how many groups.
+        order in which they first appear, with an int for how many groups. A function is called with the name
+        of each feature (its position, if there are no names): ``lambda name: name.split("_")[0]`` puts the
+        dummies of a factor together, also where an encoder has made none for a level that is not there.
     forced : list, optional
         Features that are always chosen, by name or position (with ``groups``: groups by label). They count
         towards the limits of the constraint, which must be a matroid or an intersection of matroids.

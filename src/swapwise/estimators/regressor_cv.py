@@ -24,10 +24,10 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
         What all answers keep to beside their size, as for :class:`SparseRegressor`, but a matroid; None for
         no more than the size.
     sizes : iterable of int, optional
-        The sizes to try; by default 1, 2, … up to 20, to half the samples (weights that are whole numbers
-        count them), or to what the constraint allows. Capacities: up to 20, to where all labels together
-        would hold half the samples, or to the largest label. Sizes beyond what can be chosen are the largest
-        that can.
+        The sizes to try; by default 1, 2, … up to 20, to half the samples (for ``criterion="cv"``, weights
+        that are whole numbers count them), or to what the constraint allows. Capacities: up to 20, to where
+        all labels together would hold half the samples, or to the largest label. Sizes beyond what can be
+        chosen are the largest that can.
     along : "size" or "capacity"
         What a size is: the number of features (with ``groups``: of groups), or the number of features of each
         label of a ``Partition``, whose own capacities are then not used.
@@ -35,13 +35,22 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
         What the chosen size minimises: the mean over the folds of the held-out loss (mean squared error,
         log-loss, Poisson deviance), or the deviance on all data plus a penalty, see ``path_``.
     cv : int, splitter of scikit-learn, or iterable of (train, test)
-        The folds, over the samples as given.
+        The folds, over the samples as given. A column of ``groups`` that is constant in a training part, as
+        the dummy of a level that does not occur in it, has a coefficient of 0 there; a warning names it.
     one_standard_error : bool
         Choose the smallest size whose held-out loss is within one standard error of the least.
     gamma : float
         How much EBIC minds the number of features to choose from: 0 is BIC, 1 suits very many.
     n_features_original : int, optional
-        How many features there were, if they have been screened before; for EBIC and GIC.
+        How many features (with ``groups``: groups) there were, if they have been screened before; for EBIC
+        and GIC.
+    weights_are : "importance", "precision" or "counts"
+        What ``sample_weight`` means to information criteria; fits are the same for all three.
+        ``"importance"``: how much a row matters, such as survey weights; N is the number of rows of positive
+        weight, and penalties are multiplied by Kish's design effect ``N Σw² / (Σw)²``, which is 1 if all
+        weights are equal: noise fits unequal weights as many times better. ``"precision"``: the inverse of
+        each row's variance; N is the number of rows. ``"counts"``: whole numbers, how often each row was
+        seen; N is their sum, and criteria are those of the rows repeated.
     n_jobs : int, optional
         So many folds run at a time; -1 for all processors. Within a context such as
         ``joblib.parallel_config(backend="dask")`` the workers of that cluster run them. Folds of data in
@@ -67,11 +76,15 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
     size_ : int
         The size chosen.
     path_ : pandas.DataFrame
-        One row per size, on all data: ``size``, ``n_features`` (chosen), ``value`` (of the objective),
-        ``deviance``, ``aic``, ``bic``, ``ebic``, ``gic`` (small is good; the deviance of least squares is
-        ``N log(RSS / N)``), ``status`` (why the search stopped), ``cv_mean`` and ``cv_se`` (mean over the
-        folds of the held-out loss and its standard error, if there were folds). N is the number of samples
-        of positive weight, or the sum of the weights if they are whole numbers: how often each was seen.
+        One row per size, on all data: ``size``, ``n_features`` (chosen), ``n_parameters`` (k below),
+        ``value`` (of the objective), ``deviance``, ``aic``, ``bic``, ``ebic``, ``gic`` (small is good; the
+        deviance of least squares is ``N log(RSS / N)``), ``status`` (why the search stopped), ``cv_mean`` and
+        ``cv_se`` (mean over the folds of the held-out loss and its standard error, if there were folds).
+        The deviance is N times the weighted mean of the rows'. The penalties of k free coefficients on s of p
+        features or groups are ``2k``, ``k log N``, ``k log N + 2 gamma log C(p, s)`` and ``k log p log log
+        N``. A feature has one coefficient, a group as many as its columns have rank beside the intercept:
+        constant columns cost nothing, and the dummies of a factor one less than it has levels, whether the
+        first is left out or not. The intercept has one.
     path_supports_ : list of sorted integer arrays
         The features of each size.
     path_coefs_ : array of shape (n_sizes, ...)
@@ -100,7 +113,7 @@ feature_names_in_ :
         squares: FloatArray = (sample.y - predictor) ** 2
         return squares
 
-    def _deviance(self, sample: Sample, loss: float) -> float:
+    def _mean_deviance(self, sample: Sample, loss: float) -> float:
         # A residual that is but rounding: its logarithm says nothing.
         least = ROUNDING**2 * float(sample.mean(sample.y**2)) or np.finfo(float).tiny
-        return sample.count * float(np.log(max(loss, least)))
+        return float(np.log(max(loss, least)))

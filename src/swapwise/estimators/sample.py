@@ -33,13 +33,6 @@ class Sample:
         weight, offset = (None if part is None else part[rows] for part in (self.weight, self.offset))
         return Sample(some_rows(self.X, rows), self.y[rows], weight, offset)
 
-    @property
-    def count(self) -> int:
-        """The number of samples; weights that are whole numbers say how often each was seen."""
-        if self.weight is None or (self.weight % 1).any():
-            return len(self.y)
-        return int(self.weight.sum())
-
     def mean(self, values: FloatArray) -> Any:
         """Return the weighted mean over the samples."""
         return np.average(values, axis=0, weights=self.weight)

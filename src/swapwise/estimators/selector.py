@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -19,15 +20,18 @@ from swapwise.data.open import is_chunked, opened
 from swapwise.estimators.base import SparseEstimator
 from swapwise.estimators.chunked_input import check_features, read_target, some_columns
 from swapwise.estimators.classifier import SparseClassifier
+from swapwise.estimators.glm import REGRESSIONS, SparseGLMRegressor
 from swapwise.estimators.poisson import SparsePoissonRegressor
 from swapwise.estimators.regressor import SparseRegressor
 from swapwise.search.rules import Pivot
 
+# Of losses that have an estimator of their own; other families are named to one that takes any.
 ESTIMATORS: dict[str, type[SparseEstimator]] = {
     "squared": SparseRegressor,
     "logistic": SparseClassifier,
     "poisson": SparsePoissonRegressor,
 }
+LOSSES = list(dict.fromkeys([*ESTIMATORS, *REGRESSIONS]))
 
 # Whole numbers of more different values than this are hardly classes.
 MOST_CLASSES = 20
@@ -40,11 +44,12 @@ class SparseSelector(SelectorMixin, BaseEstimator):
     ----------
     constraint : int, constraint, or callable
         As of :class:`SparseRegressor`, and so are all parameters that are not named here.
-    loss : "auto", "squared", "logistic" or "poisson"
-        What "best" means: the fit of :class:`SparseRegressor`, :class:`SparseClassifier` or
-        :class:`SparsePoissonRegressor`. ``"auto"`` is squared for floats with more than two different
-        values, and logistic for classes: two values, strings, booleans, whole numbers. Whole numbers
-        that differ more than classes do are refused, since they may be counts or measurements.
+    loss : "auto", "squared", "logistic", "poisson", "gamma" or "negative-binomial"
+        What "best" means: the fit of :class:`SparseRegressor`, :class:`SparseClassifier`,
+        :class:`SparsePoissonRegressor` or :class:`SparseGLMRegressor`. ``"auto"`` is squared for floats with
+        more than two different values, and logistic for classes: two values, strings, booleans, whole
+        numbers. Whole numbers that differ more than classes do are refused, since they may be counts or
+        measurements.
     ridge : float, optional
         As of the estimator of the loss; None is its default.
 
@@ -52,7 +57,7 @@ class SparseSelector(SelectorMixin, BaseEstimator):
     ----------
     support_ : sorted integer array
         The features kept.
-    estimator_ : SparseRegressor, SparseClassifier or SparsePoissonRegressor
+    estimator_ : SparseRegressor, SparseClassifier, SparsePoissonRegressor or SparseGLMRegressor
         The fitted model behind the choice.
     result_, selection_frequency_, n_iter_ :
         Those of ``estimator_``.
@@ -117,7 +122,8 @@ class SparseSelector(SelectorMixin, BaseEstimator):
         else:
             validate_data(self, X, y, skip_check_array=True)
         parameters = self.get_params(deep=False)
-        kind = ESTIMATORS[_loss_for(parameters.pop("loss"), y)]
+        loss = _loss_for(parameters.pop("loss"), y)
+        kind = ESTIMATORS.get(loss) or partial(SparseGLMRegressor, family=loss)
         self.estimator_ = kind(**parameters).fit(X, y, sample_weight)
         self.support_ = self.estimator_.support_
         self.result_ = self.estimator_.result_
@@ -152,7 +158,7 @@ class SparseSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
-        tags.target_tags.positive_only = self.loss == "poisson"
+        tags.target_tags.positive_only = self.loss in REGRESSIONS
         return tags
 
     def _get_support_mask(self) -> BoolArray:
@@ -163,8 +169,8 @@ class SparseSelector(SelectorMixin, BaseEstimator):
 def _loss_for(loss: Any, y: Any) -> str:
     """Return the loss that was asked for, or that the target asks for."""
     if loss != "auto":
-        if loss not in ESTIMATORS:
-            raise ValueError(f"loss must be one of auto, {', '.join(ESTIMATORS)}; got {loss!r}")
+        if loss not in LOSSES:
+            raise ValueError(f"loss must be one of auto, {', '.join(LOSSES)}; got {loss!r}")
         return str(loss)
     target = column_or_1d(y)
     kind = type_of_target(target, input_name="y")

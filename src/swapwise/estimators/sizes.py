@@ -14,7 +14,8 @@ from swapwise.estimators.constraint_of import Elements, resolve_constraint, with
 
 ALONG = ("size", "capacity")
 
-Family = tuple[Callable[[int], IndependenceSystem], int, int]
+# What makes a constraint of a size, the largest size there is, and that to try by default
+Growth = tuple[Callable[[int], IndependenceSystem], int, int]
 
 LARGEST_DEFAULT_SIZE = 20
 
@@ -49,7 +50,7 @@ def _largest_size(n_samples: int) -> int:
     return max(1, min(LARGEST_DEFAULT_SIZE, n_samples // 2))
 
 
-def _by_size(base: IndependenceSystem, most: int) -> Family:
+def _by_size(base: IndependenceSystem, most: int) -> Growth:
     """Return what makes a constraint of a size, the largest size there is, and that to try by default."""
     if not isinstance(base, Matroid):
         raise TypeError(
@@ -64,7 +65,7 @@ def _by_size(base: IndependenceSystem, most: int) -> Family:
     return base.truncate, possible, largest
 
 
-def _by_capacity(base: IndependenceSystem, n_samples: int) -> Family:
+def _by_capacity(base: IndependenceSystem, n_samples: int) -> Growth:
     if not isinstance(base, Partition):
         raise TypeError(f"along='capacity' needs a sw.Partition, whose capacities it varies, got {base!r}")
     of_element = base.element_labels

@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.estimators.classifier import SparseClassifier
-from swapwise.estimators.poisson import SparsePoissonRegressor
 from swapwise.report.parts import (
     GREY,
     MARKS,
@@ -39,7 +37,7 @@ class _Bin(NamedTuple):
     samples: int
 
 
-def data_part(model: Any, X: pd.DataFrame, y: Any) -> Part:
+def data_part(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> Part:
     """Return how the model's predictions compare with the data of fit, as suits the kind of target.
 
     >>> from swapwise import SparseRegressor
@@ -47,12 +45,16 @@ def data_part(model: Any, X: pd.DataFrame, y: Any) -> Part:
     >>> data_part(SparseRegressor(1).fit(X, [1.0, 2.0, 3.0, 6.0]), X, [1.0, 2.0, 3.0, 6.0]).heading
     'Residuals'
     """
-    y = np.asarray(y)
-    if isinstance(model, SparseClassifier):
-        return _class_calibration(model, X, y)
-    if isinstance(model, SparsePoissonRegressor):
-        return _count_calibration(model, X, y)
-    return _residuals(np.asarray(model.predict(X), float), y.astype(float))
+    y, family = np.asarray(y), getattr(model, "family_", None)
+    if family is None:  # least squares
+        return _residuals(np.asarray(model.predict(X), float), y.astype(float))
+    if offset is None and model._has_offset:
+        return Part("fit", "Calibration", "Not drawn: the model was fitted with an offset.")
+    shift = {} if offset is None else {"offset": offset}
+    if family.outcome == "class":
+        return _class_calibration(model.classes_, model.predict_proba(X, **shift), y)
+    predicted = np.asarray(model.predict(X, **shift), float)
+    return _mean_calibration(family.outcome, predicted, y.astype(float))
 
 
 def _residuals(predicted: FloatArray, y: FloatArray) -> Part:
@@ -80,9 +82,8 @@ def _residuals(predicted: FloatArray, y: FloatArray) -> Part:
     return Part("fit", "Residuals", words, figure, below=below)
 
 
-def _class_calibration(model: SparseClassifier, X: pd.DataFrame, y: Any) -> Part:
-    probability = model.predict_proba(X)
-    classes = list(enumerate(model.classes_))
+def _class_calibration(names: Any, probability: FloatArray, y: Any) -> Part:
+    classes = list(enumerate(names))
     # Of two classes, the one says all of the other.
     curves = {
         shown_name(name): _calibrated(probability[:, rank], (y == name).astype(float))
@@ -93,12 +94,10 @@ def _class_calibration(model: SparseClassifier, X: pd.DataFrame, y: Any) -> Part
     return _calibration(curves, f"{words} On the data of fit.", labels)
 
 
-def _count_calibration(model: SparsePoissonRegressor, X: pd.DataFrame, y: Any) -> Part:
-    if model._has_offset:
-        return Part("fit", "Calibration", "Not drawn: the model was fitted with an offset.")
-    curves = {"counts": _calibrated(np.asarray(model.predict(X), float), y.astype(float))}
-    words = "Bins of similar expected counts: the mean prediction against the observed mean."
-    labels = ("what", "expected count", "mean count in the data")
+def _mean_calibration(outcome: str, predicted: FloatArray, y: FloatArray) -> Part:
+    curves = {f"{outcome}s": _calibrated(predicted, y)}
+    words = f"Bins of similar expected {outcome}s: the mean prediction against the observed mean."
+    labels = ("what", f"expected {outcome}", f"mean {outcome} in the data")
     return _calibration(curves, f"{words} On the data of fit.", labels)
 
 

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swapwise.estimators.classifier import SparseClassifier
-from swapwise.estimators.poisson import SparsePoissonRegressor
+from swapwise.estimators.base import SparseEstimator
 from swapwise.report.parts import shown_name
 from swapwise.search.result import Status
 
 
-def facts_of(model: Any, X: pd.DataFrame, y: Any) -> dict[str, str]:
+def facts_of(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> dict[str, str]:
     """Return the model's name, its data, its size if that was chosen, and how well it fits.
+
+    A model that was fitted with an offset fits as well as that says; without it, nothing is said.
 
     >>> from swapwise import SparseRegressor
     >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
@@ -29,12 +30,28 @@ def facts_of(model: Any, X: pd.DataFrame, y: Any) -> dict[str, str]:
             by += f" with the {model.n_folds_} folds that were done"
         unit = "capacity" if model.along == "capacity" else "size"
         facts[f"{unit} chosen"] = f"{model.size_}, of {sizes.min()} to {sizes.max()}, by {by}"
-    if getattr(model, "_has_offset", False):
+    if hasattr(model, "alpha_"):
+        how = "estimated" if model.alpha is None else "given"
+        facts["dispersion alpha"] = f"{model.alpha_:.4g}, {how}"
+    if offset is None and getattr(model, "_has_offset", False):
         return facts
-    return facts | _quality(model, X, y)
+    return facts | _quality(model, X, y, offset)
 
 
-def fit_measures(model: Any, X: pd.DataFrame, y: Any) -> dict[str, float]:
+def loss_name(model: Any) -> str:
+    """Return what an estimator that chooses a size cross-validates, in words.
+
+    >>> from swapwise import SparseRegressorCV
+    >>> loss_name(SparseRegressorCV()), loss_name(None)
+    ('mean squared error', 'loss')
+    """
+    if not isinstance(model, SparseEstimator):
+        return "loss"
+    family = getattr(model, "family_", None)
+    return "mean squared error" if family is None else str(family.deviance_name)
+
+
+def fit_measures(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> dict[str, float]:
     """Return how well a model fits, by what measures it: R², or the deviance explained, and the accuracy.
 
     >>> from swapwise import SparseRegressor
@@ -42,17 +59,20 @@ def fit_measures(model: Any, X: pd.DataFrame, y: Any) -> dict[str, float]:
     >>> fit_measures(SparseRegressor(1).fit(X, X["tea"]), X, X["tea"])
     {'R²': 1.0}
     """
-    score = float(model.score(X, y))
-    if isinstance(model, SparseClassifier):
-        from sklearn.metrics import d2_log_loss_score
+    shift = {} if offset is None else {"offset": offset}
+    score, family = float(model.score(X, y, **shift)), getattr(model, "family_", None)
+    if family is None:  # least squares
+        return {"R²": score}
+    if family.outcome != "class":
+        return {"deviance explained": score}
+    from sklearn.metrics import d2_log_loss_score
 
-        share = float(d2_log_loss_score(y, model.predict_proba(X), labels=model.classes_))
-        return {"deviance explained": share, "accuracy": score}
-    return {"deviance explained" if isinstance(model, SparsePoissonRegressor) else "R²": score}
+    share = float(d2_log_loss_score(y, model.predict_proba(X, **shift), labels=model.classes_))
+    return {"deviance explained": share, "accuracy": score}
 
 
-def _quality(model: Any, X: pd.DataFrame, y: Any) -> dict[str, str]:
-    measures = fit_measures(model, X, y)
+def _quality(model: Any, X: pd.DataFrame, y: Any, offset: Any) -> dict[str, str]:
+    measures = fit_measures(model, X, y, offset)
     accuracy = measures.pop("accuracy", None)
     said = {f"{name} on the data of fit": f"{value:.4f}" for name, value in measures.items()}
     if accuracy is not None:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swapwise.report.facts import loss_name
 from swapwise.report.parts import MARKS, SYMBOLS, Part, as_table, chart, points, ring
-from swapwise.report.plots import CRITERIA, LOSSES
+from swapwise.report.plots import CRITERIA
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def path_part(model: Any) -> Part:
         several = f"swapwise select --path 1:20, and in Python by {type(model).__name__}CV"
         return Part("path", title, f"One size was asked for. Several are compared by {several}.")
     path, by = path.sort_values("size"), model.criterion_
-    what = f"cross-validated {LOSSES.get(type(model).__name__, 'loss')}" if by == "cv" else by.upper()
+    what = f"cross-validated {loss_name(model)}" if by == "cv" else by.upper()
     y = path[CRITERIA[by]].to_numpy(float)
     line = Line(
         "all sizes", path["size"].tolist(), y.tolist(), path["cv_se"].tolist() if by == "cv" else None

@@ -12,6 +12,7 @@ from swapwise.checks import FloatArray, as_count, as_vector
 from swapwise.constraints.partition import Partition
 from swapwise.estimators.constraint_of import Elements
 from swapwise.report.axes import COLOURS, axes_or_new, drawn_model, tidy
+from swapwise.report.facts import loss_name
 from swapwise.report.frames import require_columns
 from swapwise.report.quality import FOUND, PROMISED, PROVEN
 from swapwise.report.record import LEAPS, Move, begins_empty, moves_of, series_of, without_moves
@@ -27,13 +28,6 @@ MARKER_OF = {"added": "o", "exchanged": "D", "dropped": "v", "perturbation": "X"
 
 # In the order in which a frame without an estimator is looked through; "cv" has its mean and spread.
 CRITERIA = {"cv": "cv_mean", "ebic": "ebic", "bic": "bic", "gic": "gic", "aic": "aic", "value": "value"}
-
-# What the estimators that choose a size cross-validate.
-LOSSES = {
-    "SparseRegressorCV": "mean squared error",
-    "SparseClassifierCV": "log-loss",
-    "SparsePoissonRegressorCV": "Poisson deviance",
-}
 
 
 def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = None) -> Axes:
@@ -89,8 +83,7 @@ def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = Non
 def _label(model: Any, criterion: str) -> str:
     if criterion != "cv":
         return criterion if criterion == "value" else criterion.upper()
-    known = [LOSSES[kind.__name__] for kind in type(model).__mro__ if kind.__name__ in LOSSES]
-    return f"cross-validated {known[0] if known else 'loss'}"
+    return f"cross-validated {loss_name(model)}"
 
 
 def _draw_threshold(axes: Axes, model: Any, level: float) -> None:

@@ -32,12 +32,13 @@ def selection_report(
     certificate: Certificate | None = None,
     asked: Mapping[str, str] | None = None,
     seconds: float | None = None,
+    offset: Any = None,
 ) -> str:
     """Return a self-contained HTML page about the features that a fitted model has chosen.
 
     Parameters
     ----------
-    model : fitted SparseRegressor, SparseClassifier or SparsePoissonRegressor, or one of their CV kinds
+    model : fitted SparseRegressor, SparseClassifier or SparseGLMRegressor, or one of their kin
         A CV kind shows the fit against the size too.
     X : pandas.DataFrame
         The data of fit.
@@ -51,6 +52,8 @@ def selection_report(
         What the user asked for, to be shown as a table.
     seconds : float, optional
         How long it took.
+    offset : array-like of shape (n_samples,) or float, optional
+        The offset of fit; without it, how well a model with offsets fits is not shown.
 
     Returns
     -------
@@ -73,12 +76,12 @@ def selection_report(
     group_of = None if groups is None else [groups.get(name, _NO_GROUP) for name in X.columns]
     chosen = Chosen(model, X, names, group_of)
     parts = [
-        asked_part(asked, facts_of(model, X, y), seconds),
+        asked_part(asked, facts_of(model, X, y, offset), seconds),
         chosen.part(),
         path_part(model),
         moves_part(model.result_, lambda element: shown_name(labels[element])),
         certificate_part(certificate, model.result_),
-        data_part(model, X, y),
+        data_part(model, X, y, offset),
         chosen.correlation_part(),
     ]
     about = f"{len(model.support_)} of {len(names)} features, chosen from {len(X)} samples by swapwise."

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-# Names per message: more of them would not tell more.
-MOST_NAMES = 5
+from swapwise.checks import some_of as some_of
 
 
 @dataclass(frozen=True)
@@ -58,13 +57,3 @@ def quoted(names: Iterable[str]) -> str:
     "'a', 'b c'"
     """
     return some_of([repr(name) for name in names])
-
-
-def some_of(words: Sequence[str]) -> str:
-    """Return the first of some words, and how many more there are.
-
-    >>> some_of(list("abcdefg"))
-    'a, b, c, d, e and 2 more'
-    """
-    more = len(words) - MOST_NAMES
-    return ", ".join(words[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -13,6 +13,9 @@ from swapwise.cli.reading.messages import some_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from swapwise.checks import FloatArray
+    from swapwise.objectives.glm.family import Family as Record
+
 # More classes than that are probably numbers, and more than the latter certainly.
 MANY_CLASSES, MOST_CLASSES = 10, 20
 
@@ -93,27 +96,71 @@ def _as_classes(y: pd.Series, whole: bool) -> pd.Series:
     return y if whole else y.astype(str)
 
 
-def require_counts(y: pd.Series) -> None:
-    """Refuse negative numbers, and say so if others are no counts.
+def require_family(y: pd.Series, family: Family) -> None:
+    """Refuse numbers that a family has no likelihood for, and say so if others are no counts.
 
     >>> import pandas as pd
-    >>> require_counts(pd.Series([3, -1], name="visits"))
+    >>> require_family(pd.Series([3, -1], name="visits"), Family.POISSON)
     Traceback (most recent call last):
     ...
     swapwise.cli.failures.BadInput: the target 'visits' must hold counts for --family poisson, got -1 as the
     smallest of its numbers; --family linear fits any numbers
     """
-    if y.min() < 0:
+    record = record_of(family)
+    if record is None or record.outcome == "class":
+        return
+    if y.min() < 0 or (record.positive and y.min() == 0):
+        what = f"positive {record.outcome}s" if record.positive else f"{record.outcome}s"
         raise BadInput(
-            f"the target {y.name!r} must hold counts for --family poisson, got {y.min()} as the smallest "
-            "of its numbers; --family linear fits any numbers"
+            f"the target {y.name!r} must hold {what} for --family {family.value}, got {y.min()} as the "
+            "smallest of its numbers; --family linear fits any numbers"
         )
     broken = y[y.astype(float) % 1 != 0]
-    if len(broken):
+    if record.outcome == "count" and len(broken):
         warn(
             f"{len(broken)} of {len(y)} numbers of the target {y.name!r} are no counts, such as "
-            f"{broken.iloc[0]:g}: --family poisson takes them as they are"
+            f"{broken.iloc[0]:g}: --family {family.value} takes them as they are"
         )
+
+
+def record_of(family: Family) -> Record | None:
+    """Return the record of a family; least squares have none.
+
+    >>> record_of(Family.POISSON).outcome
+    'count'
+    """
+    from swapwise.objectives.glm import FAMILIES
+
+    return None if family is Family.LINEAR else FAMILIES[family.value].family
+
+
+def read_offset(column: pd.Series, family: Family, *, is_exposure: bool) -> FloatArray:
+    """Return the offset that a column, or its logarithm, is; refuse it where the family has no use for it.
+
+    >>> import pandas as pd
+    >>> read_offset(pd.Series([1.0, 1.0], name="hours"), Family.POISSON, is_exposure=True)
+    array([0., 0.])
+    """
+    import numpy as np
+
+    option, record = ("--exposure" if is_exposure else "--offset"), record_of(family)
+    if record is None:
+        raise BadInput(f"{option} does not go with --family linear: take it off the target instead")
+    if is_exposure and record.outcome == "class":
+        raise BadInput("--exposure does not go with --family logistic; --offset is added to the log-odds")
+    if not is_number(column):
+        raise BadInput(f"{option} must be a column of numbers, got {column.name!r} with {column.iloc[0]!r}")
+    values = column.to_numpy(dtype=float)
+    if not np.isfinite(values).all():
+        raise BadInput(f"{option} must be a column of finite numbers, got {column.name!r} with infinite ones")
+    if not is_exposure:
+        return values
+    if values.min() <= 0:
+        raise BadInput(
+            f"--exposure must be a column of positive numbers, got {column.name!r} with {values.min():g}; "
+            "--offset takes any numbers, and no logarithm"
+        )
+    return np.log(values)
 
 
 def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None:

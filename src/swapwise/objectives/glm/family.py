@@ -47,16 +47,27 @@ class Family:
     runaway: str
     #: What the deviance is called: "Poisson deviance"
     deviance_name: str
+    #: What a target is called: "count", "amount", "class"
+    outcome: str = "number"
     #: What the second derivative in η does not exceed, by sample; None if it knows no bounds
     most_curvature: Callable[[FloatArray], FloatArray] | None = None
     #: What an offset is to users; None if the family has no use for one
     offset: str | None = None
-    #: Whether the target has values below zero
+    #: Whether the target has no values below zero
     non_negative: bool = True
     #: Whether there are classes, and how many numbers make up η, by the target; None for one number
     scores: Callable[[FloatArray], FloatArray] | None = None
+    #: Whether a target of zero has no likelihood
+    positive: bool = False
     #: A parameter that the kernel needs
     parameter: float = 0.0
+    #: The same family with another parameter; None if it has none that users know
+    with_parameter: Callable[[float], Family] | None = None
+    #: From target, means and weights (or None): the parameter under which the target is likeliest
+    best_parameter: Callable[[FloatArray, FloatArray, FloatArray | None], float] | None = None
+    #: From the mean deviance: minus twice the mean log-likelihood at the best dispersion, but for a constant;
+    #: None if there is none to choose, and this is the mean deviance itself
+    at_best_dispersion: Callable[[float], float] | None = None
 
     @property
     def kernel(self) -> tuple[int, float]:

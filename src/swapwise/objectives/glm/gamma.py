@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.optimize import brentq
+from scipy.special import digamma, gammaln, logsumexp
 
 from swapwise.checks import FloatArray, as_vector
 from swapwise.kernels import GAMMA
 from swapwise.objectives.glm.family import Family, exponential
 from swapwise.objectives.glm.objective import GeneralizedLinear
+
+# Beyond this shape, logarithms of Γ and their slopes are taken from Stirling's series: differences of them
+# would lose more digits than the rest of the series has.
+LARGE_SHAPE = 1e3
+
+# A fit of less than this is perfect but for rounding: the logarithm of its deviance says nothing.
+SMALLEST_DEVIANCE = 1e-24
 
 
 def _read_amounts(y: Any, n_samples: int | None) -> FloatArray:
@@ -37,17 +45,48 @@ def _mean_ratio_of_one(target: FloatArray, weight: FloatArray, eta: FloatArray) 
     return float(logsumexp(-eta, b=weight * target) - np.log(weight.sum()))
 
 
+def _at_best_shape(mean_deviance: float) -> float:
+    """Return minus twice the mean log-likelihood at the best shape k, but for the mean of ``log y``.
+
+    The log-likelihood of a sample of deviance d is ``k log k − log Γ(k) − k (1 + d/2) − log y``, so at the
+    best shape ``log k − ψ(k)`` is half of the mean deviance.
+
+    >>> round(_at_best_shape(0.1), 3), round(_at_best_shape(1e-6), 3)
+    (0.552, -10.978)
+    """
+    half = max(mean_deviance, SMALLEST_DEVIANCE) / 2.0
+    # Minka's approximation, which is off by 1.5 % at most.
+    about = (3.0 - half + np.sqrt((half - 3.0) ** 2 + 24.0 * half)) / (12.0 * half)
+    log_shape = brentq(lambda at: _excess_of_log(np.exp(at)) - half, np.log(about / 2), np.log(about * 2))
+    shape = float(np.exp(log_shape))
+    if shape > LARGE_SHAPE:
+        at_mean = 0.5 * np.log(shape / (2.0 * np.pi)) - 1.0 / (12.0 * shape)
+    else:
+        at_mean = shape * np.log(shape) - gammaln(shape) - shape
+    return float(-2.0 * (at_mean - shape * half))
+
+
+def _excess_of_log(shape: float) -> float:
+    """Return ``log k − ψ(k)``."""
+    if shape > LARGE_SHAPE:
+        return 0.5 / shape + 1.0 / (12.0 * shape**2)
+    return float(np.log(shape) - digamma(shape))
+
+
 GAMMA_FAMILY = Family(
     name="gamma",
     title="Gamma regression",
     number=GAMMA,
     read_target=_read_amounts,
-    mean=exponential,
+    mean=np.exp,
     deviances=_deviances,
     perfect=_perfect,
     first_intercept=_mean_ratio_of_one,
     runaway="the likelihood has no maximum",
     deviance_name="Gamma deviance",
+    outcome="amount",
+    positive=True,
+    at_best_dispersion=_at_best_shape,
     offset="the logarithm of the exposure",
 )
 

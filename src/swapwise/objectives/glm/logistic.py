@@ -42,6 +42,7 @@ LOGISTIC_FAMILY = Family(
     first_intercept=about_zero,
     runaway="the classes are separable, or nearly so",
     deviance_name="log-loss",
+    outcome="class",
     most_curvature=_most_curvature,
     offset="added to the log-odds",
 )

@@ -59,6 +59,7 @@ MULTINOMIAL_FAMILY = Family(
     first_intercept=about_zero,
     runaway="the classes are separable, or nearly so",
     deviance_name="log-loss",
+    outcome="class",
     most_curvature=_most_curvature,
     scores=_scores,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy.special import xlogy
 
 from swapwise.checks import FloatArray, as_vector
@@ -32,12 +33,13 @@ POISSON_FAMILY = Family(
     title="Poisson regression",
     number=POISSON,
     read_target=_read_counts,
-    mean=exponential,
+    mean=np.exp,
     deviances=_deviances,
     perfect=_perfect,
     first_intercept=equal_sums,
     runaway="some counts are zero wherever a chosen feature has a value of its own",
     deviance_name="Poisson deviance",
+    outcome="count",
     offset="the logarithm of the exposure",
 )
 

@@ -1,0 +1,148 @@
+"""Information criteria, what they count, and the row of a path that one of them chooses."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import qr, svdvals
+from scipy.special import gammaln
+
+from swapwise.checks import FloatArray
+from swapwise.numerics import COLLINEAR, FLOAT64_PRECISION
+
+CRITERIA = ("cv", "aic", "bic", "ebic", "gic")
+
+WEIGHTS_ARE = ("importance", "precision", "counts")
+
+
+class SampleSize(NamedTuple):
+    """How many samples there are, and how much more the weighted deviance varies than one of equal weights.
+
+    Parameters
+    ----------
+    n : int
+        The number of samples: of rows, or the sum of the weights if they are counts.
+    design_effect : float
+        Kish's ``n Σw² / (Σw)²``, at least 1. With weights that say how much a row matters, a feature of pure
+        noise lowers the deviance by this times as much as without, so penalties have to be as many times
+        as large.
+
+    References
+    ----------
+    Kish, Survey Sampling, 1965. Lumley and Scott, AIC and BIC for modeling with complex survey data, 2015.
+    """
+
+    n: int
+    design_effect: float = 1.0
+
+    @classmethod
+    def of(
+        cls, n_rows: int, total: FloatArray | None, own: FloatArray | None, weights_are: str = "importance"
+    ) -> Self:
+        """Return the size of a sample with weights, all positive.
+
+        Parameters
+        ----------
+        n_rows : int
+        total : array, optional
+            What the fit weighs each row by: its own weight times that of its class.
+        own : array, optional
+            The weight of each row without that of its class.
+        weights_are : "importance", "precision" or "counts"
+            What ``own`` means.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> tens, uneven = np.full(4, 10.0), np.array([3.0, 1.0, 1.0, 1.0])
+        >>> SampleSize.of(4, tens, tens), SampleSize.of(4, tens, tens, "counts")
+        (SampleSize(n=4, design_effect=1.0), SampleSize(n=40, design_effect=1.0))
+        >>> SampleSize.of(4, uneven, uneven), SampleSize.of(4, uneven, uneven, "precision")
+        (SampleSize(n=4, design_effect=1.33...), SampleSize(n=4, design_effect=1.0))
+        """
+        if total is None:
+            return cls(n_rows)
+        if own is None or weights_are == "importance":
+            own = np.ones(n_rows)
+        n = int(own.sum()) if weights_are == "counts" else n_rows
+        # Weights of 1e-200 and 1e200 have squares too: only their ratios matter.
+        own, total = own / own.max(), total / total.max()
+        return cls(n, max(1.0, float(own.sum() * (total * (total / own)).sum() / total.sum() ** 2)))
+
+
+def n_parameters(columns: FloatArray, *, fit_intercept: bool) -> int:
+    """Return how many free parameters columns have beside an intercept: their rank.
+
+    A constant column has none beside an intercept, and a full set of dummies one less than it has columns,
+    so that it costs as much as a set without its first level.
+
+    >>> dummies = np.repeat(np.eye(3), 4, axis=0)
+    >>> n_parameters(dummies, fit_intercept=True), n_parameters(dummies, fit_intercept=False)
+    (2, 3)
+    """
+    if fit_intercept:
+        # Beside an intercept a column may be shifted; this makes constant ones zero, to the last digit.
+        columns = columns - columns[0]
+    largest = np.abs(columns).max(axis=0)
+    columns = columns[:, largest > 0] / largest[largest > 0]
+    if fit_intercept:
+        columns = np.column_stack([np.ones(len(columns)), columns])
+    if not columns.size:
+        return 0
+    triangle = qr(columns / np.linalg.norm(columns, axis=0), mode="r")[0]
+    rank = np.count_nonzero(svdvals(triangle) > COLLINEAR * FLOAT64_PRECISION)
+    return int(rank) - fit_intercept
+
+
+def information_criteria(
+    deviance: float,
+    n_coefficients: int,
+    n_chosen: int,
+    *,
+    n_samples: int,
+    n_features: int,
+    gamma: float = 0.5,
+    design_effect: float = 1.0,
+) -> dict[str, float]:
+    """Return AIC, BIC, EBIC and GIC: deviance plus a penalty on the size of a model; small is good.
+
+    With k free coefficients on s of p features (or groups, where those are chosen), and N samples, the
+    penalties are
+
+    - AIC (Akaike 1974): ``2k``
+    - BIC (Schwarz 1978): ``k log N``
+    - EBIC (Chen and Chen 2008): ``k log N + 2 gamma log C(p, s)``
+    - GIC (Fan and Tang 2013): ``k log p · log log N``
+
+    each times the design effect, if rows have weights; see :class:`SampleSize`.
+
+    >>> table = information_criteria(10.0, 3, 2, n_samples=100, n_features=50)
+    >>> {name: round(value, 2) for name, value in table.items()}
+    {'aic': 16.0, 'bic': 23.82, 'ebic': 30.93, 'gic': 27.92}
+    """
+    k, log_n = n_coefficients, np.log(n_samples)
+    choices = gammaln(n_features + 1) - gammaln(n_chosen + 1) - gammaln(n_features - n_chosen + 1)
+    penalties = {
+        "aic": 2.0 * k,
+        "bic": k * log_n,
+        "ebic": k * log_n + 2 * gamma * choices,
+        "gic": k * np.log(n_features) * np.log(max(log_n, 1.0)),  # never negative, however few the samples
+    }
+    return {name: float(deviance + design_effect * penalty) for name, penalty in penalties.items()}
+
+
+def chosen_row(path: pd.DataFrame, criterion: str, one_standard_error: bool) -> int:
+    """Return the row that a criterion chooses, of rows in rising order of size; ties go to the smaller size.
+
+    >>> import pandas as pd
+    >>> path = pd.DataFrame({"cv_mean": [3.0, 2.1, 2.0], "cv_se": [0.3, 0.2, 0.2]})
+    >>> chosen_row(path, "cv", one_standard_error=False), chosen_row(path, "cv", one_standard_error=True)
+    (2, 1)
+    """
+    scores = path["cv_mean" if criterion == "cv" else criterion].to_numpy()
+    best = int(np.argmin(scores))
+    if not one_standard_error or np.isnan(path["cv_se"].iloc[best]):
+        return best
+    return int(np.argmax(scores <= scores[best] + path["cv_se"].iloc[best]))

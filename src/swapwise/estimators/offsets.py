@@ -1,0 +1,73 @@
+"""What the estimators share whose linear predictor has a part that is known: an offset."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from swapwise.certify.certificate import Certificate
+from swapwise.checks import FloatArray, warn
+from swapwise.estimators.base import SparseEstimator
+from swapwise.estimators.sample import Sample, read_offset
+
+
+class OffsetEstimator(SparseEstimator):
+    """A sparse estimator that takes offsets; see :class:`SparseGLMRegressor`."""
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> Self:
+        """Choose features and fit their coefficients.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            As of :meth:`SparseRegressor.fit`, with targets that the model has a likelihood for.
+        offset : array-like of shape (n_samples,) or float, optional
+            Added to the linear predictor, with a coefficient of 1: with a log link, the logarithm of the
+            exposure. A number is that of all samples.
+
+        Returns
+        -------
+        self
+        """
+        sample = self._read(X, y, sample_weight, offset)
+        self._has_offset = offset is not None
+        return self._fit_sample(sample)
+
+    def certify(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+        *,
+        time_limit: float | None = 10.0,
+        **options: Any,
+    ) -> Certificate:
+        """Prove how far from the best feasible choice the fitted one can be.
+
+        The data are those of fit, with their offset; see :meth:`SparseRegressor.certify`.
+        """
+        check_is_fitted(self)
+        return self._certify(self._read(X, y, sample_weight, offset, reset=False), time_limit, options)
+
+    def _fit_sample(self, sample: Sample) -> Self:
+        """Fit to checked data."""
+        return self._fit(sample)
+
+    def _shifted_predictor(self, X: Any, offset: Any) -> FloatArray:
+        """Return the linear predictor with its offset; warn if one is missing."""
+        predictor = self._linear_predictor(X)
+        if offset is not None:
+            shift = read_offset(offset, len(predictor))
+            return predictor + shift.reshape(-1, *(1,) * (predictor.ndim - 1))
+        if self._has_offset:
+            warn("fitted with an offset; predictions are for offset 0")
+        return predictor
