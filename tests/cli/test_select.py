@@ -192,7 +192,9 @@ def test_other_families(tmp_path, numbers, family, choose):
     model = kind(family=family, **options).fit(numbers[NAMES], y)
     assert [one["feature"] for one in answer["chosen"]] == model.get_feature_names_out().tolist()
     assert answer["fit"]["deviance_explained"] == pytest.approx(model.score(numbers[NAMES], y))
-    assert ("Dispersion alpha" in done.output) == ("alpha" in answer["fit"]) == (family == "negative-binomial")
+    assert (
+        ("Dispersion alpha" in done.output) == ("alpha" in answer["fit"]) == (family == "negative-binomial")
+    )
 
 
 @pytest.mark.parametrize("option", ["--offset", "--exposure"])
