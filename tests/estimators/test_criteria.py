@@ -230,9 +230,9 @@ def test_ebic_counts_the_groups_to_choose_from():
     table, numbers, y = factors()
     X = np.hstack([OneHotEncoder(sparse_output=False).fit_transform(table), numbers])
     options = {"criterion": "ebic", "groups": list("ccccsssuv"), "sizes": [2]}
-    (row,) = REGRESSOR(**options).fit(X, y).path_.to_dict("records")
+    (row,) = CLASSIFIER(**options).fit(X, y > 0).path_.to_dict("records")
     assert row["ebic"] - row["bic"] == pytest.approx(np.log(comb(4, 2)))
-    (row,) = REGRESSOR(n_features_original=6, **options).fit(X, y).path_.to_dict("records")
+    (row,) = CLASSIFIER(n_features_original=6, **options).fit(X, y > 0).path_.to_dict("records")
     assert row["ebic"] - row["bic"] == pytest.approx(np.log(comb(6, 2)))
     with pytest.raises(ValueError, match=r"n_features_original must be at least the 4 groups .* got 3"):
-        REGRESSOR(n_features_original=3, **options).fit(X, y)
+        CLASSIFIER(n_features_original=3, **options).fit(X, y > 0)
