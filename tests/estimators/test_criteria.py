@@ -1,9 +1,12 @@
 """What information criteria count: samples by their weights, parameters by the rank of their columns."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.special import comb
 from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error
 from sklearn.preprocessing import OneHotEncoder
@@ -176,6 +179,27 @@ def test_penalties_never_reward():
         assert min(table.values()) >= 1.0
 
 
+def exact_rank(matrix):
+    """Gaussian elimination on fractions."""
+    rows, rank = [[Fraction(int(entry)) for entry in row] for row in matrix], 0
+    for column in range(matrix.shape[1]):
+        pivot = next((row for row in rows[rank:] if row[column]), None)
+        if pivot is None:
+            continue
+        rows.remove(pivot)
+        rows.insert(rank, pivot)
+        rank += 1
+        for row in rows[rank:]:
+            factor = row[column] / pivot[column]
+            row[:] = [entry - factor * above for entry, above in zip(row, pivot, strict=True)]
+    return rank
+
+
+small_matrices = st.tuples(st.integers(1, 6), st.integers(1, 6)).flatmap(
+    lambda shape: arrays(float, shape, elements=st.integers(-2, 2).map(float))
+)
+
+
 class TestParameters:
     def test_constant_and_repeated_columns_are_free(self):
         column = np.arange(5.0)
@@ -194,6 +218,13 @@ class TestParameters:
     def test_units_do_not_matter(self, scale):
         columns = np.random.default_rng(0).standard_normal((50, 3)) * [scale, 1.0, 1 / scale]
         assert n_parameters(columns, fit_intercept=True) == 3
+
+    @given(small_matrices)
+    def test_ranks_are_those_of_exact_arithmetic(self, columns):
+        """Duplicates, constant columns and more columns than samples among them."""
+        with_ones = np.column_stack([np.ones(len(columns)), columns])
+        assert n_parameters(columns, fit_intercept=False) == exact_rank(columns)
+        assert n_parameters(columns, fit_intercept=True) == exact_rank(with_ones) - 1
 
     def test_dates_are_not_constant(self):
         days = 1.7e18 + 8.64e13 * np.arange(365.0)[:, None]
@@ -230,9 +261,9 @@ def test_ebic_counts_the_groups_to_choose_from():
     table, numbers, y = factors()
     X = np.hstack([OneHotEncoder(sparse_output=False).fit_transform(table), numbers])
     options = {"criterion": "ebic", "groups": list("ccccsssuv"), "sizes": [2]}
-    (row,) = REGRESSOR(**options).fit(X, y).path_.to_dict("records")
+    (row,) = CLASSIFIER(**options).fit(X, y > 0).path_.to_dict("records")
     assert row["ebic"] - row["bic"] == pytest.approx(np.log(comb(4, 2)))
-    (row,) = REGRESSOR(n_features_original=6, **options).fit(X, y).path_.to_dict("records")
+    (row,) = CLASSIFIER(n_features_original=6, **options).fit(X, y > 0).path_.to_dict("records")
     assert row["ebic"] - row["bic"] == pytest.approx(np.log(comb(6, 2)))
     with pytest.raises(ValueError, match=r"n_features_original must be at least the 4 groups .* got 3"):
-        REGRESSOR(n_features_original=3, **options).fit(X, y)
+        CLASSIFIER(n_features_original=3, **options).fit(X, y > 0)

@@ -1,10 +1,12 @@
 """Regressions by the record of a family, against scikit-learn and statsmodels."""
 
 import pickle
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_array, csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import GammaRegressor, PoissonRegressor
@@ -255,8 +257,6 @@ def test_pickles_clones_and_searches(family):
 @pytest.mark.parametrize("kind", [sw.SparseGLMRegressor, sw.SparseGLMRegressorCV])
 def test_scikit_learns_checks(kind, family):
     options = {"sizes": [1, 2], "cv": 3} if kind is sw.SparseGLMRegressorCV else {}
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks hand in constant targets and the like
         report = check_estimator(model_of(family, kind, **options), on_skip=None, on_fail=None)
@@ -271,3 +271,37 @@ def test_what_is_no_target(family):
         model_of(family).fit(X, y - 100)
     with pytest.raises(ValueError, match=r"y must (have a positive entry|hold positive numbers), got"):
         model_of(family).fit(X, np.zeros(len(y)))
+
+
+@pytest.mark.parametrize("family", NAMES)
+@pytest.mark.parametrize("alpha", [None, ALPHA])
+def test_files_and_sparse_matrices_are_data_in_memory(family, alpha, tmp_path):
+    X, y = problem(family)
+    X = np.where(X > 3, X, 0.0)
+    np.save(tmp_path / "X.npy", X)
+    model = sw.SparseGLMRegressor(2, family=family, alpha=alpha, ridge=0.01)
+    in_memory = clone(model).fit(X, y)
+    for data in (str(tmp_path / "X.npy"), csr_array(X), csc_array(X)):
+        other = clone(model).fit(data, y)
+        assert other.support_.tolist() == in_memory.support_.tolist()
+        np.testing.assert_allclose(other.coef_, in_memory.coef_, rtol=1e-5)
+        np.testing.assert_allclose(other.predict(data), in_memory.predict(X), rtol=1e-5)
+        assert other.score(data, y) == pytest.approx(in_memory.score(X, y), abs=1e-7)
+
+
+@pytest.mark.parametrize("family", NAMES)
+def test_groups_weights_and_sparse_paths(family):
+    X, y = problem(family)
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    groups = list("aabbccdd")
+    options = {"groups": groups, "criterion": "bic", "sizes": [1, 2, 3], "weights_are": "counts"}
+    dense = model_of(family, sw.SparseGLMRegressorCV, **options).fit(X, y, weight)
+    sparse = model_of(family, sw.SparseGLMRegressorCV, **options).fit(csr_array(X), y, weight)
+    times = weight.astype(int)
+    repeated = model_of(family, sw.SparseGLMRegressorCV, **options).fit(
+        X.repeat(times, axis=0), y.repeat(times)
+    )
+    assert dense.path_["n_parameters"].tolist() == [3, 5, 7]
+    for other in (sparse, repeated):
+        np.testing.assert_allclose(other.path_["bic"], dense.path_["bic"], rtol=1e-6)
+    assert dense.support_.tolist() == [0, 1, 4, 5]

@@ -116,8 +116,6 @@ time_limit, random_state, progress :
         A model that was fitted with an offset warns if none is given; ``offset=0`` says that none is meant.
         """
         scores = self._shifted_predictor(X, offset)
-        if offset is not None:
-            self._require_two_classes()
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_log_proba(self, X: ArrayLike, offset: ArrayLike | None = None) -> FloatArray:
@@ -150,19 +148,13 @@ time_limit, random_state, progress :
         return float(accuracy_score(y, self.predict(X, offset), sample_weight=sample_weight))
 
     @property
-    def family_(self) -> Family:
+    def family_(self) -> Family:  # type: ignore[override]
         """The record of the family: of two classes, or of several."""
         return self._kind.family
 
     @property
     def _kind(self) -> type[GeneralizedLinear]:
         return Logistic if len(self.classes_) == 2 else Multinomial
-
-    def _require_two_classes(self) -> None:
-        if len(self.classes_) > 2:
-            raise ValueError(
-                f"offset is for two classes, whose log-odds it is added to; there are {len(self.classes_)}"
-            )
 
     def _weights(self, y: Any, sample_weight: Any) -> FloatArray | None:
         weight = super()._weights(y, sample_weight)
@@ -202,10 +194,8 @@ time_limit, random_state, progress :
         return super()._needs_memory(y) or ("more than two classes" if many else None)
 
     def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
-        options: dict[str, Any] = {}
-        if sample.offset is not None:
-            self._require_two_classes()
-            options["offset"] = sample.offset
+        # Of several classes there is none, and the objective takes none.
+        options = {} if sample.offset is None else {"offset": sample.offset}
         return self._kind(
             X,
             sample.y,

@@ -71,6 +71,15 @@ time_limit, random_state, progress :
     >>> model = sw.SparseGLMRegressor(constraint=2, family="gamma").fit(X, y)
     >>> model.support_, model.coef_[model.support_].round(1)
     (array([1, 4]), array([ 0.5, -0.8]))
+
+    Counts of claims, which vary more than Poisson's, per year of a contract:
+
+    >>> years = rng.uniform(0.5, 3.0, 300)
+    >>> claims = rng.poisson(2 * y * years)
+    >>> model = sw.SparseGLMRegressor(constraint=2, family="negative-binomial")
+    >>> model = model.fit(X, claims, offset=np.log(years))
+    >>> model.support_, round(model.alpha_, 1)
+    (array([1, 4]), 0.5)
     """
 
     def __init__(

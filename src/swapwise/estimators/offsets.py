@@ -11,10 +11,14 @@ from swapwise.certify.certificate import Certificate
 from swapwise.checks import FloatArray, warn
 from swapwise.estimators.base import SparseEstimator
 from swapwise.estimators.sample import Sample, read_offset
+from swapwise.objectives.glm.family import Family
 
 
 class OffsetEstimator(SparseEstimator):
-    """A sparse estimator that takes offsets; see :class:`SparseGLMRegressor`."""
+    """A sparse estimator that takes offsets, if its family does; see :class:`SparseGLMRegressor`."""
+
+    #: The record of the family
+    family_: Family
 
     def fit(
         self,
@@ -58,6 +62,18 @@ class OffsetEstimator(SparseEstimator):
         check_is_fitted(self)
         return self._certify(self._read(X, y, sample_weight, offset, reset=False), time_limit, options)
 
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None, *, reset: bool = True
+    ) -> Sample:
+        sample = super()._read(X, y, sample_weight, offset, reset=reset)
+        self._require_use_of(offset)
+        return sample
+
+    def _require_use_of(self, offset: Any) -> None:
+        """Refuse an offset where the family has no use for one."""
+        if offset is not None and self.family_.offset is None:
+            raise ValueError(f"leave offset at None: {self.family_.title} takes none")
+
     def _fit_sample(self, sample: Sample) -> Self:
         """Fit to checked data."""
         return self._fit(sample)
@@ -65,6 +81,7 @@ class OffsetEstimator(SparseEstimator):
     def _shifted_predictor(self, X: Any, offset: Any) -> FloatArray:
         """Return the linear predictor with its offset; warn if one is missing."""
         predictor = self._linear_predictor(X)
+        self._require_use_of(offset)
         if offset is not None:
             shift = read_offset(offset, len(predictor))
             return predictor + shift.reshape(-1, *(1,) * (predictor.ndim - 1))
