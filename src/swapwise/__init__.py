@@ -21,10 +21,10 @@ from swapwise.constraints.uniform import Uniform
 from swapwise.maximize import maximize
 from swapwise.moves import Move, MoveList, SwapGrid
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
-from swapwise.objectives.check_objective import check_objective
 from swapwise.objectives.coverage import Coverage
-from swapwise.objectives.custom import CustomSetFunction
-from swapwise.objectives.custom_objective import CustomObjective
+from swapwise.objectives.custom.check import check_objective
+from swapwise.objectives.custom.objective import CustomObjective
+from swapwise.objectives.custom.set_function import CustomSetFunction
 from swapwise.objectives.facility_location import FacilityLocation
 from swapwise.objectives.glm import Gamma, Logistic, Multinomial, NegativeBinomial, Poisson
 from swapwise.objectives.ising import IsingPseudoLikelihood

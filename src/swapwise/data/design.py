@@ -33,8 +33,8 @@ FAR_FROM_ZERO, FAR_IN_FLOAT32 = 1e3, 30.0
 # The same for the inner products of a few columns with each other, which are only needed for a first guess.
 OFF_CENTRE = 30.0
 
-# Products of columns with all others are kept up to this share of the data, of at least 32 columns, and computed
-# for 128 at a time.
+# Products of columns with all others are kept up to this share of the data, of at least 32 columns, and
+# computed for 128 at a time.
 KEPT_SHARE, FEWEST_KEPT, PRODUCTS_AT_ONCE = 0.04, 32, 128
 
 # Of data that are read as a whole, products of columns with all others are kept up to this many numbers, and

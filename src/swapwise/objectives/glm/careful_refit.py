@@ -3,7 +3,7 @@
 Newton's method on the columns as they are solves with their inner products, which squares the condition
 number: columns that differ in the seventh digit (a mean of 1e6 and no intercept is enough) leave it no digit.
 Here the columns are replaced by an orthonormal basis of their span, and steps are damped (Levenberg, 1944):
-neither nearly collinear columns nor a likelihood that is flat where the climb begins end it early. It takes
+neither nearly collinear columns nor a likelihood that is flat where the fit begins end it early. It takes
 several times as long, and is used where the plain method reports that it did not converge.
 """
 
@@ -78,11 +78,11 @@ def careful_refit(problem: RefitProblem, theta: FloatArray) -> tuple[float, Floa
     """
     weight, value, converged = problem.weight, -np.inf, False
     for number in range(MOST_BASES):
-        climb = _Climb(problem, OrthonormalBasis(problem, weight), theta)
-        converged = climb.to_the_top(is_fresh=number > 0)
-        value, theta = climb.value, climb.basis.parameters(climb.point)
+        ascent = _DampedNewton(problem, OrthonormalBasis(problem, weight), theta)
+        converged = ascent.run(is_fresh=number > 0)
+        value, theta = ascent.value, ascent.basis.parameters(ascent.point)
         steepness = np.divide(
-            np.einsum("aas->s", climb.curve),
+            np.einsum("aas->s", ascent.curve),
             problem.weight,
             out=np.zeros_like(weight),
             where=problem.weight > 0,
@@ -145,7 +145,7 @@ def _orthonormalised(rows: LongArray) -> LongArray:
     return triangle
 
 
-class _Climb:
+class _DampedNewton:
     """Damped Newton steps in the coordinates of a basis."""
 
     def __init__(self, problem: RefitProblem, basis: OrthonormalBasis, theta: FloatArray) -> None:
@@ -154,10 +154,10 @@ class _Climb:
         self.value, self.slope, self.curve = self._look(self.point)
         self._damping = 0.0
 
-    def to_the_top(self, is_fresh: bool) -> bool:
-        """Climb; return whether the maximum was reached for certain.
+    def run(self, is_fresh: bool) -> bool:
+        """Take steps; return whether the maximum was reached for certain.
 
-        ``is_fresh`` says that the basis was made where the climb begins: with one level, the Hessian is then
+        ``is_fresh`` says that the basis was made where the fit begins: with one level, the Hessian is then
         the identity but for samples that are too flat to matter, whatever its eigenvalues say.
         """
         enough = max(UNCONVERGED * self.problem.tol, VALUE_ROUNDING)

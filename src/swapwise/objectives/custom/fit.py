@@ -13,7 +13,7 @@ from swapwise.numerics import SUM
 from swapwise.objectives.base import embed
 
 if TYPE_CHECKING:
-    from swapwise.objectives.custom_objective import CustomObjective
+    from swapwise.objectives.custom.objective import CustomObjective
 
 # L-BFGS begins again, with no memory, where it stopped before its end.
 MOST_NEWTON_STEPS, LBFGS_STEPS, LBFGS_STARTS = 100, 500, 3
@@ -41,7 +41,7 @@ class NoMaximumError(ValueError):
     """The function has no maximum on a set."""
 
 
-class Climb:
+class Ascent:
     """The coefficients of a set on their way to the maximum of u, with u and its slope in them."""
 
     def __init__(
@@ -69,8 +69,8 @@ class Climb:
         steepest = float(np.abs(self.objective._slope_at_zero).max())
         return bool(slope.sum() * reach <= CONVERGED_SLOPE * self.size or slope.max() <= SUM * steepest)
 
-    def to_the_top(self) -> None:
-        """Climb by Newton steps where they get on, and by L-BFGS where they do not or there is no Hessian."""
+    def run(self) -> None:
+        """Ascent by Newton steps where they get on, and by L-BFGS where they do not or there is no Hessian."""
         if self.objective._hessian_block is None:
             self._by_lbfgs()
         elif not self._by_newton():
@@ -105,7 +105,7 @@ class Climb:
         return False
 
     def _by_lbfgs(self) -> None:
-        """Have L-BFGS climb, and keep the highest point that it saw."""
+        """Run L-BFGS, and keep the highest point that it saw."""
         # Its tolerances are for values of about 1.
         from scipy.optimize import minimize  # takes its time to import, which few need
 

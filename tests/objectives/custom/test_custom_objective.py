@@ -14,8 +14,8 @@ import swapwise as sw
 from swapwise.checks import unwarned
 from swapwise.moves import Move, MoveList
 from swapwise.objectives.base import State, embed, magnitude
-from swapwise.objectives.check_objective import check_objective
-from swapwise.objectives.custom_objective import CustomObjective
+from swapwise.objectives.custom.check import check_objective
+from swapwise.objectives.custom.objective import CustomObjective
 from tests.contracts.objective_zoo import grids, moves, simple_numbers, subsets, supports
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*add nothing to the fit")
@@ -156,7 +156,7 @@ def test_no_and_one_coefficient(hessian: Callable | None) -> None:
     assert (result.support.tolist(), result.value) == ([0], pytest.approx(0.5))
 
 
-# -- the climb ------------------------------------------------------------------------------------------
+# -- the ascent ------------------------------------------------------------------------------------------
 
 
 @with_and_without

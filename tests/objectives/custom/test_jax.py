@@ -9,9 +9,9 @@ import pytest
 from scipy.optimize import minimize
 
 import swapwise as sw
-from swapwise.objectives.check_objective import check_objective
-from swapwise.objectives.custom_objective import CustomObjective
-from swapwise.objectives.jax_objective import JaxFunction
+from swapwise.objectives.custom.check import check_objective
+from swapwise.objectives.custom.jax import JaxFunction
+from swapwise.objectives.custom.objective import CustomObjective
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy

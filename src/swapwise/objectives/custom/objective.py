@@ -12,7 +12,7 @@ from swapwise.checks import FloatArray, IndexArray, as_count, as_elements, as_re
 from swapwise.clock import Clock, OutOfTime
 from swapwise.moves import MoveBatch
 from swapwise.objectives.base import SparseObjective, SparseState, embed
-from swapwise.objectives.climb import Climb, NoMaximumError
+from swapwise.objectives.custom.fit import Ascent, NoMaximumError
 from swapwise.objectives.fit_bounds import missed_at_most, missed_by_model
 
 ValueAndGrad = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -24,7 +24,7 @@ class CustomObjective(SparseObjective):
 
     ``f(X) = max { u(w) : supp(w) ⊆ X } − u(0)``. Every fit is a restricted maximisation that begins at the
     coefficients known so far: by a damped Newton method if there is a Hessian, or else by L-BFGS. See
-    :func:`swapwise.objectives.check_objective.check_objective` for a test of whether the gradient is right,
+    :func:`swapwise.objectives.custom.check.check_objective` for a test of whether the gradient is right,
     and :meth:`from_jax` for functions whose derivatives JAX can work out.
 
     Parameters
@@ -111,7 +111,7 @@ class CustomObjective(SparseObjective):
         >>> result.support[abs(result.coef[result.support]) > 0.5]
         array([1, 4])
         """
-        from swapwise.objectives.jax_objective import JaxFunction
+        from swapwise.objectives.custom.jax import JaxFunction
 
         compiled = JaxFunction(function, as_count(n, "n"))
         objective = cls(compiled.value_and_grad, n, smoothness=smoothness, strong_concavity=strong_concavity)
@@ -198,15 +198,15 @@ class CustomObjective(SparseObjective):
             return 0.0, np.empty(0)
         # Far-away trial points may overflow; they are told by their values.
         with np.errstate(all="ignore"):
-            climb = Climb(self, support, start)
-            climb.to_the_top()
-        if not climb.converged and not self._warned:
+            ascent = Ascent(self, support, start)
+            ascent.run()
+        if not ascent.converged and not self._warned:
             self._warned = warn(
                 f"the fit on the set {support.tolist()} did not converge: the slope is still "
-                f"{np.abs(climb.slope).max():.3g}; is the gradient right (see check_objective)? "
+                f"{np.abs(ascent.slope).max():.3g}; is the gradient right (see check_objective)? "
                 "A hessian or a ridge helps"
             )
-        return climb.value - self._at_zero, climb.point
+        return ascent.value - self._at_zero, ascent.point
 
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         """Return what f(support) does not exceed: infinity if there is no maximum, or no time to see it."""
@@ -215,17 +215,17 @@ class CustomObjective(SparseObjective):
         if not len(support):
             return 0.0
         with np.errstate(all="ignore"):
-            climb = Climb(self, support, np.zeros(len(support)), clock)
+            ascent = Ascent(self, support, np.zeros(len(support)), clock)
             try:
-                climb.to_the_top()
+                ascent.run()
             except OutOfTime:
                 pass  # the point that was reached by then has a bound too, if a poorer one
             except NoMaximumError:
                 return np.inf
-            value, coef = climb.value - self._at_zero, embed(self, support, climb.point)
+            value, coef = ascent.value - self._at_zero, embed(self, support, ascent.point)
             curvature = self.hessian_at(coef, support)
-            by_model = missed_by_model(self, support, value, climb.slope, curvature)
-        return value + min(missed_at_most(self, climb.slope), by_model)
+            by_model = missed_by_model(self, support, value, ascent.slope, curvature)
+        return value + min(missed_at_most(self, ascent.slope), by_model)
 
 
 class CustomObjectiveState(SparseState):

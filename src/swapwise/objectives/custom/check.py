@@ -9,7 +9,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count
 from swapwise.objectives.base import SparseObjective, embed, rows_of
-from swapwise.objectives.custom_objective import short
+from swapwise.objectives.custom.objective import short
 
 # Steps of differences, relative to the coefficient (or 1). One of them is neither so long that the function
 # bends nor so short that it rounds. Two that agree to this share need no others.
@@ -53,7 +53,7 @@ def check_objective(objective: SparseObjective, *, n_points: int = 5, random_sta
 
     Examples
     --------
-    >>> from swapwise.objectives.custom_objective import CustomObjective
+    >>> from swapwise.objectives.custom.objective import CustomObjective
     >>> check_objective(CustomObjective(lambda w: (-(w @ w), -2 * w), n=3))
     >>> check_objective(CustomObjective(lambda w: (-(w @ w), [-1, -2, -2] * w), n=3))
     Traceback (most recent call last):

@@ -1,0 +1,1 @@
+"""Objectives made of functions that users write."""
