@@ -14,7 +14,7 @@ from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.file_blocks import ArrayBlocks
 from swapwise.kernels import glm
 from swapwise.moves import MoveList
-from swapwise.objectives import careful_refit, generalized_linear, ising
+from swapwise.objectives import careful_refit, generalized_linear
 from swapwise.objectives.careful_refit import OrthonormalBasis, RefitProblem
 
 # Columns with a mean of a million and no intercept. Newton steps by inner products ended at
@@ -172,7 +172,7 @@ def one_step(monkeypatch):
     monkeypatch.setattr(generalized_linear, "MAX_STEPS", 1)
     monkeypatch.setattr("swapwise.objectives.generalized_linear_state.MAX_STEPS", 1)
     monkeypatch.setattr(careful_refit, "MOST_BASES", 0)
-    monkeypatch.setattr(ising, "MAX_STEPS", 2)
+    monkeypatch.setattr("swapwise.objectives.ising.samples.MAX_STEPS", 2)
 
 
 @pytest.mark.usefixtures("one_step")

@@ -56,8 +56,8 @@ class PatternCounts(SpinData):
     neighbours, on how often each of 16 patterns was seen. Counting them takes one pass over the data, for all
     vertices, or for all neighbourhoods that a batch of moves would make. Refits need nothing else, and what
     was counted is remembered. The gradient over all pairs needs the sums of all columns over the samples of
-    each pattern. They come from the same pass, or from another if vertices have so many neighbours that these
-    sums are too many to keep. A pass also counts what the steepest few edges would make of the graph, so it
+    each pattern. They come from the same pass, or from another if vertices have more neighbours than leave
+    room to keep these sums. A pass also counts what the steepest few edges would make of the graph, so it
     serves several rounds; and no more than some chunks of the data are ever in memory.
 
     >>> matrix = ChunkedMatrix(ArrayBlocks(np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 0.0]]), 2))
@@ -73,7 +73,7 @@ class PatternCounts(SpinData):
         self.n_samples = matrix.n_samples
         self._matrix, self._weight, self._passes = matrix, weight, 0
         self._total = float(self.n_samples if weight is None else weight.sum())
-        tally, up, products = self._fold(Tally())
+        tally, up, products = self._reduce(Tally())
         #: The value that stands for the spin -1
         self.low: int = self._low_value(tally)
         #: The share of the samples in which each vertex is at +1
@@ -88,8 +88,8 @@ class PatternCounts(SpinData):
         """How many times all of the data were read so far."""
         return float(self._passes)
 
-    def _fold(self, work: Work) -> Any:
-        answer = self._matrix.fold(work, *(() if self._weight is None else (self._weight,)))
+    def _reduce(self, reduction: Work) -> Any:
+        answer = self._matrix.fold(reduction, *(() if self._weight is None else (self._weight,)))
         self._passes += 1
         notify(passes=self._passes)
         return answer
@@ -162,7 +162,7 @@ class PatternCounts(SpinData):
                 f"data in chunks must have at most {MOST_NEIGHBOURS} neighbours per vertex, got "
                 f"{len(most) - 1} at vertex {most[0]}"
             )
-        found = self._fold(Patterns(unknown, with_sums))
+        found = self._reduce(Patterns(unknown, with_sums))
         for place, (patterns, counts, sums) in zip(unknown, found, strict=True):
             is_up = patterns >> np.arange(len(place))[:, None] & 1
             self._counted[place] = (np.where(is_up, 1.0, -1.0), counts / self._total)
@@ -260,7 +260,7 @@ class PatternCounts(SpinData):
         couplings, biases = self.model.coupling_matrix(coef), self._fields_at(coef, fields)
         places = self.model.neighbourhoods(np.flatnonzero(coef))
         if any(place not in self._sums for place in places):
-            total: FloatArray = self._fold(VertexGradients(couplings, biases))[0]
+            total: FloatArray = self._reduce(VertexGradients(couplings, biases))[0]
             return total / self._total
         rows = []
         for (vertex, *others), place in zip(places, places, strict=True):
