@@ -176,9 +176,7 @@ def patterns(
 ) -> Patterns:
     """Fit a graph to patterns with counts, and to the samples as often as they were seen."""
     rng = np.random.default_rng(0)
-    up = rng.random((n_patterns, n_vertices)) < 0.5
-    for v in range(1, n_vertices):  # a binary tree, along which most values are passed on
-        up[:, v] = np.where(rng.random(n_patterns) < 0.7, up[:, (v - 1) // 2], up[:, v])
+    up = distinct_patterns(n_patterns, n_vertices, rng)
     counts = 1 + rng.multinomial(n_samples - n_patterns, np.full(n_patterns, 1 / n_patterns))
     expanded = np.repeat(up, counts, axis=0)
     sw.IsingGraph(b).fit(up[:3000], sample_weight=counts[:3000])  # compiles, which is not to be timed
@@ -193,6 +191,18 @@ def patterns(
         np.array_equal(here.support_, there.support_),
         max(float(difference.max()) for difference in differences),
     )
+
+
+def distinct_patterns(n_patterns: int, n_vertices: int, rng: np.random.Generator) -> Any:
+    """Return different rows of booleans, most of which are passed on along a binary tree."""
+    n_drawn = n_patterns + n_patterns // 50  # with 60 vertices, about one in a thousand is there twice
+    up = rng.random((n_drawn, n_vertices)) < 0.5
+    for v in range(1, n_vertices):
+        up[:, v] = np.where(rng.random(n_drawn) < 0.7, up[:, (v - 1) // 2], up[:, v])
+    _, first = np.unique(np.packbits(up, axis=1), axis=0, return_index=True)
+    if len(first) < n_patterns:
+        raise ValueError(f"{n_vertices} vertices gave {len(first)} different patterns, not {n_patterns}")
+    return up[np.sort(first)[:n_patterns]]
 
 
 def peak_megabytes() -> float:

@@ -14,7 +14,6 @@ from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.mapped import ArrayChunks
 from swapwise.kernels import glm
 from swapwise.moves import MoveList
-from swapwise.objectives import ising
 from swapwise.objectives.glm import careful_refit, fitter, likelihood
 from swapwise.objectives.glm.careful_refit import OrthonormalBasis, RefitProblem
 
@@ -173,7 +172,7 @@ def one_step(monkeypatch):
     monkeypatch.setattr(likelihood, "MAX_STEPS", 1)
     monkeypatch.setattr(fitter, "MAX_STEPS", 1)
     monkeypatch.setattr(careful_refit, "MOST_BASES", 0)
-    monkeypatch.setattr(ising, "MAX_STEPS", 2)
+    monkeypatch.setattr("swapwise.objectives.ising.samples.MAX_STEPS", 2)
 
 
 @pytest.mark.usefixtures("one_step")

@@ -126,7 +126,7 @@ def test_weights_take_no_passes_and_may_leave_out_whole_chunks():
     spins = np.sign(np.random.default_rng(3).standard_normal((40, 4)))
     weight = np.arange(40.0)
     weight[10:20] = 0.0
-    spins[15] = 7.0  # which is not looked at
+    spins[12], spins[15] = 9.0, 7.0  # which are not looked at
     chunks = da.from_array(spins, chunks=(10, 4))
     weighted = sw.IsingPseudoLikelihood(chunks, 0.1, True, sample_weight=weight)
     kept = np.flatnonzero(weight)

@@ -70,7 +70,7 @@ class Ascent:
         return bool(slope.sum() * reach <= CONVERGED_SLOPE * self.size or slope.max() <= SUM * steepest)
 
     def run(self) -> None:
-        """Ascent by Newton steps where they get on, and by L-BFGS where they do not or there is no Hessian."""
+        """Take Newton steps where they get on, and L-BFGS where they do not or there is no Hessian."""
         if self.objective._hessian_block is None:
             self._by_lbfgs()
         elif not self._by_newton():

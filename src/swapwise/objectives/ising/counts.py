@@ -56,8 +56,8 @@ class PatternCounts(SpinData):
     neighbours, on how often each of 16 patterns was seen. Counting them takes one pass over the data, for all
     vertices, or for all neighbourhoods that a batch of moves would make. Refits need nothing else, and what
     was counted is remembered. The gradient over all pairs needs the sums of all columns over the samples of
-    each pattern. They come from the same pass, or from another if vertices have so many neighbours that these
-    sums are too many to keep. A pass also counts what the steepest few edges would make of the graph, so it
+    each pattern. They come from the same pass, or from another if vertices have more neighbours than leave
+    room to keep these sums. A pass also counts what the steepest few edges would make of the graph, so it
     serves several rounds; and no more than some chunks of the data are ever in memory.
 
     >>> matrix = ChunkedMatrix(ArrayChunks(np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 0.0]]), 2))

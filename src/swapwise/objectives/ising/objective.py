@@ -96,6 +96,8 @@ class IsingPseudoLikelihood(SparseObjective):
         self.data = open_spins(spins, ridge, fields, edges, sample_weight)
         self.scoring = self.data.scoring
         self.n_samples = self.data.n_samples
+        # The samples, one vertex per row, if they are in memory.
+        self.spins = None if self.data.samples is None else self.data.samples.spins
         model = self.data.model
         self.n, self.n_vertices = model.n, model.n_vertices
         self.tail, self.head = model.tail, model.head
@@ -112,11 +114,6 @@ class IsingPseudoLikelihood(SparseObjective):
     def n_passes(self) -> float | None:
         """How many times all of the data were read so far; None of data in memory."""
         return self.data.n_passes
-
-    @property
-    def spins(self) -> FloatArray | None:
-        """The samples, one vertex per row, if they are in memory."""
-        return None if self.data.samples is None else self.data.samples.spins
 
     @property
     def edges(self) -> list[tuple[int, int]]:
