@@ -15,9 +15,15 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.kernels import MULTINOMIAL, blocks, glm
+from swapwise.kernels import LOGISTIC, MULTINOMIAL, blocks, glm
 from swapwise.objectives.block_columns import chunks_of, diagonals, offsets_of, own_products
 from swapwise.objectives.second_order import LEAST_LEFT, WORST_CONDITION
+
+# By what share an outcome may fall on the first tries to keep it positive; the rest is left to the last.
+STEP_LIMITS = (0.5, 0.7, 0.9)
+
+# An outcome may rise by this many times as much. Values from 2 to 8 leave about the same moves to refit.
+MOST_RISE = 4.0
 
 
 @dataclass(frozen=True)
@@ -90,10 +96,26 @@ class FitPoint:
             return float((scores.max(axis=0) - scores.min(axis=0)).max(initial=0.0))
         return float(np.abs(step).max(initial=0.0))
 
+    @cached_property
+    def outcomes(self) -> FloatArray | None:
+        """The probability of every class, classes by samples; None where outcomes are not classes."""
+        if self.class_basis is None:
+            return None
+        scores = self.class_basis @ self.eta
+        odds = np.exp(scores - scores.max(axis=0))
+        return np.ascontiguousarray(odds / odds.sum(axis=0))
+
+    @property
+    def class_basis(self) -> FloatArray | None:
+        """Scores of classes from levels: of two classes, one has the linear predictor and one zero."""
+        if self.family == LOGISTIC:
+            return np.array([[1.0], [0.0]])
+        return self.basis if self.family == MULTINOMIAL else None
+
     def divergences(self, steps: FloatArray) -> FloatArray:
         """Return how far the outcomes after steps of η are from the prediction."""
-        if self.family == MULTINOMIAL:
-            return glm.class_divergences(self.eta, self.weight, self.basis, steps)
+        if self.outcomes is not None:
+            return glm.class_divergences(self.outcomes, self.weight, self.class_basis, steps)
         return glm.divergences(self.family, self.eta[0], self.weight, np.ascontiguousarray(steps[:, 0]))
 
 
@@ -108,7 +130,8 @@ class BlockBounds:
 
         D(q, p) = Σ_k p_k (1 + d_k) log(1 + d_k)  ≤  ½ zᵀVz / (1 − ζ) .
 
-    Scores are an orthonormal image of levels, so no d exceeds √2 times the length of z.
+    Scores are an orthonormal image of levels, so no d exceeds √2 times the length of z. D is bounded by a
+    polynomial in d, which takes less time than logarithms.
 
     Parameters
     ----------
@@ -144,7 +167,7 @@ class BlockBounds:
         levels, samples = fit.levels, columns.shape[1]
         pair = fit.pairs[1]
         products = columns @ fit.weighted.reshape(-1, samples).T
-        products = products.reshape(len(columns), -1, len(fit.chosen))[:, pair]
+        products = products.reshape(len(columns), len(fit.pairs[0]), len(fit.chosen))[:, pair]
         products = products.reshape(len(columns) * levels, levels * len(fit.chosen))
         self.coupling = products @ inverse
         rows, at = self._begin * levels, offsets_of((np.diff(self._begin) * levels) ** 2)
@@ -154,8 +177,9 @@ class BlockBounds:
         taken_out = np.abs(products * self.coupling).sum(axis=1)
         self._floor = LEAST_LEFT * np.maximum(own[diagonals(rows, at)], taken_out)
         self.slope = (columns @ fit.slope.T).ravel() - self.coupling @ fit.gradient
-        self._step = inverse @ fit.gradient
-        missing = float(fit.gradient @ self._step)
+        step = inverse @ fit.gradient
+        self._parameter_step = step.reshape(levels, len(fit.chosen))
+        missing = float(fit.gradient @ step)
         self._coef, gains = blocks.block_solutions(rows, at, self.slope, self._left, self._floor)
         self._clear = ~np.isnan(gains)
         self.predicted = np.where(self._clear, missing + gains, missing) / 2
@@ -184,7 +208,7 @@ class BlockBounds:
         """
         if self._changed is None:
             moved = np.add.reduceat(self._coef[:, None] * self.coupling, self._places[0][:-1], axis=0)
-            self._changed = -moved.reshape(len(self.predicted), self.fit.levels, -1)
+            self._changed = -moved.reshape(len(self.predicted), *self._parameter_step.shape)
         return self._changed
 
     _changed: FloatArray | None = None
@@ -197,7 +221,7 @@ class BlockBounds:
         explained = np.minimum(lengths @ chosen_heights, np.linalg.norm(lengths, axis=1) * longest)
         own = heights * np.linalg.norm(self._coef.reshape(-1, fit.levels), axis=1)
         farthest = np.add.reduceat(own, self._begin[:-1]) + explained
-        reach = fit.largest_change(self._step.reshape(fit.levels, -1) @ fit.chosen)
+        reach = fit.largest_change(self._parameter_step @ fit.chosen)
         zeta = reach + (np.sqrt(2.0) if fit.family == MULTINOMIAL else 1.0) * farthest
         bounded = self._clear & (zeta < 1)
         self.bound[bounded] = self.predicted[bounded] / (1.0 - zeta[bounded])
@@ -207,22 +231,83 @@ class BlockBounds:
         if not self.is_known or not len(self.predicted):
             return
         unclear = np.flatnonzero((self.bound >= floor) & (self.predicted < floor) & self._clear)
-        sizes = np.diff(self._begin)[unclear] + len(self.fit.chosen)
-        for first, last in chunks_of(offsets_of(sizes * self.fit.levels), self._columns.shape[1]):
+        steps_of_one = np.full(len(unclear), self.fit.levels)
+        for first, last in chunks_of(offsets_of(steps_of_one), self._columns.shape[1]):
             part = unclear[first:last]
-            self.bound[part] = np.minimum(self.bound[part], self._rises(part))
+            step = self._changes()[part] + self._parameter_step
+            steps = self._steps(part, step, self._coef)
+            self._lower(part, step, self._coef, steps)
+            if self.fit.outcomes is not None:
+                self._shorten(part, step, steps, floor)
 
-    def _rises(self, elements: IndexArray) -> FloatArray:
-        """Return the divergence of the outcome of Newton's step from the prediction, and the ridge's share."""
-        fit, begin = self.fit, self._begin
-        parameters = self._changes()[elements] + self._step.reshape(fit.levels, -1)
-        steps = parameters @ fit.chosen
-        penalty = (parameters[:, :, : fit.n_penalised] ** 2).sum(axis=(1, 2))
-        for place, e in enumerate(elements):
-            coef = self._coef[begin[e] * fit.levels : begin[e + 1] * fit.levels].reshape(-1, fit.levels)
-            steps[place] += coef.T @ self._columns[begin[e] : begin[e + 1]]
-            penalty[place] += (coef**2).sum()
-        return fit.divergences(steps) + fit.ridge * penalty / 2
+    def _lower(self, elements: IndexArray, chosen: FloatArray, own: FloatArray, steps: FloatArray) -> None:
+        """Lower bounds to the divergence of outcomes from the prediction, and the ridge's share."""
+        fit = self.fit
+        rise = fit.divergences(steps)
+        if fit.ridge > 0:
+            penalty = (chosen[:, :, : fit.n_penalised] ** 2).sum(axis=(1, 2))
+            squares = (own.reshape(-1, fit.levels) ** 2).sum(axis=1)
+            penalty += np.add.reduceat(squares, self._begin[:-1])[elements]
+            rise = rise + fit.ridge * penalty / 2
+        self.bound[elements] = np.minimum(self.bound[elements], rise)
+
+    def _shorten(self, elements: IndexArray, chosen: FloatArray, steps: FloatArray, floor: float) -> None:
+        """Lower bounds by other outcomes, where Newton's step leads to negative ones or nearly so.
+
+        It is shortened there, and what is lost of it is made up for elsewhere: any outcome will do that has
+        the same products with the columns.
+        """
+        fit, own = self.fit, self._coef
+        for limit in STEP_LIMITS:
+            still = self.bound[elements] >= floor
+            if not still.any():
+                return
+            elements, chosen, steps = elements[still], chosen[still], steps[still]
+            lost, lost_own, is_shorter = glm.shorten_steps(
+                fit.outcomes,
+                fit.class_basis,
+                fit.curve,
+                fit.chosen,
+                self._columns,
+                self._begin,
+                elements,
+                steps,
+                limit,
+                MOST_RISE,
+            )
+            if not is_shorter:
+                return
+            more_chosen, more_own = self._solved(elements, lost, lost_own)
+            chosen, own = chosen + more_chosen, own + more_own
+            steps += self._steps(elements, more_chosen, more_own)
+            self._lower(elements, chosen, own, steps)
+
+    def _steps(self, elements: IndexArray, chosen: FloatArray, own: FloatArray) -> FloatArray:
+        """Return the steps of η by steps of parameters: elements by levels by samples."""
+        levels, samples = self.fit.levels, self._columns.shape[1]
+        flat = chosen.reshape(len(elements) * levels, len(self.fit.chosen)) @ self.fit.chosen
+        steps: FloatArray = flat.reshape(len(elements), levels, samples)
+        blocks.add_combinations(steps, elements, self._begin, own, self._columns)
+        return steps
+
+    def _solved(
+        self, elements: IndexArray, along_chosen: FloatArray, along_own: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the steps of parameters that have given products with the columns."""
+        assert self.fit.inverse is not None
+        rows, at = self._places
+        sizes = np.diff(rows)[elements]
+        first = offsets_of(sizes)
+        those = np.arange(first[-1]) + np.repeat(rows[elements] - first[:-1], sizes)
+        shape = along_chosen.shape
+        along_chosen = along_chosen.reshape(len(elements), self._parameter_step.size)
+        right = np.zeros(len(self._coef))
+        explained = self.coupling[those] * np.repeat(along_chosen, sizes, axis=0)
+        right[those] = along_own.ravel()[those] - explained.sum(axis=1)
+        own = blocks.block_solutions(rows, at, right, self._left, self._floor)[0]
+        moved = np.add.reduceat(own[those, None] * self.coupling[those], first[:-1], axis=0)
+        chosen = along_chosen @ self.fit.inverse - moved
+        return chosen.reshape(shape), own
 
     def predicted_swaps(
         self, elements: IndexArray, column: IndexArray, first: IndexArray, places: IndexArray
