@@ -176,8 +176,8 @@ def test_models_and_bounds_spare_nearly_all_refits():
 def test_full_sets_of_dummies_leave_bounds_and_models():
     """Centred dummies of a factor sum to zero; so do the coefficients of classes over them."""
     rng = np.random.default_rng(0)
-    X = np.hstack([np.eye(4)[rng.integers(0, 4, 500)] for _ in range(40)])
-    scores = X[:, :12] @ rng.standard_normal((12, 3))
+    X = np.hstack([np.eye(4)[rng.integers(0, 4, 500)] for _ in range(40)])  # as pandas.get_dummies has them
+    scores = X[:, :12] @ (0.5 * rng.standard_normal((12, 3)))
     y = np.argmax(scores + rng.gumbel(size=(500, 3)), axis=1)
     groups = np.repeat(np.arange(40), 4)
     f = sw.Multinomial(X, y, groups=groups)
