@@ -140,16 +140,17 @@ def test_predictions_are_those_of_a_newton_step(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_models_predict_what_sets_gain(seed):
-    """Around the fit on Y, the model's values are f but for third order; its best set is good."""
+def test_models_gain_what_is_predicted(seed):
+    """A model's values and predicted gains come from one quadratic function, in other units."""
     for f in many(seed):
-        state = f.start([0, 1])
-        elements = np.arange(f.n)
-        model = state.model(elements)
-        scale = (f([0, 1, 2]) - f([0, 1])) / max(model([0, 1, 2]) - model([0, 1]), 1e-12)
-        for j in range(3, min(f.n, 6)):
-            predicted = (model([0, 1, j]) - model([0, 1])) * scale
-            assert predicted == pytest.approx(f([0, 1, j]) - f([0, 1]), rel=0.4, abs=2e-3)
+        state, others = f.start([0, 1]), np.arange(2, f.n)
+        bounds, row = expansion(f, state.support, state.point, others)
+        model = state.model(np.arange(f.n))
+        gains = [model([0, 1, j]) - model([0, 1]) for j in others]
+        ratio = bounds.predicted[row] / gains
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-4)
+        (grid,) = sw.Uniform(f.n, 3).moves(state.support)
+        np.testing.assert_allclose(model.start([0, 1]).gains(grid)[2:, -1], gains, atol=1e-9)
 
 
 @quiet
