@@ -38,8 +38,8 @@ def quadratic_model(
         rows = np.vstack([columns, np.ones(samples)])
     response = fit.slope + (curve[pair] * predictor).sum(axis=1)
     weighted = (curve[:, None] * rows).reshape(-1, samples)
-    gram = (weighted @ rows.T).reshape(len(curve), len(rows), len(rows))
-    gram = gram[pair].transpose(2, 0, 3, 1).reshape(len(rows) * levels, len(rows) * levels)
+    by_pair = (weighted @ rows.T).reshape(len(curve), len(rows), len(rows))
+    gram: FloatArray = by_pair[pair].transpose(2, 0, 3, 1).reshape(len(rows) * levels, len(rows) * levels)
     target = (rows @ response.T).ravel()
     if len(rows) > len(columns):
         gram, target = _without_last(gram, target, levels)
