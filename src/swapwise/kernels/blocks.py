@@ -138,6 +138,18 @@ def block_solutions(begin, at, corr, left, floor):
 
 
 @njit(cache=True)
+def add_combinations(steps, elements, begin, coef, columns):
+    """Add to ``steps`` (elements by levels by samples) the columns of each, with coefficients by levels."""
+    levels = steps.shape[1]
+    for row in range(len(elements)):
+        for k in range(begin[elements[row]], begin[elements[row] + 1]):
+            for a in range(levels):
+                weight = coef[k * levels + a]
+                for s in range(steps.shape[2]):
+                    steps[row, a, s] += weight * columns[k, s]
+
+
+@njit(cache=True)
 def pair_gains(added, column, blocks, drops, strict):
     """Return the gains of listed moves that add ``added[k]`` in exchange for drop ``column[k]``."""
     scratch = _scratch(blocks, drops)

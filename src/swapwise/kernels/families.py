@@ -12,6 +12,9 @@ from numba import njit
 
 from swapwise.kernels import GAMMA, GAUSSIAN, LOGISTIC, MULTINOMIAL, NEGATIVE_BINOMIAL, POISSON
 
+# What is divided by where an outcome would be negative: what comes out is larger than any value, and finite.
+NOTHING_LEFT = 1e-200
+
 # Beyond this an exponential is cut off: it leaves floating point at 709.
 LARGEST_EXPONENT = 500.0
 
@@ -199,35 +202,80 @@ def divergences(family, eta, target, weight, steps):
     return total
 
 
-@njit(cache=True, error_model="numpy")
-def class_divergences(eta, weight, basis, steps):
-    """Return the same for classes: how far the outcome ``p (1 + d)`` is from the prediction p.
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def class_divergences(outcomes, weight, basis, steps):
+    """Return for classes how far the outcome ``p (1 + d)`` is from the prediction p at most.
 
-    Rows of ``steps`` are steps of the linear predictor, levels by samples. d is the step in scores of the
-    classes less its mean under p, and the divergence is ``Σ_s ω_s Σ_k p_k (1 + d_k) log(1 + d_k)``.
+    ``outcomes`` are the predicted p, classes by samples; rows of ``steps`` are steps of the linear predictor,
+    levels by samples, and ``basis`` turns these into scores. d is the step in scores less its mean under p.
+
+    ``(1 + d) log(1 + d) − d`` is bounded by its series, cut off after the fourth power: the next term is
+    negative for positive d. For negative d all terms are positive, and the rest is less than a geometric
+    series. It is beyond all bounds where an outcome would be negative. Loops run over the samples, so that
+    several are computed at a time.
     """
     n_classes, levels = basis.shape
-    total = np.zeros(len(steps))
-    p, d = np.empty(n_classes), np.empty(n_classes)
-    for s in range(eta.shape[1]):
-        if weight[s] == 0.0:
-            continue
+    samples = len(weight)
+    total, scores, mean = np.zeros(len(steps)), np.empty((n_classes, samples)), np.empty(samples)
+    for row in range(len(steps)):
+        mean[:] = 0.0
         for k in range(n_classes):
-            p[k] = 0.0
+            own = scores[k]
+            own[:] = 0.0
             for a in range(levels):
-                p[k] += basis[k, a] * eta[a, s]
-        p = np.exp(p - p.max())
-        p /= p.sum()
-        for row in range(len(steps)):
-            mean = 0.0
+                factor, step = basis[k, a], steps[row, a]
+                for s in range(samples):
+                    own[s] += factor * step[s]
+            for s in range(samples):
+                mean[s] += outcomes[k, s] * own[s]
+        for k in range(n_classes):
+            own, gap = scores[k], 0.0
+            for s in range(samples):
+                d = own[s] - mean[s]
+                square = d * d
+                fall = d if d < 0.0 else 0.0
+                left = 1.0 + fall if fall > -1.0 else NOTHING_LEFT
+                value = square * (0.5 - d / 6.0 + square / 12.0 - square * fall / (20.0 * left))
+                gap += weight[s] * outcomes[k, s] * value
+            total[row] += gap
+    return total
+
+
+@njit(cache=True)
+def shorten_steps(outcomes, basis, curve, chosen, columns, begin, elements, steps, limit, most_rise):
+    """Shorten steps in place where an outcome falls by more than a share ``limit``, and return what is lost.
+
+    The same where it rises by more than ``most_rise`` times that: such outcomes have next to no curvature.
+
+    That is what the shortened steps miss of ``Σ_s V_s z_s`` along the chosen columns (elements by levels by
+    columns) and along the columns of each element itself (columns by levels, zero for all other elements);
+    and whether any step was shortened.
+    """
+    n_classes, levels = basis.shape
+    lost = np.zeros((len(elements), levels, len(chosen)))
+    lost_own, is_shorter, d = np.zeros((len(columns), levels)), False, np.empty(n_classes)
+    for row in range(len(elements)):
+        for s in range(steps.shape[2]):
+            mean, lowest, highest = 0.0, np.inf, -np.inf
             for k in range(n_classes):
                 d[k] = 0.0
                 for a in range(levels):
                     d[k] += basis[k, a] * steps[row, a, s]
-                mean += p[k] * d[k]
-            gap = 0.0
-            for k in range(n_classes):
-                change = d[k] - mean
-                gap += p[k] * (1.0 + change) * np.log1p(change) if change > -1.0 else np.inf
-            total[row] += weight[s] * gap
-    return total
+                mean += outcomes[k, s] * d[k]
+                lowest, highest = min(lowest, d[k]), max(highest, d[k])
+            farthest = max(mean - lowest, (highest - mean) / most_rise)
+            if farthest <= limit:
+                continue
+            is_shorter, share = True, limit / farthest
+            for a in range(levels):
+                missing = 0.0
+                for b in range(levels):
+                    missing += curve[min(a, b), max(a, b), s] * steps[row, b, s]
+                missing *= 1.0 - share
+                for k in range(len(chosen)):
+                    lost[row, a, k] += missing * chosen[k, s]
+                for k in range(begin[elements[row]], begin[elements[row] + 1]):
+                    lost_own[k, a] += missing * columns[k, s]
+            for a in range(levels):
+                steps[row, a, s] *= share
+    return lost, lost_own, is_shorter

@@ -21,9 +21,9 @@ CHUNK_ENTRIES = 1 << 19
 # columns takes from them, (1e-10 / 1e-4)², is rounding.
 SHORT = 1e-4
 
-# Shorter ones than this are rounding: what such a direction explains is a share of (2e-15 / 1e-10)² = 4e-10
-# of what chance would, and less than any search takes for a gain.
-ROUNDED = 2e-15
+# Shorter ones than this, times the square root of their number, are rounding: what such a direction explains
+# is a share of (5e-15 / 1e-10)² = 2.5e-9 of what chance would, and less than any search takes for a gain.
+ROUNDED = 5e-15
 
 # A copy of the columns, without the directions that are rounding, is made up to this many numbers: 80 MB.
 COPY_UP_TO = 10**7

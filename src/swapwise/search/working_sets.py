@@ -51,6 +51,9 @@ MOST_MODELS = 20
 # are among them, so that every part of the constraint has a choice.
 CANDIDATES, CANDIDATES_PER_CHOICE, BASES = 100, 4, 6
 
+# Elements of several coefficients cost more, so there are no more candidates of them than these per choice.
+BASES_OF_BLOCKS = 3
+
 
 class Subproblem:
     """A model on some elements, searched by best improvement: in compiled code under laminar limits.
@@ -286,9 +289,11 @@ class ModelRounds(Strategy):
     def _candidates(self, state: SparseState) -> IndexArray:
         """Return the chosen elements, a few disjoint bases of large screening scores, and single ones."""
         scores = state.screening_scores().copy()
-        found = np.union1d(disjoint_bases(scores, state.support, self._constraint, BASES), state.support)
+        wanted, bases = CANDIDATES_PER_CHOICE * self._constraint.max_size(), BASES_OF_BLOCKS
+        if state.objective.groups is None:
+            wanted, bases = max(CANDIDATES, wanted), BASES
+        found = np.union1d(disjoint_bases(scores, state.support, self._constraint, bases), state.support)
         scores[found] = 0.0
-        wanted = max(CANDIDATES, CANDIDATES_PER_CHOICE * self._constraint.max_size())
         best = np.argsort(-scores, kind="stable")[: max(0, wanted - len(found))]
         return np.union1d(found, best[scores[best] > 0])
 

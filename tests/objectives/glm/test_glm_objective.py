@@ -309,6 +309,9 @@ def test_a_start_from_models_is_empty_where_nothing_has_a_slope():
 def test_a_start_from_models_needs_models():
     with pytest.raises(TypeError, match=r"start='model' needs second-order models.*Linear has none"):
         sw.maximize(sw.Linear([1.0, 2.0]), sw.Uniform(2, 1), start="model")
+    X, y = logistic_data(0)
+    grouped = sw.Logistic(X, y, groups=list("aabbcc"))
+    assert len(sw.maximize(grouped, sw.Uniform(3, 1), start="model").support) == 1
 
 
 # -- proofs -------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,15 @@ from swapwise.objectives.block_columns import chunks_of, diagonals, offsets_of
 from swapwise.objectives.glm.element_columns import ElementColumns
 from swapwise.objectives.glm.likelihood import Likelihood
 from swapwise.objectives.glm.second_order import LEAST_LEFT, inverted
+
+# By what share an outcome may fall on the first tries to keep it positive; the rest is left to the last.
+STEP_LIMITS = (0.5, 0.7, 0.9)
+
+# An outcome may rise by this many times as much. Values from 2 to 8 leave about the same moves to refit.
+MOST_RISE = 4.0
+
+#: The scores of two classes: the linear predictor, and zero
+TWO_CLASSES = np.array([[1.0], [0.0]])
 
 # The least mean curvature of a combination of levels, relative to the largest, in a screening score.
 LEAST_CURVATURE = 1e-8
@@ -77,20 +86,48 @@ class FitPoint:
 
     def largest_change(self, step: FloatArray) -> float:
         """Return how much a step of η, levels by samples, changes any outcome at most, relative to it."""
-        if self.levels > 1:
+        if self.likelihood.family.scores is not None:
             scores = self.likelihood.basis @ step
             return float((scores.max(axis=0) - scores.min(axis=0)).max(initial=0.0))
         return float(np.abs(step).max(initial=0.0))
+
+    @cached_property
+    def outcomes(self) -> FloatArray | None:
+        """The probability of every class, classes by samples; None where outcomes are not classes."""
+        if self.class_basis is None:
+            return None
+        scores = self.class_basis @ self.eta
+        odds = np.exp(scores - scores.max(axis=0))
+        return np.ascontiguousarray(odds / odds.sum(axis=0))
+
+    @property
+    def class_basis(self) -> FloatArray | None:
+        """Scores of classes from levels: of two classes, one has the linear predictor and one zero."""
+        likelihood = self.likelihood
+        if likelihood.family.scores is not None:
+            return likelihood.basis
+        return TWO_CLASSES if likelihood.family.outcome == "class" else None
 
     def divergences(self, steps: FloatArray) -> FloatArray:
         """Return how far the outcomes after steps of η are from the prediction."""
         from swapwise.kernels import families
 
         likelihood = self.likelihood
-        if likelihood.family.scores is not None:
-            return families.class_divergences(self.eta, likelihood.weight, likelihood.basis, steps)
+        if self.outcomes is not None:
+            return families.class_divergences(self.outcomes, likelihood.weight, self.class_basis, steps)
         kernel, single = likelihood.family.kernel, np.ascontiguousarray(steps[:, 0])
         return families.divergences(kernel, self.eta[0], likelihood.target, likelihood.weight, single)
+
+
+class _Part(NamedTuple):
+    """Some of the elements, with their columns at hand."""
+
+    elements: IndexArray
+    columns: FloatArray
+    #: The e-th has the columns ``begin[e] : begin[e + 1]``
+    begin: IndexArray
+    #: Where the coefficients of these columns stand among those of all
+    rows: IndexArray
 
 
 class BlockBounds:
@@ -104,7 +141,8 @@ class BlockBounds:
 
         D(q, p) = Σ_k p_k (1 + d_k) log(1 + d_k)  ≤  ½ zᵀVz / (1 − ζ) .
 
-    Scores are an orthonormal image of levels, so no d exceeds √2 times the length of z.
+    Scores are an orthonormal image of levels, so no d exceeds √2 times the length of z. D is bounded by a
+    polynomial in d, which takes less time than logarithms.
 
     Parameters
     ----------
@@ -139,7 +177,7 @@ class BlockBounds:
         vectors = np.vstack([fit.weighted.reshape(-1, fit.chosen.shape[1]), fit.slope])
         found = self._source.products(self._elements, vectors)
         count = len(found)
-        products = found[:, : -levels or None].reshape(count, -1, len(fit.chosen))[:, pair]
+        products = found[:, :-levels].reshape(count, len(fit.pairs[0]), len(fit.chosen))[:, pair]
         products = products.reshape(count * levels, levels * len(fit.chosen))
         self.coupling = products @ inverse
         rows, at = self._begin * levels, offsets_of((np.diff(self._begin) * levels) ** 2)
@@ -149,8 +187,9 @@ class BlockBounds:
         taken_out = np.abs(products * self.coupling).sum(axis=1)
         self._floor = LEAST_LEFT * np.maximum(own[diagonals(rows, at)], taken_out)
         self.slope = found[:, -levels:].ravel() - self.coupling @ fit.gradient
-        self._step = inverse @ fit.gradient
-        missing = float(fit.gradient @ self._step)
+        step = inverse @ fit.gradient
+        self._parameter_step = step.reshape(levels, len(fit.chosen))
+        missing = float(fit.gradient @ step)
         self._coef, gains = blocks.block_solutions(rows, at, self.slope, self._left, self._floor)
         self._clear = ~np.isnan(gains)
         self.predicted = np.where(self._clear, missing + gains, missing) / 2
@@ -179,7 +218,7 @@ class BlockBounds:
         """
         if self._changed is None:
             moved = np.add.reduceat(self._coef[:, None] * self.coupling, self._places[0][:-1], axis=0)
-            self._changed = -moved.reshape(len(self.predicted), self.fit.levels, -1)
+            self._changed = -moved.reshape(len(self.predicted), *self._parameter_step.shape)
         return self._changed
 
     _changed: FloatArray | None = None
@@ -192,8 +231,8 @@ class BlockBounds:
         explained = np.minimum(lengths @ chosen_heights, np.linalg.norm(lengths, axis=1) * longest)
         own = heights * np.linalg.norm(self._coef.reshape(-1, fit.levels), axis=1)
         farthest = np.add.reduceat(own, self._begin[:-1]) + explained
-        reach = fit.largest_change(self._step.reshape(fit.levels, -1) @ fit.chosen)
-        zeta = reach + (np.sqrt(2.0) if fit.levels > 1 else 1.0) * farthest
+        reach = fit.largest_change(self._parameter_step @ fit.chosen)
+        zeta = reach + (np.sqrt(2.0) if fit.likelihood.family.scores is not None else 1.0) * farthest
         bounded = self._clear & (zeta < 1)
         self.bound[bounded] = self.predicted[bounded] / (1.0 - zeta[bounded])
 
@@ -202,23 +241,88 @@ class BlockBounds:
         if not self.is_known or not len(self.predicted):
             return
         unclear = np.flatnonzero((self.bound >= floor) & (self.predicted < floor) & self._clear)
-        sizes = np.diff(self._begin)[unclear] + len(self.fit.chosen)
-        for first, last in chunks_of(offsets_of(sizes * self.fit.levels), self.fit.chosen.shape[1]):
-            part = unclear[first:last]
-            self.bound[part] = np.minimum(self.bound[part], self._rises(part))
+        steps_of_one = np.full(len(unclear), self.fit.levels)
+        for first, last in chunks_of(offsets_of(steps_of_one), self.fit.chosen.shape[1]):
+            part = self._part(unclear[first:last])
+            step = self._changes()[part.elements] + self._parameter_step
+            every, own = np.arange(len(part.elements)), self._coef[part.rows]
+            steps = self._steps(part, every, step, own)
+            self._lower(part, every, step, own, steps)
+            if self.fit.outcomes is not None:
+                self._shorten(part, step, own, steps, floor)
 
-    def _rises(self, elements: IndexArray) -> FloatArray:
-        """Return the divergence of Newton's outcome from the prediction, and the ridge's share."""
-        fit, begin = self.fit, self._begin
-        parameters = self._changes()[elements] + self._step.reshape(fit.levels, -1)
-        steps = parameters @ fit.chosen
-        penalty = (parameters[:, :, : fit.n_penalised] ** 2).sum(axis=(1, 2))
-        columns, within = self._source.of(self._elements[elements]), offsets_of(np.diff(begin)[elements])
-        for place, e in enumerate(elements):
-            coef = self._coef[begin[e] * fit.levels : begin[e + 1] * fit.levels].reshape(-1, fit.levels)
-            steps[place] += coef.T @ columns[within[place] : within[place + 1]]
-            penalty[place] += (coef**2).sum()
-        return fit.divergences(steps) + fit.ridge * penalty / 2
+    def _part(self, elements: IndexArray) -> _Part:
+        sizes = np.diff(self._begin)[elements]
+        columns = self._source.of(self._elements[elements])
+        rows, first = self._places[0], offsets_of(sizes * self.fit.levels)
+        places = np.arange(first[-1]) + np.repeat(rows[elements] - first[:-1], np.diff(first))
+        return _Part(elements, columns, offsets_of(sizes), places)
+
+    def _lower(
+        self, part: _Part, those: IndexArray, chosen: FloatArray, own: FloatArray, steps: FloatArray
+    ) -> None:
+        """Lower bounds to the divergence of outcomes from the prediction, and the ridge's share."""
+        fit, elements = self.fit, part.elements[those]
+        rise = fit.divergences(steps)
+        if fit.ridge > 0:
+            penalty = (chosen[:, :, : fit.n_penalised] ** 2).sum(axis=(1, 2))
+            squares = (own.reshape(-1, fit.levels) ** 2).sum(axis=1)
+            penalty += np.add.reduceat(squares, part.begin[:-1])[those]
+            rise = rise + fit.ridge * penalty / 2
+        self.bound[elements] = np.minimum(self.bound[elements], rise)
+
+    def _shorten(
+        self, part: _Part, chosen: FloatArray, own: FloatArray, steps: FloatArray, floor: float
+    ) -> None:
+        """Lower bounds by other outcomes, where Newton's step leads to negative ones or nearly so.
+
+        It is shortened there, and what is lost of it is made up for elsewhere: any outcome will do that has
+        the same products with the columns.
+        """
+        from swapwise.kernels import families
+
+        fit, those = self.fit, np.arange(len(part.elements))
+        for limit in STEP_LIMITS:
+            still = self.bound[part.elements[those]] >= floor
+            if not still.any():
+                return
+            those, chosen, steps = those[still], chosen[still], steps[still]
+            given = fit.outcomes, fit.class_basis, fit.curve, fit.chosen, part.columns, part.begin
+            lost, lost_own, is_shorter = families.shorten_steps(*given, those, steps, limit, MOST_RISE)
+            if not is_shorter:
+                return
+            more_chosen, more_own = self._solved(part, those, lost, lost_own.ravel())
+            chosen, own = chosen + more_chosen, own + more_own
+            steps += self._steps(part, those, more_chosen, more_own)
+            self._lower(part, those, chosen, own, steps)
+
+    def _steps(self, part: _Part, those: IndexArray, chosen: FloatArray, own: FloatArray) -> FloatArray:
+        """Return the steps of η by steps of parameters: elements by levels by samples."""
+        levels, samples = self.fit.eta.shape
+        flat = chosen.reshape(len(those) * levels, len(self.fit.chosen)) @ self.fit.chosen
+        steps: FloatArray = flat.reshape(len(those), levels, samples)
+        blocks.add_combinations(steps, those, part.begin, own, part.columns)
+        return steps
+
+    def _solved(
+        self, part: _Part, those: IndexArray, along_chosen: FloatArray, along_own: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the steps of parameters that have given products with the columns."""
+        rows, at = self._places
+        shape, elements = along_chosen.shape, part.elements[those]
+        sizes = np.diff(rows)[elements]
+        first, within = offsets_of(sizes), part.begin[those] * self.fit.levels
+        local = np.arange(first[-1]) + np.repeat(within - first[:-1], sizes)
+        places = part.rows[local]
+        along_chosen = along_chosen.reshape(len(those), self._parameter_step.size)
+        right, own = np.zeros(len(self._coef)), np.zeros(len(part.rows))
+        explained = self.coupling[places] * np.repeat(along_chosen, sizes, axis=0)
+        right[places] = along_own[local] - explained.sum(axis=1)
+        solved = blocks.block_solutions(rows, at, right, self._left, self._floor)[0]
+        own[local] = solved[places]
+        moved = np.add.reduceat(own[local, None] * self.coupling[places], first[:-1], axis=0)
+        chosen = along_chosen @ self.fit.inverse[0] - moved
+        return chosen.reshape(shape), own
 
     def predicted_swaps(self, rows: IndexArray, places: IndexArray) -> FloatArray:
         """Return what swaps are predicted to gain: the closed form of least squares, halved.

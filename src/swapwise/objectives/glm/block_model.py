@@ -39,7 +39,7 @@ def quadratic_model(
     response = fit.slope + (curve[pair] * predictor).sum(axis=1)
     weighted = (curve[:, None] * rows).reshape(-1, samples)
     by_pair = (weighted @ rows.T).reshape(len(curve), len(rows), len(rows))
-    gram = by_pair[pair].transpose(2, 0, 3, 1).reshape(len(rows) * levels, len(rows) * levels)
+    gram: FloatArray = by_pair[pair].transpose(2, 0, 3, 1).reshape(len(rows) * levels, len(rows) * levels)
     target = (rows @ response.T).ravel()
     if len(rows) > len(columns):
         gram, target = _without_last(gram, target, levels)
