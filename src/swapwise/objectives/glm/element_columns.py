@@ -38,6 +38,8 @@ class ElementColumns:
     ridge : float
     read : callable
         Returns some columns, one per row.
+    copy : bool
+        Whether to copy them at all.
     """
 
     def __init__(
@@ -47,6 +49,8 @@ class ElementColumns:
         weight: FloatArray,
         ridge: float,
         read: Callable[[IndexArray], FloatArray],
+        *,
+        copy: bool = True,
     ) -> None:
         self._columns, self._rows, self._weight, self._ridge = columns, groups.rows, weight, ridge
         #: Element e has the columns ``begin[e] : begin[e + 1]`` here, and had those of ``given`` before
@@ -54,7 +58,7 @@ class ElementColumns:
         self._maps: dict[int, FloatArray] = {}
         self._array: FloatArray | None = None
         self._read_rows = read
-        if columns.n_samples * columns.n_features <= COPY_UP_TO:
+        if copy and columns.n_samples * columns.n_features <= COPY_UP_TO:
             self._array = np.ascontiguousarray(columns.columns(self._rows))
         self._are_single = groups.largest <= 1
         if self._are_single:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -210,7 +210,7 @@ class MemoryFitter(Fitter):
     @cached_property
     def _elements(self) -> ElementColumns:
         weight, ridge = self.likelihood.weight, self.penalties.ridge
-        return ElementColumns(self.columns, self.groups, weight, ridge, self._columns)
+        return ElementColumns(self.columns, self.groups, weight, ridge, self._columns, copy=self._has_blocks)
 
     def _point(self, support: IndexArray, theta: FloatArray) -> FitPoint:
         """Return a fit as samples see it, where elements have several coefficients."""
@@ -235,17 +235,27 @@ class MemoryFitter(Fitter):
         """Return the second-order model along some columns, with proven bounds on what additions gain."""
         if self._has_blocks:
             return BlockBounds(self._point(support, theta), self._elements, support, elements)
-        chosen = self.chosen(support)
         return AdditionBounds(
             self.likelihood,
             self.columns,
-            chosen,
+            self.chosen(support),
             support,
             theta,
             self.penalties.ridge,
             elements,
             self._columns,
+            partial(self._closer_bounds, support, theta),
         )
+
+    def _closer_bounds(
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray, least: float
+    ) -> FloatArray:
+        """Return bounds by dual points that are shortened where Newton's leads to no outcome, for classes."""
+        if self.likelihood.family.outcome != "class":
+            return np.full(len(elements), np.inf)
+        bounds = BlockBounds(self._point(support, theta), self._elements, support, elements)
+        bounds.tighten(least)
+        return bounds.bound
 
     def quadratic(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray

@@ -159,6 +159,8 @@ class AdditionBounds(SecondOrderModel):
         Which columns may be added.
     read : callable
         Returns some columns, one per row.
+    closer : callable
+        Returns other bounds for some elements, given what they are to be below: infinity where it has none.
     """
 
     proves = True
@@ -173,8 +175,10 @@ class AdditionBounds(SecondOrderModel):
         ridge: float,
         elements: IndexArray,
         read: Callable[[IndexArray], FloatArray],
+        closer: Callable[[IndexArray, float], FloatArray],
     ) -> None:
-        self._likelihood, self._columns, self._chosen, self._read = likelihood, columns, chosen, read
+        self._likelihood, self._columns, self._chosen = likelihood, columns, chosen
+        self._read, self._closer = read, closer
         self._ridge, self._elements, self._penalised = ridge, elements, len(support)
         self._height = np.append(columns.largest_entries[support], np.ones(len(theta) - len(support)))
         parameters = theta[:, 0]
@@ -230,6 +234,9 @@ class AdditionBounds(SecondOrderModel):
             self._bound(part, np.maximum(rest.max(axis=1), -rest.min(axis=1)))
             still = self.bound[part] >= least
             self._diverge(part[still], rest[still])
+        above = unclear[self.bound[unclear] >= least]
+        if len(above):
+            self.bound[above] = np.minimum(self.bound[above], self._closer(self._elements[above], least))
 
     def _diverge(self, rows: IndexArray, rest: FloatArray) -> None:
         """Lower bounds to the divergence of the outcome from the prediction, and the ridge's share."""
