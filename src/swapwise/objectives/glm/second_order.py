@@ -159,8 +159,8 @@ class AdditionBounds(SecondOrderModel):
         Which columns may be added.
     read : callable
         Returns some columns, one per row.
-    closer : callable
-        Returns other bounds for some elements, given what they are to be below: infinity where it has none.
+    closer : callable, optional
+        Returns bounds for some elements, given what they are to be below, where there are better ones.
     """
 
     proves = True
@@ -175,7 +175,7 @@ class AdditionBounds(SecondOrderModel):
         ridge: float,
         elements: IndexArray,
         read: Callable[[IndexArray], FloatArray],
-        closer: Callable[[IndexArray, float], FloatArray],
+        closer: Callable[[IndexArray, float], FloatArray] | None,
     ) -> None:
         self._likelihood, self._columns, self._chosen = likelihood, columns, chosen
         self._read, self._closer = read, closer
@@ -228,15 +228,16 @@ class AdditionBounds(SecondOrderModel):
             return
         unclear = np.flatnonzero((self.bound >= least) & (self.predicted < least) & self.is_clear)
         rows = max(1, ENTRIES_AT_ONCE // self._likelihood.n_samples)
+        if self._closer is not None and len(unclear) > rows:  # it has more to prepare, and saves logarithms
+            found = self._closer(self._elements[unclear], least)
+            self.bound[unclear] = np.minimum(self.bound[unclear], found)
+            return
         for begin in range(0, len(unclear), rows):
             part = unclear[begin : begin + rows]
             rest = self._read(self._elements[part]) - self.coupling[part] @ self._chosen
             self._bound(part, np.maximum(rest.max(axis=1), -rest.min(axis=1)))
             still = self.bound[part] >= least
             self._diverge(part[still], rest[still])
-        above = unclear[self.bound[unclear] >= least]
-        if len(above):
-            self.bound[above] = np.minimum(self.bound[above], self._closer(self._elements[above], least))
 
     def _diverge(self, rows: IndexArray, rest: FloatArray) -> None:
         """Lower bounds to the divergence of the outcome from the prediction, and the ridge's share."""
