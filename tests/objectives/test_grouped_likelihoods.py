@@ -30,6 +30,8 @@ def problems(draw):
     if draw(st.booleans()):
         X[:, 1] = draw(st.sampled_from([0.0, 1.0]))
     eta = X[:, 0] - X[:, min(3, n - 1)]
+    X += draw(st.sampled_from([0.0, 0.0, 1e3])) * (np.arange(n) % 2)
+    X *= draw(st.sampled_from([1.0, 1.0, 1e12])) ** rng.choice([-1, 0, 1], n)
     options = {
         "ridge": draw(st.sampled_from([0.0, 0.0, 1e-3, 0.3])),
         "fit_intercept": draw(st.booleans()),
