@@ -126,6 +126,16 @@ def test_bounded_searches_take_the_moves_of_plain_ones(method, seed, monkeypatch
         assert [event[1:3] for event in fast.history] == [event[1:3] for event in plain.history]
 
 
+@pytest.mark.parametrize("method", ["oblivious", "semi-oblivious"])
+def test_parts_of_the_elements_lead_to_the_same_moves(method, monkeypatch):
+    for f in many(0):
+        whole = sw.maximize(f, sw.Uniform(f.n, 3), method, start="empty")
+        with monkeypatch.context() as patch:
+            patch.setattr("swapwise.objectives.grouped_likelihood.MOST_NUMBERS", 100)
+            parts = sw.maximize(f, sw.Uniform(f.n, 3), method, start="empty")
+        assert [event[1:3] for event in whole.history] == [event[1:3] for event in parts.history]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_predictions_are_those_of_a_newton_step(seed):
     """From the fit on Y, one Newton step on Y + j gains what the model predicts."""

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 # The least mean curvature of a combination of levels, relative to the largest, in a screening score.
 LEAST_CURVATURE = 1e-8
 
+# An expansion has a number per coefficient of an element and parameter of the fit. Elements are expanded in
+# parts of this many: 32 MB.
+MOST_NUMBERS = 1 << 22
+
 # How many of the moves with the largest predicted gains are refitted first.
 FIRST_REFITS = 4
 
@@ -180,19 +184,38 @@ def _refit_additions(
 ) -> FloatArray:
     """Refit the moves with the largest predicted gains, and additions; return a bound for every move."""
     elements, place = np.unique(added, return_inverse=True)
-    bounds, row = expansion(state.objective, state.support, state.point, elements)
-    row, loses = row[place], dropped != NOTHING
-    expected = bounds.predicted[row]
+    bound = np.empty(len(added))
+    for part in _parts(state.objective, state.point, elements):
+        moves = np.flatnonzero((place >= part[0]) & (place <= part[-1]))
+        bounds, row = expansion(state.objective, state.support, state.point, elements[part])
+        row = row[place[moves] - part[0]]
+        expected = _expected(state, bounds, row, dropped[moves])
+        best_first = np.argsort(-expected, kind="stable")[:FIRST_REFITS]
+        refits.refit(moves[best_first[expected[best_first] > refits.least]])
+        bounds.tighten(refits.least)
+        bound[moves] = bounds.bound[row]
+        free = np.flatnonzero((dropped[moves] == NOTHING) & (bound[moves] >= refits.least))
+        refits.run(moves[free], bounds.predicted[row[free]], bound[moves[free]])
+    return bound
+
+
+def _expected(
+    state: GeneralizedLinearState, bounds: BlockBounds, row: IndexArray, dropped: IndexArray
+) -> FloatArray:
+    """Return what moves are predicted to gain that add the elements of some rows."""
+    expected, loses = bounds.predicted[row], dropped != NOTHING
     if bounds.is_known and loses.any():
         drops, column = np.unique(dropped[loses], return_inverse=True)
         expected[loses] = bounds.predicted_swaps(row[loses], column, *_slots(state, drops))
-    best_first = np.argsort(-expected, kind="stable")[:FIRST_REFITS]
-    refits.refit(best_first[expected[best_first] > refits.least])
-    bounds.tighten(refits.least)
-    bound = bounds.bound[row]
-    free = np.flatnonzero(~loses & (bound >= refits.least))
-    refits.run(free, bounds.predicted[row[free]], bound[free])
-    return bound
+    return expected
+
+
+def _parts(objective: GeneralizedLinear, fit: FitPoint, elements: IndexArray) -> list[IndexArray]:
+    """Return positions in ``elements``, in parts whose expansions are of moderate size."""
+    columns = int(np.diff(objective.element_columns.begin)[elements].sum())
+    numbers = columns * fit.levels**2 * len(fit.chosen)
+    parts = np.array_split(np.arange(len(elements)), numbers // MOST_NUMBERS + 1)
+    return [part for part in parts if len(part)]
 
 
 def _slots(state: GeneralizedLinearState, drops: IndexArray) -> tuple[IndexArray, IndexArray]:
@@ -211,6 +234,10 @@ def _refit_without(
     value, theta = state.objective.fit_from(rest, state._parameters_on(rest))
     state.n_evaluations += 1
     lost = value - state.value
-    bounds, row = expansion(state.objective, rest, fit_point(state.objective, rest, theta), added)
-    bounds.tighten(refits.least - lost)
-    refits.run(rows, bounds.predicted[row] + lost, bounds.bound[row] + lost)
+    fit = fit_point(state.objective, rest, theta)
+    predicted, bound = np.empty(len(added)), np.empty(len(added))
+    for part in _parts(state.objective, fit, added):
+        bounds, row = expansion(state.objective, rest, fit, added[part])
+        bounds.tighten(refits.least - lost)
+        predicted[part], bound[part] = bounds.predicted[row] + lost, bounds.bound[row] + lost
+    refits.run(rows, predicted, bound)
