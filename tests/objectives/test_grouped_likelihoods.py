@@ -50,7 +50,7 @@ def problems(draw):
 
 
 def grouped(f):
-    return f.groups is not None
+    return f.groups is not None or isinstance(f, sw.Multinomial)
 
 
 @quiet
@@ -107,6 +107,7 @@ def many(seed):
     counts = rng.poisson(np.exp(0.4 * X[:, 0] - 0.3 * X[:, 1]))
     return [
         sw.Multinomial(X, y),
+        sw.Multinomial(X, y > 1),
         sw.Multinomial(X, y, 0.01, groups=groups),
         sw.Logistic(X, y > 1, groups=groups),
         sw.Poisson(X, counts, 0.01, groups=groups, fit_intercept=False),

@@ -10,7 +10,7 @@ import numpy as np
 from swapwise.checks import SMALLEST, FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.data.design import ColumnArray
-from swapwise.kernels import glm
+from swapwise.kernels import MULTINOMIAL, glm
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives import grouped_likelihood
 from swapwise.objectives.base import SparseState, best_of_batches, embed, gradient_norms2, magnitude, rows_of
@@ -70,6 +70,11 @@ class GeneralizedLinearState(SparseState):
         return np.vstack([rows[after], self._theta[len(before) :]])
 
     @property
+    def _has_blocks(self) -> bool:
+        """Whether elements have several coefficients, or classes scores that are not the linear predictor."""
+        return self.objective.groups is not None or self.objective.family == MULTINOMIAL
+
+    @property
     def point(self) -> FitPoint:
         """The fit as samples see it, where elements have several coefficients."""
         if self._point is None:
@@ -79,7 +84,7 @@ class GeneralizedLinearState(SparseState):
     def screening_scores(self) -> FloatArray:
         """Return what a Newton step in each element's own coefficient is predicted to gain."""
         objective = self.objective
-        if objective.groups is not None:
+        if self._has_blocks:
             return grouped_likelihood.screening_scores(objective, self.support, self.point)
         curve = objective.derivatives(objective.predictor(self.coef))[2][0, 0]
         squares = glm.weighted_squares(objective.columns, curve) + objective.ridge
@@ -91,7 +96,7 @@ class GeneralizedLinearState(SparseState):
         The weights are the curvature there, the response is the one that Newton's step would fit.
         """
         objective = self.objective
-        if objective.groups is not None:
+        if self._has_blocks:
             return grouped_likelihood.model_of(objective, self.point, elements)
         eta = objective.predictor(self.coef)
         _, slope, curve = objective.derivatives(eta)
@@ -158,7 +163,7 @@ class GeneralizedLinearState(SparseState):
         if dropped is None or not len(listed) or (added == NOTHING).any():
             return moves
         refits = BoundedRefits(self, listed, least, budget)
-        if self.objective.groups is not None:
+        if self._has_blocks:
             return grouped_likelihood.unpruned_moves(self, refits)
         elements, row = np.unique(added, return_inverse=True)
         additions = AdditionBounds(self.objective, self.support, self._theta[:, 0], elements)
