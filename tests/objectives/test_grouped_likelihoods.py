@@ -100,7 +100,7 @@ def classes(seed, samples=150, features=20, n_classes=4, size=3):
 
 
 def many(seed):
-    """Models of several coefficients an element, with few elements that matter."""
+    """Models whose elements have several coefficients, with few elements that matter."""
     X, y = classes(seed)
     rng = np.random.default_rng(seed)
     groups = rng.permutation(20) // 4

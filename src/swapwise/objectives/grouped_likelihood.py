@@ -82,6 +82,11 @@ class ElementColumns:
         rows = np.arange(begin[-1]) + np.repeat(self.begin[elements] - begin[:-1], sizes)
         return self.columns[rows], begin, self.heights[rows]
 
+    def dots(self, vectors: FloatArray) -> FloatArray:
+        """Return the products of all columns with vectors of one number per sample, one vector per row."""
+        products: FloatArray = self.columns @ vectors.T
+        return products
+
     def coefficients(self, elements: IndexArray, theta: FloatArray) -> FloatArray:
         """Return parameters on elements, and the intercept behind them, for these columns."""
         if not self._maps:
@@ -144,7 +149,7 @@ def screening_scores(objective: GeneralizedLinear, support: IndexArray, fit: Fit
     mean[a, b] = mean[b, a] = fit.pairs[0].sum(axis=1) / objective.weight.sum()
     sizes, directions = np.linalg.eigh(mean)
     sizes = np.maximum(sizes, max(LEAST_CURVATURE * float(sizes[-1]), np.finfo(float).tiny))
-    slopes = (whole.columns @ fit.slope.T) @ (directions / np.sqrt(sizes))
+    slopes = whole.dots(fit.slope) @ (directions / np.sqrt(sizes))
     at = offsets_of(np.diff(whole.begin) ** 2)
     floor = np.zeros(len(slopes))
     scores = np.zeros(objective.n)
