@@ -141,6 +141,10 @@ class GroupLeastSquares(SparseObjective):
             features += f" in {self.n} groups"
         return f"GroupLeastSquares({self.design.n_samples} samples, {features}, ridge={self.ridge:g})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the data, and nothing that can be computed again."""
+        return {name: value for name, value in self.__dict__.items() if name != "blocks"}
+
     @property
     def design(self) -> Columns:
         """The columns."""
