@@ -35,7 +35,7 @@ nitpicky = True
 OTHERS = "numpy|np|pandas|pd|scipy|networkx|nx|sklearn|matplotlib|collections|typing|pathlib"
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
 CLASSES = ["Axes", "Budget", "Clock", "Factor", "Found", "Groups", "LaminarTree", "OutOfTime"]
-CLASSES += ["PackingSystem", "Pivot", "Step", "StreamedLikelihood", "Summand"]
+CLASSES += ["PackingSystem", "Pivot", "Step", "Summand"]
 INTERNAL = "|".join([*ALIASES, *CLASSES])
 nitpick_ignore_regex = [
     ("py:.*", rf"({OTHERS})\..*"),

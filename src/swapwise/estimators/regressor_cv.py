@@ -33,7 +33,7 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
         label of a ``Partition``, whose own capacities are then not used.
     criterion : "cv", "aic", "bic", "ebic" or "gic"
         What the chosen size minimises: the mean over the folds of the held-out loss (mean squared error,
-        log-loss, Poisson deviance), or the deviance on all data plus a penalty, see ``path_``.
+        log-loss, deviance of the family), or the deviance on all data plus a penalty, see ``path_``.
     cv : int, splitter of scikit-learn, or iterable of (train, test)
         The folds, over the samples as given. A column of ``groups`` that is constant in a training part, as
         the dummy of a level that does not occur in it, has a coefficient of 0 there; a warning names it.
@@ -52,9 +52,9 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
         each row's variance; N is the number of rows. ``"counts"``: whole numbers, how often each row was
         seen; N is their sum, and criteria are those of the rows repeated.
     n_jobs : int, optional
-        So many folds run at a time; -1 for all processors. Within a context such as
+        How many folds run at a time; -1 for all processors. Within a context such as
         ``joblib.parallel_config(backend="dask")`` the workers of that cluster run them. Folds of data in
-        blocks run one after the other.
+        chunks run one after the other.
     start : str or set of features
         Where the search for the smallest size begins; see :func:`swapwise.maximize`.
     n_restarts : int

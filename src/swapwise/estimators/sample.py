@@ -17,9 +17,9 @@ ENTRIES_AT_ONCE = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Checked data without samples of weight zero; X is dense, or what the objective takes as it is.
+    """Checked data without samples of weight zero.
 
-    Data in chunks are a :class:`Matrix`.
+    X is an array or a sparse matrix; data in chunks are a :class:`Matrix`.
     """
 
     X: Any

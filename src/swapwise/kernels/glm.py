@@ -1,8 +1,8 @@
 """Newton refits of generalised linear models, and the values that moves would lead to.
 
-``u(θ) = Σ_s ω_s ℓ(y_s, η_s) − Σ_k ρ_k ‖θ_k‖²/2`` with the linear predictor ``η = offset + θᵀ columns``. One
-column a row: its samples lie side by side. θ has a row a column and, in multinomial models, several numbers
-a row, so η has as many for each sample (levels).
+``u(θ) = Σ_s ω_s ℓ(y_s, η_s) − Σ_k ρ_k ‖θ_k‖²/2`` with the linear predictor ``η = offset + θᵀ columns``.
+Columns are rows of an array, so that the samples of one lie side by side. θ has one row per column and, in
+multinomial models, several numbers per row, so η has as many for each sample (levels).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What is maximised: one objective a file."""
+"""What is maximised: one objective per file or folder."""

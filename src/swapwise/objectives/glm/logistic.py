@@ -59,9 +59,10 @@ class Logistic(GeneralizedLinear):
     Parameters
     ----------
     X : array-like, sparse matrix, or data in chunks, of shape (n_samples, n_features)
-        Sparse matrices (CSR, CSC) stay sparse. Data in chunks are a memory-mapped file (or the name of a
-        ``.npy`` file), a Dask array or a Dask frame: they are read chunk by chunk, in few passes. The last
-        round of a search is then a check by the second-order model and not a proof; see
+        Not copied: leave it as it is while the objective is in use. Sparse matrices (CSR, CSC) stay sparse.
+        Data in chunks are a memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask
+        frame: they are read chunk by chunk, in few passes. The last round of a search is then a check by the
+        second-order model and not a proof; see
         :class:`swapwise.objectives.glm.chunked_fitter.ChunkedFitter`.
     y : array-like of shape (n_samples,)
         Zeros and ones, or booleans.

@@ -66,6 +66,7 @@ class GroupLeastSquares(SparseObjective):
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        Not copied, as by :class:`LeastSquares`.
     y : array-like of shape (n_samples,)
     groups : iterable of hashable
         One label per column; the elements are the labels in order of appearance.

@@ -73,10 +73,11 @@ class LeastSquares(SparseObjective):
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix, or data in chunks, of shape (n_samples, n_features)
         Not copied if it is an array of floats, of single or double precision, with rows or columns side by
-        side, or a sparse matrix: leave it as it is while the objective is in use. Data in single precision
-        are searched in single precision: gains below 4e-6 of R² are not told from none.
+        side, or a sparse matrix: leave it as it is while the objective is in use. Arrays in single precision
+        are searched in single precision: gains below 4e-6 of R² are not told from none. Data in chunks are a
+        memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask frame.
     y : array-like of shape (n_samples,)
     ridge : float
         Weight of the penalty ``‖w‖²``.
