@@ -198,7 +198,7 @@ def _in_words(column: pd.Series) -> pd.Series:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     if is_numeric_dtype(column) and not is_bool_dtype(column):
-        return column.map("{:g}".format)
+        return column.map({value: f"{value:g}" for value in column.unique()})  # few, as a rule
     return column.astype(str).str.strip().str.lower()
 
 

@@ -114,15 +114,15 @@ class VectorCache:
 
     def _free(self, count: int, wanted: set[int]) -> list[int]:
         """Return rows for newcomers: those that were filled longest ago and are not wanted now."""
-        rows: list[int] = []
+        rows: dict[int, None] = {}
         while len(rows) < count:
             row, self._next = self._next, (self._next + 1) % len(self._rows)
             old = int(self._element[row])
             if old not in wanted and row not in rows:
                 self._row.pop(old, None)
                 self._element[row] = -1  # even if what was to come here never does
-                rows.append(row)
-        return rows
+                rows[row] = None
+        return list(rows)
 
 
 class _Part(NamedTuple):

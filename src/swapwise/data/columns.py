@@ -41,8 +41,6 @@ class Columns(ABC):
     sequential: bool = False
     #: The squared length of every column, weighted as its inner products with others are
     squared_norms: FloatArray
-    #: All columns, one per row, if they are in memory as such
-    array: FloatArray | None = None
     #: How many deviations the mean that is taken off every column is: that costs as many digits
     offsets: FloatArray
     _target: FloatArray | None = None
@@ -88,8 +86,8 @@ class Columns(ABC):
     # -- the target ---------------------------------------------------------------------------------
 
     def rows(self, values: ArrayLike, name: str) -> FloatArray:
-        """Return one number per sample, scaled as the rows of the columns are."""
-        return as_vector(values, self.n_samples, name)
+        """Return a copy of one number per sample, scaled as the rows of the columns are."""
+        return as_vector(values, self.n_samples, name).copy()  # what follows from them is kept
 
     def aimed_at(self, values: ArrayLike, name: str = "y") -> Self:
         """Return the same columns with a target, one number per sample as users give it."""
@@ -161,7 +159,7 @@ class Columns(ABC):
         return np.concatenate([np.abs(columns).max(axis=1) for _, columns in self._parts()])
 
     def weighted_squares(self, weight: FloatArray) -> FloatArray:
-        """Return ``Σ_s v_s a_js²`` for every column, of weights that are not negative."""
+        """Return ``Σ_s v_s a_js²`` for every column, of any weights."""
         return np.concatenate([(columns**2) @ weight for _, columns in self._parts()])
 
     def _parts(self) -> Iterator[tuple[slice, FloatArray]]:

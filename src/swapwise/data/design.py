@@ -254,7 +254,7 @@ class Design(Columns):
     def rows(self, values: ArrayLike, name: str) -> FloatArray:
         """Return one number per sample, scaled as the rows of the design are."""
         vector = as_vector(values, self.n_samples, name)
-        return vector if self.row_scale is None else vector * self.row_scale
+        return vector.copy() if self.row_scale is None else vector * self.row_scale
 
     def original(self, coef: FloatArray, intercept: Any) -> tuple[FloatArray, Any]:
         """Return coefficients (features last) and intercept for the columns as they were given.
@@ -328,7 +328,7 @@ class Design(Columns):
         return largest
 
     def weighted_squares(self, weight: FloatArray) -> FloatArray:
-        """Return ``Σ_s v_s a_js²`` for every column, of weights that are not negative: one pass."""
+        """Return ``Σ_s v_s a_js²`` for every column, of any weights: one pass."""
         plain = weight if self.row_scale is None else weight * self.row_scale**2
         with np.errstate(over="ignore", invalid="ignore"):
             squares = self.matrix.weighted_squares(plain, self.shift) * self.factor**2
@@ -456,6 +456,18 @@ class Design(Columns):
         return columns, np.append(explained, rest)
 
     # -- reductions of data in chunks ---------------------------------------------------------------
+
+    def require_rows_as_they_are(self, weight: FloatArray, *, centred: bool) -> None:
+        """Refuse a likelihood, which weights samples itself, unless weights and centring are its own."""
+        if self.row_scale is not None:
+            raise ValueError("X must be a design with scale_rows=False, got one whose rows are scaled")
+        if not np.allclose(self._weight, weight, rtol=1e-9, atol=0.0):
+            raise ValueError("X must be a design with the weights of the model, which sum to one, got others")
+        if self._centre != centred:
+            raise ValueError(
+                f"X must be a design with centre={centred} for fit_intercept={centred}, "
+                f"got centre={self._centre}"
+            )
 
     def scaled(self, elements: IndexArray, held: IndexArray | None = None) -> Scaled:
         """Return how to make columns of the design from those of a chunk of rows.

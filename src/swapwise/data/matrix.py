@@ -98,7 +98,7 @@ class Matrix(ABC):
 
     @abstractmethod
     def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
-        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column, of weights that are not negative."""
+        """Return ``Σ_s v_s (x_js − origin_j)²`` for every column, of any weights."""
 
     @abstractmethod
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:

@@ -278,8 +278,8 @@ class SparseEstimator(BaseEstimator, ABC):
     ) -> Sample:
         """Return checked data; ``reset`` is True in fit."""
         X = opened(X)
-        in_blocks = is_chunked(X) and not (is_mapped(X) and self._needs_memory(y))
-        X, y = self._chunks(X, y, reset) if in_blocks else self._checked(X, y, reset)
+        in_chunks = is_chunked(X) and not (is_mapped(X) and self._needs_memory(y))
+        X, y = self._chunks(X, y, reset) if in_chunks else self._checked(X, y, reset)
         shift = None if offset is None else read_offset(offset, len(y))
         weight = self._weights(y, sample_weight)
         if weight is None:
@@ -362,7 +362,7 @@ class SparseEstimator(BaseEstimator, ABC):
             return searched(self, objective, constraint, plan, progress=self.progress, first=first)
 
     def _warn_if_empty(self, constraint: IndependenceSystem) -> bool:
-        """Tell whether the constraint allows nothing, and warn if so."""
+        """Return whether the constraint allows nothing, and warn if so."""
         nothing = allows_nothing(constraint)
         if nothing:
             model = "the intercept alone" if self.fit_intercept else "zero"

@@ -92,15 +92,18 @@ class Elements:
 
 def _labelled(groups: Callable[[Any], Any], names: Sequence[Any]) -> list[Any]:
     """Return what a function says the groups of some features are, given by name or position."""
-    try:
-        return [groups(name) for name in names]
-    except (AttributeError, TypeError) as failure:
-        if not isinstance(names, range):
-            raise
-        raise TypeError(
-            "groups is a function that does not take positions, but X has no names (if a transformer before "
-            f"has dropped them: .set_output(transform='pandas') keeps them): {failure}"
-        ) from failure
+    labels = []
+    for name in names:
+        try:
+            labels.append(groups(name))
+        except (AttributeError, TypeError, LookupError, ValueError) as failure:
+            if isinstance(names, range):
+                raise TypeError(
+                    "groups is a function that does not take positions, but X has no names (if a transformer "
+                    f"before has dropped them: .set_output(transform='pandas') keeps them): {failure!r}"
+                ) from failure
+            raise ValueError(f"groups, a function, failed for the feature {name!r}: {failure!r}") from failure
+    return labels
 
 
 def _matched(labels: list[Hashable], names: list[str], feature_names: list[str]) -> list[Hashable]:

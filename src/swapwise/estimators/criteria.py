@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import qr, svdvals
+from scipy.linalg import svdvals
 from scipy.special import gammaln
 
 from swapwise.checks import FloatArray
@@ -91,7 +91,7 @@ def n_parameters(columns: FloatArray, *, fit_intercept: bool) -> int:
         columns = np.column_stack([np.ones(len(columns)), columns])
     if not columns.size:
         return 0
-    triangle = qr(columns / np.linalg.norm(columns, axis=0), mode="r")[0]
+    triangle = np.linalg.qr(columns / np.linalg.norm(columns, axis=0), mode="r")
     rank = np.count_nonzero(svdvals(triangle) > COLLINEAR * FLOAT64_PRECISION)
     return int(rank) - fit_intercept
 

@@ -151,20 +151,22 @@ time_limit, random_state, progress :
         assert best_parameter is not None
         self._begin: IndexArray | None = None
         parameter = best_parameter(sample.y, self._mean_alone(sample), sample.weight)
-        for _ in range(MOST_ROUNDS):
-            self.family_ = with_parameter(parameter)
-            self._fit(sample)
-            before, parameter = parameter, best_parameter(sample.y, self._fitted_mean(sample), sample.weight)
-            if abs(parameter - before) <= PARAMETER_CHANGE * before:
-                break
-            self._begin = self._next_start()
-        else:
-            warn(
-                f"alpha was {before:.4g} in the last of {MOST_ROUNDS} rounds and would be {parameter:.4g} in "
-                "the next: give alpha, or a stronger constraint",
-                ConvergenceWarning,
-            )
-        self._begin = None
+        try:
+            for _ in range(MOST_ROUNDS):
+                self.family_ = with_parameter(parameter)
+                self._fit(sample)
+                before, means = parameter, self._fitted_mean(sample)
+                parameter = best_parameter(sample.y, means, sample.weight)
+                if abs(parameter - before) <= PARAMETER_CHANGE * before:
+                    return
+                self._begin = self._next_start()
+        finally:
+            self._begin = None
+        warn(
+            f"alpha was {before:.4g} in the last of {MOST_ROUNDS} rounds and would be {parameter:.4g} in "
+            "the next: give alpha, or a stronger constraint",
+            ConvergenceWarning,
+        )
 
     def _next_start(self) -> IndexArray | None:
         """Return where the search of the next round begins; None for where the first one did."""

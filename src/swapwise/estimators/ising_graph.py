@@ -32,9 +32,6 @@ from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.ising.open import are_chunks, read_weight
 from swapwise.search.rules import Pivot
 
-# The pairs of 25 vertices. A refit for each of them in every round takes seconds then, and minutes with 64.
-MOST_PAIRS_TO_REFIT = 300
-
 
 class BaseIsingGraph(BaseEstimator):
     """What :class:`IsingGraph` and :class:`IsingGraphCV` share: all but how degree and ridge are chosen."""

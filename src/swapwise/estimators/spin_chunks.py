@@ -94,13 +94,13 @@ class _LikelihoodSum(Reduction):
     coupling: FloatArray
     field: FloatArray
 
-    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
         """Return the sum over the samples, and how many entries are neither of the two values."""
-        block, weight = with_weight(block, rows)
+        chunk, weight = with_weight(chunk, rows)
         total = 0.0
-        for begin in range(0, len(block), ROWS_AT_ONCE):
+        for begin in range(0, len(chunk), ROWS_AT_ONCE):
             part = slice(begin, begin + ROWS_AT_ONCE)
-            spins = np.where(block[part] == 1, 1.0, -1.0)
+            spins = np.where(chunk[part] == 1, 1.0, -1.0)
             terms = pseudo_log_likelihood(spins, self.coupling, self.field)
             total += float(terms.sum() if weight is None else terms @ weight[part])
-        return total, int(((block != self.low) & (block != 1)).sum())
+        return total, int(((chunk != self.low) & (chunk != 1)).sum())

@@ -254,7 +254,8 @@ def class_divergences(outcomes, weight, basis, steps):
                 fall = d if d < 0.0 else 0.0
                 left = 1.0 + fall if fall > -1.0 else NOTHING_LEFT
                 value = square * (0.5 - d / 6.0 + square / 12.0 - square * fall / (20.0 * left))
-                gap += weight[s] * outcomes[k, s] * value
+                share = weight[s] * outcomes[k, s]
+                gap += share * value if share > 0.0 else 0.0
             total[row] += gap
     return total
 

@@ -18,12 +18,12 @@ from swapwise.numerics import FLOAT64_PRECISION
 # still add is estimated: next to nothing if it is a copy of others.
 DEPENDENT = 1e-10
 
-# What a step must keep of the rise that its slope promises.
+# What a step must keep of the rise that its slope predicts.
 ARMIJO = 1e-4
 
 HALVINGS = 40
 
-# A step that promises so little, in units of the tolerance, is late: near a maximum, if there is one.
+# A step that predicts so little, in units of the tolerance, is late: near a maximum, if there is one.
 LATE = 1e6
 
 # A refit that may miss more than this, in units of the tolerance, did not converge.
@@ -120,8 +120,8 @@ def refit(family, columns, offset, target, weight, basis, ridge, theta, alone, l
         value = derivatives(family, eta, target, weight, basis, slope, curve)
     converged, late = False, 0.0
     for _ in range(max_steps if len(theta) else 0):
-        step, promise, missed, is_steep = _newton_step(columns, slope, curve, ridge, theta)
-        if not promise > 0:
+        step, decrement, missed, is_steep = _newton_step(columns, slope, curve, ridge, theta)
+        if not decrement > 0:
             converged = not is_steep  # a slope without curvature leads nowhere
             break
         change = np.dot(np.ascontiguousarray(step.T), columns)
@@ -130,13 +130,13 @@ def refit(family, columns, offset, target, weight, basis, ridge, theta, alone, l
             trial = theta + length * step
             moved = eta + length * change
             ahead = derivatives(family, moved, target, weight, basis, slope, curve) - _penalty(ridge, trial)
-            if ahead >= value + ARMIJO * length * promise or promise < tol:
+            if ahead >= value + ARMIJO * length * decrement or decrement < tol:
                 break
             length /= 2
-        if not ahead > value and promise >= tol:  # nothing is left but rounding
-            converged = max(promise, missed) < UNCONVERGED * tol
+        if not ahead > value and decrement >= tol:  # nothing is left but rounding
+            converged = max(decrement, missed) < UNCONVERGED * tol
             break
-        if promise < LATE * tol:
+        if decrement < LATE * tol:
             late = max(late, length * np.abs(change).max())
         # The last step is below what values can show, but not below what coefficients can. Where nothing
         # curves but the penalty, it leads far back, and is not taken.
@@ -144,7 +144,7 @@ def refit(family, columns, offset, target, weight, basis, ridge, theta, alone, l
             theta[:] = trial
             eta = moved
         value = max(value, ahead)
-        if promise < tol:
+        if decrement < tol:
             converged = missed < UNCONVERGED * tol
             break
     return value, converged or not len(theta), late
@@ -211,13 +211,3 @@ def values_after(
             family, chosen, offset, target, weight, basis, penalty, fitted, alone, least, tol, max_steps
         )
     return values, converged
-
-
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
-def weighted_squares(columns, weight):
-    """Return ``Σ_s v_s a_s²`` for every column."""
-    squares = np.zeros(len(columns))
-    for j in range(len(columns)):
-        for s in range(len(weight)):
-            squares[j] += weight[s] * columns[j, s] * columns[j, s]
-    return squares

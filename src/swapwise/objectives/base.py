@@ -188,14 +188,14 @@ def best_of_batches(
 
 
 def is_better(score: float, found: Found | None, incumbent: float, scale: float) -> bool:
-    """Tell whether a score beats the best so far by more than a tie."""
+    """Return whether a score beats the best so far by more than a tie."""
     if found is None:
         return score > incumbent
     return score > found.score + TIE * (abs(found.score) + scale)
 
 
 def costs_little(state: State, moves: MoveBatch) -> bool:
-    """Tell whether a batch is better scored as a whole: its gains are in closed form, or take a pass each."""
+    """Return whether a batch is better scored as a whole: in closed form, or by a pass over the data."""
     if state.objective.scoring != "closed form":
         return state.objective.scoring == "pass"
     return isinstance(moves, SwapGrid) or moves.to_list().are_swaps()

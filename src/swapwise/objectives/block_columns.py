@@ -21,9 +21,9 @@ CHUNK_ENTRIES = 1 << 19
 # columns takes from them, (1e-10 / 1e-4)², is rounding.
 SHORT = 1e-4
 
-# Shorter ones than this, times the square root of their number, are rounding: what such a direction explains
-# is a share of (5e-15 / 1e-10)² = 2.5e-9 of what chance would, and less than any search takes for a gain.
-ROUNDED = 5e-15
+# Shorter ones than this, times the larger of the numbers of columns and of samples, are rounding, as in
+# numpy's ``matrix_rank``: what rounding leaves of a direction that is none grows with the samples.
+ROUNDED = float(np.finfo(float).eps)
 
 # Columns are rounded relative to their own lengths. Where these are not made equal, they may differ by this
 # factor: dummies of levels that are 10,000 times as frequent as others do.
@@ -147,7 +147,7 @@ def components(columns: FloatArray, ridge: float) -> Components | None:
     unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     directions, sizes, _ = np.linalg.svd(columns * unit[:, None], full_matrices=False)
     shares = sizes / sizes[0]
-    is_kept = shares > ROUNDED * np.sqrt(len(columns))
+    is_kept = shares > ROUNDED * max(columns.shape)
     if (shares[is_kept] < SHORT).any() and ridge < (SHORT * longest) ** 2:
         return None
     kept = directions[:, is_kept].T

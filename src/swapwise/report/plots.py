@@ -105,7 +105,7 @@ def _criterion(frame: pd.DataFrame, wanted: str | None) -> str:
 
 
 def _draw_degrees(model: Any, frame: pd.DataFrame, axes: Axes) -> Axes:
-    """Draw one line a ridge over the largest degree."""
+    """Draw one line per ridge over the largest degree."""
     needed = ["max_degree", "ridge", "score_mean", "score_se"]
     require_columns(frame, "model", needed, "the path_ of an IsingGraphCV")
     ridges = sorted(frame["ridge"].unique())
@@ -151,7 +151,7 @@ def plot_support(
     names : sequence of str, optional
         What to call the features, if not as in the data of fit.
     top : int, optional
-        Draw only so many of the largest coefficients.
+        How many of the largest coefficients to draw.
     scale : sequence or Series, optional
         A number for each feature, in order or by name, that its coefficient is multiplied with.
         Coefficients are in the units of the data; pass ``scale=X.std()`` to compare them with each other.

@@ -289,7 +289,7 @@ def _start_of(
 
 
 def _is_small(objective: SetFunction, constraint: IndependenceSystem) -> bool:
-    """Tell whether all elements are better looked at in every round."""
+    """Return whether all elements are better looked at in every round."""
     if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
         return False
     return objective.design.n_features <= (
@@ -400,7 +400,7 @@ def require_same_edges(first: Sequence[Edge], second: Sequence[Edge]) -> None:
 
 
 def _meet_alike(one: list[frozenset[Hashable]], other: list[frozenset[Hashable]]) -> bool:
-    """Tell whether all edges at a vertex of the first graph have a vertex of the second in common."""
+    """Return whether all edges at a vertex of the first graph have a vertex of the second in common."""
     common: dict[Hashable, frozenset[Hashable]] = defaultdict(frozenset)
     for edge, renamed in zip(one, other, strict=True):
         for vertex in edge:

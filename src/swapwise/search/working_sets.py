@@ -299,7 +299,7 @@ class ModelRounds(Strategy):
 
 
 def has_model(objective: SetFunction) -> bool:
-    """Tell whether the objective has second-order models."""
+    """Return whether the objective has second-order models."""
     return isinstance(objective, SparseObjective) and objective.second_order
 
 

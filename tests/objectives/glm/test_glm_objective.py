@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import dask.array as da
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 
 import swapwise as sw
 from swapwise.clock import Budget
+from swapwise.data.open import open_design
 from swapwise.moves import MoveList
 from swapwise.moves import move_between as move_to
 from swapwise.objectives.base import State, magnitude
@@ -427,3 +429,87 @@ def test_the_non_oblivious_rule_says_what_poisson_lacks():
 def test_bad_input_is_named(make, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make()
+
+
+# -- what is given ------------------------------------------------------------------------------------
+
+
+def test_units_of_amounts_change_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 5))
+    y = rng.gamma(2.0, np.exp(0.5 * X[:, 1]) / 2.0)
+    expected = sw.Gamma(X, y)
+    for unit in (1e-12, 1e6, 1e15):
+        f = sw.Gamma(X, unit * y)
+        assert f([1, 3]) == pytest.approx(expected([1, 3]), rel=1e-9)
+        np.testing.assert_allclose(f.coef([1, 3]), expected.coef([1, 3]), atol=1e-7)
+
+
+def test_the_target_is_copied():
+    X, y = logistic_data(0)
+    y = y.astype(float)
+    f = sw.Logistic(X, y)
+    value = f([1])
+    y[:] = 1.0 - y
+    assert f([1]) == value
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e308])
+def test_weights_of_any_size(scale):
+    X, y = logistic_data(0)
+    weight = np.random.default_rng(0).uniform(0.1, 1.0, len(y))
+    assert sw.Logistic(X, y, sample_weight=scale * weight)([1]) == pytest.approx(
+        sw.Logistic(X, y, sample_weight=weight)([1]), rel=1e-12
+    )
+
+
+class TestDesigns:
+    X, y = logistic_data(0)
+    chunks = da.from_array(X, chunks=(50, X.shape[1]))
+    equal = np.full(len(y), 1.0 / len(y))
+
+    @pytest.mark.parametrize("data", [X, chunks], ids=["memory", "chunks"])
+    def test_another_target_is_not_ignored(self, data):
+        design = open_design(data, 1.0 - self.y, self.equal, centre=True, scale_rows=False)
+        state, expected = sw.Logistic(design, self.y).start(), sw.Logistic(self.X, self.y).start()
+        np.testing.assert_allclose(state.gradient, expected.gradient, atol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"centre": True, "sample_weight": np.arange(1.0, len(y) + 1)}, "scale_rows=False"),
+            ({"sample_weight": equal, "scale_rows": False}, "centre=True for fit_intercept=True"),
+            ({"centre": True, "scale_rows": False}, "the weights of the model, which sum to one"),
+        ],
+    )
+    def test_others_are_refused(self, options, message):
+        design = open_design(self.X, self.y, **options)
+        with pytest.raises(ValueError, match=message):
+            sw.Logistic(design, self.y)
+
+
+class TestDispersion:
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    y = np.random.default_rng(1).poisson(np.random.default_rng(2).gamma(1.0, 3.0, 60))
+
+    def test_far_offsets_do_not_matter_to_its_estimate(self):
+        near, far = (sw.NegativeBinomial(self.X, self.y, offset=np.full(60, shift)) for shift in (0.0, 800.0))
+        assert far.alpha == pytest.approx(near.alpha, rel=1e-6)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"alpha": -1.0}, "alpha must be a positive"),
+            ({"alpha": 0.0}, "alpha must be a positive"),
+            ({"alpha": 1e-310}, "alpha must be between 1e-12 and 1e"),
+            ({"sample_weight": np.zeros(60)}, "sample_weight must have a positive entry"),
+        ],
+    )
+    def test_what_it_cannot_be(self, options, message):
+        with pytest.raises(ValueError, match=message):
+            sw.NegativeBinomial(self.X, self.y, **options)
+
+
+def test_numbers_of_classes_are_checked_without_counting_up_to_them():
+    with pytest.raises(ValueError, match="nothing is of class 1"):
+        sw.Multinomial(np.eye(3), [0.0, 1e12, 1e12])

@@ -238,3 +238,24 @@ def test_a_target_of_zeros_is_said_once():
         warnings.simplefilter("error")
         assert f([0, 1]) == 0.0
         assert not len(sw.maximize(f, sw.Uniform(2, 1)).history)
+
+
+@pytest.mark.parametrize("samples", [300, 50_000])
+def test_dummies_of_many_rows_leave_the_closed_form(samples):
+    rng = np.random.default_rng(0)
+    X = np.hstack([np.eye(4)[rng.integers(0, 4, samples)] for _ in range(6)])
+    f = sw.GroupLeastSquares(X - X.mean(axis=0), rng.standard_normal(samples), np.arange(24) // 4)
+    assert not f.blocks.fragile.any()
+    assert np.diff(f.blocks.begin).tolist() == [3] * 6
+
+
+def test_coefficients_of_dependent_columns_are_moderate():
+    """Any number may be added to all of a factor's coefficients; a level that is new would be off by it."""
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 4, 200)
+    X = np.eye(4)[codes]
+    y = rng.standard_normal(4)[codes]
+    f = sw.GroupLeastSquares(X - X.mean(axis=0), y - y.mean(), ["a"] * 4)
+    coef = f.coef([0])
+    assert np.abs(coef).max() < 10
+    np.testing.assert_allclose((X - X.mean(axis=0)) @ coef, y - y.mean(), atol=1e-8)

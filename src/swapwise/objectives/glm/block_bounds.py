@@ -135,7 +135,7 @@ class BlockBounds:
 
     ``predicted`` and ``bound`` are relative to the value of the fit; where the model says nothing, they are
     what is missing of the fit, and infinity. The proof is that of
-    :class:`swapwise.objectives.second_order.AdditionBounds`, with a step z of several levels per sample:
+    :class:`swapwise.objectives.glm.second_order.AdditionBounds`, with a step z of several levels per sample:
     the outcome of Newton's step is ``q_k = p_k (1 + d_k)`` with d the step in scores of the classes less its
     mean under p, and for ``ζ = max |d_k| < 1``
 
@@ -165,8 +165,9 @@ class BlockBounds:
         n = len(elements)
         inverse, self.is_known = fit.inverse
         self.predicted, self.bound = np.zeros(n), np.full(n, np.inf)
-        if self.is_known and n:
+        if n:
             self._expand(inverse)
+        if self.is_known and n:
             chosen = source.heights[source.places(support)[0]]
             self._bound(source.heights[places], np.append(chosen, np.ones(len(fit.chosen) - len(chosen))))
 
@@ -241,8 +242,8 @@ class BlockBounds:
         if not self.is_known or not len(self.predicted):
             return
         unclear = np.flatnonzero((self.bound >= floor) & (self.predicted < floor) & self._clear)
-        steps_of_one = np.full(len(unclear), self.fit.levels)
-        for first, last in chunks_of(offsets_of(steps_of_one), self.fit.chosen.shape[1]):
+        numbers_of_one = np.maximum(self.fit.levels, np.diff(self._begin)[unclear])
+        for first, last in chunks_of(offsets_of(numbers_of_one), self.fit.chosen.shape[1]):
             part = self._part(unclear[first:last])
             step = self._changes()[part.elements] + self._parameter_step
             every, own = np.arange(len(part.elements)), self._coef[part.rows]
@@ -269,7 +270,7 @@ class BlockBounds:
             squares = (own.reshape(-1, fit.levels) ** 2).sum(axis=1)
             penalty += np.add.reduceat(squares, part.begin[:-1])[those]
             rise = rise + fit.ridge * penalty / 2
-        self.bound[elements] = np.minimum(self.bound[elements], rise)
+        self.bound[elements] = np.fmin(self.bound[elements], rise)
 
     def _shorten(
         self, part: _Part, chosen: FloatArray, own: FloatArray, steps: FloatArray, floor: float
@@ -315,11 +316,12 @@ class BlockBounds:
         local = np.arange(first[-1]) + np.repeat(within - first[:-1], sizes)
         places = part.rows[local]
         along_chosen = along_chosen.reshape(len(those), self._parameter_step.size)
-        right, own = np.zeros(len(self._coef)), np.zeros(len(part.rows))
         explained = self.coupling[places] * np.repeat(along_chosen, sizes, axis=0)
-        right[places] = along_own[local] - explained.sum(axis=1)
-        solved = blocks.block_solutions(rows, at, right, self._left, self._floor)[0]
-        own[local] = solved[places]
+        right = along_own[local] - explained.sum(axis=1)
+        begin = offsets_of(sizes**2)
+        entries = np.arange(begin[-1]) + np.repeat(at[elements] - begin[:-1], sizes**2)
+        own = np.zeros(len(part.rows))
+        own[local] = blocks.block_solutions(first, begin, right, self._left[entries], self._floor[places])[0]
         moved = np.add.reduceat(own[local, None] * self.coupling[places], first[:-1], axis=0)
         chosen = along_chosen @ self.fit.inverse[0] - moved
         return chosen.reshape(shape), own
@@ -330,8 +332,8 @@ class BlockBounds:
         ``rows`` are the elements that come, ``places`` those of the fit that go.
         """
         fit, m = self.fit, len(self.fit.chosen)
-        if not self.is_known or not len(rows):
-            return np.zeros(len(rows))
+        if not len(rows):
+            return np.zeros(0)
         drops, column = np.unique(places, return_inverse=True)
         first, slots = self._columns_of_drops(drops)
         slots = (slots[:, None] + m * np.arange(fit.levels)).ravel()

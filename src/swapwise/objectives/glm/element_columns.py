@@ -103,9 +103,13 @@ class ElementColumns:
         begin = offsets_of(sizes)
         return np.arange(begin[-1]) + np.repeat(self.begin[elements] - begin[:-1], sizes), begin
 
+    def _are_all(self, elements: IndexArray) -> bool:
+        """Return whether these are all elements, in order."""
+        return np.array_equal(elements, np.arange(len(self.begin) - 1))
+
     def of(self, elements: IndexArray) -> FloatArray:
         """Return the columns of elements, one per row."""
-        if self._array is not None and len(elements) == len(self.begin) - 1:
+        if self._array is not None and self._are_all(elements):
             return self._array
         places, _ = self.places(elements)
         return self._read_rows(self._rows[places]) if self._array is None else self._array[places]
@@ -118,7 +122,7 @@ class ElementColumns:
         """Return products of the columns of elements with vectors, one row per column."""
         places, _ = self.places(elements)
         if self._are_many(len(places)):
-            return self._columns.dots(vectors).T[self._rows[places]]
+            return self._columns.dots(vectors, exact=True).T[self._rows[places]]
         return self.of(elements) @ vectors.T
 
     def own_products_of(self, elements: IndexArray, weights: FloatArray) -> FloatArray:
@@ -127,7 +131,7 @@ class ElementColumns:
         if self._are_single and self._are_many(len(places)):
             squares = np.stack([self._columns.weighted_squares(weight) for weight in weights], axis=1)
             return squares[self._rows[places]].ravel()
-        columns = self._array if len(places) == self.begin[-1] else None
+        columns = self._array if self._are_all(elements) else None
 
         def read(first: int, last: int) -> FloatArray:
             if columns is not None:

@@ -49,6 +49,8 @@ class Family:
     deviance_name: str
     #: What a target is called: "count", "amount", "class"
     outcome: str = "number"
+    #: How large the terms of the log-likelihood are, by sample: what they are rounded by
+    sizes: Callable[[FloatArray], FloatArray] = np.abs
     #: What the second derivative in η does not exceed, by sample; None if it knows no bounds
     most_curvature: Callable[[FloatArray], FloatArray] | None = None
     #: What an offset is to users; None if the family has no use for one

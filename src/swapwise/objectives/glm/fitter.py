@@ -15,18 +15,14 @@ from swapwise.data.design import Design
 from swapwise.moves import MoveList
 from swapwise.objectives.base import Groups, Scoring
 from swapwise.objectives.glm.block_bounds import BlockBounds, FitPoint, block_screening_scores
-from swapwise.objectives.glm.block_model import quadratic_model
+from swapwise.objectives.glm.block_model import LEAST_MODEL_WEIGHT, quadratic_model
 from swapwise.objectives.glm.element_columns import ElementColumns
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
-from swapwise.objectives.glm.second_order import FEW_OF, AdditionBounds, SecondOrderModel
+from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderModel
 from swapwise.objectives.least_squares.active_set import dependencies_among
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.threads import few_threads
-
-# The least curvature of a sample, relative to the largest, in a second-order model: with
-# less, the response that Newton's step would fit knows no bounds.
-LEAST_MODEL_WEIGHT = 1e-8
 
 # Of the columns that were read last, this many numbers are kept: 32 MB, or as many columns.
 ENTRIES_KEPT, FEWEST_KEPT = 1 << 22, 32
@@ -144,7 +140,7 @@ class MemoryFitter(Fitter):
 
     def _columns(self, rows: IndexArray) -> FloatArray:
         """Return some columns; if they are few, those that were read last need not be read again."""
-        return self._kept.of(rows) if FEW_OF * len(rows) <= self._room else self.columns.columns(rows)
+        return self._kept.of(rows) if 2 * len(rows) <= self._room else self.columns.columns(rows)
 
     def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
         """Return the best parameters on a set, from θ on."""
@@ -192,7 +188,7 @@ class MemoryFitter(Fitter):
 
     def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
         """Return the slope in every column's coefficients at a fit."""
-        return self.columns.dots(self._derivatives(support, theta)[1]).T
+        return self.columns.dots(self._derivatives(support, theta)[1], exact=True).T
 
     def screening_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
         """Return what a Newton step in each element's own coefficients is predicted to gain."""
@@ -200,7 +196,7 @@ class MemoryFitter(Fitter):
             return block_screening_scores(self._point(support, theta), self._elements)
         _, slope, curve = self._derivatives(support, theta)
         squares = self.columns.weighted_squares(curve[0, 0]) + self.penalties.ridge
-        return gains_of_steps(self.columns.dots(slope)[0], squares)
+        return gains_of_steps(self.columns.dots(slope, exact=True)[0], squares)
 
     @cached_property
     def _has_blocks(self) -> bool:
@@ -294,7 +290,7 @@ class MemoryFitter(Fitter):
 
     def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``a_jᵀ diag(weight) A`` for some columns, one per row."""
-        return self.columns.dots(self.columns.columns(rows) * weight)
+        return self.columns.dots(self.columns.columns(rows) * weight, exact=True)
 
     def largest_eigenvalue(self, weight: FloatArray) -> float:
         """Return the largest eigenvalue of ``Aᵀ diag(weight) A``, from the smaller of two such products."""

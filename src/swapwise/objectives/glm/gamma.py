@@ -85,6 +85,7 @@ GAMMA_FAMILY = Family(
     runaway="the likelihood has no maximum",
     deviance_name="Gamma deviance",
     outcome="amount",
+    sizes=np.ones_like,  # whatever the unit of the amounts
     positive=True,
     at_best_dispersion=_at_best_shape,
     offset="the logarithm of the exposure",

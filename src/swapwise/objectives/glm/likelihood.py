@@ -56,7 +56,8 @@ class Likelihood:
         offset: ArrayLike | None = None,
         fit_intercept: bool = True,
     ) -> None:
-        self.family, self.target, self.fit_intercept = family, target, fit_intercept
+        # A copy, as of weights and offset: they are small, and what follows from them is kept.
+        self.family, self.target, self.fit_intercept = family, target.copy(), fit_intercept
         self.n_samples = len(target)
         self.weight = np.full(self.n_samples, 1.0 / self.n_samples) if weight is None else weight
         #: Scores of classes from the numbers that are fitted; one number is its own score
@@ -67,7 +68,7 @@ class Likelihood:
         require_scale(np.abs(target).max(keepdims=True), "y")
         #: The log-likelihood of a perfect fit
         self.perfect = float(self.weight @ family.perfect(target))
-        self.scale = abs(self.perfect) + float(self.weight @ np.abs(target)) or 1.0
+        self.scale = abs(self.perfect) + float(self.weight @ family.sizes(target)) or 1.0
         self.of_intercept = self.with_intercept(self.offset)
         #: The log-likelihood of the intercept alone, and the intercept
         self.null, self.intercept_alone = self.of_intercept.value, self._intercept_of(self.of_intercept)
@@ -188,4 +189,5 @@ def read_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
     weight = as_vector(sample_weight, n_samples, "sample_weight", non_negative=True)
     if not weight.any():
         raise ValueError("sample_weight must have a positive entry, got zeros only")
+    weight = weight / weight.max()  # sums of very large weights are infinite
     return weight / weight.sum()

@@ -20,11 +20,10 @@ def _read_classes(y: Any, n_samples: int | None) -> FloatArray:
     target = as_vector(y, n_samples, "y", non_negative=True)
     if (target != np.floor(target)).any():
         raise ValueError("y must hold numbers of classes, 0, 1, 2, ...; number labels by np.unique")
-    missing = np.setdiff1d(np.arange(target.max(initial=0)), target)
-    if missing.size:
-        raise ValueError(
-            f"y must number the classes from 0 without a gap, but nothing is of class {missing[0]:g}"
-        )
+    classes = np.unique(target)
+    gap = np.flatnonzero(classes != np.arange(len(classes)))
+    if gap.size:
+        raise ValueError(f"y must number the classes from 0 without a gap, but nothing is of class {gap[0]}")
     return target
 
 

@@ -14,15 +14,16 @@ from scipy.special import gammaln, xlogy
 from swapwise.checks import FloatArray, as_real, as_vector
 from swapwise.kernels import NEGATIVE_BINOMIAL
 from swapwise.objectives.glm.family import Family, equal_sums, exponential
+from swapwise.objectives.glm.likelihood import read_weight
 from swapwise.objectives.glm.objective import GeneralizedLinear
+from swapwise.objectives.glm.poisson import read_counts
+
+# Beyond these, what is computed with 1/alpha leaves floating point.
+GIVEN_ALPHAS = (1e-12, 1e12)
 
 # Dispersions are estimated between these: below, the counts are Poisson's but for what no data can show, and
 # above, all of the likelihood is in whether a count is zero.
 SMALLEST_ALPHA, LARGEST_ALPHA = 1e-6, 1e6
-
-
-def _read_counts(y: Any, n_samples: int | None) -> FloatArray:
-    return as_vector(y, n_samples, "y", non_negative=True)
 
 
 def _deviances(y: FloatArray, eta: FloatArray, *, alpha: float) -> FloatArray:
@@ -52,7 +53,7 @@ def negative_binomial(alpha: float) -> Family:
         name="negative-binomial",
         title="negative binomial regression",
         number=NEGATIVE_BINOMIAL,
-        read_target=_read_counts,
+        read_target=read_counts,
         mean=np.exp,
         deviances=partial(_deviances, alpha=alpha),
         perfect=partial(_perfect, alpha=alpha),
@@ -165,17 +166,19 @@ class NegativeBinomial(GeneralizedLinear):
 
 
 def _read_alpha(alpha: Any) -> float:
-    number = as_real(alpha, "alpha")
-    if number == 0:
-        raise ValueError("alpha must be positive, got 0, which is sw.Poisson")
+    number = as_real(alpha, "alpha", positive=True)
+    least, most = GIVEN_ALPHAS
+    if not least <= number <= most:
+        raise ValueError(
+            f"alpha must be between {least:g} and {most:g}, got {number:g}; near 0 is sw.Poisson"
+        )
     return number
 
 
 def _without_features(y: Any, sample_weight: Any, offset: Any) -> float:
-    counts = _read_counts(y, None)
-    weight = None if sample_weight is None else as_vector(sample_weight, len(counts), "sample_weight")
-    exposure = np.ones(len(counts))
-    if offset is not None:
-        exposure = np.exp(as_vector(offset, len(counts), "offset"))
-    rate = float(np.average(counts, weights=weight)) / float(np.average(exposure, weights=weight))
-    return estimated_alpha(counts, rate * exposure, weight) if rate > 0 else SMALLEST_ALPHA
+    counts = read_counts(y, None)
+    weight = read_weight(sample_weight, len(counts))
+    eta = np.zeros(len(counts)) if offset is None else as_vector(offset, len(counts), "offset")
+    if not weight @ counts:
+        return SMALLEST_ALPHA
+    return estimated_alpha(counts, exponential(eta + equal_sums(counts, weight, eta)), weight)

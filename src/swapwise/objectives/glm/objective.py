@@ -86,7 +86,8 @@ class GeneralizedLinear(SparseObjective):
         #: What is taken off each column that was given; of a design, whoever made it knows
         self._taken_off = np.zeros(data.n_features)
         if isinstance(data, Design):
-            return data, likelihood
+            data.require_rows_as_they_are(weight, centred=fit_intercept)
+            return data.aimed_at(target), likelihood
         design = open_design(data, target, weight, fit_intercept, scale_rows=False, by_rows=True)
         self._taken_off = design.origin + design.shift
         return design, likelihood
@@ -218,7 +219,7 @@ class GeneralizedLinear(SparseObjective):
 
     def _gradient(self, slope: FloatArray, coef: FloatArray) -> FloatArray:
         penalty = self.fitter.penalties.by_column.reshape(-1, *(1,) * (coef.ndim - 1))
-        return self.scores_of(self.columns.dots(slope).T) - penalty * coef
+        return self.scores_of(self.columns.dots(slope, exact=True).T) - penalty * coef
 
     def _value_and_gradient(self, coef: FloatArray) -> tuple[float, FloatArray]:
         """Return the value and the gradient at ``w``, with one fit of the intercept."""

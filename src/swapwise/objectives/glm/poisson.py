@@ -13,7 +13,8 @@ from swapwise.objectives.glm.family import Family, equal_sums, exponential
 from swapwise.objectives.glm.objective import GeneralizedLinear
 
 
-def _read_counts(y: Any, n_samples: int | None) -> FloatArray:
+def read_counts(y: Any, n_samples: int | None) -> FloatArray:
+    """Return checked counts: any numbers that are not negative."""
     return as_vector(y, n_samples, "y", non_negative=True)
 
 
@@ -32,7 +33,7 @@ POISSON_FAMILY = Family(
     name="poisson",
     title="Poisson regression",
     number=POISSON,
-    read_target=_read_counts,
+    read_target=read_counts,
     mean=np.exp,
     deviances=_deviances,
     perfect=_perfect,

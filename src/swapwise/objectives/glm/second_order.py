@@ -201,7 +201,7 @@ class AdditionBounds(SecondOrderModel):
         """Return weighted squares of the columns, and their products with vectors, one column per vector."""
         columns, elements = self._columns, self._elements
         if FEW_OF * len(elements) > columns.n_features:
-            return columns.weighted_squares(weight)[elements], columns.dots(vectors).T[elements]
+            return columns.weighted_squares(weight)[elements], columns.dots(vectors, exact=True).T[elements]
         few = self._read(elements)
         return np.einsum("js,js,s->j", few, few, weight), few @ vectors.T
 
@@ -230,7 +230,7 @@ class AdditionBounds(SecondOrderModel):
         rows = max(1, ENTRIES_AT_ONCE // self._likelihood.n_samples)
         if self._closer is not None and len(unclear) > rows:  # it has more to prepare, and saves logarithms
             found = self._closer(self._elements[unclear], least)
-            self.bound[unclear] = np.minimum(self.bound[unclear], found)
+            self.bound[unclear] = np.fmin(self.bound[unclear], found)
             return
         for begin in range(0, len(unclear), rows):
             part = unclear[begin : begin + rows]

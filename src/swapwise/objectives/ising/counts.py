@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,17 @@ MOVES_PER_PASS = 10_000
 EXPECTED = "must hold 0 and 1, booleans, or -1 and +1, the same for all columns"
 
 
+def _one_at_a_time(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a method hold the lock of its object, so that what it has counted stays there while it runs."""
+
+    @wraps(method)
+    def held(self: PatternCounts, *arguments: Any) -> Any:
+        with self._lock:
+            return method(self, *arguments)
+
+    return held
+
+
 class PatternCounts(SpinData):
     """Data of two values in chunks, which are read in few passes.
 
@@ -71,8 +84,11 @@ class PatternCounts(SpinData):
     def __init__(self, model: IsingModel, matrix: ChunkedMatrix, weight: FloatArray | None) -> None:
         self.model = model
         self.n_samples = matrix.n_samples
-        self._matrix, self._weight, self._passes = matrix, weight, 0
-        self._total = float(self.n_samples if weight is None else weight.sum())
+        # Weights of any size have a sum, once they are relative to the largest.
+        self._matrix, self._passes = matrix, 0
+        self._weight = None if weight is None else weight / weight.max()
+        self._total = float(self.n_samples if self._weight is None else self._weight.sum())
+        self._lock = RLock()  # searches of one objective may run side by side
         tally, up, products = self._reduce(Tally())
         #: The value that stands for the spin -1
         self.low: int = self._low_value(tally)
@@ -82,6 +98,15 @@ class PatternCounts(SpinData):
         self._sums: dict[Neighbourhood, FloatArray] = {}
         self._steepest = np.empty(0, dtype=np.intp)
         self._know_vertices(products / self._total)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the lock."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Have a lock of one's own."""
+        self.__dict__.update(state)
+        self._lock = RLock()
 
     @property
     def n_passes(self) -> float:  # type: ignore[override]
@@ -197,6 +222,7 @@ class PatternCounts(SpinData):
 
     # -- fits ---------------------------------------------------------------------------------------
 
+    @_one_at_a_time
     def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
         """Maximise from given parameters, in place; return the value and whether it is the maximum."""
         self._count([support], with_sums=True)
@@ -215,6 +241,7 @@ class PatternCounts(SpinData):
             MAX_STEPS,
         )
 
+    @_one_at_a_time
     def values_after(
         self, support: IndexArray, parameters: FloatArray, moves: MoveList
     ) -> tuple[FloatArray, BoolArray]:
@@ -231,6 +258,7 @@ class PatternCounts(SpinData):
 
     # -- at any couplings ---------------------------------------------------------------------------
 
+    @_one_at_a_time
     def value(self, coef: FloatArray, fields: FloatArray | None) -> float:
         """Return the log-likelihood less the ridge's penalty."""
         support = np.flatnonzero(coef)
@@ -241,6 +269,7 @@ class PatternCounts(SpinData):
         """Return the fields if they are given, else the best; zeros without fields."""
         return self.best_fields(coef) if fields is None or not self.model.fields else fields
 
+    @_one_at_a_time
     def best_fields(self, coef: FloatArray) -> FloatArray:
         """Return the best bias of every vertex, given the couplings; zeros without fields."""
         if not self.model.fields:
@@ -255,6 +284,7 @@ class PatternCounts(SpinData):
         strength = np.abs(self.model.coupling_matrix(coef)).sum(axis=1)
         return best_biases(slopes, SURE + 2.0 * strength)
 
+    @_one_at_a_time
     def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
         """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
         couplings, biases = self.model.coupling_matrix(coef), self._fields_at(coef, fields)

@@ -34,16 +34,16 @@ class Counted(NamedTuple):
     sums: FloatArray
 
 
-def with_weight(block: FloatArray, rows: tuple[NDArray[Any], ...]) -> tuple[FloatArray, FloatArray | None]:
-    """Return the samples of a block that count, and their weights; None if all weigh the same.
+def with_weight(chunk: FloatArray, rows: tuple[NDArray[Any], ...]) -> tuple[FloatArray, FloatArray | None]:
+    """Return the samples of a chunk that count, and their weights; None if all weigh the same.
 
     >>> with_weight(np.array([[1.0], [2.0]]), (np.array([0.0, 3.0]),))
     (array([[2.]]), array([3.]))
     """
     if not rows:
-        return block, None
+        return chunk, None
     weight = rows[0]
-    return (block, weight) if weight.all() else (block[weight > 0], weight[weight > 0])
+    return (chunk, weight) if weight.all() else (chunk[weight > 0], weight[weight > 0])
 
 
 class Tally(Reduction):
@@ -56,13 +56,13 @@ class Tally(Reduction):
            [1., 3.]]))
     """
 
-    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
         """Return three rows of counts, a row of weights, and a square matrix."""
-        block, weight = with_weight(block, rows)
-        counts = np.stack([(block == value).sum(axis=0) for value in (-1, 0, 1)])
-        up = counts[2] if weight is None else weight @ (block == 1)
+        chunk, weight = with_weight(chunk, rows)
+        counts = np.stack([(chunk == value).sum(axis=0) for value in (-1, 0, 1)])
+        up = counts[2] if weight is None else weight @ (chunk == 1)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by its counts
-            return counts, up, block.T @ (block if weight is None else block * weight[:, None])
+            return counts, up, chunk.T @ (chunk if weight is None else chunk * weight[:, None])
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,14 @@ class FirstOther(FirstBad):
 
     low: int
 
-    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
         """Look for one; the weights are given with the rows, then the number of each sample."""
         weight, numbers = rows
-        is_other = (block != self.low) & (block != 1) & (weight > 0)[:, None]
+        is_other = (chunk != self.low) & (chunk != 1) & (weight > 0)[:, None]
         if not is_other.any():
             return None
         row, column = np.argwhere(is_other)[0]
-        return int(numbers[row]), int(column), float(block[row, column])
+        return int(numbers[row]), int(column), float(chunk[row, column])
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ class Patterns(Reduction):
     #: Whether all columns are to be summed over the samples of each pattern
     with_sums: bool
 
-    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
         """Return the patterns of every neighbourhood in order, their counts and, one per row, their sums."""
-        block, weight = with_weight(block, rows)
-        is_up = np.ascontiguousarray(block.T == 1)
-        summed = block if self.with_sums else block[:, :0]
+        chunk, weight = with_weight(chunk, rows)
+        is_up = np.ascontiguousarray(chunk.T == 1)
+        summed = chunk if self.with_sums else chunk[:, :0]
         return [_counted(_patterns(is_up, vertices), summed, weight) for vertices in self.neighbourhoods]
 
     def merge(self, first: Any, second: Any) -> Any:
@@ -158,13 +158,13 @@ class VertexGradients(Reduction):
     couplings: FloatArray
     fields: FloatArray
 
-    def __call__(self, block: FloatArray, *rows: NDArray[Any]) -> Any:
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
         """Return the sum over the samples: a square matrix."""
-        block, weight = with_weight(block, rows)
+        chunk, weight = with_weight(chunk, rows)
         total = np.zeros_like(self.couplings)
-        for begin in range(0, len(block), ROWS_AT_ONCE):
+        for begin in range(0, len(chunk), ROWS_AT_ONCE):
             part = slice(begin, begin + ROWS_AT_ONCE)
-            spins = np.where(block[part].T == 1, 1.0, -1.0)
+            spins = np.where(chunk[part].T == 1, 1.0, -1.0)
             weighted = None if weight is None else spins * weight[part]
             total += gradients_of(spins, self.couplings @ spins + self.fields[:, None], weighted)
         return (total,)

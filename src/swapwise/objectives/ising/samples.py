@@ -44,7 +44,7 @@ class Samples(SpinData):
         self.n_samples = len(samples)
         self.spins = np.ascontiguousarray(samples.T)  # the samples of a vertex lie side by side
         #: The weights, which have mean 1: an array if they differ
-        self.weight: FloatArray | float = 1.0 if weight is None else weight / weight.mean()
+        self.weight: FloatArray | float = 1.0 if weight is None else _of_mean_one(weight)
 
     @property
     def samples(self) -> Samples:  # type: ignore[override]
@@ -176,3 +176,8 @@ class Samples(SpinData):
 def _positive(sizes: FloatArray) -> FloatArray:
     """Return sizes, with the largest in place of zeros: what has no size has no effect, whatever its step."""
     return np.where(sizes > 0, sizes, sizes.max(initial=0.0) or 1.0)
+
+
+def _of_mean_one(weight: FloatArray) -> FloatArray:
+    weight = weight / weight.max()  # sums of very large weights are infinite
+    return weight / weight.mean()
