@@ -93,8 +93,10 @@ def certify(
     certificate = prover.certificate(clock.seconds())
     proven = prover.tree.value >= (1.0 - gap) * certificate.upper_bound
     if isinstance(objective, SparseObjective) and prover.by_values_only and not proven:
+        has_some = objective.strong_concavity(1) > 0
+        known, ridge = ("helps with", "a larger ridge") if has_some else ("is known for", "a ridge")
         warn(
-            f"no strong-concavity bound is known for {objective!r}, so only values bound it; a ridge would "
+            f"no strong-concavity bound {known} {objective!r}, so only values bound it; {ridge} would "
             "help, or for an objective of your own, strong_concavity(t)"
         )
     return certificate

@@ -16,12 +16,16 @@ from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.glm import FAMILIES
 from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.likelihood import Likelihood, read_weight
+from swapwise.objectives.glm.negative_binomial import SMALLEST_ALPHA
 from swapwise.search.plan import Plan
 from swapwise.search.rules import Pivot
 
 # When a parameter of the family is estimated: the relative change that ends it, far below its standard error,
 # and the rounds in which that is nearly always reached; two to four are common.
 PARAMETER_CHANGE, MOST_ROUNDS = 0.01, 10
+
+# A dispersion that no data can tell from none is not above this.
+NEXT_TO_NONE = 2 * SMALLEST_ALPHA
 
 # Families whose targets are numbers; classes have an estimator of their own.
 REGRESSIONS = [name for name, objective in FAMILIES.items() if objective.family.outcome != "class"]
@@ -130,7 +134,10 @@ time_limit, random_state, progress :
             family = FAMILIES[family].family
         if not isinstance(family, Family):
             raise ValueError(f"family must be one of {', '.join(REGRESSIONS)}, or a Family; got {family!r}")
-        if alpha is None or family.with_parameter is None:
+        if alpha is None:
+            return family
+        if family.with_parameter is None:
+            warn(f"alpha is the dispersion of the negative binomial family; {family.name} has none: not used")
             return family
         return family.with_parameter(alpha)
 
@@ -142,6 +149,8 @@ time_limit, random_state, progress :
             self._fit(sample)
         if family.with_parameter is not None:
             self.alpha_ = self.family_.parameter
+            if self.alpha is None and self.alpha_ <= NEXT_TO_NONE:
+                warn("the counts do not vary more than Poisson's: family='poisson' says the same")
         return self
 
     def _alternate(self, sample: Sample) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from swapwise.checks import FloatArray, IndexArray, as_count, as_generator, as_real, unwarned, warn
+from swapwise.checks import FloatArray, as_count, as_generator, as_real, unwarned, warn
 from swapwise.estimators.base import planned
 from swapwise.estimators.ising_graph import BaseIsingGraph
 from swapwise.estimators.spins import degree_limits, fitted_parameters, mean_likelihood
@@ -131,9 +131,9 @@ class IsingGraphCV(BaseIsingGraph):
         y : object
             For the splitter of ``cv`` alone.
         sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts. Folds are over rows, and weights go with their rows, in the fit and in
-            the score of a fold: a pattern with a count of 100 is left out as a whole. If each sample is to
-            be left out by itself, give the rows as often as they were seen.
+            How much each row counts. Whole numbers are counts: if ``cv`` is a number, each sample is in a
+            random fold, as if rows were repeated. Other weights go with their rows, in the fit and in the
+            score of a fold, and so do counts if ``cv`` is a splitter.
 
         Returns
         -------
@@ -160,12 +160,21 @@ class IsingGraphCV(BaseIsingGraph):
             sorted({as_real(ridge, "a value of ridges") for ridge in ridges}),
         )
 
+    def _folds(self, spins: FloatArray, weight: FloatArray | None, y: Any) -> list[Fold]:
+        """Return how much rows count in each fold: of counts, samples are left out one by one."""
+        are_counts = weight is not None and not (weight % 1).any() and (weight > 1).any()
+        if are_counts and isinstance(self.cv, (int, np.integer)):
+            assert weight is not None
+            return _folds_of_counts(weight, int(self.cv), as_generator(self.random_state))
+        every = np.ones(len(spins)) if weight is None else weight
+        return _folds_of_rows(check_cv(self.cv).split(spins, y), every)
+
     def _paths(
         self, spins: FloatArray, weight: FloatArray | None, y: Any, degrees: list[int], ridges: list[float]
     ) -> tuple[FloatArray, bool]:
         """Return sizes and scores, and whether they were cut short: (degree, 2) for each fold and ridge."""
-        folds = list(check_cv(self.cv).split(spins, y))
-        _require_weight(folds, weight)
+        folds = self._folds(spins, weight, y)
+        _require_weight(folds)
         objective = self._objective(spins, ridges[0], weight)
         edges = None if self.edges is None else objective.edges
         constraints = [degree_limits(objective, [degree] * self.n_features_in_) for degree in degrees]
@@ -175,8 +184,8 @@ class IsingGraphCV(BaseIsingGraph):
         options = {"n_restarts": self.n_restarts, "time_limit": self.time_limit, "seed": seed}
         fixed = {"fields": self.fields, "edges": edges, **options}
         tasks = [
-            delayed(_path)(spins, weight, train, test, ridge, constraints, plans, **fixed)
-            for train, test in folds
+            delayed(_path)(spins, fold, ridge, constraints, plans, **fixed)
+            for fold in folds
             for ridge in ridges
         ]
         found, interrupted = results_so_far(tasks, here=False, n_jobs=self.n_jobs, progress=self.progress)
@@ -200,13 +209,29 @@ def _listed(given: Any, default: Iterable[Any], name: str) -> list[Any]:
     return values
 
 
-def _require_weight(folds: list[tuple[IndexArray, IndexArray]], weight: FloatArray | None) -> None:
+class Fold(NamedTuple):
+    """How much every row counts where a fold is fitted, and where it is scored."""
+
+    train: FloatArray
+    test: FloatArray
+
+
+def _folds_of_counts(weight: FloatArray, n_folds: int, rng: np.random.Generator) -> list[Fold]:
+    """Return folds of samples that are known by how often each row was seen: each is in a random one."""
+    parts = rng.multinomial(weight.astype(np.int64), np.full(n_folds, 1.0 / n_folds)).astype(np.float64)
+    return [Fold(weight - part, part) for part in parts.T]
+
+
+def _folds_of_rows(splits: Iterable[tuple[Any, Any]], weight: FloatArray) -> list[Fold]:
+    parts = [[np.bincount(rows, minlength=len(weight)) * weight for rows in split] for split in splits]
+    return [Fold(*each) for each in parts]
+
+
+def _require_weight(folds: list[Fold]) -> None:
     """Refuse folds in which nothing that counts is left to fit or to score."""
-    if weight is None:
-        return
-    for number, parts in enumerate(folds):
-        for part, use in zip(parts, ("fit", "score"), strict=True):
-            if not weight[part].any():
+    for number, fold in enumerate(folds):
+        for part, use in zip(fold, ("fit", "score"), strict=True):
+            if not part.any():
                 raise ValueError(
                     f"every fold must have rows of positive weight, but fold {number} has none to {use}; "
                     "leave out the rows of weight 0, or shuffle, as by cv=KFold(5, shuffle=True)"
@@ -215,9 +240,7 @@ def _require_weight(folds: list[tuple[IndexArray, IndexArray]], weight: FloatArr
 
 def _path(
     spins: FloatArray,
-    weight: FloatArray | None,
-    train: IndexArray,
-    test: IndexArray,
+    fold: Fold,
     ridge: float,
     constraints: list[Any],
     plans: list[Plan],
@@ -232,11 +255,7 @@ def _path(
     rows: list[tuple[int, float]] = []
     # A column that is constant in one fold does not matter, and the last fit warns of the rest.
     with unwarned():
-        in_fold = np.zeros(len(spins))
-        np.add.at(in_fold, train, 1.0)
-        if weight is not None:
-            in_fold *= weight
-        objective = IsingPseudoLikelihood(spins, ridge, fields, edges, in_fold)
+        objective = IsingPseudoLikelihood(spins, ridge, fields, edges, fold.train)
         answers = stepwise_path(
             objective,
             constraints,
@@ -245,9 +264,9 @@ def _path(
             n_restarts=n_restarts,
             time_limit=time_limit,
         )
+        test = np.flatnonzero(fold.test)
         for best in answers:
-            of_test = None if weight is None else weight[test]
-            score = mean_likelihood(spins[test], of_test, *fitted_parameters(objective, best))
+            score = mean_likelihood(spins[test], fold.test[test], *fitted_parameters(objective, best))
             rows.append((len(best.support), score))
     return rows
 

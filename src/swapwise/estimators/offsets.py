@@ -86,5 +86,8 @@ class OffsetEstimator(SparseEstimator):
             shift = read_offset(offset, len(predictor))
             return predictor + shift.reshape(-1, *(1,) * (predictor.ndim - 1))
         if self._has_offset:
-            warn("fitted with an offset; predictions are for offset 0")
+            warn(
+                "fitted with an offset; predictions are for offset 0 (scikit-learn's pipelines and "
+                "cross-validation pass an offset on only by metadata routing)"
+            )
         return predictor

@@ -20,6 +20,10 @@ from swapwise.objectives.glm.element_columns import ElementColumns
 from swapwise.objectives.glm.likelihood import Likelihood
 from swapwise.objectives.glm.second_order import LEAST_LEFT, inverted
 
+# Bounds are rounded by the share that others leave of a column, squared. Of columns with less than this
+# nothing is proven: 1e-16 / 0.001² is 1e-10, what bounds may be off by.
+PROVEN_SHARE = 1e-3
+
 # By what share an outcome may fall on the first tries to keep it positive; the rest is left to the last.
 STEP_LIMITS = (0.5, 0.7, 0.9)
 
@@ -75,8 +79,8 @@ class FitPoint:
         return np.ascontiguousarray(gradient.T).ravel()
 
     @cached_property
-    def inverse(self) -> tuple[FloatArray, bool]:
-        """The inverse of minus the Hessian in the parameters, and whether these are far from collinear."""
+    def inverse(self) -> tuple[FloatArray, float]:
+        """The inverse of minus the Hessian in the parameters, and how far from collinear these are."""
         pair, m = self.pairs[1], len(self.chosen)
         products = self.weighted @ self.chosen.T
         hessian = products[pair].transpose(0, 2, 1, 3).reshape(self.levels * m, self.levels * m)
@@ -163,7 +167,9 @@ class BlockBounds:
         self.fit, self._source, self._support, self._elements = fit, source, support, elements
         places, self._begin = source.places(elements)
         n = len(elements)
-        inverse, self.is_known = fit.inverse
+        inverse, share = fit.inverse
+        #: Whether anything is proven
+        self.is_known = share >= PROVEN_SHARE
         self.predicted, self.bound = np.zeros(n), np.full(n, np.inf)
         if n:
             self._expand(inverse)
@@ -192,8 +198,9 @@ class BlockBounds:
         self._parameter_step = step.reshape(levels, len(fit.chosen))
         missing = float(fit.gradient @ step)
         self._coef, gains = blocks.block_solutions(rows, at, self.slope, self._left, self._floor)
-        self._clear = ~np.isnan(gains)
-        self.predicted = np.where(self._clear, missing + gains, missing) / 2
+        self.predicted = (missing + np.nan_to_num(gains)) / 2
+        strict = np.maximum(1.0, PROVEN_SHARE / LEAST_LEFT) * self._floor
+        self._clear = ~np.isnan(blocks.block_solutions(rows, at, self.slope, self._left, strict)[1])
         self._places = rows, at
 
     def _own_blocks(self, pair: IndexArray) -> FloatArray:

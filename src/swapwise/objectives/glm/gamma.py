@@ -22,10 +22,11 @@ SMALLEST_DEVIANCE = 1e-24
 
 
 def _read_amounts(y: Any, n_samples: int | None) -> FloatArray:
-    target = as_vector(y, n_samples, "y", non_negative=True)
-    if not target.all():
+    target = as_vector(y, n_samples, "y")
+    if (target <= 0).any():
+        place = int(np.argmax(target <= 0))
         raise ValueError(
-            f"y must hold positive numbers, got 0 at position {int(np.argmin(target))}; "
+            f"y must hold positive numbers, got {target[place]:g} at position {place}; "
             "for counts there are sw.Poisson and sw.NegativeBinomial"
         )
     return target

@@ -69,7 +69,8 @@ class SecondOrderModel:
         gradient: FloatArray | None = None,
     ) -> None:
         self.slopes, self.squares, self._theta = slopes, squares, theta
-        self.inverse, self.is_well_conditioned = inverted(hessian)
+        self.inverse, share = inverted(hessian)
+        self.is_well_conditioned = share > 0
         self.coupling = products @ self.inverse
         taken_out = products * self.coupling
         # What is taken out may be much longer than the column itself, and rounds by its own length: less than
@@ -108,8 +109,14 @@ class SecondOrderModel:
         return (slope**2 / (self.left[rows] + tied**2 * spread) - coef**2 * spread) / 2
 
 
-def inverted(hessian: FloatArray) -> tuple[FloatArray, bool]:
-    """Return the inverse of minus a Hessian, and whether its columns are far from collinear."""
+def inverted(hessian: FloatArray) -> tuple[FloatArray, float]:
+    """Return the inverse of minus a Hessian, and the least share that others leave of a column's square.
+
+    It is 0 if columns are nearly collinear.
+
+    >>> inverted(np.array([[2.0, 1.0], [1.0, 2.0]]))[1]
+    0.75
+    """
     lengths = np.sqrt(np.maximum(np.diag(hessian), 0.0))
     is_flat = not lengths.all()
     lengths[lengths == 0] = 1.0
@@ -120,9 +127,10 @@ def inverted(hessian: FloatArray) -> tuple[FloatArray, bool]:
         except (LinAlgError, ValueError):
             pass
         else:
-            if not len(lengths) or np.diag(factor[0]).min() ** 2 >= WORST_CONDITION:
-                return cho_solve(factor, np.eye(len(lengths)), check_finite=False) / unit, True
-    return np.linalg.pinv(np.nan_to_num(hessian / unit), WORST_CONDITION, hermitian=True) / unit, False
+            share = float(np.diag(factor[0]).min(initial=1.0)) ** 2
+            if share >= WORST_CONDITION:
+                return cho_solve(factor, np.eye(len(lengths)), check_finite=False) / unit, share
+    return np.linalg.pinv(np.nan_to_num(hessian / unit), WORST_CONDITION, hermitian=True) / unit, 0.0
 
 
 class AdditionBounds(SecondOrderModel):

@@ -153,11 +153,13 @@ class GroupLeastSquaresState(SparseState):
         total = self._blocks.plain.total
         blocks, drops = self._all_quantities(), self._drops(moves.drops)
         gains, evaluated = kernels.grid_gains(moves.feasible, blocks, drops, True, least * total, tie, total)
-        self.n_evaluations += evaluated
+        if least == -np.inf:  # all are asked for; that additions bound swaps is no evaluation then
+            evaluated = int(moves.useful.sum())
         gains /= total
         fragile = self._blocks.fragile
         gains[fragile] = np.where(moves.useful[fragile], np.nan, -np.inf)
         added, column = np.nonzero(np.isnan(gains))
+        self.n_evaluations += evaluated - len(added)  # refits count themselves
         if len(added):
             dropped = np.append(moves.drops, -1)[column]
             gains[added, column] = State.gains(self, MoveList(added[:, None], dropped[:, None]))
