@@ -84,12 +84,27 @@ def test_rows_may_be_in_a_fold_twice():
 def test_a_fold_without_weight_is_refused():
     spins, times = table(5)
     times[:20] = 0
-    model = sw.IsingGraphCV([1], [0.01], cv=3)
+    model = sw.IsingGraphCV([1], [0.01], cv=KFold(3))
     with pytest.raises(
         ValueError, match=r"fold 0 has none to score; leave out the rows of weight 0, or shuf"
     ):
         model.fit(spins, sample_weight=times)
     model.set_params(cv=KFold(3, shuffle=True, random_state=0)).fit(spins, sample_weight=times)
+
+
+def test_counts_are_split_as_the_samples_that_they_stand_for():
+    """A table that is sorted by frequency must not lose its most frequent pattern in one fold."""
+    rng = np.random.default_rng(0)
+    a, d, e = rng.choice([-1, 1], (3, 600))
+    b = np.where(rng.random(600) < 0.8, a, -a)
+    c = np.where(rng.random(600) < 0.8, b, -b)
+    patterns, times = np.unique(np.column_stack([a, b, c, d, e]), axis=0, return_counts=True)
+    order = np.argsort(-times)
+    model = sw.IsingGraphCV(cv=5).fit(patterns[order], sample_weight=times[order])
+    chosen = {tuple(edge) for edge in model.support_.tolist()}
+    assert {(0, 1), (1, 2)} <= chosen
+    again = sw.IsingGraphCV(cv=5).fit(patterns[order], sample_weight=times[order])
+    np.testing.assert_array_equal(again.coupling_, model.coupling_)
 
 
 def test_a_column_that_varies_only_without_weight_is_warned_of():

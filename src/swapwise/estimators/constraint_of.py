@@ -100,7 +100,7 @@ def _labelled(groups: Callable[[Any], Any], names: Sequence[Any]) -> list[Any]:
             if isinstance(names, range):
                 raise TypeError(
                     "groups is a function that does not take positions, but X has no names (if a transformer "
-                    f"before has dropped them: .set_output(transform='pandas') keeps them): {failure!r}"
+                    f"before has dropped them: .set_output(transform='pandas') keeps them): {failure}"
                 ) from failure
             raise ValueError(f"groups, a function, failed for the feature {name!r}: {failure!r}") from failure
     return labels
