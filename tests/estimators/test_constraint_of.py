@@ -193,7 +193,7 @@ def test_groups_by_a_function_of_names_or_positions(kind):
         TypeError, match=r"does not take positions, but X has no names .* 'int' object has no"
     ):
         kind(2, groups=lambda name: name.split("_")[0]).fit(X.to_numpy(), y)
-    with pytest.raises(AttributeError, match="'str' object has no attribute 'prefix'"):
+    with pytest.raises(ValueError, match=r"groups, a function, failed for the feature .age_mean.*prefix"):
         kind(2, groups=lambda name: name.prefix).fit(X, y)
 
 
