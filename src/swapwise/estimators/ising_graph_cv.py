@@ -44,7 +44,7 @@ class IsingGraphCV(BaseIsingGraph):
     ridges : iterable of float, optional
         By default 0.001, 0.01 and 0.1.
     cv : int, splitter of scikit-learn, or iterable of (train, test)
-        The folds; an int is the number of consecutive folds.
+        The folds; an int is the number of consecutive folds, or of random ones if weights are counts.
     n_jobs : int, optional
         How many paths, one per fold and ridge, run at a time; -1 for all processors. Within a context such as
         ``joblib.parallel_config(backend="dask")`` the workers of that cluster run them.
