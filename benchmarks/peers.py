@@ -1,4 +1,4 @@
-"""``python -m benchmarks.peers``: sparse logistic and Poisson regression beside abess and skscope.
+"""``python -m benchmarks.peers``: sparse logistic, Poisson and Gamma regression beside abess and skscope.
 
 The peers are for this page only: ``pip install '.[peers]'``. All get the same data in the same process and
 one thread; every answer is refitted by the same program, so that deviances compare supports and nothing else.
@@ -44,11 +44,13 @@ class Instance:
             + np.sqrt(CORRELATION) * common
         )
         truth = np.sort(rng.choice(features, size, replace=False))
-        strength = {"logistic": (1.0, 1.5), "poisson": (0.3, 0.4)}[model]
+        strength = {"logistic": (1.0, 1.5), "poisson": (0.3, 0.4), "gamma": (0.3, 0.4)}[model]
         coef = rng.choice([-1.0, 1.0], size) * rng.uniform(*strength, size) / np.sqrt(size / 10)
         eta = X[:, truth] @ coef
         if model == "logistic":
             return cls(X, (rng.random(samples) < 1 / (1 + np.exp(-eta))).astype(float), truth)
+        if model == "gamma":
+            return cls(X, rng.gamma(2.0, np.exp(eta) / 2.0), truth)
         return cls(X, rng.poisson(np.exp(eta)).astype(float), truth)
 
 
@@ -60,6 +62,11 @@ def swapwise_logistic(X: np.ndarray, y: np.ndarray, size: int) -> Any:
 def swapwise_poisson(X: np.ndarray, y: np.ndarray, size: int) -> Any:
     """Fit the library's estimator as a user would, without a ridge as the peers have none."""
     return sw.SparsePoissonRegressor(size, ridge=0.0).fit(X, y).support_
+
+
+def swapwise_gamma(X: np.ndarray, y: np.ndarray, size: int) -> Any:
+    """Fit the library's estimator as a user would, without a ridge as the peers have none."""
+    return sw.SparseGLMRegressor(size, family="gamma", ridge=0.0).fit(X, y).support_
 
 
 def abess_logistic(X: np.ndarray, y: np.ndarray, size: int) -> Any:
@@ -74,6 +81,13 @@ def abess_poisson(X: np.ndarray, y: np.ndarray, size: int) -> Any:
     from abess import PoissonRegression
 
     return np.flatnonzero(PoissonRegression(support_size=size).fit(X, y).coef_)
+
+
+def abess_gamma(X: np.ndarray, y: np.ndarray, size: int) -> Any:
+    """Fit abess with the size given; its means are reciprocals of the linear predictor, not exponentials."""
+    from abess import GammaRegression
+
+    return np.flatnonzero(GammaRegression(support_size=size).fit(X, y).coef_)
 
 
 def skscope_logistic(X: np.ndarray, y: np.ndarray, size: int) -> Any:
@@ -95,8 +109,9 @@ def skscope_logistic(X: np.ndarray, y: np.ndarray, size: int) -> Any:
 PEERS: dict[str, dict[str, Selector]] = {
     "logistic": {"swapwise": swapwise_logistic, "abess": abess_logistic, "skscope": skscope_logistic},
     "poisson": {"swapwise": swapwise_poisson, "abess": abess_poisson},
+    "gamma": {"swapwise": swapwise_gamma, "abess": abess_gamma},
 }
-OBJECTIVES = {"logistic": sw.Logistic, "poisson": sw.Poisson}
+OBJECTIVES = {"logistic": sw.Logistic, "poisson": sw.Poisson, "gamma": sw.Gamma}
 
 
 def compare(model: str, samples: int, features: int, size: int, trials: int, console: Console) -> None:

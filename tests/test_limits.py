@@ -120,7 +120,7 @@ class TestBoundsByLBFGS:
 
     def test_fits_that_take_long_are_not_made(self, monkeypatch):
         f, _ = logistic(1500)
-        assert f._fit_seconds(np.arange(1500)) > QUICK_FIT > f._fit_seconds(np.arange(100))
+        assert f.likelihood.newton_seconds(1500) > QUICK_FIT > f.likelihood.newton_seconds(100)
         monkeypatch.setattr(type(f), "_fit", lambda *_: pytest.fail("all columns were fitted together"))
         monkeypatch.setattr(type(f), "coef", lambda *_: np.zeros(1500))
         assert 0 < f.upper_bound(np.arange(1500)) < f.upper_bound()
@@ -130,7 +130,7 @@ class TestBoundsByLBFGS:
         f, _ = logistic(20, ridge)
         support = np.arange(0, 20, 2)
         value, coef = f._fit(support)
-        monkeypatch.setattr("swapwise.objectives.generalized_linear.QUICK_FIT", 0.0)
+        monkeypatch.setattr("swapwise.objectives.glm.likelihood.QUICK_FIT", 0.0)
         again, stepwise = f._fit(support)
         assert again == pytest.approx(value, rel=1e-13)
         np.testing.assert_allclose(stepwise, coef, rtol=1e-9)

@@ -1,14 +1,11 @@
 """What likelihoods ask of a design: all columns at once, their weighted squares, their largest entries."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.columns import DenseColumns
 from swapwise.data.design import Design
 from swapwise.data.mapped import ArrayChunks
 from swapwise.data.open import open_design, open_matrix
@@ -61,62 +58,6 @@ def test_largest_entries_are_those_of_the_columns(problem, scale_rows):
     design = Design(open_matrix(STORAGES[storage](X)), weight, centre, standardize, scale_rows=scale_rows)
     columns = design.columns(np.arange(X.shape[1]))
     np.testing.assert_array_equal(design.largest_entries, np.abs(columns).max(axis=1))
-
-
-@given(problems(), st.integers(0, 10**6))
-def test_an_array_of_all_columns_says_what_the_design_says(problem, seed):
-    design, A, w, _ = unscaled(problem)
-    whole = design.materialize()
-    rng = np.random.default_rng(seed)
-    every, some = np.arange(A.shape[1]), rng.permutation(A.shape[1])[: rng.integers(0, A.shape[1] + 1)]
-    assert whole.array.flags.c_contiguous
-    assert (whole.shape, whole.precision) == (design.shape, design.precision)
-    columns = design.columns(every)
-    lengths = 1e-300 + np.abs(columns).max(axis=1)
-    assert (np.abs(whole.array - columns) <= 1e-9 * lengths[:, None]).all()
-    np.testing.assert_array_equal(whole.columns(some), whole.array[some])
-    np.testing.assert_array_equal(whole.largest_entries, np.abs(whole.array).max(axis=1))
-    coef, V = rng.standard_normal(len(every)), rng.standard_normal((2, len(A)))
-    for used in (coef, coef * (coef > 0)):
-        np.testing.assert_allclose(
-            whole.combine(used), used @ whole.array, rtol=1e-9, atol=1e-9 * lengths.sum()
-        )
-    np.testing.assert_allclose(whole.dots(V), V @ whole.array.T)
-    squares = whole.array**2
-    np.testing.assert_allclose(whole.weighted_squares(w * w), squares @ (w * w), rtol=1e-12)
-    np.testing.assert_allclose(whole.squared_norms, squares @ w, rtol=1e-12)
-    gram = (whole.array * w) @ whole.array.T
-    for found in (whole.gram(some, every), whole.products(some), whole.cross(some)):
-        np.testing.assert_allclose(found, gram[some], rtol=1e-9, atol=1e-12 * gram.max(initial=0))
-    np.testing.assert_array_equal(whole.offsets, design.offsets)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("scale_rows", [False, True])
-def test_means_are_taken_off_twice(weighted, scale_rows):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((200, 4)) + np.array([0.0, 900.0, 1e6, 1e9])
-    X[:, 0] = 0.1
-    weight = rng.random(200) if weighted else None
-    whole = Design(open_matrix(X), weight, centre=True, standardize=True, scale_rows=scale_rows).materialize()
-    root = np.ones(200) if weight is None else np.sqrt(weight)
-    ones = root if scale_rows else root**2
-    assert not whole.array[0].any()
-    # Once would leave what the mean was rounded by: up to 1e-13 for a mean of 900.
-    assert np.abs(whole.array @ ones).max() <= 5e-16 * 200
-    np.testing.assert_allclose(whole.squared_norms[1:], np.sum(root**2), rtol=1e-7)
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_one_copy_of_the_data_at_peak(order):
-    X = np.asarray(np.random.default_rng(0).standard_normal((600, 1500)), order=order)
-    design = Design(open_matrix(X), centre=True, standardize=True)
-    design.materialize()  # kernels are compiled
-    tracemalloc.start()
-    whole = design.materialize()
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak <= 1.25 * whole.array.nbytes
 
 
 @given(st.integers(0, 10_000), st.integers(1, 40), st.booleans(), st.booleans())
@@ -173,14 +114,6 @@ def test_files_by_columns_are_opened_by_rows_if_asked(tmp_path):
         np.testing.assert_allclose(expected, (X - X.mean(axis=0)).T, atol=1e-14)
         np.testing.assert_allclose(design.weighted_squares(v), expected**2 @ v, rtol=1e-12)
         np.testing.assert_allclose(design.largest_entries, np.abs(expected).max(axis=1), rtol=1e-14)
-
-
-def test_columns_of_single_precision_stay_known_as_such():
-    X = np.random.default_rng(0).standard_normal((5, 3)).astype(np.float32)
-    whole = Design(open_matrix(X)).materialize()
-    assert isinstance(whole, DenseColumns)
-    assert whole.array.dtype == np.float64
-    assert whole.precision == Design(open_matrix(X)).precision
 
 
 @pytest.mark.parametrize("centre", [False, True])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LinearRegression, Ridge
 
-from swapwise import Logistic, Partition, Poisson, SparseRegressor, SparseRegressorCV
+from swapwise import Partition, SparseRegressor, SparseRegressorCV
 
 STORAGES = {
     "columns": np.asfortranarray,
@@ -236,9 +236,3 @@ def test_the_place_of_a_missing_value_is_told(container):
     X[2, 1] = np.nan
     with pytest.raises(ValueError, match=r"got nan at position \(2, 1\).*Input X contains NaN"):
         SparseRegressor(1).fit(container(X), np.arange(4.0))
-
-
-def test_other_models_say_that_they_want_dense_data():
-    for objective in (Logistic, Poisson):
-        with pytest.raises(TypeError, match=r"dense matrix, got a sparse one; try X\.toarray"):
-            objective(sparse.csr_array(np.eye(4)), [0, 1, 0, 1])

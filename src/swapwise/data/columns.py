@@ -203,88 +203,6 @@ class Columns(ABC):
         return self.n_samples, self.n_features
 
 
-class DenseColumns(Columns):
-    """All columns in memory, one per row of an array; inner products are computed when they are asked for.
-
-    Parameters
-    ----------
-    array : array of shape (n_features, n_samples)
-    weight : array of shape (n_samples,), optional
-        Weights of the samples in inner products.
-    offsets : array of shape (n_features,), optional
-        How many deviations the mean was that has been taken off every column.
-    is_float32 : bool
-        Whether the numbers come from data in single precision.
-
-    >>> columns = DenseColumns(np.array([[1.0, 2.0], [0.0, 3.0]]), weight=np.array([1.0, 0.5]))
-    >>> columns.squared_norms, columns.gram(np.array([0]), np.array([1]))
-    (array([3. , 4.5]), array([[3.]]))
-    >>> columns.dots(np.array([[1.0, 1.0]])), columns.largest_entries
-    (array([[3., 3.]]), array([2., 3.]))
-    """
-
-    def __init__(
-        self,
-        array: FloatArray,
-        weight: FloatArray | None = None,
-        offsets: FloatArray | None = None,
-        *,
-        is_float32: bool = False,
-    ) -> None:
-        self.array: FloatArray = array
-        self.weight = weight
-        self.n_features, self.n_samples = array.shape
-        self.offsets = np.zeros(len(array)) if offsets is None else offsets
-        self.stored_as_float32 = is_float32
-        self.squared_norms = self.weighted_squares(np.ones(self.n_samples) if weight is None else weight)
-
-    def columns(self, elements: IndexArray) -> FloatArray:
-        """Return a copy of some columns."""
-        return self.array[elements]
-
-    def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``A w``, from the columns with a coefficient."""
-        used = np.flatnonzero(coef)
-        return coef @ self.array if len(used) == len(coef) else coef[used] @ self.array[used]
-
-    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
-        """Return ``V A``."""
-        return vectors @ self.array.T
-
-    def products(self, elements: IndexArray, likely: Likely | None = None) -> FloatArray:
-        """Return ``a_jᵀA`` for each element, one per row."""
-        return self.cross(elements)
-
-    def product_parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
-        """Return the same products, all at once."""
-        yield slice(None), self.cross(elements)
-
-    def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
-        """Return the same products, with other weights if any are given."""
-        columns = self._weighted(self.array[elements]) if weight is None else self.array[elements] * weight
-        return columns @ self.array.T
-
-    def gram(self, first: IndexArray, second: IndexArray, likely: Likely | None = None) -> FloatArray:
-        """Return the inner products of some columns with others."""
-        return self._weighted(self.array[first]) @ self.array[second].T
-
-    def _weighted(self, vectors: FloatArray) -> FloatArray:
-        return vectors if self.weight is None else vectors * self.weight
-
-    @cached_property
-    def largest_entries(self) -> FloatArray:
-        """The largest absolute value in every column."""
-        return np.maximum(self.array.max(axis=1), -self.array.min(axis=1))
-
-    def weighted_squares(self, weight: FloatArray) -> FloatArray:
-        """Return ``Σ_s v_s a_js²`` for every column."""
-        from swapwise.kernels import moments
-
-        sums, squares = np.empty(self.n_features), np.empty(self.n_features)
-        moments.by_columns(self.array, weight, np.zeros(self.n_features), 0, self.n_features, sums, squares)
-        return squares
-
-
 class GramColumns(Columns):
     """A few columns with all their inner products at hand."""
 
@@ -325,7 +243,7 @@ class GramColumns(Columns):
 class ColumnSubset(GramColumns):
     """Some columns of a design.
 
-    >>> whole, few = DenseColumns(np.eye(3)), np.array([0, 2])
+    >>> whole, few = ColumnArray(np.eye(3)), np.array([0, 2])
     >>> ColumnSubset(whole, few, whole.gram(few, few)).products(np.array([1]))
     array([[0., 1.]])
     """

@@ -13,7 +13,7 @@ from scipy.linalg import lapack
 from swapwise.checks import LARGEST, SMALLEST, BoolArray, FloatArray, IndexArray, as_vector, require_scale
 from swapwise.data.cache import ColumnCache, TriangleCache, VectorCache
 from swapwise.data.chunked import ChunkedMatrix
-from swapwise.data.columns import Columns, DenseColumns, Likely
+from swapwise.data.columns import Columns, Likely
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.matrix import CountedMatrix, Matrix, Moments
 from swapwise.data.reductions import ColumnProducts, Reduction, Scaled, Triangle
@@ -334,25 +334,6 @@ class Design(Columns):
             squares = self.matrix.weighted_squares(plain, self.shift) * self.factor**2
         squares[self._kept] = (self._kept_columns**2) @ weight
         return squares
-
-    def materialize(self) -> DenseColumns:
-        """Return the same columns as an array in memory: one copy of the data.
-
-        >>> Design(DenseMatrix([[1.0, 5.0], [3.0, 5.0]]), centre=True).materialize().array
-        array([[-1.,  1.],
-               [ 0.,  0.]])
-        """
-        array = np.empty((self.n_features, self.n_samples))
-        for part, columns in self._parts():
-            if self._centre:  # once more: the mean was rounded
-                self._take_means_off(columns)
-            array[part] = columns
-        weight = self._weight if self.leaves_weights_out else None
-        return DenseColumns(array, weight, self.offsets, is_float32=self.stored_as_float32)
-
-    def in_memory(self) -> Columns:
-        """Return the same columns, as an array if they are stored as one; sparse ones stay sparse."""
-        return self.materialize() if isinstance(self.matrix.stored, DenseMatrix) else self
 
     # -- inner products -----------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from swapwise.kernels import GAMMA, GAUSSIAN, LOGISTIC, MULTINOMIAL, NEGATIVE_BINOMIAL, POISSON
+from swapwise.kernels import GAMMA, LOGISTIC, MULTINOMIAL, NEGATIVE_BINOMIAL, POISSON
 
 # What is divided by where an outcome would be negative: what comes out is larger than any value, and finite.
 NOTHING_LEFT = 1e-200
@@ -72,47 +72,67 @@ def _negative_binomial(eta, target, weight, alpha, slope, curve):
 
 
 @njit(cache=True, error_model="numpy")
-def _gaussian(eta, target, weight, slope, curve):
+def _class_probabilities(eta, target, weight, basis):
+    """Return the log-likelihood of classes, and the probability of each, classes by samples.
+
+    Scores of the K classes are ``basis @ η``, so that they sum to zero over the classes. Loops run over the
+    samples, so that several are computed at a time.
+    """
+    n_classes, levels = basis.shape
+    samples = len(target)
+    p, top, total = np.zeros((n_classes, samples)), np.full(samples, -np.inf), np.zeros(samples)
+    for k in range(n_classes):
+        own = p[k]
+        for a in range(levels):
+            factor, level = basis[k, a], eta[a]
+            for s in range(samples):
+                own[s] += factor * level[s]
+        for s in range(samples):
+            top[s] = own[s] if own[s] > top[s] else top[s]
+    above = np.empty(samples)
+    for s in range(samples):
+        above[s] = p[int(target[s]), s] - top[s]
+    for k in range(n_classes):
+        own = p[k]
+        for s in range(samples):
+            own[s] = np.exp(own[s] - top[s])
+            total[s] += own[s]
     value = 0.0
-    for s in range(len(target)):
-        residual = target[s] - eta[s]
-        value -= weight[s] * residual * residual / 2
-        slope[s] = weight[s] * residual
-        curve[s] = weight[s]
-    return value
+    for s in range(samples):
+        value += weight[s] * (above[s] - np.log(total[s]))
+    for k in range(n_classes):
+        p[k] /= total
+    return value, p
 
 
 @njit(cache=True, error_model="numpy")
 def _multinomial(eta, target, weight, basis, slope, curve):
-    """Scores of the K classes are ``basis @ η``, so that they sum to zero over the classes."""
-    value = 0.0
+    """Write mean levels and their products under the probabilities first, and derivatives in their place."""
     n_classes, levels = basis.shape
-    p = np.empty(n_classes)
-    for s in range(len(target)):
-        for k in range(n_classes):
-            p[k] = 0.0
-            for a in range(levels):
-                p[k] += basis[k, a] * eta[a, s]
-        top, own = p.max(), p[int(target[s])]
-        total = 0.0
-        for k in range(n_classes):
-            p[k] = np.exp(p[k] - top)
-            total += p[k]
-        value += weight[s] * (own - top - np.log(total))
-        p /= total
-        for a in range(levels):
-            mean = 0.0
+    value, p = _class_probabilities(eta, target, weight, basis)
+    for a in range(levels):
+        slope[a] = 0.0
+        for b in range(a, levels):
+            product = curve[a, b]
+            product[:] = 0.0
             for k in range(n_classes):
-                mean += basis[k, a] * p[k]
-            slope[a, s] = mean
-        for a in range(levels):
-            for b in range(a, levels):
-                second = 0.0
-                for k in range(n_classes):
-                    second += basis[k, a] * basis[k, b] * p[k]
-                curve[a, b, s] = weight[s] * (second - slope[a, s] * slope[b, s])
-        for a in range(levels):
-            slope[a, s] = weight[s] * (basis[int(target[s]), a] - slope[a, s])
+                factor, own = basis[k, a] * basis[k, b], p[k]
+                if factor != 0.0:  # half of them are
+                    for s in range(len(target)):
+                        product[s] += factor * own[s]
+        for k in range(n_classes):
+            factor, own, mean = basis[k, a], p[k], slope[a]
+            for s in range(len(target)):
+                mean[s] += factor * own[s]
+    for a in range(levels):
+        for b in range(a, levels):
+            product, first, second = curve[a, b], slope[a], slope[b]
+            for s in range(len(target)):
+                product[s] = weight[s] * (product[s] - first[s] * second[s])
+    for a in range(levels):
+        mean = slope[a]
+        for s in range(len(target)):
+            mean[s] = weight[s] * (basis[int(target[s]), a] - mean[s])
     return value
 
 
@@ -128,8 +148,6 @@ def derivatives(family, eta, target, weight, basis, slope, curve):
         return _gamma(eta[0], target, weight, slope[0], curve[0, 0])
     if number == NEGATIVE_BINOMIAL:
         return _negative_binomial(eta[0], target, weight, parameter, slope[0], curve[0, 0])
-    if number == GAUSSIAN:
-        return _gaussian(eta[0], target, weight, slope[0], curve[0, 0])
     if number == MULTINOMIAL:
         return _multinomial(eta, target, weight, basis, slope, curve)
     raise ValueError("a family without a kernel")

@@ -25,6 +25,10 @@ SHORT = 1e-4
 # is a share of (5e-15 / 1e-10)² = 2.5e-9 of what chance would, and less than any search takes for a gain.
 ROUNDED = 5e-15
 
+# Columns are rounded relative to their own lengths. Where these are not made equal, they may differ by this
+# factor: dummies of levels that are 10,000 times as frequent as others do.
+LARGEST_RATIO = 100.0
+
 # A copy of the columns, without the directions that are rounding, is made up to this many numbers: 80 MB.
 COPY_UP_TO = 10**7
 
@@ -103,12 +107,14 @@ def own_products(
 def shortest_directions(own: FloatArray, begin: IndexArray) -> FloatArray:
     """Return the length of the shortest direction within every element, its columns at unit length.
 
+    A single column has no other to depend on, even if it is zero.
+
     >>> shortest_directions(np.array([4.0, 1.0, 0.6, 0.6, 1.0]), np.array([0, 1, 3])).round(6)
     array([1.      , 0.632456])
     """
     sizes = np.diff(begin)
     at, shortest = offsets_of(sizes**2), np.ones(len(sizes))
-    for size in np.unique(sizes):
+    for size in np.unique(sizes[sizes > 1]):
         same = np.flatnonzero(sizes == size)
         grams = own[at[same, None] + np.arange(size**2)].reshape(-1, size, size)
         lengths = np.sqrt(np.einsum("eii->ei", grams))
@@ -121,24 +127,28 @@ def shortest_directions(own: FloatArray, begin: IndexArray) -> FloatArray:
 def components(columns: FloatArray, ridge: float) -> Components | None:
     """Return the principal components of columns that are more than rounding; None if some are short.
 
-    What a short one explains depends on the precision of the columns as they are given. Where there is a
-    ridge, lengths of coefficients stay what they are.
+    What a short one explains depends on the precision of the columns as they are given, unless the ridge is
+    much larger than that. Where there is a ridge, lengths of coefficients stay what they are, and columns
+    must not differ too much in length.
 
     >>> columns = np.array([[1.0, 2.0], [2.0, 4.0]])
     >>> found = components(columns, ridge=1.0)
     >>> np.abs(found.from_columns @ columns).round(6)
     array([[2.236068, 4.472136]])
     """
-    lengths = np.ones(len(columns))
-    if ridge == 0:  # only the span matters, and equal lengths are best for the numerics
-        lengths = np.linalg.norm(columns, axis=1)
-    unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    if not columns.any():
+    lengths = np.linalg.norm(columns, axis=1)
+    longest = float(lengths.max())
+    if longest == 0:
         return Components(np.zeros((1, len(columns))), np.zeros((1, len(columns))))
+    if ridge > 0:  # else only the span matters, and equal lengths are best for the numerics
+        if longest > LARGEST_RATIO * lengths[lengths > 0].min():
+            return None
+        lengths = np.ones(len(columns))
+    unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     directions, sizes, _ = np.linalg.svd(columns * unit[:, None], full_matrices=False)
     shares = sizes / sizes[0]
     is_kept = shares > ROUNDED * np.sqrt(len(columns))
-    if ridge == 0 and (shares[is_kept] < SHORT).any():
+    if (shares[is_kept] < SHORT).any() and ridge < (SHORT * longest) ** 2:
         return None
     kept = directions[:, is_kept].T
     return Components(kept * unit, kept * lengths)

@@ -31,6 +31,8 @@ def problems(draw):
     if draw(st.booleans()):
         X[:, 1] = draw(st.sampled_from([0.0, 1.0]))
     eta = X[:, 0] - X[:, min(3, n - 1)]
+    X += draw(st.sampled_from([0.0, 0.0, 1e3])) * (np.arange(n) % 2)
+    X *= draw(st.sampled_from([1.0, 1.0, 1e12])) ** rng.choice([-1, 0, 1], n)
     options = {
         "ridge": draw(st.sampled_from([0.0, 0.0, 1e-3, 0.3])),
         "fit_intercept": draw(st.booleans()),
@@ -48,7 +50,7 @@ def problems(draw):
 
 
 def grouped(f):
-    return f.groups is not None
+    return f.groups is not None or isinstance(f, sw.Multinomial)
 
 
 @quiet
@@ -97,13 +99,14 @@ def classes(seed, samples=150, features=20, n_classes=4, size=3):
 
 
 def many(seed):
-    """Models of several coefficients an element, with few elements that matter."""
+    """Models whose elements have several coefficients, with few elements that matter."""
     X, y = classes(seed)
     rng = np.random.default_rng(seed)
     groups = rng.permutation(20) // 4
     counts = rng.poisson(np.exp(0.4 * X[:, 0] - 0.3 * X[:, 1]))
     return [
         sw.Multinomial(X, y),
+        sw.Multinomial(X, y > 1),
         sw.Multinomial(X, y, 0.01, groups=groups),
         sw.Logistic(X, y > 1, groups=groups),
         sw.Poisson(X, counts, 0.01, groups=groups, fit_intercept=False),

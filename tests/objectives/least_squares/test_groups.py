@@ -1,5 +1,6 @@
 """Groups of columns in least squares: closed-form gains, compiled runs and working sets against refits."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -31,6 +32,7 @@ def problems(draw):
     if draw(st.booleans()):
         X[:, 0] = draw(st.sampled_from([0.0, 1.0]))
     y = X @ rng.standard_normal(n_columns) + rng.standard_normal(samples)
+    X *= draw(st.sampled_from([1.0, 1.0, 1e6])) ** rng.choice([-1, 0, 1], n_columns)
     groups = rng.integers(0, draw(st.integers(2, 6)), n_columns)
     weight = draw(st.sampled_from([None, rng.integers(0, 3, samples) + np.eye(samples)[0]]))
     return sw.GroupLeastSquares(X, y, groups, draw(st.sampled_from([0.0, 0.0, 1e-6, 0.3])), weight)
@@ -213,6 +215,14 @@ def test_sparse_columns_are_taken_as_they_are():
     first, second = (sw.maximize(f, sw.Uniform(10, 3)) for f in (dense, sparse))
     assert first.support.tolist() == second.support.tolist()
     assert first.value == pytest.approx(second.value, abs=1e-12)
+
+
+def test_a_copy_by_pickle_finds_the_same():
+    f = well_conditioned(0)
+    result = sw.maximize(f, sw.Uniform(12, 3))
+    again = pickle.loads(pickle.dumps(f))
+    assert again.__dict__.keys() == f.__dict__.keys() - {"blocks"}
+    assert sw.maximize(again, sw.Uniform(12, 3)).support.tolist() == result.support.tolist()
 
 
 def test_data_in_chunks_are_refused(tmp_path):

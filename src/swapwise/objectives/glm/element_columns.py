@@ -18,8 +18,8 @@ from swapwise.objectives.block_columns import (
     shortest_directions,
 )
 
-# One column in this many is gathered: to gather more costs more than to compute with all of them.
-FEW_OF = 8
+# Columns are gathered from where they are stored up to this many numbers: 32 MB.
+MOST_GATHERED = 1 << 22
 
 
 class ElementColumns:
@@ -38,6 +38,8 @@ class ElementColumns:
     ridge : float
     read : callable
         Returns some columns, one per row.
+    copy : bool
+        Whether to copy them at all.
     """
 
     def __init__(
@@ -47,6 +49,8 @@ class ElementColumns:
         weight: FloatArray,
         ridge: float,
         read: Callable[[IndexArray], FloatArray],
+        *,
+        copy: bool = True,
     ) -> None:
         self._columns, self._rows, self._weight, self._ridge = columns, groups.rows, weight, ridge
         #: Element e has the columns ``begin[e] : begin[e + 1]`` here, and had those of ``given`` before
@@ -54,7 +58,7 @@ class ElementColumns:
         self._maps: dict[int, FloatArray] = {}
         self._array: FloatArray | None = None
         self._read_rows = read
-        if columns.n_samples * columns.n_features <= COPY_UP_TO:
+        if copy and columns.n_samples * columns.n_features <= COPY_UP_TO:
             self._array = np.ascontiguousarray(columns.columns(self._rows))
         self._are_single = groups.largest <= 1
         if self._are_single:
@@ -106,19 +110,32 @@ class ElementColumns:
         places, _ = self.places(elements)
         return self._read_rows(self._rows[places]) if self._array is None else self._array[places]
 
+    def _are_many(self, n_columns: int) -> bool:
+        """Return whether columns are better not gathered from where they are stored."""
+        return self._array is None and n_columns * len(self._weight) > MOST_GATHERED
+
     def products(self, elements: IndexArray, vectors: FloatArray) -> FloatArray:
         """Return products of the columns of elements with vectors, one row per column."""
-        if self._array is None and FEW_OF * len(elements) > len(self.begin) - 1:
-            return self._columns.dots(vectors).T[self._rows[self.places(elements)[0]]]
+        places, _ = self.places(elements)
+        if self._are_many(len(places)):
+            return self._columns.dots(vectors).T[self._rows[places]]
         return self.of(elements) @ vectors.T
 
     def own_products_of(self, elements: IndexArray, weights: FloatArray) -> FloatArray:
         """Return the inner products within elements, a block per vector of weights of the samples."""
-        if self._array is None and self._are_single and FEW_OF * len(elements) > len(self.begin) - 1:
+        places, begin = self.places(elements)
+        if self._are_single and self._are_many(len(places)):
             squares = np.stack([self._columns.weighted_squares(weight) for weight in weights], axis=1)
-            return squares[self._rows[elements]].ravel()
-        columns, (_, begin) = self.of(elements), self.places(elements)
-        return own_products(lambda a, b: columns[a:b], begin, columns.shape[1], weights)
+            return squares[self._rows[places]].ravel()
+        columns = self._array if len(places) == self.begin[-1] else None
+
+        def read(first: int, last: int) -> FloatArray:
+            if columns is not None:
+                return columns[first:last]
+            some = places[first:last]
+            return self._read_rows(self._rows[some]) if self._array is None else self._array[some]
+
+        return own_products(read, begin, len(self._weight), weights)
 
     def coefficients(self, elements: IndexArray, theta: FloatArray) -> FloatArray:
         """Return parameters on elements, and the intercept behind them, for these columns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from swapwise.objectives.glm.block_bounds import BlockBounds, FitPoint, block_sc
 from swapwise.objectives.glm.block_model import quadratic_model
 from swapwise.objectives.glm.element_columns import ElementColumns
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
-from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderModel
+from swapwise.objectives.glm.second_order import FEW_OF, AdditionBounds, SecondOrderModel
 from swapwise.objectives.least_squares.active_set import dependencies_among
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
@@ -131,7 +131,7 @@ class MemoryFitter(Fitter):
         self, likelihood: Likelihood, columns: Columns, groups: Groups, penalties: Penalties
     ) -> None:
         super().__init__(likelihood, columns, groups, penalties)
-        room = max(FEWEST_KEPT, min(columns.n_features, ENTRIES_KEPT // likelihood.n_samples))
+        self._room = room = max(FEWEST_KEPT, min(columns.n_features, ENTRIES_KEPT // likelihood.n_samples))
         self._last_point: tuple[IndexArray, FloatArray, FitPoint] | None = None
         self._kept = VectorCache(likelihood.n_samples, room, room, columns.columns)
 
@@ -143,8 +143,8 @@ class MemoryFitter(Fitter):
         return np.vstack([columns, np.ones(self.likelihood.n_samples)])
 
     def _columns(self, rows: IndexArray) -> FloatArray:
-        """Return some columns; those that were read last need not be read again."""
-        return self._kept.of(rows)
+        """Return some columns; if they are few, those that were read last need not be read again."""
+        return self._kept.of(rows) if FEW_OF * len(rows) <= self._room else self.columns.columns(rows)
 
     def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
         """Return the best parameters on a set, from θ on."""
@@ -205,12 +205,17 @@ class MemoryFitter(Fitter):
     @cached_property
     def _has_blocks(self) -> bool:
         """Whether elements have several coefficients."""
-        return self.likelihood.n_levels > 1 or self.groups.n_rows >= len(self.groups.begin)
+        has_scores = self.likelihood.family.scores is not None
+        return has_scores or self.groups.n_rows >= len(self.groups.begin)
+
+    @property
+    def _has_classes(self) -> bool:
+        return self.likelihood.family.outcome == "class"
 
     @cached_property
     def _elements(self) -> ElementColumns:
         weight, ridge = self.likelihood.weight, self.penalties.ridge
-        return ElementColumns(self.columns, self.groups, weight, ridge, self._columns)
+        return ElementColumns(self.columns, self.groups, weight, ridge, self._columns, copy=self._has_blocks)
 
     def _point(self, support: IndexArray, theta: FloatArray) -> FitPoint:
         """Return a fit as samples see it, where elements have several coefficients."""
@@ -235,17 +240,25 @@ class MemoryFitter(Fitter):
         """Return the second-order model along some columns, with proven bounds on what additions gain."""
         if self._has_blocks:
             return BlockBounds(self._point(support, theta), self._elements, support, elements)
-        chosen = self.chosen(support)
         return AdditionBounds(
             self.likelihood,
             self.columns,
-            chosen,
+            self.chosen(support),
             support,
             theta,
             self.penalties.ridge,
             elements,
             self._columns,
+            partial(self._class_bounds, support, theta) if self._has_classes else None,
         )
+
+    def _class_bounds(
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray, least: float
+    ) -> FloatArray:
+        """Return bounds by dual points that are shortened where Newton's leads to no outcome."""
+        bounds = BlockBounds(self._point(support, theta), self._elements, support, elements)
+        bounds.tighten(least)
+        return bounds.bound
 
     def quadratic(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray

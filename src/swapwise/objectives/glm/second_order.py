@@ -159,6 +159,8 @@ class AdditionBounds(SecondOrderModel):
         Which columns may be added.
     read : callable
         Returns some columns, one per row.
+    closer : callable, optional
+        Returns bounds for some elements, given what they are to be below, where there are better ones.
     """
 
     proves = True
@@ -173,8 +175,10 @@ class AdditionBounds(SecondOrderModel):
         ridge: float,
         elements: IndexArray,
         read: Callable[[IndexArray], FloatArray],
+        closer: Callable[[IndexArray, float], FloatArray] | None,
     ) -> None:
-        self._likelihood, self._columns, self._chosen, self._read = likelihood, columns, chosen, read
+        self._likelihood, self._columns, self._chosen = likelihood, columns, chosen
+        self._read, self._closer = read, closer
         self._ridge, self._elements, self._penalised = ridge, elements, len(support)
         self._height = np.append(columns.largest_entries[support], np.ones(len(theta) - len(support)))
         parameters = theta[:, 0]
@@ -224,6 +228,10 @@ class AdditionBounds(SecondOrderModel):
             return
         unclear = np.flatnonzero((self.bound >= least) & (self.predicted < least) & self.is_clear)
         rows = max(1, ENTRIES_AT_ONCE // self._likelihood.n_samples)
+        if self._closer is not None and len(unclear) > rows:  # it has more to prepare, and saves logarithms
+            found = self._closer(self._elements[unclear], least)
+            self.bound[unclear] = np.minimum(self.bound[unclear], found)
+            return
         for begin in range(0, len(unclear), rows):
             part = unclear[begin : begin + rows]
             rest = self._read(self._elements[part]) - self.coupling[part] @ self._chosen

@@ -50,13 +50,16 @@ class GroupLeastSquaresState(SparseState):
 
     def _arrive(self, support: IndexArray) -> None:
         basis, plain = self._basis, self._blocks.plain
+        self._is_plain = basis.is_plain and not self._blocks.fragile[support].any()
         self.support, self.value = support, basis.value
+        if not self._is_plain and plain is not self.objective.plain:
+            # What nearly collinear columns explain depends on their precision as they are given.
+            self.value = self.objective._value(support)
         chosen = basis.elements[: basis.size]
         reach = np.abs(basis.weights[: basis.size]) @ np.sqrt(plain.squares[chosen] / plain.total)
         single = SINGLE_ROUNDING if plain.design.is_float32 else 0.0
         self._rounding = max(single, COEFFICIENT_ROUNDING * float(reach))
         self._quantities = None
-        self._is_plain = basis.is_plain and not self._blocks.fragile[support].any()
 
     @property
     def coef(self) -> FloatArray:

@@ -142,6 +142,10 @@ class GroupLeastSquares(SparseObjective):
             features += f" in {self.n} groups"
         return f"GroupLeastSquares({self.design.n_samples} samples, {features}, ridge={self.ridge:g})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the data, and nothing that can be computed again."""
+        return {name: value for name, value in self.__dict__.items() if name != "blocks"}
+
     @property
     def design(self) -> Columns:
         """The columns."""
@@ -159,7 +163,24 @@ class GroupLeastSquares(SparseObjective):
         return GroupLeastSquaresState(self, as_elements(support, self.n, "the start"))
 
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
-        return self.plain._fit(rows_of(self, support))
+        value, coef = self.plain._fit(rows_of(self, support))
+        return value, coef if self.ridge > 0 else self._shortest(support, coef)
+
+    def _shortest(self, support: IndexArray, coef: FloatArray) -> FloatArray:
+        """Return coefficients of the same fit, without parts along which columns of a group cancel.
+
+        Centred dummies sum to zero, so the same number added to all of their coefficients changes nothing
+        here, but the prediction for a level that the data do not have.
+        """
+        shortest, begin = coef.copy(), offsets_of(np.diff(self._begin)[support])
+        for element, (first, last) in zip(support, pairwise(begin), strict=True):
+            if last - first > 1:
+                columns = self.design.columns(self._members[self._begin[element] : self._begin[element + 1]])
+                found = components(columns, 0.0)
+                if found is not None and len(found.from_columns) < last - first:
+                    along = found.from_coefficients @ coef[first:last]
+                    shortest[first:last] = found.from_columns.T @ along
+        return shortest
 
     def value_at(self, coef: FloatArray) -> float:
         """Return R² of the fit ``Xw``, less the penalty."""
