@@ -179,7 +179,7 @@ class GeneralizedLinear(SparseObjective):
     def intercept(self, support: Iterable[int]) -> Any:
         """Return the intercept of the fit on ``support``, for X as it was given: a number, or one per class.
 
-        If X is a design, that is for its columns; see :meth:`Design.original`.
+        If X is a design, that is for its columns; see ``Design.original``.
         """
         elements = as_elements(support, self.n, "the support")
         if not self.fit_intercept:
