@@ -27,7 +27,7 @@ NUMBERS_AT_ONCE = 2048
 class VectorCache:
     """A vector for each of the elements that were asked for last: a column, or its products with all others.
 
-    ``compute`` is asked for what is not known yet: it takes elements, ``at_once`` at the most, and returns
+    ``compute`` is asked for what is not known yet: it takes at most ``at_once`` elements, and returns
     their vectors of length ``width``, one per row. ``room`` is how many vectors are kept, or more if they are
     asked for together.
 

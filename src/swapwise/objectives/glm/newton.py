@@ -25,7 +25,7 @@ class Sums(NamedTuple):
     gradient: FloatArray
     #: Minus the Hessian
     hessian: FloatArray
-    #: How far the step took the linear predictor of a sample at the most
+    #: The largest change of a sample's linear predictor by the step
     reach: float
     #: The largest curvature of a sample
     steepest: float

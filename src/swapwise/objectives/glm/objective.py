@@ -83,7 +83,7 @@ class GeneralizedLinear(SparseObjective):
         target = self.family.read_target(y, data.n_samples)
         weight = read_weight(sample_weight, data.n_samples)
         likelihood = Likelihood(self.family, target, weight, offset, fit_intercept)
-        #: What is taken off each column that was given; of a design, whoever made it knows
+        #: What is taken off each column that was given; a design knows that itself
         self._taken_off = np.zeros(data.n_features)
         if isinstance(data, Design):
             data.require_rows_as_they_are(weight, centred=fit_intercept)

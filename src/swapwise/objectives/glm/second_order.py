@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from typing import NamedTuple
 
@@ -122,11 +123,8 @@ def inverted(hessian: FloatArray) -> tuple[FloatArray, float]:
     lengths[lengths == 0] = 1.0
     unit = np.outer(lengths, lengths)
     if not is_flat:
-        try:
+        with suppress(LinAlgError, ValueError):  # collinear, or not finite: the pseudo-inverse is left
             factor = cho_factor(hessian / unit, check_finite=False)
-        except (LinAlgError, ValueError):
-            pass
-        else:
             share = float(np.diag(factor[0]).min(initial=1.0)) ** 2
             if share >= WORST_CONDITION:
                 return cho_solve(factor, np.eye(len(lengths)), check_finite=False) / unit, share

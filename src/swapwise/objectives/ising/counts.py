@@ -340,7 +340,7 @@ class CountedSamples(SpinData):
         """Return the value after each move from a fit, and whether its refit came to its end."""
         return self._for(support, moves.added.shape[1]).values_after(support, parameters, moves)
 
-    # Counting what nobody fits takes longer than one look at the samples, unless there is nothing to count.
+    # Counting what is not fitted takes longer than one look at the samples, unless there is nothing to count.
 
     def value(self, coef: FloatArray, fields: FloatArray | None) -> float:
         """Return the log-likelihood less the ridge's penalty."""
