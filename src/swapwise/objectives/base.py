@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -401,6 +402,8 @@ class Groups:
 
     def restricted(self, elements: IndexArray) -> Groups:
         """Return the groups of some elements, whose rows are numbered in the order of :meth:`members`."""
+        if self._are_single:
+            return single_groups(len(elements))
         sizes = self.begin[elements + 1] - self.begin[elements]
         return Groups(np.append(0, np.cumsum(sizes)).astype(np.intp), np.arange(int(sizes.sum())))
 
@@ -411,6 +414,12 @@ class Groups:
         return sums
 
 
+@lru_cache(maxsize=64)
+def single_groups(n: int) -> Groups:
+    """Return the groups of elements that have one coefficient each."""
+    return Groups(np.arange(n + 1), np.arange(n))
+
+
 def read_groups(groups: Iterable[Hashable] | None, n_features: int) -> tuple[Groups, list[Hashable] | None]:
     """Return which columns belong to each group, and the labels in order of appearance.
 
@@ -419,7 +428,7 @@ def read_groups(groups: Iterable[Hashable] | None, n_features: int) -> tuple[Gro
     (array([0, 2]), ['a', 'b'])
     """
     if groups is None:
-        return Groups(np.arange(n_features + 1), np.arange(n_features)), None
+        return single_groups(n_features), None
     if isinstance(groups, str) or not isinstance(groups, Iterable):
         raise TypeError(f"groups must hold one label for each column, got {groups!r}")
     number: dict[Hashable, int] = {}

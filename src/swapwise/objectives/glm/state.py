@@ -87,6 +87,8 @@ class GeneralizedLinearState(SparseState):
         return moves.spread(np.array([self._scored[key] for key in keys], dtype=np.float64))
 
     def _refits(self, moves: MoveList) -> FloatArray:
+        if not len(moves):
+            return np.empty(0)
         self.n_evaluations += len(moves)
         objective, theta = self.objective, self._theta
         values, converged = objective.fitter.values_after(self.support, theta, moves)
