@@ -1,5 +1,7 @@
 """Likelihoods whose elements have several coefficients: bounds, models and searches against refits."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -218,3 +220,13 @@ def test_columns_that_are_not_copied_have_the_same_bounds(seed, monkeypatch):
         assert sw.maximize(g, sw.Uniform(g.n, 2)).support.tolist() == (
             sw.maximize(f, sw.Uniform(f.n, 2)).support.tolist()
         )
+
+
+def test_pickles_leave_what_can_be_computed_behind():
+    X, y = classes(0, samples=300, features=40)
+    for f in (sw.Multinomial(X, y), sw.Logistic(X, y > 1, groups=np.arange(40) // 4)):
+        before = len(pickle.dumps(f))
+        value = sw.maximize(f, sw.Uniform(f.n, 3)).value
+        pickled = pickle.dumps(f)
+        assert len(pickled) < before + 1000
+        assert sw.maximize(pickle.loads(pickled), sw.Uniform(f.n, 3)).value == pytest.approx(value)

@@ -85,6 +85,10 @@ class ChunkedFitter(Fitter):
         self._last: tuple[IndexArray, Fit] | None = None  # searches end where their result begins
         self._last_expansion: tuple[IndexArray, FloatArray, SecondOrderModel] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: nothing that takes as much room as the columns."""
+        return {**self.__dict__, "_last_expansion": None}
+
     @property
     def n_passes(self) -> float:
         """How many times all of the data were read so far; a few columns count as their share."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -130,6 +130,11 @@ class MemoryFitter(Fitter):
         self._room = room = max(FEWEST_KEPT, min(columns.n_features, ENTRIES_KEPT // likelihood.n_samples))
         self._last_point: tuple[IndexArray, FloatArray, FitPoint] | None = None
         self._kept = VectorCache(likelihood.n_samples, room, room, columns.columns)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: nothing that can be computed again."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "_elements"}
+        return {**kept, "_last_point": None}
 
     def chosen(self, support: IndexArray) -> FloatArray:
         """Return the columns of a set, one per row, and the intercept's row of ones behind them."""
