@@ -1,4 +1,20 @@
-"""Compiled functions on plain arrays."""
+"""Compiled functions on plain arrays, in the version that suits the processor best."""
+
+from importlib import import_module
+from typing import Any
+
+from swapwise.kernels import _baseline
+
+
+def _best() -> Any:
+    """Return the module with the widest vector instructions that this processor has."""
+    return import_module(f"{__name__}._{_baseline.best_level()}")
+
+
+_compiled = _best()
+
+moments = _compiled.moments
+nested = _compiled.nested
 
 # Numbers that kernels take and return, here so that reading them does not load a compiler.
 

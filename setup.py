@@ -1,0 +1,72 @@
+"""Build the kernels: one extension module for each level of vector instructions, all from the same source.
+
+Everything else about the package is in pyproject.toml.
+"""
+
+import os
+import platform
+from copy import copy
+from pathlib import Path
+
+import nanobind
+import numpy
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+KERNELS = Path("src/swapwise/kernels")
+
+# Functions that a baseline processor lacks are in modules of their own, which are only loaded where they run.
+LEVELS = {"baseline": []}
+if platform.machine().lower() in ("x86_64", "amd64"):
+    LEVELS["avx2"] = ["-mavx2", "-mfma"]
+
+# Sums keep their order, and products are not fused with sums, unless the code says so: then all levels, and all
+# compilers, agree to the last digit.
+FLAGS = [
+    "-std=c++17",
+    "-O3",
+    "-g0",
+    "-fvisibility=hidden",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fopenmp-simd",
+    "-pthread",
+]
+MSVC_FLAGS = {"": ["/std:c++17", "/O2", "/fp:precise", "/EHsc"], "avx2": ["/arch:AVX2"]}
+
+
+class BuildKernels(build_ext):
+    """Choose the flags once the compiler is known, and build the levels side by side."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+
+    def build_extension(self, extension: Extension) -> None:
+        level = extension.name.rpartition("._")[2]
+        if self.compiler.compiler_type == "msvc":
+            extension.extra_compile_args = MSVC_FLAGS[""] + MSVC_FLAGS.get(level, [])
+        else:
+            extension.extra_compile_args = FLAGS + LEVELS[level]
+            extension.extra_link_args = ["-s", "-pthread"]
+        apart = copy(self)  # objects of the same source must not overwrite each other
+        apart.build_temp = str(Path(self.build_temp) / level)
+        build_ext.build_extension(apart, extension)
+
+
+def kernels(level: str) -> Extension:
+    """Return the module of a level."""
+    nb = Path(nanobind.source_dir())
+    checked = [("SWAPWISE_CHECKED", "1")] if os.environ.get("SWAPWISE_CHECKED") else []
+    return Extension(
+        f"swapwise.kernels._{level}",
+        sources=[str(KERNELS / "module.cpp"), str(nb / "nb_combined.cpp")],
+        depends=sorted(map(str, KERNELS.glob("*.hpp"))),
+        include_dirs=[nanobind.include_dir(), str(nb.parent / "ext/robin_map/include"), numpy.get_include()],
+        define_macros=[("SWAPWISE_MODULE", f"_{level}"), ("NDEBUG", "1"), *checked],
+        language="c++",
+    )
+
+
+setup(ext_modules=[kernels(level) for level in LEVELS], cmdclass={"build_ext": BuildKernels})

@@ -1,0 +1,88 @@
+// Sums over the samples for every column of a matrix, both in one pass over the data.
+#pragma once
+
+#include "arrays.hpp"
+#include "listening.hpp"
+
+namespace swapwise::moments {
+
+// This many columns are looked at together: their sums stay in the fastest cache.
+inline constexpr Index BLOCK = 1024;
+
+// Σ w (x − origin) and Σ w (x − origin)² for columns begin to end of a matrix stored by rows.
+template <class T>
+void of_block(Mat<const T> matrix, Numbers weight, Numbers origin, Vec<double> sums, Vec<double> squares,
+              Index begin, Index end) {
+    const Index samples = matrix.rows, size = end - begin, paired = samples - samples % 4;
+    const Numbers base = origin.slice(begin, end);
+    const Vec<double> plain = sums.slice(begin, end), squared = squares.slice(begin, end);
+    plain.fill(0.0);
+    squared.fill(0.0);
+    for (Index i = 0; i < paired; i += 4) {  // four rows at a time, so that sums are read and written less often
+        const Vec<const T> a = matrix[i].slice(begin, end), b = matrix[i + 1].slice(begin, end);
+        const Vec<const T> c = matrix[i + 2].slice(begin, end), d = matrix[i + 3].slice(begin, end);
+        const double p = weight[i], q = weight[i + 1], r = weight[i + 2], s = weight[i + 3];
+#pragma omp simd
+        for (Index j = 0; j < size; ++j) {
+            const double x = a[j] - base[j], y = b[j] - base[j], z = c[j] - base[j], t = d[j] - base[j];
+            plain[j] += (p * x + q * y) + (r * z + s * t);
+            squared[j] += (p * x * x + q * y * y) + (r * z * z + s * t * t);
+        }
+    }
+    for (Index i = paired; i < samples; ++i) {
+        for (Index j = 0; j < size; ++j) {
+            const double x = matrix(i, begin + j) - base[j];
+            plain[j] += weight[i] * x;
+            squared[j] += weight[i] * x * x;
+        }
+    }
+}
+
+// Fill in Σ w (x − origin) and Σ w (x − origin)² for columns first to last of a matrix stored by rows.
+template <class T>
+void by_rows(Mat<const T> matrix, Numbers weight, Numbers origin, Index first, Index last, Vec<double> sums,
+             Vec<double> squares) {
+    for (Index begin = first; begin < last; begin += BLOCK) {
+        raise_if_interrupted();
+        of_block(matrix, weight, origin, sums, squares, begin, std::min(begin + BLOCK, last));
+    }
+}
+
+// Do the same for a matrix stored by columns, given one per row.
+template <class T>
+void by_columns(Mat<const T> columns, Numbers weight, Numbers origin, Index first, Index last, Vec<double> sums,
+                Vec<double> squares) {
+    for (Index j = first; j < last; ++j) {
+        if (j % BLOCK == 0) raise_if_interrupted();
+        const Vec<const T> column = columns[j];
+        const double base = origin[j];
+        double plain = 0.0, squared = 0.0;
+#pragma omp simd reduction(+ : plain, squared)
+        for (Index i = 0; i < column.size; ++i) {
+            const double rest = column[i] - base, weighted = weight[i] * rest;
+            plain += weighted;
+            squared = fused(weighted, rest, squared);
+        }
+        sums[j] = plain;
+        squares[j] = squared;
+    }
+}
+
+// Fill in Σ w (x − origin)² for a matrix of which only some entries are stored, column by column.
+template <class T, class I>
+void of_stored(Vec<const I> begin, Vec<const I> rows, Vec<const T> values, Numbers weight, Numbers origin,
+               Vec<double> squares) {
+    double total = 0.0;
+    for (double w : weight) total += w;
+    for (Index j = 0; j < squares.size; ++j) {
+        double seen = 0.0, squared = 0.0;
+        for (Index k = begin[j]; k < begin[j + 1]; ++k) {
+            const double rest = values[k] - origin[j];
+            seen += weight[rows[k]];
+            squared += weight[rows[k]] * rest * rest;
+        }
+        squares[j] = squared + (total - seen) * origin[j] * origin[j];
+    }
+}
+
+}  // namespace swapwise::moments
