@@ -5,6 +5,7 @@ Everything else about the package is in pyproject.toml.
 
 import os
 import platform
+import sysconfig
 from copy import copy
 from pathlib import Path
 
@@ -55,18 +56,32 @@ class BuildKernels(build_ext):
         build_ext.build_extension(apart, extension)
 
 
+BINDINGS = Path(nanobind.source_dir())
+INCLUDES = [nanobind.include_dir(), str(BINDINGS.parent / "ext/robin_map/include"), numpy.get_include()]
+
+# What binds them to Python is the same at all levels.
+NANOBIND = {
+    "sources": [str(BINDINGS / "nb_combined.cpp")],
+    "include_dirs": [*INCLUDES, sysconfig.get_path("include")],
+    "cflags": ["-std=c++17", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-DNDEBUG"],
+}
+
+
 def kernels(level: str) -> Extension:
     """Return the module of a level."""
-    nb = Path(nanobind.source_dir())
     checked = [("SWAPWISE_CHECKED", "1")] if os.environ.get("SWAPWISE_CHECKED") else []
     return Extension(
         f"swapwise.kernels._{level}",
-        sources=[str(KERNELS / "module.cpp"), str(nb / "nb_combined.cpp")],
+        sources=[str(KERNELS / "module.cpp")],
         depends=sorted(map(str, KERNELS.glob("*.hpp"))),
-        include_dirs=[nanobind.include_dir(), str(nb.parent / "ext/robin_map/include"), numpy.get_include()],
+        include_dirs=INCLUDES,
         define_macros=[("SWAPWISE_MODULE", f"_{level}"), ("NDEBUG", "1"), *checked],
         language="c++",
     )
 
 
-setup(ext_modules=[kernels(level) for level in LEVELS], cmdclass={"build_ext": BuildKernels})
+setup(
+    ext_modules=[kernels(level) for level in LEVELS],
+    libraries=[("nanobind", NANOBIND)],
+    cmdclass={"build_ext": BuildKernels},
+)

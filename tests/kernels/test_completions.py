@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapwise.kernels.completions import completions
+from swapwise.kernels import completions
 
 NOISE = 1e-13
 
@@ -33,7 +33,7 @@ def some_columns(random, size, largest=9):
 
 def found_by(gram, corr, size, floor, room, copies=None):
     copies = np.arange(len(corr)) if copies is None else copies
-    return completions(gram, corr, copies, size, floor, room, NOISE)
+    return completions.find(gram, corr, copies, size, floor, room, NOISE)
 
 
 def as_tuples(found):

@@ -12,6 +12,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
+from swapwise.kernels import completions
 from swapwise.objectives.base import SetFunction, SparseObjective, embed
 from swapwise.objectives.least_squares.objective import LeastSquares
 
@@ -92,8 +93,6 @@ def _candidates(
     objective: SparseObjective, region: Region, room: int, coef: FloatArray, floor: float
 ) -> list[IndexArray] | None:
     """Return the sets of ``room`` open elements that may add more than ``floor``, independent or not."""
-    from swapwise.kernels.completions import completions
-
     elements = np.flatnonzero(~region.outside)
     inside = region.inside[elements]
     gram = objective.hessian_at(coef, elements)
@@ -103,12 +102,12 @@ def _candidates(
     if left is None:
         return None
     rest, noise = left
-    # f(S) = sᵀ H⁻¹ s / 2, and completions has no half; nor has it units.
+    # f(S) = sᵀ H⁻¹ s / 2, and ``find`` has no half; nor has it units.
     size = max(objective.scale, abs(floor)) or 1.0
     slope = objective.gradient_at(coef)[elements[~inside]] / lengths[~inside] / np.sqrt(2 * size)
     number = objective.copies() if isinstance(objective, LeastSquares) else np.arange(objective.n)
     copies = number[region.open]
-    found = completions(rest, slope, copies, room, floor / size, MOST_FOUND, noise)
+    found = completions.find(rest, slope, copies, room, floor / size, MOST_FOUND, noise)
     return None if found is None else [region.open[chosen] for chosen in found]
 
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 namespace swapwise {
@@ -157,6 +158,12 @@ using Indices = Vec<const Index>;
 using Table = Mat<const double>;
 using Flags = Vec<const bool>;
 using Mask = Mat<const bool>;
+
+// A record from its fields in order, as Python hands them over in a tuple.
+template <class Record, class... Fields>
+Record record_of(const std::tuple<Fields...> &fields) {
+    return std::apply([](const auto &...field) { return Record{field...}; }, fields);
+}
 
 // a·b + c, rounded once where the processor can do that in one step.
 inline double fused(double a, double b, double c) {

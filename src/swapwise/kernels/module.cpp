@@ -3,9 +3,12 @@
 
 #include "numpy_arrays.hpp"
 
+#include "blocks.hpp"
+#include "completions.hpp"
 #include "listening.hpp"
 #include "moments.hpp"
 #include "nested.hpp"
+#include "swaps.hpp"
 
 namespace nb = nanobind;
 using namespace swapwise;
@@ -70,6 +73,34 @@ void bind_moments(nb::module_ m) {
     m.def("of_stored", released(&moments::of_stored<double, std::int64_t>));
 }
 
+void bind_swaps(nb::module_ m) {
+    m.attr("GOING_ON") = static_cast<int>(swaps::GOING_ON);
+    m.attr("DONE") = static_cast<int>(swaps::DONE);
+    m.attr("DEPENDENT") = static_cast<int>(swaps::DEPENDENT);
+    m.def("grid_gains", released(&swaps::grid_gains));
+    m.def("pair_gains", released(&swaps::pair_gains));
+    m.def("move_gains", released(&swaps::move_gains));
+    m.def("best_of_grid", released(&swaps::best_of_grid));
+    m.def("best_of_rows", released(&swaps::best_of_rows));
+    m.def("pair_curvatures", released(&swaps::pair_curvatures));
+    m.def("remove_slot", released(&swaps::remove_slot));
+    m.def("insert_slot", released(&swaps::insert_slot));
+    m.def("best_moves", released(&swaps::best_moves));
+}
+
+void bind_blocks(nb::module_ m) {
+    m.def("drop_factors", released(&blocks::drop_factors));
+    m.def("addition_gains", released(&blocks::addition_gains));
+    m.def("block_solutions", released(&blocks::block_solutions));
+    m.def("add_combinations", released(&blocks::add_combinations));
+    m.def("pair_gains", released(&blocks::pair_gains));
+    m.def("grid_gains", released(&blocks::grid_gains));
+    m.def("remaining_blocks", released(&blocks::remaining_blocks));
+    m.def("best_moves", released(&blocks::best_moves));
+}
+
+void bind_completions(nb::module_ m) { m.def("find", released(&completions::find)); }
+
 void bind_nested(nb::module_ m) { m.def("first_base", released(&nested::first_base)); }
 
 }  // namespace
@@ -77,6 +108,9 @@ void bind_nested(nb::module_ m) { m.def("first_base", released(&nested::first_ba
 NB_MODULE(SWAPWISE_MODULE, m) {
     if (_import_array() < 0) throw nb::python_error();
     m.def("best_level", &best_level);
+    bind_blocks(m.def_submodule("blocks"));
+    bind_completions(m.def_submodule("completions"));
     bind_moments(m.def_submodule("moments"));
     bind_nested(m.def_submodule("nested"));
+    bind_swaps(m.def_submodule("swaps"));
 }

@@ -343,9 +343,9 @@ class BlockBounds:
             return np.zeros(0)
         drops, column = np.unique(places, return_inverse=True)
         first, slots = self._columns_of_drops(drops)
-        slots = (slots[:, None] + m * np.arange(fit.levels)).ravel()
+        first, slots = first * fit.levels, (slots[:, None] + m * np.arange(fit.levels)).ravel()
         coef = np.ascontiguousarray(fit.theta.T).ravel()
-        factors: Any = blocks.drop_factors(first * fit.levels, slots, fit.inverse[0], coef)
+        factors = first, slots, *blocks.drop_factors(first, slots, fit.inverse[0], coef)
         quantities = (*self._places, self.coupling, self.slope, self._left, self._floor)
         gains: FloatArray = blocks.pair_gains(rows, column, quantities, factors, False)
         return gains / 2

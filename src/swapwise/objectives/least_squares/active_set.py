@@ -13,6 +13,7 @@ from scipy.linalg import lapack, qr, solve_triangular, svdvals
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.design import SAFE_SHARE
+from swapwise.kernels import swaps
 from swapwise.moves import Move
 from swapwise.numerics import COLLINEAR, ROUNDING
 
@@ -325,8 +326,6 @@ class ActiveSet:
         slot, last = self.slot[element], self.size - 1
         if self.objective.squares[element] * self.inverse[slot, slot] > LARGEST_INFLATION:
             self._error = np.inf
-        from swapwise.kernels import swaps
-
         swaps.remove_slot(slot, self.size, self.coupling, self.inverse, self.weights, self.corr, self.sigma)
         self.elements[slot] = self.elements[last]
         self.slot[self.elements[slot]] = slot
@@ -335,8 +334,6 @@ class ActiveSet:
         self._updates += 1
 
     def _add(self, element: int) -> None:
-        from swapwise.kernels import swaps
-
         size = self.size
         self._reserve(size + 1)
         if self.sigma[element] < SAFE_SHARE * self.objective.squares[element]:

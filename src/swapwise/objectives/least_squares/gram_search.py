@@ -9,7 +9,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.kernels import DEPENDENT, GOING_ON
+from swapwise.kernels import swaps
 from swapwise.moves import NOTHING, Move, Step
 from swapwise.numerics import TIE
 
@@ -69,13 +69,13 @@ class GramSearch:
         most, per_call = budget.most(MOST_MOVES), max(1, WORK_PER_CALL // tableau[2].size)
         share = WELL_CONDITIONED if well_conditioned else 0.0
         steps: list[Step] = []
-        self.n_evaluations, gained, status = 0, 0.0, GOING_ON
-        while status == GOING_ON and len(steps) < most:
+        self.n_evaluations, gained, status = 0, 0.0, swaps.GOING_ON
+        while status == swaps.GOING_ON and len(steps) < most:
             budget.check()
             # The elements of the start come in first, one per round.
             rounds = min(per_call, len(start) - int(counts[1]) + most - len(steps))
             status, evaluated, moves, gains = self._best_moves(tableau, start, share, rounds)
-            if status == DEPENDENT:
+            if status == swaps.DEPENDENT:
                 return None
             self.n_evaluations += evaluated
             gained += float(gains.sum())
@@ -91,8 +91,6 @@ class GramSearch:
         return steps
 
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
-        from swapwise.kernels import swaps
-
         return swaps.best_moves(*self._problem, tableau, start, self._total, self._tol, TIE, share, rounds)
 
     def _move(self, added: int, dropped: int) -> Move:

@@ -197,5 +197,5 @@ class GroupLeastSquaresState(SparseState):
         """Return what the kernels need to know of elements that can be dropped."""
         basis, blocks = self._basis, self._blocks
         sizes = np.diff(blocks.begin)[elements]
-        slots = basis.slot[blocks.rows_of(elements)]
-        return kernels.drop_factors(offsets_of(sizes), slots, basis.inverse, basis.weights)
+        first, slots = offsets_of(sizes), basis.slot[blocks.rows_of(elements)]
+        return first, slots, *kernels.drop_factors(first, slots, basis.inverse, basis.weights)

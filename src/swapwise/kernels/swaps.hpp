@@ -1,0 +1,475 @@
+// Local search in least squares: closed-form gains of swaps, rank-one updates, and whole runs of best moves.
+//
+// With X the chosen columns, C = (A_Xᵀ A_X + λI)⁻¹, w = C A_Xᵀ y, B = C A_Xᵀ A, the residual correlations
+// c = Aᵀ(y − A_X w) and σ_j the squared length of column j that X does not explain, dropping i and adding j lowers
+// the residual sum of squares by exactly
+//
+//     (c_j + B_ij w_i / C_ii)² / (σ_j + B_ij² / C_ii)  −  w_i² / C_ii .
+//
+// `coupling` below is B transposed, so that all that concerns a candidate lies side by side. Chosen columns sit in
+// slots 0 .. size-1 of the small arrays. A slot of -1 stands for no column at all.
+#pragma once
+
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include "arrays.hpp"
+#include "nested.hpp"
+
+namespace swapwise::swaps {
+
+// How a run of best moves ended: cut short, nothing left, or a start of collinear columns.
+enum Ending : int { GOING_ON, DONE, DEPENDENT };
+
+// Gain of adding a column: nothing if the chosen ones already explain it.
+inline double add_gain(double corr, double sigma, double floor) {
+    return sigma > floor ? corr * corr / sigma : 0.0;
+}
+
+// What scores moves: B, w, 1 / C_ii, c, σ, and the σ at which a column counts as explained.
+struct Quantities {
+    Table coupling;
+    Numbers coef, spread, corr, sigma, floor;
+
+    double added(Index j) const { return add_gain(corr[j], sigma[j], floor[j]); }
+
+    // Gain of adding column j in exchange for a slot (-1: nothing is lost).
+    double gain(Index j, Index slot) const {
+        if (slot < 0) return added(j);
+        const double share = coupling(j, slot), weight = coef[slot], free = spread[slot];
+        const double height = corr[j] + share * weight * free, width = sigma[j] + share * share * free;
+        const double gained = width > floor[j] ? height * height / width : 0.0;
+        return gained - weight * weight * free;
+    }
+};
+
+// Gains of all useful moves of a grid; minus infinity elsewhere.
+inline Matrix<double> grid_gains(Mask useful, Indices slots, Table coupling, Numbers coef, Numbers spread,
+                                 Numbers corr, Numbers sigma, Numbers floor) {
+    const Quantities quantities{coupling, coef, spread, corr, sigma, floor};
+    auto gains = Matrix<double>::filled(-INFINITE, useful.rows, useful.columns);
+    const Index last = useful.columns - 1;
+    for (Index j = 0; j < useful.rows; ++j) {
+        for (Index i = 0; i < last; ++i) {
+            if (useful(j, i)) gains(j, i) = quantities.gain(j, slots[i]);
+        }
+        if (useful(j, last)) gains(j, last) = quantities.added(j);
+    }
+    return gains;
+}
+
+// Gains of listed moves that add `added[k]` in exchange for `slots[k]`.
+inline Vector<double> pair_gains(Indices added, Indices slots, Table coupling, Numbers coef, Numbers spread,
+                                 Numbers corr, Numbers sigma, Numbers floor) {
+    const Quantities quantities{coupling, coef, spread, corr, sigma, floor};
+    Vector<double> gains(added.size);
+    for (Index k = 0; k < added.size; ++k) gains[k] = quantities.gain(added[k], slots[k]);
+    return gains;
+}
+
+// Forward-solve L z = vector for the leading block matrix = L Lᵀ in place; pivots at their floor count as none.
+inline void cholesky_solve(Mat<double> matrix, Vec<double> vector, Numbers floor) {
+    for (Index i = 0; i < vector.size; ++i) {
+        for (Index j = 0; j < i; ++j) {
+            double total = matrix(i, j);
+            for (Index k = 0; k < j; ++k) total -= matrix(i, k) * matrix(j, k);
+            matrix(i, j) = matrix(j, j) > 0.0 ? total / matrix(j, j) : 0.0;
+            vector[i] -= matrix(i, j) * vector[j];
+        }
+        double pivot = matrix(i, i);
+        for (Index k = 0; k < i; ++k) pivot -= matrix(i, k) * matrix(i, k);
+        matrix(i, i) = pivot > floor[i] ? std::sqrt(pivot) : 0.0;
+        vector[i] = pivot > floor[i] ? vector[i] / matrix(i, i) : 0.0;
+    }
+}
+
+// The moves of `move_gains`, one at a time, in memory that all of them share.
+class MoveGain {
+  public:
+    MoveGain(Index most_added, Index most_dropped)
+        : _block(most_dropped, most_dropped),
+          _freed(most_added, most_dropped),
+          _unexplained(most_added, most_added),
+          _lost(most_dropped),
+          _no_floor(Vector<double>::filled(0.0, most_dropped)),
+          _gained(most_added),
+          _alone(most_added),
+          _floor(most_added),
+          _out(most_dropped),
+          _new(most_added),
+          _place(most_added) {}
+
+    double operator()(Indices added, Indices places, Indices slots, Table rest, Table inverse, Table coupling,
+                      Numbers coef, Numbers corr, Numbers floor, double share) {
+        _note(added, places, slots);
+        const Index out = _n_out, fresh = _n_new, last = rest.columns - 1;
+        for (Index i = 0; i < out; ++i) {
+            _lost[i] = coef[_out[i]];
+            for (Index j = 0; j < out; ++j) _block(i, j) = inverse(_out[i], _out[j]);
+        }
+        cholesky_solve(_block, _lost.slice(0, out), _no_floor);
+        for (Index a = 0; a < fresh; ++a) {
+            _gained[a] = corr[_new[a]];
+            _floor[a] = floor[_new[a]];
+            for (Index i = 0; i < out; ++i) {
+                double total = coupling(_new[a], _out[i]);
+                for (Index j = 0; j < i; ++j) total -= _block(i, j) * _freed(a, j);
+                _freed(a, i) = total / _block(i, i);
+                _gained[a] += _freed(a, i) * _lost[i];
+            }
+            for (Index b = 0; b <= a; ++b) {
+                double total = rest(_place[a], std::min(_place[b], last));
+                for (Index i = 0; i < out; ++i) total += _freed(a, i) * _freed(b, i);
+                _unexplained(a, b) = total;
+            }
+            _alone[a] = _unexplained(a, a);
+        }
+        cholesky_solve(_unexplained, _gained.slice(0, fresh), _floor);
+        for (Index a = 1; a < fresh; ++a) {
+            if (_unexplained(a, a) * _unexplained(a, a) < share * _alone[a]) return NOT_A_NUMBER;
+        }
+        double gain = 0.0, loss = 0.0;
+        for (Index a = 0; a < fresh; ++a) gain += _gained[a] * _gained[a];
+        for (Index i = 0; i < out; ++i) loss += _lost[i] * _lost[i];
+        return gain - loss;
+    }
+
+  private:
+    void _note(Indices added, Indices places, Indices slots) {
+        _n_out = _n_new = 0;
+        for (Index slot : slots) {
+            if (slot >= 0) _out[_n_out++] = slot;
+        }
+        for (Index k = 0; k < added.size; ++k) {
+            if (added[k] < 0) continue;
+            _new[_n_new] = added[k];
+            _place[_n_new++] = places[k];
+        }
+    }
+
+    Matrix<double> _block, _freed, _unexplained;
+    Vector<double> _lost, _no_floor, _gained, _alone, _floor;
+    Vector<Index> _out, _new, _place;
+    Index _n_out = 0, _n_new = 0;
+};
+
+// Gains of listed moves of any size: the formula of a swap with blocks in place of numbers.
+//
+// NaN where added columns are nearly collinear with each other, and less than a `share` of one is left.
+//
+// Row k adds `added[k]` and takes out `slots[k]` (both padded with -1). `rest[places[k, a], places[k, b]]` is the
+// inner product of two added columns after projection on the chosen ones; one column of squares is enough if no row
+// adds more than one.
+inline Vector<double> move_gains(Mat<const Index> added, Mat<const Index> places, Mat<const Index> slots,
+                                 Table rest, Table inverse, Table coupling, Numbers coef, Numbers corr,
+                                 Numbers floor, double share) {
+    Vector<double> gains(added.rows);
+    MoveGain gain(added.columns, slots.columns);
+    for (Index k = 0; k < added.rows; ++k) {
+        gains[k] = gain(added[k], places[k], slots[k], rest, inverse, coupling, coef, corr, floor, share);
+    }
+    return gains;
+}
+
+// First column of row j with a gain of at least `target`, else the best one, with its gain.
+inline std::pair<double, Index> best_of_row(Index j, double target, Mask feasible, Indices slots,
+                                            const Quantities &quantities) {
+    double best = -INFINITE;
+    Index where = -1;
+    for (Index i = 0; i < slots.size; ++i) {
+        if (!feasible(j, i)) continue;
+        const double gain = quantities.gain(j, slots[i]);
+        if (gain > best) {
+            best = gain;
+            where = i;
+            if (best >= target) break;
+        }
+    }
+    return {best, where};
+}
+
+// Whether a swap that adds j gains `target`: no division, so that hopeless rows cost little.
+inline bool row_reaches(Index j, double target, Mask feasible, Indices slots, const Quantities &quantities) {
+    const double c = quantities.corr[j], left = quantities.sigma[j], least = quantities.floor[j];
+    for (Index i = 0; i < slots.size; ++i) {
+        if (!feasible(j, i)) continue;
+        const Index slot = slots[i];
+        if (slot < 0) {
+            if (add_gain(c, left, least) >= target) return true;
+            continue;
+        }
+        const double weight = quantities.coef[slot], free = quantities.spread[slot];
+        const double share = quantities.coupling(j, slot);
+        const double height = c + share * weight * free, width = left + share * share * free;
+        if (width > least ? height * height >= (target + weight * weight * free) * width
+                          : -weight * weight * free >= target) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The best move of a grid: see `best_of_grid`.
+inline std::tuple<Index, double, Index> best_move(Mask feasible, Indices slots, const Quantities &quantities,
+                                                  double tie, double scale) {
+    const Index n = feasible.rows, last = feasible.columns - 1;
+    Vector<double> bound(n);
+    auto gains = Vector<double>::filled(-INFINITE, n);
+    double best = -INFINITE;
+    Index leader = -1, evaluated = 0;
+    for (Index j = 0; j < n; ++j) {
+        bound[j] = quantities.added(j);
+        if (feasible(j, last)) {
+            ++evaluated;
+            gains[j] = bound[j];
+            best = std::max(best, bound[j]);
+            continue;
+        }
+        // If too little is left of it to tell, a swap for its near twin may still gain.
+        if (quantities.sigma[j] <= quantities.floor[j]) bound[j] = INFINITE;
+        if (leader < 0 || bound[j] > bound[leader]) leader = j;
+    }
+    if (leader >= 0 && bound[leader] > best) {
+        gains[leader] = best_of_row(leader, INFINITE, feasible, slots, quantities).first;
+        best = std::max(best, gains[leader]);
+        evaluated += last;
+        for (Index j = 0; j < n; ++j) {
+            const double target = best - tie * (std::abs(best) + std::abs(scale));
+            if (feasible(j, last) || j == leader || !(bound[j] >= target)) continue;
+            evaluated += last;
+            if (row_reaches(j, target, feasible, slots, quantities)) {
+                gains[j] = best_of_row(j, INFINITE, feasible, slots, quantities).first;
+                best = std::max(best, gains[j]);
+            }
+        }
+    }
+    if (best == -INFINITE) return {-1, best, evaluated};
+
+    // The smallest index among all that are equal up to rounding.
+    const double target = best - tie * (std::abs(best) + std::abs(scale));
+    Index j = 0;
+    while (j + 1 < n && !(gains[j] >= target)) ++j;
+    if (feasible(j, last)) return {j * (last + 1) + last, gains[j], evaluated};
+    const auto [gain, i] = best_of_row(j, target, feasible, slots, quantities);
+    return {j * (last + 1) + i, gain, evaluated};
+}
+
+// Flat index and gain of the best move of a grid, and how many gains were computed.
+//
+// Exact, yet lazy: no swap that adds j gains more than adding j without any drop, so that bound is computed for all
+// and the swaps only for those candidates whose bound beats the best found.
+inline std::tuple<Index, double, Index> best_of_grid(Mask feasible, Indices slots, Table coupling, Numbers coef,
+                                                     Numbers spread, Numbers corr, Numbers sigma, Numbers floor,
+                                                     double tie, double scale) {
+    return best_move(feasible, slots, {coupling, coef, spread, corr, sigma, floor}, tie, scale);
+}
+
+// Gain of the best move of a grid that adds each candidate, 0 if none improves.
+inline Vector<double> best_of_rows(Mask feasible, Indices slots, Table coupling, Numbers coef, Numbers spread,
+                                   Numbers corr, Numbers sigma, Numbers floor) {
+    const Quantities quantities{coupling, coef, spread, corr, sigma, floor};
+    const Index last = feasible.columns - 1;
+    Vector<double> gains(feasible.rows);
+    for (Index j = 0; j < feasible.rows; ++j) {
+        gains[j] = feasible(j, last)
+                       ? quantities.added(j)
+                       : std::max(best_of_row(j, INFINITE, feasible, slots, quantities).first, 0.0);
+    }
+    return gains;
+}
+
+// Largest eigenvalue of the Gram block of every pair (added, dropped); last column: added alone.
+inline Matrix<double> pair_curvatures(Numbers squares, Indices drops, Indices slots, Table products) {
+    const Index n = squares.size, last = drops.size;
+    Matrix<double> largest(n, last + 1);
+    for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < last; ++i) {
+            const double mean = (squares[j] + squares[drops[i]]) / 2, half = squares[j] - mean;
+            const double across = products(j, slots[i]);
+            largest(j, i) = mean + std::sqrt(half * half + across * across);
+        }
+        largest(j, last) = squares[j];
+    }
+    return largest;
+}
+
+// Take a chosen column out: a sweep of the factors. The last slot moves into its place.
+inline void remove_slot(Index slot, Index size, Mat<double> coupling, Mat<double> inverse, Vec<double> coef,
+                        Vec<double> corr, Vec<double> sigma) {
+    const double spread = 1.0 / inverse(slot, slot), weight = coef[slot];
+    const Index last = size - 1;
+    Vector<double> ratio(size), row(size);
+    for (Index i = 0; i < size; ++i) {
+        ratio[i] = inverse(i, slot) * spread;
+        row[i] = inverse(slot, i);
+    }
+    for (Index j = 0; j < coupling.rows; ++j) {
+        const Vec<double> own = coupling[j];
+        const double share = own[slot];
+        corr[j] += share * weight * spread;
+        sigma[j] += share * share * spread;
+#pragma omp simd
+        for (Index i = 0; i < size; ++i) own[i] -= ratio[i] * share;
+        own[slot] = own[last];
+    }
+    for (Index i = 0; i < size; ++i) {
+        coef[i] -= ratio[i] * weight;
+        for (Index k = 0; k < size; ++k) inverse(i, k) -= ratio[i] * row[k];
+    }
+    coef[slot] = coef[last];
+    for (Index k = 0; k < last; ++k) inverse(slot, k) = inverse(last, k);
+    for (Index k = 0; k < last; ++k) inverse(k, slot) = inverse(k, last);
+    inverse(slot, slot) = inverse(last, last);
+}
+
+// Put a column into slot `size`: the inverse sweep.
+//
+// `explained` are its coefficients on the chosen columns, `unexplained` its σ, `step` its own new coefficient. `row`
+// holds its inner products with all columns, and `known` those with the chosen ones: what a column has in common
+// with the rest of the new one follows from its row of B.
+inline void insert_slot(Index size, Numbers explained, double unexplained, double step, Numbers known, Numbers row,
+                        Mat<double> coupling, Mat<double> inverse, Vec<double> coef, Vec<double> corr,
+                        Vec<double> sigma) {
+    for (Index j = 0; j < coupling.rows; ++j) {
+        const Vec<double> own = coupling[j];
+        double share = 0.0;
+#pragma omp simd reduction(+ : share)
+        for (Index i = 0; i < size; ++i) share += own[i] * known[i];
+        share = row[j] - share;
+        corr[j] -= step * share;
+        share /= unexplained;
+        sigma[j] -= unexplained * share * share;
+#pragma omp simd
+        for (Index i = 0; i < size; ++i) own[i] -= explained[i] * share;
+        own[size] = share;
+    }
+    for (Index i = 0; i < size; ++i) {
+        coef[i] -= explained[i] * step;
+        for (Index k = 0; k < size; ++k) inverse(i, k) += explained[i] * explained[k] / unexplained;
+        inverse(i, size) = inverse(size, i) = -explained[i] / unexplained;
+    }
+    inverse(size, size) = 1.0 / unexplained;
+    coef[size] = step;
+}
+
+// Where a search on inner products is, and where a run of moves leaves it.
+struct Tableau {
+    Vec<Index> elements, place;  // the chosen elements by slot, and the slot of every element
+    Mat<double> coupling, inverse;
+    Vec<double> coef, corr, sigma;
+    Vec<Index> counts;      // slots, and elements of the start that are in
+    Vec<double> explained;  // how much of the squared length of y
+};
+using TableauArrays = std::tuple<Vec<Index>, Vec<Index>, Mat<double>, Mat<double>, Vec<double>, Vec<double>,
+                                 Vec<double>, Vec<Index>, Vec<double>>;
+
+// Whether of every column that is not chosen at least a share is left.
+inline bool is_plain(Numbers sigma, Numbers squares, Indices place, double share) {
+    Index spanned = 0;
+    for (Index j = 0; j < sigma.size; ++j) spanned += place[j] < 0 && sigma[j] < share * squares[j];
+    return spanned == 0;
+}
+
+// Put a column into the next slot.
+inline void put_in(Index added, Table gram, const Tableau &at) {
+    const Index size = at.counts[0];
+    Vector<double> known(size), explained(size);
+    for (Index slot = 0; slot < size; ++slot) {
+        known[slot] = gram(added, at.elements[slot]);
+        explained[slot] = at.coupling(added, slot);
+    }
+    const double left = at.sigma[added];
+    insert_slot(size, explained, left, at.corr[added] / left, known, gram[added], at.coupling, at.inverse, at.coef,
+                at.corr, at.sigma);
+    at.elements[size] = added;
+    at.place[added] = size;
+    at.counts[0] = size + 1;
+}
+
+// Take the column in a slot out; the last one moves into its place.
+inline void take_out(Index slot, const Tableau &at) {
+    const Index last = at.counts[0] - 1;
+    remove_slot(slot, last + 1, at.coupling, at.inverse, at.coef, at.corr, at.sigma);
+    at.place[at.elements[slot]] = -1;
+    if (slot < last) {
+        at.elements[slot] = at.elements[last];
+        at.place[at.elements[slot]] = slot;
+    }
+    at.counts[0] = last;
+}
+
+// Slots in the order of their elements, so that ties go to the smallest.
+inline Vector<Index> slots_by_element(const Tableau &at) {
+    Vector<Index> slots(at.counts[0]);
+    std::iota(slots.begin(), slots.end(), Index{0});
+    std::sort(slots.begin(), slots.end(), [&](Index a, Index b) { return at.elements[a] < at.elements[b]; });
+    return slots;
+}
+
+// The best move from where the search is.
+inline std::tuple<Index, double, Index> best_from(const Tableau &at, Indices slots, Numbers floor,
+                                                  const nested::Limits &limits, Flags fixed, double tie,
+                                                  double total) {
+    const Index size = slots.size;
+    Vector<double> spread(size);
+    Vector<Index> drops(size);
+    for (Index i = 0; i < size; ++i) {
+        spread[i] = 1.0 / at.inverse(i, i);
+        drops[i] = at.elements[slots[i]];
+    }
+    const Matrix<bool> feasible = nested::feasible_moves(limits, fixed, at.place, drops);
+    return best_move(feasible, slots, {at.coupling, at.coef, spread, at.corr, at.sigma, floor}, tie, total);
+}
+
+// Take the best move under nested limits for as long as it gains more than `tol · total`.
+//
+// `gram` are inner products of the columns with each other, `squares` its diagonal plus the ridge, `limits` the
+// arrays of a laminar family, `fixed` what is never dropped. The tableau is where the search is, and is left where it
+// ends. First the elements of the start come in one by one, by the same sweeps.
+//
+// The search also ends when less than `share` is left of a column. Returns GOING_ON after `rounds` rounds, DONE, or
+// DEPENDENT if the start cannot be put together; the number of gains computed; and for every move what it adds and
+// drops (-1 for nothing) and its gain.
+inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
+    Table gram, Numbers squares, Numbers floor, nested::LimitArrays limit_arrays, Flags fixed,
+    TableauArrays tableau, Indices start, double total, double tol, double tie, double share, Index rounds) {
+    const auto limits = record_of<nested::Limits>(limit_arrays);
+    const auto at = record_of<Tableau>(tableau);
+    nested::MoveRecord record(rounds);
+    Index evaluated = 0;
+    Ending ending = GOING_ON;
+    for (Index round = 0; round < rounds; ++round) {
+        if (at.counts[1] < start.size) {
+            const Index added = start[at.counts[1]++];
+            if (at.sigma[added] <= floor[added]) {
+                ending = DEPENDENT;
+                break;
+            }
+            at.explained[0] += at.corr[added] * at.corr[added] / at.sigma[added];
+            put_in(added, gram, at);
+            continue;
+        }
+        if (share > 0.0 && !is_plain(at.sigma, squares, at.place, share)) {
+            ending = DONE;
+            break;
+        }
+        const Index size = at.counts[0];
+        const Vector<Index> slots = slots_by_element(at);
+        const auto [index, gain, computed] = best_from(at, slots, floor, limits, fixed, tie, total);
+        evaluated += computed;
+        if (index < 0 || !(gain > tol * total)) {
+            ending = DONE;
+            break;
+        }
+        const Index added = index / (size + 1), column = index % (size + 1);
+        at.explained[0] += gain;
+        record.add(added, column < size ? at.elements[slots[column]] : -1, gain);
+        if (column < size) take_out(slots[column], at);
+        put_in(added, gram, at);
+    }
+    auto [moves, gains] = record.finish();
+    return {ending, evaluated, std::move(moves), std::move(gains)};
+}
+
+}  // namespace swapwise::swaps
