@@ -33,14 +33,35 @@ struct Quantities {
     Numbers coef, spread, corr, sigma, floor;
 
     double added(Index j) const { return add_gain(corr[j], sigma[j], floor[j]); }
+};
 
-    // Gain of adding column j in exchange for a slot (-1: nothing is lost).
-    double gain(Index j, Index slot) const {
-        if (slot < 0) return added(j);
-        const double share = coupling(j, slot), weight = coef[slot], free = spread[slot];
-        const double height = corr[j] + share * weight * free, width = sigma[j] + share * share * free;
-        const double gained = width > floor[j] ? height * height / width : 0.0;
+// What scores the moves that add one column.
+struct Candidate {
+    const Quantities &all;
+    Numbers coupling;
+    double corr, sigma, floor;
+
+    Candidate(const Quantities &all, Index j)
+        : all(all), coupling(all.coupling[j]), corr(all.corr[j]), sigma(all.sigma[j]), floor(all.floor[j]) {}
+
+    double added() const { return add_gain(corr, sigma, floor); }
+
+    // Gain in exchange for a slot (-1: nothing is lost).
+    double gain(Index slot) const {
+        if (slot < 0) return added();
+        const double share = coupling[slot], weight = all.coef[slot], free = all.spread[slot];
+        const double height = corr + share * weight * free, width = sigma + share * share * free;
+        const double gained = width > floor ? height * height / width : 0.0;
         return gained - weight * weight * free;
+    }
+
+    // Whether the gain is at least `target`: no division, so that hopeless columns cost little.
+    bool reaches(double target, Index slot) const {
+        if (slot < 0) return added() >= target;
+        const double share = coupling[slot], weight = all.coef[slot], free = all.spread[slot];
+        const double height = corr + share * weight * free, width = sigma + share * share * free;
+        return width > floor ? height * height >= (target + weight * weight * free) * width
+                             : -weight * weight * free >= target;
     }
 };
 
@@ -51,10 +72,11 @@ inline Matrix<double> grid_gains(Mask useful, Indices slots, Table coupling, Num
     auto gains = Matrix<double>::filled(-INFINITE, useful.rows, useful.columns);
     const Index last = useful.columns - 1;
     for (Index j = 0; j < useful.rows; ++j) {
+        const Candidate candidate(quantities, j);
         for (Index i = 0; i < last; ++i) {
-            if (useful(j, i)) gains(j, i) = quantities.gain(j, slots[i]);
+            if (useful(j, i)) gains(j, i) = candidate.gain(slots[i]);
         }
-        if (useful(j, last)) gains(j, last) = quantities.added(j);
+        if (useful(j, last)) gains(j, last) = candidate.added();
     }
     return gains;
 }
@@ -64,7 +86,7 @@ inline Vector<double> pair_gains(Indices added, Indices slots, Table coupling, N
                                  Numbers corr, Numbers sigma, Numbers floor) {
     const Quantities quantities{coupling, coef, spread, corr, sigma, floor};
     Vector<double> gains(added.size);
-    for (Index k = 0; k < added.size; ++k) gains[k] = quantities.gain(added[k], slots[k]);
+    for (Index k = 0; k < added.size; ++k) gains[k] = Candidate(quantities, added[k]).gain(slots[k]);
     return gains;
 }
 
@@ -175,11 +197,12 @@ inline Vector<double> move_gains(Mat<const Index> added, Mat<const Index> places
 // First column of row j with a gain of at least `target`, else the best one, with its gain.
 inline std::pair<double, Index> best_of_row(Index j, double target, Mask feasible, Indices slots,
                                             const Quantities &quantities) {
+    const Candidate candidate(quantities, j);
     double best = -INFINITE;
     Index where = -1;
     for (Index i = 0; i < slots.size; ++i) {
         if (!feasible(j, i)) continue;
-        const double gain = quantities.gain(j, slots[i]);
+        const double gain = candidate.gain(slots[i]);
         if (gain > best) {
             best = gain;
             where = i;
@@ -189,23 +212,11 @@ inline std::pair<double, Index> best_of_row(Index j, double target, Mask feasibl
     return {best, where};
 }
 
-// Whether a swap that adds j gains `target`: no division, so that hopeless rows cost little.
+// Whether a swap that adds j gains `target`.
 inline bool row_reaches(Index j, double target, Mask feasible, Indices slots, const Quantities &quantities) {
-    const double c = quantities.corr[j], left = quantities.sigma[j], least = quantities.floor[j];
+    const Candidate candidate(quantities, j);
     for (Index i = 0; i < slots.size; ++i) {
-        if (!feasible(j, i)) continue;
-        const Index slot = slots[i];
-        if (slot < 0) {
-            if (add_gain(c, left, least) >= target) return true;
-            continue;
-        }
-        const double weight = quantities.coef[slot], free = quantities.spread[slot];
-        const double share = quantities.coupling(j, slot);
-        const double height = c + share * weight * free, width = left + share * share * free;
-        if (width > least ? height * height >= (target + weight * weight * free) * width
-                          : -weight * weight * free >= target) {
-            return true;
-        }
+        if (feasible(j, i) && candidate.reaches(target, slots[i])) return true;
     }
     return false;
 }
