@@ -5,6 +5,8 @@ Everything else about the package is in pyproject.toml.
 
 import os
 import platform
+import shlex
+import sys
 import sysconfig
 from copy import copy
 from pathlib import Path
@@ -13,6 +15,8 @@ import nanobind
 import numpy
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+
+from build_backend import needs_compiler
 
 KERNELS = Path("src/swapwise/kernels")
 
@@ -28,6 +32,7 @@ FLAGS = [
     "-O3",
     "-g0",
     "-fvisibility=hidden",
+    "-fno-strict-aliasing",  # nanobind needs that
     "-ffp-contract=off",
     "-fno-math-errno",
     "-fno-trapping-math",
@@ -35,6 +40,10 @@ FLAGS = [
     "-pthread",
 ]
 MSVC_FLAGS = {"": ["/std:c++17", "/O2", "/fp:precise", "/EHsc"], "avx2": ["/arch:AVX2"]}
+
+
+BINDINGS = Path(nanobind.source_dir())
+INCLUDES = [nanobind.include_dir(), str(BINDINGS.parent / "ext/robin_map/include"), numpy.get_include()]
 
 
 class BuildKernels(build_ext):
@@ -56,15 +65,23 @@ class BuildKernels(build_ext):
         build_ext.build_extension(apart, extension)
 
 
-BINDINGS = Path(nanobind.source_dir())
-INCLUDES = [nanobind.include_dir(), str(BINDINGS.parent / "ext/robin_map/include"), numpy.get_include()]
+def require_headers() -> None:
+    """End with one sentence if what Python's own headers are in is not installed."""
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    if not header.exists():
+        sys.exit(
+            f"swapwise has kernels in C++, and to compile them Python's headers are needed, but there is no {header}: "
+            f"install the package that has them (python3-dev on Debian and Ubuntu, python3-devel on Fedora)"
+        )
 
-# What binds them to Python is the same at all levels.
-NANOBIND = {
-    "sources": [str(BINDINGS / "nb_combined.cpp")],
-    "include_dirs": [*INCLUDES, sysconfig.get_path("include")],
-    "cflags": ["-std=c++17", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-DNDEBUG"],
-}
+
+def use_compiler_from_pypi() -> None:
+    """Compile with Zig's clang, which is a Python package, for any processor of the kind."""
+    zig = f"{shlex.quote(sys.executable)} -m ziglang"
+    os.environ["CC"] = f"{zig} cc -mcpu=baseline"
+    os.environ["CXX"] = f"{zig} c++ -mcpu=baseline"
+    os.environ["LDSHARED"] = os.environ["LDCXXSHARED"] = f"{zig} c++ -mcpu=baseline -shared"
+    os.environ["AR"] = f"{zig} ar"
 
 
 def kernels(level: str) -> Extension:
@@ -72,7 +89,7 @@ def kernels(level: str) -> Extension:
     checked = [("SWAPWISE_CHECKED", "1")] if os.environ.get("SWAPWISE_CHECKED") else []
     return Extension(
         f"swapwise.kernels._{level}",
-        sources=[str(KERNELS / "module.cpp")],
+        sources=[str(KERNELS / "module.cpp"), str(BINDINGS / "nb_combined.cpp")],
         depends=sorted(map(str, KERNELS.glob("*.hpp"))),
         include_dirs=INCLUDES,
         define_macros=[("SWAPWISE_MODULE", f"_{level}"), ("NDEBUG", "1"), *checked],
@@ -80,8 +97,10 @@ def kernels(level: str) -> Extension:
     )
 
 
+require_headers()
+if needs_compiler():
+    use_compiler_from_pypi()
 setup(
     ext_modules=[kernels(level) for level in LEVELS],
-    libraries=[("nanobind", NANOBIND)],
     cmdclass={"build_ext": BuildKernels},
 )
