@@ -76,8 +76,10 @@ def require_headers() -> None:
 
 
 def use_compiler_from_pypi() -> None:
-    """Compile with Zig's clang, which is a Python package, for any processor of the kind."""
-    zig = f"{shlex.quote(sys.executable)} -m ziglang"
+    """Compile with Zig's clang, which comes as a Python package, for any processor of the kind."""
+    import ziglang
+
+    zig = shlex.quote(str(Path(ziglang.__file__).with_name("zig")))
     os.environ["CC"] = f"{zig} cc -mcpu=baseline"
     os.environ["CXX"] = f"{zig} c++ -mcpu=baseline"
     os.environ["LDSHARED"] = os.environ["LDCXXSHARED"] = f"{zig} c++ -mcpu=baseline -shared"
