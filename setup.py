@@ -53,6 +53,12 @@ class BuildKernels(build_ext):
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
 
+    def run(self) -> None:
+        require_headers()
+        if needs_compiler():
+            use_compiler_from_pypi()
+        super().run()
+
     def build_extension(self, extension: Extension) -> None:
         level = extension.name.rpartition("._")[2]
         if self.compiler.compiler_type == "msvc":
@@ -99,9 +105,6 @@ def kernels(level: str) -> Extension:
     )
 
 
-require_headers()
-if needs_compiler():
-    use_compiler_from_pypi()
 setup(
     ext_modules=[kernels(level) for level in LEVELS],
     cmdclass={"build_ext": BuildKernels},
