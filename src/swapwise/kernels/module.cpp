@@ -8,6 +8,7 @@
 #include "listening.hpp"
 #include "moments.hpp"
 #include "nested.hpp"
+#include "processor.hpp"
 #include "swaps.hpp"
 
 namespace nb = nanobind;
@@ -53,14 +54,6 @@ auto released(Return (*kernel)(Args...)) {
         nb::gil_scoped_release release;
         return kernel(args...);
     };
-}
-
-// The name of the best module that this processor can run.
-const char *best_level() {
-#if defined(__x86_64__) && defined(__GNUC__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "avx2";
-#endif
-    return "baseline";
 }
 
 void bind_moments(nb::module_ m) {
