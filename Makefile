@@ -1,8 +1,9 @@
-# Every target makes its own environment: only Python >= 3.11 and make are needed.
+# Every target makes its own environment: only Python >= 3.11 (with its headers) and make are needed. Kernels are compiled
+# by the machine's C++ compiler, or by one from PyPI where there is none.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: test quick fuzz lint bench reproduce docs clean
+.PHONY: test quick checked fuzz lint bench reproduce docs wheel clean
 
 test: lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations=25
@@ -13,6 +14,14 @@ SLOW := docs_build or cluster or browser or race or experiments or slow
 quick: .venv/.installed
 	HYPOTHESIS_PROFILE=quick OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not ($(SLOW))" $(OPTIONS)
+
+# Kernels and contracts once more, with an IndexError for every index that is out of bounds.
+checked: .venv/.installed
+	rm -rf build/checked
+	SWAPWISE_CHECKED=1 $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target build/checked/site .
+	PYTHONPATH=build/checked/site $(BIN)/python -c "from swapwise import kernels; assert kernels.CHECKED, kernels.__file__"
+	PYTHONPATH=build/checked/site OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/kernels tests/contracts tests/objectives $(OPTIONS)
 
 # Proofs and answers on random instances, degenerate ones among them, against enumeration; a few minutes.
 # OPTIONS="--instances 20000 --minutes 60", "--only SEED", and so on.
@@ -38,7 +47,14 @@ docs: .venv/.installed
 	rm -rf docs/api
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/sphinx-build -q -E -a -W --keep-going -n docs docs/_build/html
 
-.venv/.installed: pyproject.toml
+# An sdist, and the wheel that comes of it, tried in an environment of its own outside of this folder.
+wheel: .venv/.installed
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m tests.distributions dist
+
+KERNELS := $(wildcard src/swapwise/kernels/*.cpp src/swapwise/kernels/*.hpp)
+.venv/.installed: pyproject.toml setup.py build_backend.py $(KERNELS)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "swapwise needs Python 3.11 or newer; give one with make PYTHON=...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'

@@ -39,6 +39,9 @@ FLAGS = [
     "-fopenmp-simd",
     "-pthread",
 ]
+# With bounds checks if asked for, in a folder of its own: objects do not say how they were compiled.
+CHECKED = [("SWAPWISE_CHECKED", "1")] if os.environ.get("SWAPWISE_CHECKED") else []
+
 MSVC_FLAGS = {"": ["/std:c++17", "/O2", "/fp:precise", "/EHsc"], "avx2": ["/arch:AVX2"]}
 
 
@@ -94,13 +97,12 @@ def use_compiler_from_pypi() -> None:
 
 def kernels(level: str) -> Extension:
     """Return the module of a level."""
-    checked = [("SWAPWISE_CHECKED", "1")] if os.environ.get("SWAPWISE_CHECKED") else []
     return Extension(
         f"swapwise.kernels._{level}",
         sources=[str(KERNELS / "module.cpp"), str(BINDINGS / "nb_combined.cpp")],
         depends=sorted(map(str, KERNELS.glob("*.hpp"))),
         include_dirs=INCLUDES,
-        define_macros=[("SWAPWISE_MODULE", f"_{level}"), ("NDEBUG", "1"), *checked],
+        define_macros=[("SWAPWISE_MODULE", f"_{level}"), ("NDEBUG", "1"), *CHECKED],
         language="c++",
     )
 
@@ -108,4 +110,5 @@ def kernels(level: str) -> Extension:
 setup(
     ext_modules=[kernels(level) for level in LEVELS],
     cmdclass={"build_ext": BuildKernels},
+    options={"build": {"build_base": "build/checked"}} if CHECKED else {},
 )

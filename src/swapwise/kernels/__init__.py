@@ -13,6 +13,9 @@ def _best() -> Any:
 
 _compiled = _best()
 
+#: Whether indices are checked: see ``make checked``
+CHECKED: bool = _compiled.CHECKED
+
 blocks = _compiled.blocks
 completions = _compiled.completions
 moments = _compiled.moments

@@ -101,6 +101,11 @@ void bind_nested(nb::module_ m) { m.def("first_base", released(&nested::first_ba
 NB_MODULE(SWAPWISE_MODULE, m) {
     if (_import_array() < 0) throw nb::python_error();
     m.def("best_level", &best_level);
+#ifdef SWAPWISE_CHECKED
+    m.attr("CHECKED") = true;
+#else
+    m.attr("CHECKED") = false;
+#endif
     bind_blocks(m.def_submodule("blocks"));
     bind_completions(m.def_submodule("completions"));
     bind_moments(m.def_submodule("moments"));
