@@ -19,14 +19,14 @@ from setuptools.command.build_ext import build_ext
 from build_backend import needs_compiler
 
 KERNELS = Path("src/swapwise/kernels")
+BINDINGS = Path(nanobind.source_dir())
 
-# Functions that a baseline processor lacks are in modules of their own, which are only loaded where they run.
+# The baseline runs on every processor of its kind. Other modules are loaded only where they can run.
 LEVELS = {"baseline": []}
 if platform.machine().lower() in ("x86_64", "amd64"):
     LEVELS["avx2"] = ["-mavx2", "-mfma"]
 
-# Sums keep their order, and products are not fused with sums, unless the code says so: then all levels, and all
-# compilers, agree to the last digit.
+# Sums keep their order, and products are not fused with sums, unless the code says so.
 FLAGS = [
     "-std=c++17",
     "-O3",
@@ -39,49 +39,45 @@ FLAGS = [
     "-fopenmp-simd",
     "-pthread",
 ]
+MSVC_FLAGS = ["/std:c++17", "/O2", "/EHsc"]
+MSVC_LEVELS = {"baseline": [], "avx2": ["/arch:AVX2"]}
+
 # With bounds checks if asked for, in a folder of its own: objects do not say how they were compiled.
 CHECKED = [("SWAPWISE_CHECKED", "1")] if os.environ.get("SWAPWISE_CHECKED") else []
 
-MSVC_FLAGS = {"": ["/std:c++17", "/O2", "/fp:precise", "/EHsc"], "avx2": ["/arch:AVX2"]}
-
-
-BINDINGS = Path(nanobind.source_dir())
-INCLUDES = [nanobind.include_dir(), str(BINDINGS.parent / "ext/robin_map/include"), numpy.get_include()]
+NO_HEADERS = """\
+swapwise's kernels are in C++, and to compile them Python's headers are needed, but there is no {}: install \
+the package that has them (python3-dev on Debian and Ubuntu, python3-devel on Fedora)"""
 
 
 class BuildKernels(build_ext):
     """Choose the flags once the compiler is known, and build the levels side by side."""
 
     def finalize_options(self) -> None:
+        """Use all cores."""
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
 
     def run(self) -> None:
-        require_headers()
+        """Look for headers and a compiler before anything is built."""
+        header = Path(sysconfig.get_path("include")) / "Python.h"
+        if not header.exists():
+            sys.exit(NO_HEADERS.format(header))
         if needs_compiler():
             use_compiler_from_pypi()
         super().run()
 
-    def build_extension(self, extension: Extension) -> None:
-        level = extension.name.rpartition("._")[2]
+    def build_extension(self, ext: Extension) -> None:
+        """Build the module of one level."""
+        level = ext.name.rpartition("._")[2]
         if self.compiler.compiler_type == "msvc":
-            extension.extra_compile_args = MSVC_FLAGS[""] + MSVC_FLAGS.get(level, [])
+            ext.extra_compile_args = MSVC_FLAGS + MSVC_LEVELS[level]
         else:
-            extension.extra_compile_args = FLAGS + LEVELS[level]
-            extension.extra_link_args = ["-s", "-pthread"]
+            ext.extra_compile_args = FLAGS + LEVELS[level]
+            ext.extra_link_args = ["-s", "-pthread"]
         apart = copy(self)  # objects of the same source must not overwrite each other
         apart.build_temp = str(Path(self.build_temp) / level)
-        build_ext.build_extension(apart, extension)
-
-
-def require_headers() -> None:
-    """End with one sentence if what Python's own headers are in is not installed."""
-    header = Path(sysconfig.get_path("include")) / "Python.h"
-    if not header.exists():
-        sys.exit(
-            f"swapwise has kernels in C++, and to compile them Python's headers are needed, but there is no {header}: "
-            f"install the package that has them (python3-dev on Debian and Ubuntu, python3-devel on Fedora)"
-        )
+        build_ext.build_extension(apart, ext)
 
 
 def use_compiler_from_pypi() -> None:
@@ -92,7 +88,6 @@ def use_compiler_from_pypi() -> None:
     os.environ["CC"] = f"{zig} cc -mcpu=baseline"
     os.environ["CXX"] = f"{zig} c++ -mcpu=baseline"
     os.environ["LDSHARED"] = os.environ["LDCXXSHARED"] = f"{zig} c++ -mcpu=baseline -shared"
-    os.environ["AR"] = f"{zig} ar"
 
 
 def kernels(level: str) -> Extension:
@@ -101,7 +96,11 @@ def kernels(level: str) -> Extension:
         f"swapwise.kernels._{level}",
         sources=[str(KERNELS / "module.cpp"), str(BINDINGS / "nb_combined.cpp")],
         depends=sorted(map(str, KERNELS.glob("*.hpp"))),
-        include_dirs=INCLUDES,
+        include_dirs=[
+            nanobind.include_dir(),
+            str(BINDINGS.parent / "ext" / "robin_map" / "include"),
+            numpy.get_include(),
+        ],
         define_macros=[("SWAPWISE_MODULE", f"_{level}"), ("NDEBUG", "1"), *CHECKED],
         language="c++",
     )

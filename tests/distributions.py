@@ -1,4 +1,4 @@
-"""``python -m tests.distributions dist``: whether an sdist and a wheel are whole, and the wheel works by itself."""
+"""``python -m tests.distributions dist``: are sdist and wheel whole, and does the wheel work by itself?."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ assert sw.certify(f, limits, sw.maximize(f, limits)).ratio > 0.9
 def main(folder: str) -> None:
     """Check the distributions in a folder."""
     (sdist,), (wheel,) = Path(folder).glob("*.tar.gz"), Path(folder).glob("*.whl")
-    tracked = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True).stdout.split("\n")
-    files = [name for name in tracked if name and Path(name).exists()]
+    tracked = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True).stdout
+    files = [name for name in tracked.splitlines() if Path(name).exists()]
     with tarfile.open(sdist) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
     _report(sdist, [name for name in files if not name.startswith(NOT_IN_SDIST) and name not in packed])
     with zipfile.ZipFile(wheel) as archive:
         installed = set(archive.namelist())
-    modules = [name.removeprefix("src/") for name in files if name.startswith("src/")]
-    _report(wheel, [name for name in modules if Path(name).suffix not in (".cpp", ".hpp") and name not in installed])
+    package = [name.removeprefix("src/") for name in files if name.startswith("src/")]
+    needed = [name for name in package if Path(name).suffix not in (".cpp", ".hpp")]
+    _report(wheel, [name for name in needed if name not in installed])
     if not any(Path(name).suffix in (".so", ".pyd") for name in installed):
         sys.exit(f"{wheel}: no kernels")
     _try(wheel.resolve())

@@ -1,9 +1,8 @@
-"""What ends a search: limits on time and moves, and Ctrl-C, also out of compiled code."""
+"""What ends a search: limits on time and moves, and Ctrl-C, also while other libraries compute."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from threading import Thread
 from time import perf_counter
 from typing import Any
@@ -123,28 +122,6 @@ class Budget:
                 yield listed.take(slice(begin, begin + size))
                 begin += size
                 size = 2 * size if self.clock.seconds() - since < PIECE_SECONDS else max(1, size // 2)
-
-
-@contextmanager
-def plain_interrupts() -> Iterator[None]:
-    """Turn the ``SystemError`` that an interrupt becomes on its way through compiled code back into one.
-
-    >>> try:
-    ...     with plain_interrupts():
-    ...         raise SystemError("a result with an exception set") from KeyboardInterrupt()
-    ... except KeyboardInterrupt:
-    ...     print("interrupted")
-    interrupted
-    """
-    try:
-        yield
-    except SystemError as error:
-        cause: BaseException | None = error
-        while isinstance(cause, SystemError):  # one for every function that it came through
-            cause = cause.__cause__
-        if isinstance(cause, KeyboardInterrupt):
-            raise KeyboardInterrupt from error
-        raise
 
 
 def while_listening(work: Callable[[], Any]) -> Any:

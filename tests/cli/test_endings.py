@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
-from swapwise.cli.compiling import NOTE, Stopwatch, timed
 from swapwise.cli.selection import finite
 from swapwise.cli.show import proof_in_words
 from tests.cli.running import refused, select
@@ -357,41 +356,7 @@ def test_proofs_are_told_in_the_words_of_the_command(tmp_path):
     assert "hessian" not in done.stderr
 
 
-# First runs, and tables that fit.
-
-
-class Compiled:
-    def __init__(self, is_start):
-        self.is_start = is_start
-
-
-@pytest.mark.parametrize(("each", "said"), [(0.6, NOTE), (0.2, "")])
-def test_compiling_is_told_once_if_it_takes_long(capsys, monkeypatch, each, said):
-    seconds = (each * tick for tick in range(100))
-    monkeypatch.setattr("swapwise.cli.compiling.perf_counter", lambda: next(seconds))
-    with timed(quiet=False) as watch:
-        for is_start in (True, True, False, False, True, False, True, False):
-            watch.notify(Compiled(is_start))
-    assert capsys.readouterr().err.strip() == said
-    assert watch.compiling == pytest.approx(3 * each)
-
-
-def test_nested_compiling_is_counted_once(monkeypatch):
-    seconds = iter([0.0, 1.0, 5.0, 9.0])  # begun, compiling from 1 to 5, stopped
-    monkeypatch.setattr("swapwise.cli.compiling.perf_counter", lambda: next(seconds))
-    watch = Stopwatch()
-    for is_start in (True, True, False, False):
-        watch.notify(Compiled(is_start))
-    watch.stop()
-    assert (watch.compiling, watch.seconds) == (4.0, 5.0)
-
-
-def test_numba_tells_of_compiling():
-    import numba
-
-    with timed(quiet=True) as watch:
-        assert numba.njit(lambda x: x + 1)(1) == 2
-    assert watch.compiling > 0
+# Tables that fit.
 
 
 def test_a_choice_by_folds_says_how_well_they_are_predicted(data):

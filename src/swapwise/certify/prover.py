@@ -14,7 +14,7 @@ from swapwise.certify.nodes import Node, SetNode
 from swapwise.certify.region import Region
 from swapwise.certify.root import WHOLE_CURVATURE_UP_TO, root_node
 from swapwise.checks import IndexArray, warn
-from swapwise.clock import Clock, OutOfTime, plain_interrupts
+from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
@@ -50,10 +50,9 @@ class Prover:
         self.status = Status.COMPLETE
         self.region = replace(self.region, clock=clock)
         try:
-            with plain_interrupts():
-                self._simple_bounds(clock)
-                if not self._is_enough(gap):
-                    self.status = self._branch(clock, gap, max_nodes)
+            self._simple_bounds(clock)
+            if not self._is_enough(gap):
+                self.status = self._branch(clock, gap, max_nodes)
         except OutOfTime:
             self.status = Status.TIME_LIMIT
         except KeyboardInterrupt:

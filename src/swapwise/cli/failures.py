@@ -10,8 +10,6 @@ from typing import Any
 
 import typer
 
-from swapwise.clock import plain_interrupts
-
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
@@ -36,7 +34,7 @@ def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
     SystemExit: swapwise select: data.csv is empty
     """
     try:
-        with sigterm_as_interrupt(), plain_interrupts():
+        with sigterm_as_interrupt():
             yield
     except KeyboardInterrupt:
         typer.echo(f"{command}: interrupted, with nothing to show yet", err=True)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swapwise.checks import warn
-from swapwise.cli.compiling import timed
 from swapwise.cli.failures import BadInput, exit_on_error, warnings_to_stderr
 from swapwise.cli.options import DATA, Debug, DropMissing, Force, ForceOut, Quiet, Report, file, option
 from swapwise.cli.output import Output, check_outputs, check_page, with_notes, write_outputs
 from swapwise.cli.show import show_graph
+from swapwise.clock import Clock
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,20 +71,21 @@ def graph(
         n_columns = rows.table.shape[1]
         if max_degree >= n_columns:
             warn(f"--max-degree is {max_degree}, but a column has only {n_columns - 1} others: no limit")
-        with timed(quiet) as watch:
-            model = _estimator(max_degree, choose, quiet).fit(rows.table, sample_weight=rows.counts)
+        clock = Clock()
+        model = _estimator(max_degree, choose, quiet).fit(rows.table, sample_weight=rows.counts)
+        seconds = clock.seconds()
         asked = {"data": str(data), "largest degree": str(max_degree)}
         asked |= {} if counts is None else {"counts in": counts}
         asked |= {} if choose is None else {"degree chosen by": choose.value}
         outputs: list[Output] = [
             (graphml, partial(_graphml, model)),
             (edges, partial(_edge_list, model)),
-            (report, partial(_page, model, rows, with_notes(asked, notes), watch.seconds)),
+            (report, partial(_page, model, rows, with_notes(asked, notes), seconds)),
         ]
         # Before anything is printed: the reader of a pipe may close it.
         written = write_outputs(outputs, force=force)
         if not quiet:
-            show_graph(model, rows.in_words(), watch)
+            show_graph(model, rows.in_words(), seconds)
         written.end("swapwise graph", interrupted=model.result_.status == "INTERRUPTED", quiet=quiet)
 
 

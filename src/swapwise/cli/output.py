@@ -10,7 +10,6 @@ from pathlib import Path
 import typer
 
 from swapwise.cli.failures import INTERRUPTED, BadInput
-from swapwise.clock import plain_interrupts
 from swapwise.files import write_atomically
 
 # Where a file is wanted, if it is, and what makes its content.
@@ -135,8 +134,7 @@ def write_outputs(outputs: Iterable[Output], *, force: bool) -> Written:
             continue
         try:
             free = path if force else _free_name(path)
-            with plain_interrupts():
-                _write(free, make())
+            _write(free, make())
         except OSError as error:
             written.failed.append(f"cannot write {path}: {str(error.strerror or error).lower()}")
         except KeyboardInterrupt:

@@ -212,7 +212,7 @@ def _progress(
     with Progress(*columns, console=notes, transient=True, speed_estimate_period=120) as bar:
         # Only what is left to do: rows that are there already would look like great speed.
         task = bar.add_task(
-            "", total=sum(map(share, todo)), done=len(grid) - len(todo), rows=len(grid), last="compiling"
+            "", total=sum(map(share, todo)), done=len(grid) - len(todo), rows=len(grid), last="starting"
         )
 
         def observe(cell: Cell) -> None:

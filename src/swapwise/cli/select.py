@@ -169,7 +169,7 @@ def _answer(request: Request, proof_seconds: float, notes: list[str], quiet: boo
     table = _demo_table() if request.data is None else read_table(request.data)
     problem = read_problem(request, table)
     progress = not quiet and sys.stderr.isatty()
-    return select_features(problem, proof_seconds, notes, quiet=quiet, progress=progress)
+    return select_features(problem, proof_seconds, notes, progress=progress)
 
 
 def _demo_table() -> pd.DataFrame:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swapwise.checks import unwarned, warn
-from swapwise.cli.compiling import Stopwatch, timed
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.output import with_notes
 from swapwise.cli.reading.columns import Dataset
-from swapwise.clock import plain_interrupts
+from swapwise.clock import Clock
 from swapwise.search.plan import OTHERS
 from swapwise.search.result import SearchResult, Status
 
@@ -49,7 +48,7 @@ class Selection:
     #: The group of every column, or None
     group_of: dict[str, str] | None
     asked: dict[str, str]
-    watch: Stopwatch
+    seconds: float
     #: What is proven; None if nothing was asked for, or if that was interrupted too early
     certificate: Certificate | None
     unproven: bool
@@ -138,7 +137,7 @@ class Selection:
             groups=None if self.group_of == self.dataset.variable_of else self.group_of,
             certificate=self.certificate,
             asked=with_notes(self.asked, self.notes),
-            seconds=self.watch.seconds,
+            seconds=self.seconds,
             offset=self.offset,
         )
 
@@ -153,26 +152,24 @@ class Selection:
         return file.getvalue()
 
 
-def select_features(
-    problem: Problem, proof_seconds: float, notes: list[str], *, quiet: bool, progress: bool
-) -> Selection:
+def select_features(problem: Problem, proof_seconds: float, notes: list[str], *, progress: bool) -> Selection:
     """Fit the estimator that the request asks for; warnings are appended to ``notes``."""
     request, dataset = problem.request, problem.dataset
     model = _estimator(request, problem.constraint, dataset.variable_of, progress)
     y = _target(dataset, request.family)
     data = {"X": dataset.X, "y": y} | ({} if problem.offset is None else {"offset": problem.offset})
-    with timed(quiet) as watch:
-        model.fit(**data)
-        proof = _proof(model, data, proof_seconds, progress) if request.certify else None
-        if proof is not None and proof.better is not None and _can_go_on(request):
-            model, proof = _with_better(model, data, proof)
+    clock = Clock()
+    model.fit(**data)
+    proof = _proof(model, data, proof_seconds, progress) if request.certify else None
+    if proof is not None and proof.better is not None and _can_go_on(request):
+        model, proof = _with_better(model, data, proof)
     return Selection(
         model,
         dataset,
         y,
         _groups_of_columns(dataset, problem.group_of),
         request.in_words(),
-        watch,
+        clock.seconds(),
         proof,
         unproven=request.certify and proof is None,
         notes=notes,
@@ -185,7 +182,7 @@ def _proof(model: Any, data: dict[str, Any], seconds: float, progress: bool) -> 
     if model.result_.status is Status.INTERRUPTED:
         return None
     try:
-        with unwarned(), plain_interrupts():  # it would speak of how to write objectives
+        with unwarned():  # it would speak of how to write objectives
             proof: Certificate = model.certify(**data, time_limit=seconds, progress=progress)
     except KeyboardInterrupt:
         return None
@@ -205,8 +202,7 @@ def _with_better(model: Any, data: dict[str, Any], proof: Certificate) -> tuple[
 
     again = clone(model).set_params(start=proof.better)
     try:
-        with plain_interrupts():
-            again.fit(**data)
+        again.fit(**data)
     except KeyboardInterrupt:
         return model, proof
     found = again.result_
@@ -262,8 +258,7 @@ def _as_json(selection: Selection) -> str:
         "fit": {KEYS[name]: value for name, value in selection.fit_quality.items()},
         "search": _search_in_json(result),
         "interrupted": selection.interrupted,
-        "seconds": selection.watch.seconds,
-        "seconds_compiling": selection.watch.compiling,
+        "seconds": selection.seconds,
         "notes": selection.notes,
     }
     if selection.certificate is not None:

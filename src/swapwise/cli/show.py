@@ -13,7 +13,6 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from swapwise.certify.certificate import Certificate
-    from swapwise.cli.compiling import Stopwatch
     from swapwise.cli.selection import Selection
     from swapwise.search.result import SearchResult
 
@@ -78,7 +77,7 @@ def show_selection(selection: Selection) -> None:
             say("The proof is about these data and this criterion; it says nothing about new data")
     elif selection.unproven:
         say("Nothing proven: the proof was interrupted")
-    say(ending(model.result_, selection.watch))
+    say(ending(model.result_, selection.seconds))
 
 
 def proof_in_words(proof: Certificate, better: Sequence[str] = ()) -> str:
@@ -108,19 +107,17 @@ def _proven(proof: Certificate) -> str:
     return f"Proven: {verdict}, {KINDS[proof.kind]} ({value}, {most})"
 
 
-def ending(result: SearchResult, watch: Stopwatch) -> str:
+def ending(result: SearchResult, seconds: float) -> str:
     """Return why a search ended, how many moves which strategies made, and how long it took.
 
     >>> from swapwise import Linear, Uniform, maximize
-    >>> from swapwise.cli.compiling import Stopwatch
-    >>> ending(maximize(Linear([1, 3, 2]), Uniform(3, 2), start="greedy"), Stopwatch())
-    'Search ended: local optimum, 2 moves (greedy, oblivious), 0.00 s'
+    >>> ending(maximize(Linear([1, 3, 2]), Uniform(3, 2), start="greedy"), 0.1)
+    'Search ended: local optimum, 2 moves (greedy, oblivious), 0.10 s'
     """
     why = result.status.value.lower().replace("_", " ")
     best = ", with the best so far" if result.status == "INTERRUPTED" else ""
     moves = f"{result.n_iter} move{'s' * (result.n_iter != 1)} ({result.method})"
-    once = f", and {watch.compiling:.0f} s of compiling, once" if watch.compiling >= 1 else ""
-    return f"Search ended: {why}{best}, {moves}, {watch.seconds:.2f} s{once}"
+    return f"Search ended: {why}{best}, {moves}, {seconds:.2f} s"
 
 
 def _table_of(selection: Selection) -> Table:
@@ -149,7 +146,7 @@ def _in_words(levels: Sequence[str], numbers: Sequence[float]) -> str:
     return ", ".join(f"{name}{number:.4g}" for name, number in zip(names, numbers, strict=True))
 
 
-def show_graph(model: Any, rows: str, watch: Stopwatch) -> None:
+def show_graph(model: Any, rows: str, seconds: float) -> None:
     """Print how large a graph is, and the neighbours of each vertex with their couplings."""
     import networkx as nx
 
@@ -172,4 +169,4 @@ def show_graph(model: Any, rows: str, watch: Stopwatch) -> None:
     Console().print(table)
     if len(graph) > MOST_VERTICES:
         say(f"… and {len(graph) - MOST_VERTICES} more columns; --edges and --report have all")
-    say(ending(model.result_, watch))
+    say(ending(model.result_, seconds))

@@ -28,7 +28,6 @@ from swapwise.checks import (
     unwarned,
     warn,
 )
-from swapwise.clock import plain_interrupts
 from swapwise.constraints.matroid import Matroid
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_dask
@@ -343,7 +342,7 @@ class CrossValidated(SparseEstimator):
     ) -> Searches:
         """Make the restarts that are asked for under the chosen constraint, after the search of the path."""
         try:
-            with unwarned(), plain_interrupts():  # the path has said what there is to say
+            with unwarned():  # the path has said what there is to say
                 again = self._copy(random_state=seed)
                 first = plan.with_guarantee(result, objective, constraint)
                 return again._search(objective, constraint, plan, first)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 
-from swapwise.clock import plain_interrupts
 from swapwise.experiments.grid import Cell, Row
 from swapwise.experiments.measure import measure
 from swapwise.experiments.procedures import Interrupted
@@ -53,10 +52,9 @@ def run(
     with warnings.catch_warnings(), closing(_measured(todo, jobs)) as measured:
         warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
         try:
-            with plain_interrupts():
-                for cell, row in measured:
-                    store.add(row)
-                    observe(cell)
+            for cell, row in measured:
+                store.add(row)
+                observe(cell)
         except Interrupted:
             raise KeyboardInterrupt from None
         except BrokenProcessPool as broken:
@@ -78,12 +76,12 @@ def _measured(todo: Sequence[Cell], jobs: int) -> Generator[tuple[Cell, Row], No
 
 
 def warm_up(cells: Iterable[Cell]) -> None:
-    """Run every procedure for a small and a large size, so that compilation is not timed."""
+    """Run every procedure for a small and a large size, so that what a process does once is not timed."""
     by_block: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         by_block.setdefault(cell.key[:1] + cell.key[2:3], []).append(cell)
     for some in by_block.values():
-        if some[0].block.procedure.part != "plain":  # which is not compiled
+        if some[0].block.procedure.part != "plain":
             for size in {min(cell.size for cell in some), max(cell.size for cell in some)}:
                 measure(next(cell for cell in some if cell.size == size))
 

@@ -3,12 +3,11 @@
 from importlib import import_module
 from typing import Any
 
-from swapwise.kernels import _baseline
-
 
 def _best() -> Any:
     """Return the module with the widest vector instructions that this processor has."""
-    return import_module(f"{__name__}._{_baseline.best_level()}")
+    baseline = import_module("._baseline", __name__)
+    return import_module(f"._{baseline.best_level()}", __name__)
 
 
 _compiled = _best()

@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from swapwise.checks import IndexArray, warn
-from swapwise.clock import Budget, OutOfTime, plain_interrupts
+from swapwise.clock import Budget, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, State, embed
@@ -135,13 +135,12 @@ def search(
     trace = Trace(begin, observers, history)
     state: State | None = None
     try:
-        with plain_interrupts():
-            state = objective.start(begin)
-            most, budget.moves = budget.moves, None
-            status = run(starts, state, trace, budget)
-            budget.moves = most
-            if status is not Status.INTERRUPTED:
-                status = run(strategies, state, trace, budget)
+        state = objective.start(begin)
+        most, budget.moves = budget.moves, None
+        status = run(starts, state, trace, budget)
+        budget.moves = most
+        if status is not Status.INTERRUPTED:
+            status = run(strategies, state, trace, budget)
     except (OutOfTime, KeyboardInterrupt) as stop:
         status = Status.TIME_LIMIT if isinstance(stop, OutOfTime) else Status.INTERRUPTED
         if state is not None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_time_limit
-from swapwise.clock import Budget, Clock, OutOfTime, plain_interrupts
+from swapwise.clock import Budget, Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import NOTHING, Move, MoveList, move_between
 from swapwise.objectives.base import SparseObjective, SparseState, State, magnitude
@@ -77,9 +77,8 @@ def warm_path(
     """
     walk = _Walk(objective, constraints, plan, Clock(as_time_limit(time_limit)), seed)
     try:
-        with plain_interrupts():
-            walk.search()
-            return walk.results()
+        walk.search()
+        return walk.results()
     except KeyboardInterrupt:
         if all_or_nothing:
             raise

@@ -10,7 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from swapwise.checks import FloatArray, IndexArray, as_count, unwarned
-from swapwise.clock import Budget, Clock, OutOfTime, plain_interrupts
+from swapwise.clock import Budget, Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SetFunction, State
@@ -238,9 +238,8 @@ def results_so_far(
         found = track(found, "cross-validation", total=len(jobs), console=Console(stderr=True))
     results: list[Any] = []
     try:
-        with plain_interrupts():
-            for result in found:
-                results.append(result)
+        for result in found:
+            results.append(result)
     except KeyboardInterrupt:
         return results, True
     return results, False
