@@ -192,7 +192,7 @@ def test_a_proof_that_is_interrupted_is_told(tmp_path, data, monkeypatch):
 
 def test_a_proof_that_never_began_is_told(tmp_path, data, monkeypatch):
     def certify(*_, **__):
-        raise SystemError("a result with an exception set") from KeyboardInterrupt()
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(sw.SparseRegressor, "certify", certify)
     done = select(data, "-t", "y", "--size", 2, "--certify", "--json", tmp_path / "a.json")

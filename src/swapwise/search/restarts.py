@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
 
 from swapwise.checks import FloatArray, IndexArray, as_count, unwarned
 from swapwise.clock import Budget, Clock, OutOfTime
@@ -218,8 +219,10 @@ def results_of(
     """
     if here:
         return (function(*args, **kwargs) for function, args, kwargs in jobs)
-    found: Iterator[Any] = Parallel(n_jobs=n_jobs, return_as="generator", **options)(jobs)
-    return found
+    # The backend that users choose may not yield results as they come, as that of multiprocessing does not.
+    backend, _ = get_active_backend()
+    kind = "generator" if backend.supports_return_generator else "list"
+    return iter(Parallel(n_jobs=n_jobs, return_as=kind, **options)(jobs))
 
 
 def results_so_far(

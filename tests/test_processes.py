@@ -1,0 +1,98 @@
+"""Processes of all kinds: forked after a fit, joblib's, and those that may write nowhere."""
+
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+
+import swapwise as sw
+
+SPINS = np.sign(np.random.default_rng(0).standard_normal((300, 22)))
+
+
+def fitted_edges():
+    return sorted(sw.IsingGraph(max_degree=2).fit(SPINS).graph_.edges)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing is forked there")
+@pytest.mark.parametrize("threads", [1, 4])
+def test_children_of_a_process_that_fitted_a_graph_live(threads):
+    # In a process of its own, for this one may have threads of other libraries.
+    code = (
+        "import multiprocessing as mp, sys, warnings\n"
+        "warnings.simplefilter('ignore')\n"
+        "from tests.test_processes import fitted_edges\n"
+        "edges = fitted_edges()\n"
+        "child = mp.get_context('fork').Process(target=lambda: sys.exit(0 if fitted_edges() == edges else 3))\n"
+        "child.start(); child.join(60); sys.exit(child.exitcode)\n"
+    )
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.parametrize("backend", ["multiprocessing", "loky", "threading"])
+def test_folds_and_restarts_go_wherever_joblib_is_told_to(backend):
+    X = np.random.default_rng(0).standard_normal((50, 5))
+    y = X[:, 0] + 0.1 * X[:, 3]
+    here = sw.SparseRegressorCV(cv=3, n_restarts=2, random_state=0).fit(X, y)
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        there = sw.SparseRegressorCV(cv=3, n_restarts=2, random_state=0).fit(X, y)
+        degrees = sw.IsingGraphCV([1, 2], cv=3).fit(SPINS[:, :5])
+    assert there.support_.tolist() == here.support_.tolist()
+    np.testing.assert_array_equal(there.coef_, here.coef_)
+    assert degrees.max_degree_ == sw.IsingGraphCV([1, 2], cv=3).fit(SPINS[:, :5]).max_degree_
+
+
+def test_nothing_has_to_be_writable(tmp_path):
+    package = tmp_path / "site" / "swapwise"
+    shutil.copytree(Path(sw.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    folders = [package, *(path for path in package.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    before = set(package.rglob("*"))
+    environment = {**os.environ, "HOME": os.devnull, "PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", "swapwise", "select", "--demo"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    for folder in folders:
+        folder.chmod(0o755)
+    assert (done.returncode, "bmi" in done.stdout) == (0, True), done.stderr
+    assert set(package.rglob("*")) == before  # root could have written
+
+
+def test_spawned_processes_give_the_same_answer():
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(fitted_edges) == fitted_edges()
+
+
+def test_threads_give_the_answers_of_one():
+    rng = np.random.default_rng(0)
+    problems = [(X, X[:, :3] @ [3, 2, 1] + rng.standard_normal(200)) for X in rng.standard_normal((4, 200, 60))]
+
+    def fit(problem):
+        X, y = problem
+        classifier = sw.SparseClassifier(3).fit(X, y > 0)
+        return sw.SparseRegressor(3).fit(X, y).coef_.tolist(), classifier.coef_.tolist(), fitted_edges()
+
+    answers = {}
+    threads = [
+        threading.Thread(target=lambda place=place: answers.update({place: fit(problems[place])}))
+        for place in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answers[place] for place in range(4)] == [fit(problem) for problem in problems]
