@@ -13,13 +13,12 @@ def _best() -> Any:
 
 _compiled = _best()
 
+families = _compiled.families
+glm = _compiled.glm
 moments = _compiled.moments
 nested = _compiled.nested
 
 # Numbers that kernels take and return, here so that reading them does not load a compiler.
-
-# Families of likelihoods, in ``families``. Compiled code is cached, so a number is never given to another.
-LOGISTIC, POISSON, MULTINOMIAL, GAMMA, NEGATIVE_BINOMIAL = range(1, 6)
 
 # How a run of best moves ended, in ``swaps``: cut short, nothing left, or a start of collinear columns
 GOING_ON, DONE, DEPENDENT = range(3)
