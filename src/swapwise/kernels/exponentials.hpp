@@ -7,6 +7,15 @@
 
 #include "arrays.hpp"
 
+// A loop that calls a function computes one number at a time.
+#if defined(__GNUC__)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define ALWAYS_INLINE __forceinline
+#else
+#define ALWAYS_INLINE inline
+#endif
+
 namespace swapwise {
 
 // The largest number that `exponential` takes.
@@ -34,7 +43,7 @@ inline constexpr double LOG_2_HIGH = 0.693147180369123816490, LOG_2_LOW = 1.9082
 //
 // It is 2ᵏ exp(r) with |r| ≤ ln 2 / 2: a polynomial for exp(r), and k put straight into the exponent of a double.
 // What is less than the least normal number is scaled in two steps.
-inline double exponential(double v) {
+ALWAYS_INLINE double exponential(double v) {
     constexpr double TO_INTEGER = 6755399441055744.0;  // 1.5 · 2⁵²: a sum with it ends in the digits of an integer
     const double value = v < -746.0 ? -746.0 : v;
     const double shifted = fused(value, 1.4426950408889634, TO_INTEGER), k = shifted - TO_INTEGER;
@@ -58,7 +67,7 @@ inline double exponential(double v) {
 
 // log(1 + f) for √½ ≤ 1 + f ≤ √2: with s = f / (2 + f) it is 2 (s + s³/3 + s⁵/5 + …), and 2s = f − s f. What is to be
 // added to it, far smaller, is added before the last rounding.
-inline double log_1p_near_zero(double f, double more) {
+ALWAYS_INLINE double log_1p_near_zero(double f, double more) {
     const double s = f / (2.0 + f), z = s * s;
     double total = fused(z, 2.0 / 21, 2.0 / 19);
     total = fused(z, total, 2.0 / 17);
@@ -75,7 +84,7 @@ inline double log_1p_near_zero(double f, double more) {
 // log(1 + x) for finite x > −1; anything for others, but NaN for NaN.
 //
 // 1 + x, rounded, is 2ᵏ (1 + f), and what rounding took of it is put back.
-inline double logarithm_1p(double x) {
+ALWAYS_INLINE double logarithm_1p(double x) {
     constexpr std::uint64_t ONE = 0x3ff0000000000000, ROOT_HALF = 0x3fe6a09e667f3bcd, MANTISSA = 0x000fffffffffffff;
     const double u = 1.0 + x, lost = (x - (u - 1.0)) / u;
     const std::uint64_t moved = bits::of(u) + (ONE - ROOT_HALF);

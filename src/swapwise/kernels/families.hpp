@@ -25,7 +25,7 @@ inline constexpr double NOTHING_LEFT = 1e-200;
 inline constexpr double LEAST_MEAN = std::numeric_limits<double>::min();
 
 // Exponentials are cut off before they leave floating point, which they do at 709.
-inline double cut_off(double exponent) { return exponent > LARGEST_EXPONENT ? LARGEST_EXPONENT : exponent; }
+ALWAYS_INLINE double cut_off(double exponent) { return exponent > LARGEST_EXPONENT ? LARGEST_EXPONENT : exponent; }
 
 inline double logistic(Numbers eta, Numbers target, Numbers weight, Vec<double> slope, Vec<double> curve) {
     double value = 0.0;
@@ -174,7 +174,7 @@ inline double derivatives(Family family, Table eta, Numbers target, Numbers weig
 }
 
 // How far the outcome (1 + z) m is from the prediction m, in units of m; infinitely far if it is negative.
-inline double divergence(double z) { return z <= -1.0 ? INFINITE : (1.0 + z) * logarithm_1p(z) - z; }
+ALWAYS_INLINE double divergence(double z) { return z <= -1.0 ? INFINITE : (1.0 + z) * logarithm_1p(z) - z; }
 
 inline void logistic_divergences(Numbers eta, Numbers weight, Table steps, Vec<double> total) {
     Vector<double> likely(eta.size), unlikely(eta.size);

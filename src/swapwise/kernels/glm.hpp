@@ -249,9 +249,10 @@ class Newton {
         Matrix<double> hessian(size, size);
         _grams.write(columns, _curve, hessian);
         for (Index a = 0; a < _samples.levels(); ++a) {
+            products::dots(columns, _slope[a], of_level(gradient, a));
             for (Index k = 0; k < m; ++k) {
                 const Index place = a * m + k;
-                gradient[place] = products::dot(columns[k], _slope[a]) - ridge[k] * theta[place];
+                gradient[place] -= ridge[k] * theta[place];
                 hessian(place, place) += ridge[k];
             }
         }

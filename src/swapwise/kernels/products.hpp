@@ -17,7 +17,10 @@ inline constexpr Index BLOCK = 256;
 inline constexpr Index TALL = 4, WIDE = 3;
 
 // Of so many columns and more, products are left to the library, and more samples are looked at together.
-inline constexpr Index LARGE = 64, LARGE_BLOCK = 1024;
+inline constexpr Index LARGE = 256, LARGE_BLOCK = 1024;
+
+// Rows that begin a power of two apart would share the few places of a cache.
+inline constexpr Index APART = 8;
 
 // Signals are heard when so many samples have passed by.
 inline constexpr Index LISTEN = 8192;
@@ -29,6 +32,22 @@ inline double dot(Numbers first, Numbers second) {
 #pragma omp simd reduction(+ : sum)
     for (Index s = 0; s < first.size; ++s) sum = fused(first[s], second[s], sum);
     return sum;
+}
+
+// The dot product of each column with numbers per sample. Four at a time: a sum waits for its last addition.
+inline void dots(Table columns, Numbers values, Vec<double> out) {
+    const Index m = columns.rows, by_four = m - m % 4;
+    for (Index k = 0; k < by_four; k += 4) {
+        const Numbers a = columns[k], b = columns[k + 1], c = columns[k + 2], d = columns[k + 3];
+        double p = 0.0, q = 0.0, r = 0.0, t = 0.0;
+#pragma omp simd reduction(+ : p, q, r, t)
+        for (Index s = 0; s < values.size; ++s) {
+            p = fused(a[s], values[s], p), q = fused(b[s], values[s], q);
+            r = fused(c[s], values[s], r), t = fused(d[s], values[s], t);
+        }
+        out[k] = p, out[k + 1] = q, out[k + 2] = r, out[k + 3] = t;
+    }
+    for (Index k = by_four; k < m; ++k) out[k] = dot(columns[k], values);
 }
 
 // out += Σ_k factors_k columns_k
@@ -80,7 +99,7 @@ class Grams {
   public:
     // Of up to so many columns
     explicit Grams(Index most)
-        : _plain(padded(most, WIDE), most < LARGE ? BLOCK : LARGE_BLOCK),
+        : _plain(padded(most, WIDE), (most < LARGE ? BLOCK : LARGE_BLOCK) + APART),
           _weighted(padded(most, TALL), _plain.columns) {}
 
     // Write Σ_s w_s columns_is columns_js for every w of weights(a, b) with a ≤ b, the block of rows b and columns a,
@@ -97,7 +116,14 @@ class Grams {
             for (Index i = 0; i < m; ++i) _plain[i].copy(columns[i].slice(begin, end));
             Index pair = 0;
             for (Index a = 0; a < levels; ++a) {
-                for (Index b = a; b < levels; ++b) add(m, weights[a][b].slice(begin, end), sums[pair++]);
+                for (Index b = a; b < levels; ++b, ++pair) {
+                    const Numbers weight = weights[a][b].slice(begin, end);
+                    if (m < LARGE) {
+                        add(m, weight, sums[pair]);
+                    } else {
+                        add_large(m, weight, a == b, sums[pair]);
+                    }
+                }
             }
         }
         Index pair = 0;
@@ -113,24 +139,37 @@ class Grams {
     }
 
   private:
-    void add(Index m, Numbers weight, Mat<double> out) {
-        const Index size = weight.size;
+    void weigh(Index m, Numbers weight) {
         for (Index i = 0; i < m; ++i) {
             const Vec<double> plain = _plain[i], weighted = _weighted[i];
 #pragma omp simd
-            for (Index s = 0; s < size; ++s) weighted[s] = weight[s] * plain[s];
+            for (Index s = 0; s < weight.size; ++s) weighted[s] = weight[s] * plain[s];
         }
-        const Table first = _weighted.narrow(0, size), second = _plain.narrow(0, size);
-        if (m >= LARGE) {
-            blas::add_products(first.slice(0, m), second.slice(0, m), out);
-            return;
-        }
+    }
+
+    void add(Index m, Numbers weight, Mat<double> out) {
+        weigh(m, weight);
+        const Table first = _weighted.narrow(0, weight.size), second = _plain.narrow(0, weight.size);
         for (Index i = 0; i < m; i += TALL) {
             const Table rows = first.slice(i, i + TALL);
             const Mat<double> sums = out.slice(i, i + TALL);
             for (Index j = 0; j < std::min(i + TALL, m); j += WIDE) {
                 add_tile(rows, second.slice(j, j + WIDE), sums.narrow(j, j + WIDE));
             }
+        }
+    }
+
+    // Weights of a level with itself are not negative but for rounding: products with their roots take half the work.
+    void add_large(Index m, Numbers weight, bool has_roots, Mat<double> out) {
+        if (has_roots) {
+            Vector<double> root(weight.size);
+            for (Index s = 0; s < weight.size; ++s) root[s] = std::sqrt(weight[s] < 0.0 ? 0.0 : weight[s]);
+            weigh(m, root);
+            blas::add_squares(_weighted.slice(0, m).narrow(0, weight.size), out);
+        } else {
+            weigh(m, weight);
+            blas::add_products(_weighted.slice(0, m).narrow(0, weight.size),
+                               _plain.slice(0, m).narrow(0, weight.size), out);
         }
     }
 
