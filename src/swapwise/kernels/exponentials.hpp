@@ -1,5 +1,5 @@
-// Exponentials and logarithms that a loop computes several at a time. The library's are a call for each number, and
-// most of the work of a likelihood.
+// Exponentials and logarithms that a loop computes several at a time. The library's are a call for each
+// number, and most of the work of a likelihood.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +41,10 @@ inline constexpr double LOG_2_HIGH = 0.693147180369123816490, LOG_2_LOW = 1.9082
 
 // exp(v) for v up to LARGEST_EXPONENT, to the last digit or the one before.
 //
-// It is 2ᵏ exp(r) with |r| ≤ ln 2 / 2: a polynomial for exp(r), and k put straight into the exponent of a double.
-// What is less than the least normal number is scaled in two steps.
+// It is 2ᵏ exp(r) with |r| ≤ ln 2 / 2: a polynomial for exp(r), and k put straight into the exponent of a
+// double. What is less than the least normal number is scaled in two steps.
 ALWAYS_INLINE double exponential(double v) {
-    constexpr double TO_INTEGER = 6755399441055744.0;  // 1.5 · 2⁵²: a sum with it ends in the digits of an integer
+    constexpr double TO_INTEGER = 0x1.8p52;  // a sum with it ends in the binary digits of an integer
     const double value = v < -746.0 ? -746.0 : v;
     const double shifted = fused(value, 1.4426950408889634, TO_INTEGER), k = shifted - TO_INTEGER;
     const double r = fused(k, -LOG_2_LOW, fused(k, -LOG_2_HIGH, value));
@@ -65,8 +65,8 @@ ALWAYS_INLINE double exponential(double v) {
     return total * power * 0x1p-128;
 }
 
-// log(1 + f) for √½ ≤ 1 + f ≤ √2: with s = f / (2 + f) it is 2 (s + s³/3 + s⁵/5 + …), and 2s = f − s f. What is to be
-// added to it, far smaller, is added before the last rounding.
+// log(1 + f) for √½ ≤ 1 + f ≤ √2: with s = f / (2 + f) it is 2 (s + s³/3 + s⁵/5 + …), and 2s = f − s f. What
+// is to be added to it, far smaller, is added before the last rounding.
 ALWAYS_INLINE double log_1p_near_zero(double f, double more) {
     const double s = f / (2.0 + f), z = s * s;
     double total = fused(z, 2.0 / 21, 2.0 / 19);
@@ -85,7 +85,8 @@ ALWAYS_INLINE double log_1p_near_zero(double f, double more) {
 //
 // 1 + x, rounded, is 2ᵏ (1 + f), and what rounding took of it is put back.
 ALWAYS_INLINE double logarithm_1p(double x) {
-    constexpr std::uint64_t ONE = 0x3ff0000000000000, ROOT_HALF = 0x3fe6a09e667f3bcd, MANTISSA = 0x000fffffffffffff;
+    constexpr std::uint64_t ONE = 0x3ff0000000000000, ROOT_HALF = 0x3fe6a09e667f3bcd;
+    constexpr std::uint64_t MANTISSA = 0x000fffffffffffff;
     const double u = 1.0 + x, lost = (x - (u - 1.0)) / u;
     const std::uint64_t moved = bits::of(u) + (ONE - ROOT_HALF);
     const double k = bits::as_double((moved >> 52) | 0x4330000000000000) - (0x1p52 + 1023);

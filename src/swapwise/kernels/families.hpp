@@ -1,7 +1,7 @@
 // The likelihood families: value, slope and curvature of each sample in its linear predictor.
 //
-// A family is known by its number and one parameter. To add one, write a function of the samples and name it in
-// `derivatives`; for proven bounds, say in `divergences` how far an outcome is from a prediction.
+// A family is known by its number and one parameter. To add one, write a function of the samples and name it
+// in `derivatives`; for proven bounds, say in `divergences` how far an outcome is from a prediction.
 #pragma once
 
 #include <cmath>
@@ -25,14 +25,17 @@ inline constexpr double NOTHING_LEFT = 1e-200;
 inline constexpr double LEAST_MEAN = std::numeric_limits<double>::min();
 
 // Exponentials are cut off before they leave floating point, which they do at 709.
-ALWAYS_INLINE double cut_off(double exponent) { return exponent > LARGEST_EXPONENT ? LARGEST_EXPONENT : exponent; }
+ALWAYS_INLINE double cut_off(double exponent) {
+    return exponent > LARGEST_EXPONENT ? LARGEST_EXPONENT : exponent;
+}
 
 inline double logistic(Numbers eta, Numbers target, Numbers weight, Vec<double> slope, Vec<double> curve) {
     double value = 0.0;
 #pragma omp simd reduction(+ : value)
     for (Index s = 0; s < target.size; ++s) {
         const double x = eta[s], y = target[s], w = weight[s];
-        const double small = exponential(-std::abs(x)), likely = 1.0 / (1.0 + small), unlikely = small * likely;
+        const double small = exponential(-std::abs(x));
+        const double likely = 1.0 / (1.0 + small), unlikely = small * likely;
         // Where the target is 1, q = 1 − p is all that counts, and it must not come from a rounded p.
         const double p = x >= 0.0 ? likely : unlikely, q = x >= 0.0 ? unlikely : likely;
         value += w * (y * x - (x > 0.0 ? x : 0.0) - logarithm_1p(small));
@@ -74,7 +77,8 @@ inline double negative_binomial(Numbers eta, Numbers target, Numbers weight, dou
 #pragma omp simd reduction(+ : value)
     for (Index s = 0; s < target.size; ++s) {
         const double y = target[s], w = weight[s], trials = y + 1.0 / alpha, odds = eta[s] + shift;
-        const double small = exponential(-std::abs(odds)), likely = 1.0 / (1.0 + small), unlikely = small * likely;
+        const double small = exponential(-std::abs(odds));
+        const double likely = 1.0 / (1.0 + small), unlikely = small * likely;
         const double p = odds >= 0.0 ? likely : unlikely, q = odds >= 0.0 ? unlikely : likely;
         value += w * (y * eta[s] - trials * ((odds > 0.0 ? odds : 0.0) + logarithm_1p(small)));
         slope[s] = w * (y * q - p / alpha);
@@ -91,8 +95,8 @@ inline void add(Vec<double> out, double factor, Numbers values) {
 
 // Return the log-likelihood of classes, and write the probability of each, classes by samples.
 //
-// Scores of the K classes are `basis @ η`, so that they sum to zero over the classes. Loops run over the samples, so
-// that several are computed at a time.
+// Scores of the K classes are `basis @ η`, so that they sum to zero over the classes. Loops run over the
+// samples, so that several are computed at a time.
 inline double class_probabilities(Table eta, Numbers target, Numbers weight, Table basis, Mat<double> p) {
     const Index samples = target.size;
     auto top = Vector<double>::filled(-INFINITE, samples), total = Vector<double>::filled(0.0, samples);
@@ -159,8 +163,8 @@ inline double multinomial(Table eta, Numbers target, Numbers weight, Table basis
 }
 
 // Return the log-likelihood; write its slope in η and minus its curvature (upper half, by levels).
-inline double derivatives(Family family, Table eta, Numbers target, Numbers weight, Table basis, Mat<double> slope,
-                          Cube<double> curve) {
+inline double derivatives(Family family, Table eta, Numbers target, Numbers weight, Table basis,
+                          Mat<double> slope, Cube<double> curve) {
     const auto [number, parameter] = family;
     switch (number) {
         case LOGISTIC: return logistic(eta[0], target, weight, slope[0], curve[0][0]);
@@ -180,7 +184,8 @@ inline void logistic_divergences(Numbers eta, Numbers weight, Table steps, Vec<d
     Vector<double> likely(eta.size), unlikely(eta.size);
 #pragma omp simd
     for (Index s = 0; s < eta.size; ++s) {
-        const double small = exponential(-std::abs(eta[s])), p = 1.0 / (1.0 + small), q = small / (1.0 + small);
+        const double small = exponential(-std::abs(eta[s]));
+        const double p = 1.0 / (1.0 + small), q = small / (1.0 + small);
         likely[s] = eta[s] < 0.0 ? q : p;
         unlikely[s] = eta[s] < 0.0 ? p : q;
     }
@@ -248,13 +253,15 @@ inline Vector<double> divergences(Family family, Numbers eta, Numbers target, Nu
 
 // Return for classes how far the outcome p (1 + d) is from the prediction p at most.
 //
-// `outcomes` are the predicted p, classes by samples; rows of `steps` are steps of the linear predictor, levels by
-// samples, and `basis` turns these into scores. d is the step in scores less its mean under p.
+// `outcomes` are the predicted p, classes by samples; rows of `steps` are steps of the linear predictor,
+// levels by samples, and `basis` turns these into scores. d is the step in scores less its mean under p.
 //
-// (1 + d) log(1 + d) − d is bounded by its series, cut off after the fourth power: the next term is negative for
-// positive d. For negative d all terms are positive, and the rest is less than a geometric series. It is beyond all
-// bounds where an outcome would be negative. Loops run over the samples, so that several are computed at a time.
-inline Vector<double> class_divergences(Table outcomes, Numbers weight, Table basis, Cube<const double> steps) {
+// (1 + d) log(1 + d) − d is bounded by its series, cut off after the fourth power: the next term is negative
+// for positive d. For negative d all terms are positive, and the rest is less than a geometric series. It is
+// beyond all bounds where an outcome would be negative. Loops run over the samples, so that several are
+// computed at a time.
+inline Vector<double> class_divergences(Table outcomes, Numbers weight, Table basis,
+                                        Cube<const double> steps) {
     const Index samples = weight.size;
     Vector<double> total(steps.depth), mean(samples);
     Matrix<double> scores(basis.rows, samples);
@@ -292,9 +299,9 @@ inline Vector<double> class_divergences(Table outcomes, Numbers weight, Table ba
 //
 // The same where it rises by more than `most_rise` times that: such outcomes have next to no curvature.
 //
-// That is what the shortened steps miss of Σ_s V_s z_s along the chosen columns (elements by levels by columns) and
-// along the columns of each element itself (columns by levels, zero for all other elements); and whether any step was
-// shortened.
+// That is what the shortened steps miss of Σ_s V_s z_s along the chosen columns (elements by levels by
+// columns) and along the columns of each element itself (columns by levels, zero for all other elements); and
+// whether any step was shortened.
 inline std::tuple<Block<double>, Matrix<double>, bool> shorten_steps(
     Table outcomes, Table basis, Cube<const double> curve, Table chosen, Table columns, Indices begin,
     Indices elements, Cube<double> steps, double limit, double most_rise) {
@@ -320,7 +327,9 @@ inline std::tuple<Block<double>, Matrix<double>, bool> shorten_steps(
             const double share = limit / farthest;
             for (Index a = 0; a < levels; ++a) {
                 double missing = 0.0;
-                for (Index b = 0; b < levels; ++b) missing += curve(std::min(a, b), std::max(a, b), s) * step(b, s);
+                for (Index b = 0; b < levels; ++b) {
+                    missing += curve(std::min(a, b), std::max(a, b), s) * step(b, s);
+                }
                 missing *= 1.0 - share;
                 for (Index k = 0; k < chosen.rows; ++k) lost(row, a, k) += missing * chosen(k, s);
                 for (Index k = begin[elements[row]]; k < begin[elements[row] + 1]; ++k) {

@@ -1,8 +1,8 @@
 // Newton refits of generalised linear models, and the values that moves would lead to.
 //
-// u(θ) = Σ_s ω_s ℓ(y_s, η_s) − Σ_k ρ_k ‖θ_k‖²/2 with the linear predictor η = offset + θᵀ columns. Columns are rows of
-// an array, so that the samples of one lie side by side. θ has one row per column and, in multinomial models, several
-// numbers per row, so η has as many for each sample (levels).
+// u(θ) = Σ_s ω_s ℓ(y_s, η_s) − Σ_k ρ_k ‖θ_k‖²/2 with the linear predictor η = offset + θᵀ columns. Columns
+// are rows of an array, so that the samples of one lie side by side. θ has one row per column and, in
+// multinomial models, several numbers per row, so η has as many for each sample (levels).
 #pragma once
 
 #include <cmath>
@@ -18,12 +18,13 @@ namespace swapwise::glm {
 
 using families::Family;
 
-// What a column may have left, relative to its squared length, when those before it are taken out of it. Of less, inner
-// products have lost too many of their 16 digits, and it keeps its coefficient. What it could still add is estimated:
-// next to nothing if it is a copy of others.
+// What a column may have left, relative to its squared length, when those before it are taken out of it. Of
+// less, inner products have lost too many of their 16 digits, and it keeps its coefficient. What it could
+// still add is estimated: next to nothing if it is a copy of others.
 inline constexpr double DEPENDENT = 1e-10;
 
-// How far a column of numbers is known, relative to its length: the number of this name in swapwise/numerics.py.
+// How far a column of numbers is known, relative to its length: the number of this name in
+// swapwise/numerics.py.
 inline constexpr double FLOAT64_PRECISION = 1e-10;
 
 // What a step must keep of the rise that its slope predicts.
@@ -61,11 +62,12 @@ inline void eliminate(Mat<double> matrix, Index pivot, double root) {
     }
 }
 
-// Solve a positive definite system, of which the lower half is given, by Cholesky's method; dependent rows get zeros.
-// The factor takes the matrix's place.
+// Solve a positive definite system, of which the lower half is given, by Cholesky's method; dependent rows
+// get zeros. The factor takes the matrix's place.
 //
-// Rows are scaled to a diagonal of ones first: what is dependent does not depend on units. Also return what the
-// quadratic model could gain by the rows that got zeros, if they had the least curvature that is told from none.
+// Rows are scaled to a diagonal of ones first: what is dependent does not depend on units. Also return what
+// the quadratic model could gain by the rows that got zeros, if they had the least curvature that is told
+// from none.
 inline std::tuple<Vector<double>, double> definite_solution(Mat<double> matrix, Numbers right) {
     const Index size = right.size;
     double missed = 0.0;
@@ -132,8 +134,8 @@ struct Fit {
     double late = 0.0;
 };
 
-// Newton's method on one model after the other, with room for the largest. Parameters are in one vector, level by
-// level.
+// Newton's method on one model after the other, with room for the largest. Parameters are in one vector,
+// level by level.
 class Newton {
   public:
     Newton(const Samples &samples, const Limits &limits, Index most)
@@ -181,8 +183,8 @@ class Newton {
                 break;
             }
             if (step.decrement < LATE * tol) fit.late = std::max(fit.late, length * longest_change());
-            // The last step is below what values can show, but not below what coefficients can. Where nothing curves
-            // but the penalty, it leads far back, and is not taken.
+            // The last step is below what values can show, but not below what coefficients can. Where nothing
+            // curves but the penalty, it leads far back, and is not taken.
             if (ahead >= fit.value - UNCONVERGED * tol) {
                 theta.copy(trial);
                 std::swap(_eta, _moved);
@@ -212,8 +214,8 @@ class Newton {
 
     // The log-likelihood at a linear predictor; its derivatives are kept.
     double derivatives(Table eta) {
-        return families::derivatives(_samples.family, eta, _samples.target, _samples.weight, _samples.basis, _slope,
-                                     _curve);
+        return families::derivatives(_samples.family, eta, _samples.target, _samples.weight, _samples.basis,
+                                     _slope, _curve);
     }
 
     // The log-likelihood at parameters
@@ -258,7 +260,8 @@ class Newton {
         }
         auto [direction, missed] = definite_solution(hessian, gradient);
         const double decrement = products::dot(direction, gradient);
-        const bool is_steep = std::any_of(gradient.begin(), gradient.end(), [](double g) { return g != 0.0; });
+        const auto is_slope = [](double each) { return each != 0.0; };
+        const bool is_steep = std::any_of(gradient.begin(), gradient.end(), is_slope);
         return {std::move(direction), decrement, missed, is_steep};
     }
 
@@ -289,9 +292,10 @@ class Newton {
 
 // Move θ to the maximum; return the value, whether it was reached, and the longest of the late steps.
 //
-// `tol` is the rise, still to be had after the last step, at which a refit ends. Steps are measured by the largest
-// change of η: next to nothing near a maximum, about 1 on the way to one that is infinitely far. A θ of a value below
-// `least` is given up for no coefficients but `alone` in the last row. A refit that is interrupted leaves θ as it was.
+// `tol` is the rise, still to be had after the last step, at which a refit ends. Steps are measured by the
+// largest change of η: next to nothing near a maximum, about 1 on the way to one that is infinitely far. A θ
+// of a value below `least` is given up for no coefficients but `alone` in the last row. A refit that is
+// interrupted leaves θ as it was.
 inline std::tuple<double, bool, double> refit(Family family, Table columns, Table offset, Numbers target,
                                               Numbers weight, Table basis, Numbers ridge, Mat<double> theta,
                                               Numbers alone, double least, double tol, Index max_steps) {
@@ -323,7 +327,8 @@ struct Columns {
 inline std::tuple<Vector<double>, Vector<bool>> values_after(
     Family family, std::tuple<Table, Indices, Indices, Numbers> data,
     std::tuple<Table, Numbers, Numbers, Table> sample, bool with_intercept, Indices support, Table theta,
-    Numbers alone, double least, Mat<const Index> added, Mat<const Index> dropped, double tol, Index max_steps) {
+    Numbers alone, double least, Mat<const Index> added, Mat<const Index> dropped, double tol,
+    Index max_steps) {
     const auto [columns, begin, members, ridge] = data;
     const auto [offset, target, weight, basis] = sample;
     const Columns from{columns, begin, members, ridge};
@@ -331,7 +336,9 @@ inline std::tuple<Vector<double>, Vector<bool>> values_after(
     const Limits limits{alone, least, tol, max_steps};
     const Index levels = theta.columns;
     Index widest = 0;
-    for (Index element = 0; element + 1 < begin.size; ++element) widest = std::max(widest, from.count(element));
+    for (Index element = 0; element + 1 < begin.size; ++element) {
+        widest = std::max(widest, from.count(element));
+    }
     const Index most = theta.rows + widest * added.columns;  // columns after a move
     Newton newton(samples, limits, most);
     Matrix<double> chosen(most, samples.size()), by_column(most, levels);

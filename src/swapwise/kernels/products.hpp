@@ -1,4 +1,5 @@
-// Products of the columns of a model with each other and with numbers per sample. Columns are rows of an array.
+// Products of the columns of a model with each other and with numbers per sample. Columns are rows of an
+// array.
 #pragma once
 
 #include <cmath>
@@ -12,8 +13,8 @@ namespace swapwise::products {
 // So many samples are looked at together: what is needed of them stays in a fast cache.
 inline constexpr Index BLOCK = 256;
 
-// Products are summed for so many columns by so many others at once, so that numbers are loaded less often than they
-// are used.
+// Products are summed for so many columns by so many others at once, so that numbers are loaded less often
+// than they are used.
 inline constexpr Index TALL = 4, WIDE = 3;
 
 // Of so many columns and more, products are left to the library, and more samples are looked at together.
@@ -94,7 +95,8 @@ inline void add_tile(Table first, Table second, Mat<double> out) {
     out(3, 0) += dx, out(3, 1) += dy, out(3, 2) += dz;
 }
 
-// Products of columns, each weighted in several ways: sums over the samples, some of which are looked at together.
+// Products of columns, each weighted in several ways: sums over the samples, some of which are looked at
+// together.
 class Grams {
   public:
     // Of up to so many columns
@@ -102,8 +104,8 @@ class Grams {
         : _plain(padded(most, WIDE), (most < LARGE ? BLOCK : LARGE_BLOCK) + APART),
           _weighted(padded(most, TALL), _plain.columns) {}
 
-    // Write Σ_s w_s columns_is columns_js for every w of weights(a, b) with a ≤ b, the block of rows b and columns a,
-    // into the lower half of a matrix of all.
+    // Write Σ_s w_s columns_is columns_js for every w of weights(a, b) with a ≤ b, the block of rows b and
+    // columns a, into the lower half of a matrix of all.
     void write(Table columns, Cube<const double> weights, Mat<double> out) {
         const Index m = columns.rows, levels = weights.depth, samples = columns.columns;
         const Index block = m < LARGE ? BLOCK : LARGE_BLOCK, pairs = levels * (levels + 1) / 2;
@@ -159,7 +161,8 @@ class Grams {
         }
     }
 
-    // Weights of a level with itself are not negative but for rounding: products with their roots take half the work.
+    // Weights of a level with itself are not negative but for rounding: products with their roots take half
+    // the work.
     void add_large(Index m, Numbers weight, bool has_roots, Mat<double> out) {
         if (has_roots) {
             Vector<double> root(weight.size);
