@@ -125,16 +125,6 @@ class TestBoundsByLBFGS:
         monkeypatch.setattr(type(f), "coef", lambda *_: np.zeros(1500))
         assert 0 < f.upper_bound(np.arange(1500)) < f.upper_bound()
 
-    @pytest.mark.parametrize("ridge", [0.001, 0.0])
-    def test_a_large_fit_made_step_by_step_is_the_same(self, ridge, monkeypatch):
-        f, _ = logistic(20, ridge)
-        support = np.arange(0, 20, 2)
-        value, coef = f._fit(support)
-        monkeypatch.setattr("swapwise.objectives.glm.likelihood.QUICK_FIT", 0.0)
-        again, stepwise = f._fit(support)
-        assert again == pytest.approx(value, rel=1e-13)
-        np.testing.assert_allclose(stepwise, coef, rtol=1e-9)
-
     def test_an_objective_of_ones_own_is_bounded_by_what_it_has_climbed(self):
         target = np.linspace(1, 2, 50) * np.geomspace(1, 100, 50)
 

@@ -17,11 +17,8 @@ CHECKED: bool = _compiled.CHECKED
 
 blocks = _compiled.blocks
 completions = _compiled.completions
+families = _compiled.families
+glm = _compiled.glm
 moments = _compiled.moments
 nested = _compiled.nested
 swaps = _compiled.swaps
-
-# Numbers that kernels take and return, here so that reading them does not load a compiler.
-
-# Families of likelihoods, in ``families``. Compiled code is cached, so a number is never given to another.
-LOGISTIC, POISSON, MULTINOMIAL, GAMMA, NEGATIVE_BINOMIAL = range(1, 6)

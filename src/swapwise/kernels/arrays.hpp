@@ -96,6 +96,11 @@ struct Mat {
         require_part(begin, end, rows);
         return {data + begin * stride, end - begin, columns, stride};
     }
+    // Some of the columns
+    Mat narrow(Index begin, Index end) const {
+        require_part(begin, end, columns);
+        return {data + begin, rows, end - begin, stride};
+    }
     void fill(const std::remove_const_t<T> &value) const {
         for (Index i = 0; i < rows; ++i) (*this)[i].fill(value);
     }

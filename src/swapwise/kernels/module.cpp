@@ -3,8 +3,13 @@
 
 #include "numpy_arrays.hpp"
 
+#include <atomic>
+
+#include "blas.hpp"
 #include "blocks.hpp"
 #include "completions.hpp"
+#include "families.hpp"
+#include "glm.hpp"
 #include "listening.hpp"
 #include "moments.hpp"
 #include "nested.hpp"
@@ -18,6 +23,26 @@ void swapwise::raise_if_interrupted() {
     if (!listening::is_due()) return;
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// Two threads that come here at once look up the same functions.
+const blas::Functions &blas::functions() {
+    static blas::Functions found;
+    static std::atomic<bool> is_found = false;
+    if (!is_found.load(std::memory_order_acquire)) {
+        nb::gil_scoped_acquire acquire;
+        const nb::object exported = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
+        const auto look_up = [&](auto &function, const char *name) {
+            const nb::object capsule = exported[name];  // named after the types of the function
+            void *pointer = PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
+            if (pointer == nullptr) throw nb::python_error();
+            function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(pointer);
+        };
+        look_up(found.dgemm, "dgemm");
+        look_up(found.dsyrk, "dsyrk");
+        is_found.store(true, std::memory_order_release);
+    }
+    return found;
 }
 
 namespace {
@@ -54,6 +79,38 @@ auto released(Return (*kernel)(Args...)) {
         nb::gil_scoped_release release;
         return kernel(args...);
     };
+}
+
+// The same for kernels that may take long on few numbers.
+template <class Return, class... Args>
+auto always_released(Return (*kernel)(Args...)) {
+    return [kernel](Args... args) -> Return {
+        nb::gil_scoped_release release;
+        return kernel(args...);
+    };
+}
+
+void bind_families(nb::module_ m) {
+    m.attr("LOGISTIC") = families::LOGISTIC;
+    m.attr("POISSON") = families::POISSON;
+    m.attr("MULTINOMIAL") = families::MULTINOMIAL;
+    m.attr("GAMMA") = families::GAMMA;
+    m.attr("NEGATIVE_BINOMIAL") = families::NEGATIVE_BINOMIAL;
+    m.def("derivatives", released(&families::derivatives));
+    m.def("divergences", released(&families::divergences));
+    m.def("class_divergences", released(&families::class_divergences));
+    m.def("shorten_steps", released(&families::shorten_steps));
+}
+
+void bind_glm(nb::module_ m) {
+    m.attr("FLOAT64_PRECISION") = glm::FLOAT64_PRECISION;
+    m.attr("ARMIJO") = glm::ARMIJO;
+    m.attr("HALVINGS") = glm::HALVINGS;
+    m.attr("LATE") = glm::LATE;
+    m.attr("UNCONVERGED") = glm::UNCONVERGED;
+    m.def("definite_solution", released(&glm::definite_solution));
+    m.def("refit", always_released(&glm::refit));
+    m.def("values_after", always_released(&glm::values_after));
 }
 
 void bind_moments(nb::module_ m) {
@@ -108,6 +165,8 @@ NB_MODULE(SWAPWISE_MODULE, m) {
 #endif
     bind_blocks(m.def_submodule("blocks"));
     bind_completions(m.def_submodule("completions"));
+    bind_families(m.def_submodule("families"));
+    bind_glm(m.def_submodule("glm"));
     bind_moments(m.def_submodule("moments"));
     bind_nested(m.def_submodule("nested"));
     bind_swaps(m.def_submodule("swaps"));

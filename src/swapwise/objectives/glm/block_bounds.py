@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.kernels import blocks
+from swapwise.kernels import blocks, families
 from swapwise.objectives.block_columns import chunks_of, diagonals, offsets_of
 from swapwise.objectives.glm.element_columns import ElementColumns
 from swapwise.objectives.glm.likelihood import Likelihood
@@ -114,8 +114,6 @@ class FitPoint:
 
     def divergences(self, steps: FloatArray) -> FloatArray:
         """Return how far the outcomes after steps of η are from the prediction."""
-        from swapwise.kernels import families
-
         likelihood = self.likelihood
         if self.outcomes is not None:
             return families.class_divergences(self.outcomes, likelihood.weight, self.class_basis, steps)
@@ -287,8 +285,6 @@ class BlockBounds:
         It is shortened there, and what is lost of it is made up for elsewhere: any outcome will do that has
         the same products with the columns.
         """
-        from swapwise.kernels import families
-
         fit, those = self.fit, np.arange(len(part.elements))
         for limit in STEP_LIMITS:
             still = self.bound[part.elements[those]] >= floor

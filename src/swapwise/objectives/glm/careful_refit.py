@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapwise.checks import SMALLEST, FloatArray
-from swapwise.kernels.glm import ARMIJO, UNCONVERGED
+from swapwise.kernels import glm
 from swapwise.numerics import SUM
 
 # A basis is orthonormal with respect to weights; where the curvature has become very different from them, it
@@ -160,7 +160,7 @@ class _DampedNewton:
         ``is_fresh`` says that the basis was made where the fit begins: with one level, the Hessian is then
         the identity but for samples that are too flat to matter, whatever its eigenvalues say.
         """
-        enough = max(UNCONVERGED * self.problem.tol, VALUE_ROUNDING)
+        enough = max(glm.UNCONVERGED * self.problem.tol, VALUE_ROUNDING)
         is_white = is_fresh and self.point.shape[1] == 1
         for number in range(STEPS_PER_BASIS):
             sizes, directions, slope = self._second_order()
@@ -199,7 +199,7 @@ class _DampedNewton:
             value, *rest = self._look(ahead)
             # What a value may be off by: a rise below it is judged by the slope alone.
             noise = SUM * abs(self.value) if slope @ along < SUM * abs(self.value) else 0.0
-            if value >= self.value + ARMIJO * float(slope @ along) - noise:
+            if value >= self.value + glm.ARMIJO * float(slope @ along) - noise:
                 self.point, self.value, (self.slope, self.curve) = ahead, value, rest
                 self._damping /= DAMPING_FACTOR
                 if self._damping < FIRST_DAMPING * unit:

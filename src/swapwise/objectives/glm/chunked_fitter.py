@@ -321,9 +321,8 @@ class NewtonSums(Reduction):
     """The sums of several trials from one look at the data; rows are target, weight and offset.
 
     >>> from swapwise.data.mapped import ArrayChunks
-    >>> from swapwise.kernels import POISSON
     >>> chunks, column = ArrayChunks(np.array([[1.0], [2.0]]), 1), Scaled(np.array([0]), np.zeros(1), _ONE)
-    >>> reduction = NewtonSums((POISSON, 0.0), [Trial(column, np.zeros(1), np.ones(1))])
+    >>> reduction = NewtonSums((families.POISSON, 0.0), [Trial(column, np.zeros(1), np.ones(1))])
     >>> (sums,) = chunks.reduce(reduction, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
     >>> sums.value, sums.gradient, sums.hessian, sums.reach
     (-2.0, array([4.]), array([[5.]]), 2.0)
@@ -373,10 +372,10 @@ class Surroundings(Reduction):
     of what columns were multiplied with. Rows are target, weight and offset.
 
     >>> from swapwise.data.mapped import ArrayChunks
-    >>> from swapwise.kernels import POISSON
     >>> chunks = ArrayChunks(np.array([[1.0, 0.0], [2.0, 3.0]]), 1)
     >>> trial = Trial(Scaled(np.array([0]), np.zeros(1), _ONE), np.zeros(1), np.ones(1))
-    >>> chunks.reduce(Surroundings((POISSON, 0.0), trial), np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
+    >>> reduction = Surroundings((families.POISSON, 0.0), trial)
+    >>> chunks.reduce(reduction, np.array([1.0, 3.0]), np.ones(2), np.zeros(2))
     (array([[5., 6.],
            [4., 6.]]), array([5., 9.]), array([3., 2.]))
     """
@@ -399,7 +398,5 @@ def _derivatives(
 ) -> tuple[float, FloatArray, FloatArray]:
     """Return the log-likelihood, its slope in η, and minus its curvature."""
     slope, curve = np.empty((1, len(eta))), np.empty((1, 1, len(eta)))
-    # What comes from other processes may be read-only, for which the kernel would be compiled once more.
-    target, weight = target.copy(), weight.copy()
     value = families.derivatives(family, eta[None], target, weight, _ONE[None], slope, curve)
     return float(value), slope[0], curve[0, 0]

@@ -20,7 +20,7 @@ class Family:
     """A family of likelihoods of a target given its linear predictor η, concave in η.
 
     Functions are of arrays with one number per sample, at module level so that records can be pickled. To add
-    a family, write a record, its kernel in :mod:`swapwise.kernels.families`, and an objective that names it.
+    a family, write a record, its kernel in ``kernels/families.hpp``, and an objective that names it.
 
     >>> from swapwise.objectives.glm.poisson import POISSON_FAMILY as family
     >>> family.name, family.mean(np.zeros(2)), family.deviances(np.array([1.0, 0.0]), np.zeros(2))

@@ -12,6 +12,7 @@ from swapwise.checks import SMALLEST, BoolArray, FloatArray, IndexArray
 from swapwise.data.cache import VectorCache
 from swapwise.data.columns import ColumnArray, Columns
 from swapwise.data.design import Design
+from swapwise.kernels import glm
 from swapwise.moves import MoveList
 from swapwise.objectives.base import Groups, Scoring
 from swapwise.objectives.glm.block_bounds import BlockBounds, FitPoint, block_screening_scores
@@ -169,8 +170,6 @@ class MemoryFitter(Fitter):
     def _values_of(
         self, support: IndexArray, theta: FloatArray, moves: MoveList
     ) -> tuple[FloatArray, BoolArray]:
-        from swapwise.kernels import glm
-
         likelihood = self.likelihood
         # Only what the moves touch, numbered by its places
         needed = np.union1d(support, moves.added[moves.added >= 0])

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import digamma, gammaln, logsumexp
 
 from swapwise.checks import FloatArray, as_vector
-from swapwise.kernels import GAMMA
+from swapwise.kernels import families
 from swapwise.objectives.glm.family import Family, exponential
 from swapwise.objectives.glm.objective import GeneralizedLinear
 
@@ -77,7 +77,7 @@ def _excess_of_log(shape: float) -> float:
 GAMMA_FAMILY = Family(
     name="gamma",
     title="Gamma regression",
-    number=GAMMA,
+    number=families.GAMMA,
     read_target=_read_amounts,
     mean=np.exp,
     deviances=_deviances,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_vector, require_scale
-from swapwise.objectives.fit_bounds import QUICK_FIT
+from swapwise.kernels import families, glm
 from swapwise.objectives.glm.family import Family
 from swapwise.threads import few_threads
 
@@ -89,8 +89,6 @@ class Likelihood:
 
     def derivatives(self, eta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return the log-likelihood at η, its slope, and minus its curvature (upper half, by levels)."""
-        from swapwise.kernels import families
-
         slope, curve = np.empty_like(eta), np.zeros((self.n_levels, *eta.shape))
         kernel, target, weight = self.family.kernel, self.target, self.weight
         value = families.derivatives(kernel, eta, target, weight, self.basis, slope, curve)
@@ -136,23 +134,13 @@ class Likelihood:
         alone: FloatArray,
         least: float,
     ) -> Fit:
-        from swapwise.kernels import glm
-
         target, weight, basis, tol = self.target, self.weight, self.basis, self.tol
-        # A large fit is made step by step: signals are heard in between.
-        steps = MAX_STEPS if self.newton_seconds(theta.size) <= QUICK_FIT else 1
-        before, longest = -np.inf, 0.0
         with few_threads(theta.size):
-            for _ in range(MAX_STEPS // steps):
-                value, converged, late_step = glm.refit(
-                    self.family.kernel, columns, offset, target, weight, basis, penalty, theta, alone, least,
-                    tol, steps,
-                )  # fmt: skip
-                longest = max(longest, late_step)
-                if converged or not value > before:
-                    break
-                before = value
-            fit = Fit(float(value), theta, bool(converged), longest)
+            value, converged, late_step = glm.refit(
+                self.family.kernel, columns, offset, target, weight, basis, penalty, theta, alone, least,
+                tol, MAX_STEPS,
+            )  # fmt: skip
+            fit = Fit(value, theta, converged, late_step)
             return fit if converged else self._refit_carefully(columns, offset, penalty, fit, alone)
 
     def refit_carefully(self, columns: FloatArray, penalty: FloatArray, fit: Fit) -> Fit:
@@ -162,9 +150,9 @@ class Likelihood:
     def _refit_carefully(
         self, columns: FloatArray, offset: FloatArray, penalty: FloatArray, fit: Fit, alone: FloatArray
     ) -> Fit:
-        from swapwise.objectives.glm.careful_refit import UNCONVERGED, RefitProblem, careful_refit
+        from swapwise.objectives.glm.careful_refit import RefitProblem, careful_refit
 
-        if self.perfect - fit.value <= UNCONVERGED * self.tol:
+        if self.perfect - fit.value <= glm.UNCONVERGED * self.tol:
             return fit._replace(converged=True)
         problem = RefitProblem(self.derivatives, columns, offset, self.weight, penalty, self.tol)
         fits = [fit]

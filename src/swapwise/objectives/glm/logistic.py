@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from swapwise.checks import FloatArray, as_vector
-from swapwise.kernels import LOGISTIC
+from swapwise.kernels import families
 from swapwise.objectives.glm.family import Family, about_zero, nothing
 from swapwise.objectives.glm.objective import GeneralizedLinear
 
@@ -34,7 +34,7 @@ def _most_curvature(target: FloatArray) -> FloatArray:
 LOGISTIC_FAMILY = Family(
     name="logistic",
     title="logistic regression",
-    number=LOGISTIC,
+    number=families.LOGISTIC,
     read_target=_read_classes,
     mean=expit,
     deviances=_deviances,

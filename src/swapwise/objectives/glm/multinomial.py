@@ -11,7 +11,7 @@ from scipy.linalg import helmert
 from scipy.special import log_softmax, softmax
 
 from swapwise.checks import FloatArray, as_vector
-from swapwise.kernels import MULTINOMIAL
+from swapwise.kernels import families
 from swapwise.objectives.glm.family import Family, about_zero, nothing
 from swapwise.objectives.glm.objective import GeneralizedLinear
 
@@ -50,7 +50,7 @@ def _scores(target: FloatArray) -> FloatArray:
 MULTINOMIAL_FAMILY = Family(
     name="multinomial",
     title="multinomial logistic regression",
-    number=MULTINOMIAL,
+    number=families.MULTINOMIAL,
     read_target=_read_classes,
     mean=_probabilities,
     deviances=_deviances,

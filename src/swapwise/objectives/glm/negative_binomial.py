@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, xlogy
 
 from swapwise.checks import FloatArray, as_real, as_vector
-from swapwise.kernels import NEGATIVE_BINOMIAL
+from swapwise.kernels import families
 from swapwise.objectives.glm.family import Family, equal_sums, exponential
 from swapwise.objectives.glm.likelihood import read_weight
 from swapwise.objectives.glm.objective import GeneralizedLinear
@@ -52,7 +52,7 @@ def negative_binomial(alpha: float) -> Family:
     return Family(
         name="negative-binomial",
         title="negative binomial regression",
-        number=NEGATIVE_BINOMIAL,
+        number=families.NEGATIVE_BINOMIAL,
         read_target=read_counts,
         mean=np.exp,
         deviances=partial(_deviances, alpha=alpha),

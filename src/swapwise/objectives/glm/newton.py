@@ -1,6 +1,6 @@
 """Newton's method for parameters whose likelihood is known by sums over data that are elsewhere.
 
-The rules are those of ``refit`` in :mod:`swapwise.kernels.glm`, which has the data at hand.
+The rules are those of ``refit`` in ``kernels/glm.hpp``, which has the data at hand.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swapwise.checks import FloatArray
-from swapwise.kernels.glm import ARMIJO, HALVINGS, LATE, UNCONVERGED, definite_solution
+from swapwise.kernels import glm
 from swapwise.objectives.glm.likelihood import Fit
 
 # What the last step may be, in units of the largest parameter. Near a maximum it is far smaller.
@@ -78,7 +78,7 @@ def newton_steps(
     late = 0.0
     for _ in range(max_steps):
         slope = sums.gradient - ridge * theta
-        step, missed = definite_solution(sums.hessian + np.diag(ridge), slope)
+        step, missed = glm.definite_solution(sums.hessian + np.diag(ridge), slope)
         decrement = float(step @ slope)
         if not decrement > 0:
             return _fit(value, theta, not slope.any(), late)  # a slope without curvature leads nowhere
@@ -86,17 +86,17 @@ def newton_steps(
             # Below what values can show, but not below what coefficients can: no need to look at the data.
             # Where nothing curves but the penalty, it leads far back, and is not taken.
             is_short = np.abs(step).max() <= LONGEST_LAST_STEP * np.abs(theta).max()
-            return _fit(value, theta + step if is_short else theta, missed < UNCONVERGED * tol, late)
+            return _fit(value, theta + step if is_short else theta, missed < glm.UNCONVERGED * tol, late)
         length = 1.0
-        for _ in range(HALVINGS):
+        for _ in range(glm.HALVINGS):
             ahead = yield Ask(theta + length * step, step)
             reached = ahead.value - _penalty(ridge, theta + length * step)
-            if reached >= value + ARMIJO * length * decrement:
+            if reached >= value + glm.ARMIJO * length * decrement:
                 break
             length /= 2
         if not reached > value:  # nothing is left but rounding
-            return _fit(value, theta, max(decrement, missed) < UNCONVERGED * tol, late)
-        if decrement < LATE * tol:
+            return _fit(value, theta, max(decrement, missed) < glm.UNCONVERGED * tol, late)
+        if decrement < glm.LATE * tol:
             late = max(late, length * ahead.reach)
         theta, value, sums = theta + length * step, reached, ahead
     return _fit(value, theta, False, late)

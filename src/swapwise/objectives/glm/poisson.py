@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from swapwise.checks import FloatArray, as_vector
-from swapwise.kernels import POISSON
+from swapwise.kernels import families
 from swapwise.objectives.glm.family import Family, equal_sums, exponential
 from swapwise.objectives.glm.objective import GeneralizedLinear
 
@@ -32,7 +32,7 @@ def _perfect(y: FloatArray) -> FloatArray:
 POISSON_FAMILY = Family(
     name="poisson",
     title="Poisson regression",
-    number=POISSON,
+    number=families.POISSON,
     read_target=read_counts,
     mean=np.exp,
     deviances=_deviances,

@@ -12,6 +12,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.columns import Columns
+from swapwise.kernels import families
 from swapwise.objectives.glm.likelihood import Likelihood
 from swapwise.threads import few_threads
 
@@ -247,8 +248,6 @@ class AdditionBounds(SecondOrderModel):
 
     def _diverge(self, rows: IndexArray, rest: FloatArray) -> None:
         """Lower bounds to the divergence of the outcome from the prediction, and the ridge's share."""
-        from swapwise.kernels import families
-
         likelihood = self._likelihood
         coef = (self.slope[rows] / self.left[rows])[:, None]
         steps = self._step @ self._chosen + coef * rest

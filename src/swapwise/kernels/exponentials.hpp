@@ -1,0 +1,97 @@
+// Exponentials and logarithms that a loop computes several at a time. The library's are a call for each
+// number, and most of the work of a likelihood.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "arrays.hpp"
+
+// A loop that calls a function computes one number at a time.
+#if defined(__GNUC__)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define ALWAYS_INLINE __forceinline
+#else
+#define ALWAYS_INLINE inline
+#endif
+
+namespace swapwise {
+
+// The largest number that `exponential` takes.
+inline constexpr double LARGEST_EXPONENT = 500.0;
+
+namespace bits {
+
+inline std::uint64_t of(double value) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+inline double as_double(std::uint64_t bits) {
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+}  // namespace bits
+
+// The logarithm of 2 in two parts. The first ends in zeros: its product with an exponent is not rounded.
+inline constexpr double LOG_2_HIGH = 0.693147180369123816490, LOG_2_LOW = 1.90821492927058770002e-10;
+
+// exp(v) for v up to LARGEST_EXPONENT, to the last digit or the one before.
+//
+// It is 2ᵏ exp(r) with |r| ≤ ln 2 / 2: a polynomial for exp(r), and k put straight into the exponent of a
+// double. What is less than the least normal number is scaled in two steps.
+ALWAYS_INLINE double exponential(double v) {
+    constexpr double TO_INTEGER = 0x1.8p52;  // a sum with it ends in the binary digits of an integer
+    const double value = v < -746.0 ? -746.0 : v;
+    const double shifted = fused(value, 1.4426950408889634, TO_INTEGER), k = shifted - TO_INTEGER;
+    const double r = fused(k, -LOG_2_LOW, fused(k, -LOG_2_HIGH, value));
+    double total = fused(r, 1.0 / 6227020800, 1.0 / 479001600);
+    total = fused(r, total, 1.0 / 39916800);
+    total = fused(r, total, 1.0 / 3628800);
+    total = fused(r, total, 1.0 / 362880);
+    total = fused(r, total, 1.0 / 40320);
+    total = fused(r, total, 1.0 / 5040);
+    total = fused(r, total, 1.0 / 720);
+    total = fused(r, total, 1.0 / 120);
+    total = fused(r, total, 1.0 / 24);
+    total = fused(r, total, 1.0 / 6);
+    total = fused(r, total, 1.0 / 2);
+    total = fused(r, total, 1.0);
+    total = fused(r, total, 1.0);
+    const double power = bits::as_double((bits::of(shifted) + 1023 + 128) << 52);
+    return total * power * 0x1p-128;
+}
+
+// log(1 + f) for √½ ≤ 1 + f ≤ √2: with s = f / (2 + f) it is 2 (s + s³/3 + s⁵/5 + …), and 2s = f − s f. What
+// is to be added to it, far smaller, is added before the last rounding.
+ALWAYS_INLINE double log_1p_near_zero(double f, double more) {
+    const double s = f / (2.0 + f), z = s * s;
+    double total = fused(z, 2.0 / 21, 2.0 / 19);
+    total = fused(z, total, 2.0 / 17);
+    total = fused(z, total, 2.0 / 15);
+    total = fused(z, total, 2.0 / 13);
+    total = fused(z, total, 2.0 / 11);
+    total = fused(z, total, 2.0 / 9);
+    total = fused(z, total, 2.0 / 7);
+    total = fused(z, total, 2.0 / 5);
+    total = fused(z, total, 2.0 / 3);
+    return f - (s * (f - z * total) - more);
+}
+
+// log(1 + x) for finite x > −1; anything for others, but NaN for NaN.
+//
+// 1 + x, rounded, is 2ᵏ (1 + f), and what rounding took of it is put back.
+ALWAYS_INLINE double logarithm_1p(double x) {
+    constexpr std::uint64_t ONE = 0x3ff0000000000000, ROOT_HALF = 0x3fe6a09e667f3bcd;
+    constexpr std::uint64_t MANTISSA = 0x000fffffffffffff;
+    const double u = 1.0 + x, lost = (x - (u - 1.0)) / u;
+    const std::uint64_t moved = bits::of(u) + (ONE - ROOT_HALF);
+    const double k = bits::as_double((moved >> 52) | 0x4330000000000000) - (0x1p52 + 1023);
+    const double f = bits::as_double((moved & MANTISSA) + ROOT_HALF) - 1.0;
+    return fused(k, LOG_2_HIGH, log_1p_near_zero(f, fused(k, LOG_2_LOW, lost)));
+}
+
+}  // namespace swapwise

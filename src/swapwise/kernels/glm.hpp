@@ -1,0 +1,386 @@
+// Newton refits of generalised linear models, and the values that moves would lead to.
+//
+// u(θ) = Σ_s ω_s ℓ(y_s, η_s) − Σ_k ρ_k ‖θ_k‖²/2 with the linear predictor η = offset + θᵀ columns. Columns
+// are rows of an array, so that the samples of one lie side by side. θ has one row per column and, in
+// multinomial models, several numbers per row, so η has as many for each sample (levels).
+#pragma once
+
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "arrays.hpp"
+#include "families.hpp"
+#include "listening.hpp"
+#include "products.hpp"
+
+namespace swapwise::glm {
+
+using families::Family;
+
+// What a column may have left, relative to its squared length, when those before it are taken out of it. Of
+// less, inner products have lost too many of their 16 digits, and it keeps its coefficient. What it could
+// still add is estimated: next to nothing if it is a copy of others.
+inline constexpr double DEPENDENT = 1e-10;
+
+// How far a column of numbers is known, relative to its length: the number of this name in
+// swapwise/numerics.py.
+inline constexpr double FLOAT64_PRECISION = 1e-10;
+
+// What a step must keep of the rise that its slope predicts.
+inline constexpr double ARMIJO = 1e-4;
+
+inline constexpr Index HALVINGS = 40;
+
+// A step that predicts so little, in units of the tolerance, is late: near a maximum, if there is one.
+inline constexpr double LATE = 1e6;
+
+// A refit that may miss more than this, in units of the tolerance, did not converge.
+inline constexpr double UNCONVERGED = 1e3;
+
+// Take the rows before a pivot out of those behind it, four at a time, in column `pivot` of a matrix.
+inline void eliminate(Mat<double> matrix, Index pivot, double root) {
+    const Numbers own = matrix[pivot].slice(0, pivot);
+    Index i = pivot + 1;
+    for (; i + 4 <= matrix.rows; i += 4) {
+        const Vec<double> a = matrix[i], b = matrix[i + 1], c = matrix[i + 2], d = matrix[i + 3];
+        double p = 0.0, q = 0.0, r = 0.0, t = 0.0;
+#pragma omp simd reduction(+ : p, q, r, t)
+        for (Index k = 0; k < pivot; ++k) {
+            p = fused(a[k], own[k], p);
+            q = fused(b[k], own[k], q);
+            r = fused(c[k], own[k], r);
+            t = fused(d[k], own[k], t);
+        }
+        a[pivot] = (a[pivot] - p) / root;
+        b[pivot] = (b[pivot] - q) / root;
+        c[pivot] = (c[pivot] - r) / root;
+        d[pivot] = (d[pivot] - t) / root;
+    }
+    for (; i < matrix.rows; ++i) {
+        matrix(i, pivot) = (matrix(i, pivot) - products::dot(matrix[i].slice(0, pivot), own)) / root;
+    }
+}
+
+// Solve a positive definite system, of which the lower half is given, by Cholesky's method; dependent rows
+// get zeros. The factor takes the matrix's place.
+//
+// Rows are scaled to a diagonal of ones first: what is dependent does not depend on units. Also return what
+// the quadratic model could gain by the rows that got zeros, if they had the least curvature that is told
+// from none.
+inline std::tuple<Vector<double>, double> definite_solution(Mat<double> matrix, Numbers right) {
+    const Index size = right.size;
+    double missed = 0.0;
+    auto scale = Vector<double>::filled(0.0, size);
+    Vector<double> solution(size);
+    for (Index i = 0; i < size; ++i) {
+        if (matrix(i, i) > 0.0) {
+            scale[i] = 1.0 / std::sqrt(matrix(i, i));
+        } else if (right[i] != 0.0) {  // a slope without curvature: there is no telling how far it leads
+            missed = INFINITE;
+        }
+        solution[i] = right[i] * scale[i];
+        for (Index j = 0; j <= i; ++j) matrix(i, j) *= scale[i] * scale[j];
+    }
+    auto kept = Vector<bool>::filled(true, size);
+    for (Index i = 0; i < size; ++i) {
+        if (i % 64 == 63) raise_if_interrupted();
+        const Vec<double> before = matrix[i].slice(0, i);
+        const double left = matrix(i, i) - products::dot(before, before);
+        const double rest = solution[i] - products::dot(before, solution.slice(0, i));
+        kept[i] = left > DEPENDENT;
+        if (kept[i]) {
+            matrix(i, i) = std::sqrt(left);
+            solution[i] = rest / matrix(i, i);
+            eliminate(matrix, i, matrix(i, i));
+        } else {
+            missed += (rest / FLOAT64_PRECISION) * (rest / FLOAT64_PRECISION);
+            before.fill(0.0);
+            solution[i] = 0.0;
+            for (Index j = i + 1; j < size; ++j) matrix(j, i) = 0.0;
+        }
+    }
+    for (Index i = size - 1; i >= 0; --i) {
+        if (!kept[i]) continue;
+        solution[i] /= matrix(i, i);
+        const double known = solution[i];
+        for (Index j = 0; j < i; ++j) solution[j] -= matrix(i, j) * known;
+    }
+    for (Index i = 0; i < size; ++i) solution[i] *= scale[i];
+    return {std::move(solution), missed};
+}
+
+// The samples of a model: what there is to explain.
+struct Samples {
+    Family family;
+    Table offset;
+    Numbers target, weight;
+    Table basis;
+
+    Index size() const { return offset.columns; }
+    Index levels() const { return offset.rows; }
+};
+
+// When refits begin afresh, and when they end.
+struct Limits {
+    Numbers alone;
+    double least, tol;
+    Index max_steps;
+};
+
+struct Fit {
+    double value = 0.0;
+    bool converged = false;
+    double late = 0.0;
+};
+
+// Newton's method on one model after the other, with room for the largest. Parameters are in one vector,
+// level by level.
+class Newton {
+  public:
+    Newton(const Samples &samples, const Limits &limits, Index most)
+        : _samples(samples),
+          _limits(limits),
+          _slope(samples.levels(), samples.size()),
+          _eta(samples.levels(), samples.size()),
+          _moved(samples.levels(), samples.size()),
+          _change(samples.levels(), samples.size()),
+          _curve(samples.levels(), samples.levels(), samples.size()),
+          _grams(most) {}
+
+    // Move θ to the maximum.
+    Fit fit(Table columns, Numbers ridge, Vec<double> theta) {
+        const double tol = _limits.tol;
+        Fit fit;
+        Vector<double> trial(theta.size);
+        fit.value = look(columns, theta) - penalty(ridge, theta);
+        if (!(fit.value >= _limits.least)) {
+            begin_afresh(theta);
+            fit.value = look(columns, theta);
+        }
+        fit.converged = theta.size == 0;
+        for (Index number = 0; number < _limits.max_steps && theta.size > 0; ++number) {
+            raise_if_interrupted();
+            const Step step = next(columns, ridge, theta);
+            if (!(step.decrement > 0.0)) {
+                fit.converged = !step.is_steep;  // a slope without curvature leads nowhere
+                break;
+            }
+            for (Index a = 0; a < _samples.levels(); ++a) {
+                _change[a].fill(0.0);
+                products::add_combination(columns, of_level(step.direction, a), _change[a]);
+            }
+            double length = 1.0, ahead = -INFINITE;
+            for (Index halving = 0; halving < HALVINGS; ++halving) {
+                for (Index k = 0; k < theta.size; ++k) trial[k] = theta[k] + length * step.direction[k];
+                move(length);
+                ahead = derivatives(_moved) - penalty(ridge, trial);
+                if (ahead >= fit.value + ARMIJO * length * step.decrement || step.decrement < tol) break;
+                length /= 2;
+            }
+            if (!(ahead > fit.value) && step.decrement >= tol) {  // nothing is left but rounding
+                fit.converged = std::max(step.decrement, step.missed) < UNCONVERGED * tol;
+                break;
+            }
+            if (step.decrement < LATE * tol) fit.late = std::max(fit.late, length * longest_change());
+            // The last step is below what values can show, but not below what coefficients can. Where nothing
+            // curves but the penalty, it leads far back, and is not taken.
+            if (ahead >= fit.value - UNCONVERGED * tol) {
+                theta.copy(trial);
+                std::swap(_eta, _moved);
+            }
+            fit.value = std::max(fit.value, ahead);
+            if (step.decrement < tol) {
+                fit.converged = step.missed < UNCONVERGED * tol;
+                break;
+            }
+        }
+        return fit;
+    }
+
+  private:
+    // A step, the rise by its slope, the rise that it misses, and whether there is a slope
+    struct Step {
+        Vector<double> direction;
+        double decrement, missed;
+        bool is_steep;
+    };
+
+    template <class T>
+    Vec<T> of_level(Vec<T> parameters, Index level) const {
+        const Index m = parameters.size / _samples.levels();
+        return parameters.slice(level * m, (level + 1) * m);
+    }
+
+    // The log-likelihood at a linear predictor; its derivatives are kept.
+    double derivatives(Table eta) {
+        return families::derivatives(_samples.family, eta, _samples.target, _samples.weight, _samples.basis,
+                                     _slope, _curve);
+    }
+
+    // The log-likelihood at parameters
+    double look(Table columns, Numbers theta) {
+        for (Index a = 0; a < _samples.levels(); ++a) {
+            _eta[a].copy(_samples.offset[a]);
+            products::add_combination(columns, of_level(theta, a), _eta[a]);
+        }
+        return derivatives(_eta);
+    }
+
+    // No coefficients but those of the last row
+    void begin_afresh(Vec<double> theta) {
+        theta.fill(0.0);
+        for (Index a = 0; a < _samples.levels() && theta.size > 0; ++a) {
+            const Vec<double> own = of_level(theta, a);
+            own[own.size - 1] = _limits.alone[a];
+        }
+    }
+
+    double penalty(Numbers ridge, Numbers theta) const {
+        double total = 0.0;
+        for (Index a = 0; a < _samples.levels(); ++a) {
+            const Numbers own = of_level(theta, a);
+            for (Index k = 0; k < own.size; ++k) total += ridge[k] * own[k] * own[k] / 2;
+        }
+        return total;
+    }
+
+    Step next(Table columns, Numbers ridge, Numbers theta) {
+        const Index m = columns.rows, size = theta.size;
+        Vector<double> gradient(size);
+        Matrix<double> hessian(size, size);
+        _grams.write(columns, _curve, hessian);
+        for (Index a = 0; a < _samples.levels(); ++a) {
+            products::dots(columns, _slope[a], of_level(gradient, a));
+            for (Index k = 0; k < m; ++k) {
+                const Index place = a * m + k;
+                gradient[place] -= ridge[k] * theta[place];
+                hessian(place, place) += ridge[k];
+            }
+        }
+        auto [direction, missed] = definite_solution(hessian, gradient);
+        const double decrement = products::dot(direction, gradient);
+        const auto is_slope = [](double each) { return each != 0.0; };
+        const bool is_steep = std::any_of(gradient.begin(), gradient.end(), is_slope);
+        return {std::move(direction), decrement, missed, is_steep};
+    }
+
+    void move(double length) {
+        for (Index a = 0; a < _samples.levels(); ++a) {
+            const Vec<double> from = _eta[a], change = _change[a], to = _moved[a];
+#pragma omp simd
+            for (Index s = 0; s < to.size; ++s) to[s] = from[s] + length * change[s];
+        }
+    }
+
+    double longest_change() const {
+        double longest = 0.0;
+        for (Index a = 0; a < _change.rows; ++a) {
+            const Vec<double> change = _change[a];
+#pragma omp simd reduction(max : longest)
+            for (Index s = 0; s < change.size; ++s) longest = std::max(longest, std::abs(change[s]));
+        }
+        return longest;
+    }
+
+    const Samples &_samples;
+    const Limits &_limits;
+    Matrix<double> _slope, _eta, _moved, _change;
+    Block<double> _curve;
+    products::Grams _grams;
+};
+
+// Move θ to the maximum; return the value, whether it was reached, and the longest of the late steps.
+//
+// `tol` is the rise, still to be had after the last step, at which a refit ends. Steps are measured by the
+// largest change of η: next to nothing near a maximum, about 1 on the way to one that is infinitely far. A θ
+// of a value below `least` is given up for no coefficients but `alone` in the last row. A refit that is
+// interrupted leaves θ as it was.
+inline std::tuple<double, bool, double> refit(Family family, Table columns, Table offset, Numbers target,
+                                              Numbers weight, Table basis, Numbers ridge, Mat<double> theta,
+                                              Numbers alone, double least, double tol, Index max_steps) {
+    const Samples samples{family, offset, target, weight, basis};
+    const Limits limits{alone, least, tol, max_steps};
+    const Index m = theta.rows;
+    Vector<double> parameters(m * theta.columns);
+    for (Index k = 0; k < m; ++k) {
+        for (Index a = 0; a < theta.columns; ++a) parameters[a * m + k] = theta(k, a);
+    }
+    const Fit fit = Newton(samples, limits, m).fit(columns, ridge, parameters);
+    for (Index k = 0; k < m; ++k) {
+        for (Index a = 0; a < theta.columns; ++a) theta(k, a) = parameters[a * m + k];
+    }
+    return {fit.value, fit.converged, fit.late};
+}
+
+// Columns of elements: those of an element are members[begin[element]] to members[begin[element + 1]].
+struct Columns {
+    Table columns;
+    Indices begin, members;
+    Numbers ridge;
+
+    Index count(Index element) const { return begin[element + 1] - begin[element]; }
+    Indices of(Index element) const { return members.slice(begin[element], begin[element + 1]); }
+};
+
+// Return the value after each move, refitted from what stays, and whether it was reached.
+inline std::tuple<Vector<double>, Vector<bool>> values_after(
+    Family family, std::tuple<Table, Indices, Indices, Numbers> data,
+    std::tuple<Table, Numbers, Numbers, Table> sample, bool with_intercept, Indices support, Table theta,
+    Numbers alone, double least, Mat<const Index> added, Mat<const Index> dropped, double tol,
+    Index max_steps) {
+    const auto [columns, begin, members, ridge] = data;
+    const auto [offset, target, weight, basis] = sample;
+    const Columns from{columns, begin, members, ridge};
+    const Samples samples{family, offset, target, weight, basis};
+    const Limits limits{alone, least, tol, max_steps};
+    const Index levels = theta.columns;
+    Index widest = 0;
+    for (Index element = 0; element + 1 < begin.size; ++element) {
+        widest = std::max(widest, from.count(element));
+    }
+    const Index most = theta.rows + widest * added.columns;  // columns after a move
+    Newton newton(samples, limits, most);
+    Matrix<double> chosen(most, samples.size()), by_column(most, levels);
+    Vector<double> penalty(most), parameters(most * levels);
+    Vector<double> values(added.rows);
+    Vector<bool> converged(added.rows);
+    for (Index move = 0; move < added.rows; ++move) {
+        raise_if_interrupted();
+        Index m = 0, place = 0;
+        const auto take = [&](Index member) {
+            chosen[m].copy(from.columns[member]);
+            penalty[m] = from.ridge[member];
+        };
+        for (Index element : support) {
+            const Indices own = from.of(element), gone = dropped[move];
+            const bool stays = std::find(gone.begin(), gone.end(), element) == gone.end();
+            for (Index k = 0; stays && k < own.size; ++k, ++m) {
+                take(own[k]);
+                by_column[m].copy(theta[place + k]);
+            }
+            place += own.size;
+        }
+        for (Index element : added[move]) {
+            if (element < 0) continue;
+            for (Index member : from.of(element)) {
+                take(member);
+                by_column[m++].fill(0.0);
+            }
+        }
+        if (with_intercept) {
+            chosen[m].fill(1.0);
+            penalty[m] = 0.0;
+            by_column[m++].copy(theta[theta.rows - 1]);
+        }
+        for (Index a = 0; a < levels; ++a) {
+            for (Index k = 0; k < m; ++k) parameters[a * m + k] = by_column(k, a);
+        }
+        const Fit fit = newton.fit(chosen.slice(0, m), penalty.slice(0, m), parameters.slice(0, m * levels));
+        values[move] = fit.value;
+        converged[move] = fit.converged;
+    }
+    return {std::move(values), std::move(converged)};
+}
+
+}  // namespace swapwise::glm
