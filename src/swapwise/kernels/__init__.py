@@ -13,6 +13,8 @@ def _best() -> Any:
 
 _compiled = _best()
 
+edge_swaps = _compiled.edge_swaps
+gibbs = _compiled.gibbs
 moments = _compiled.moments
 nested = _compiled.nested
 

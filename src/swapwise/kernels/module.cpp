@@ -3,6 +3,8 @@
 
 #include "numpy_arrays.hpp"
 
+#include "edge_swaps.hpp"
+#include "gibbs.hpp"
 #include "listening.hpp"
 #include "moments.hpp"
 #include "nested.hpp"
@@ -52,6 +54,18 @@ auto released(Return (*kernel)(Args...)) {
     };
 }
 
+// The same for kernels that go over their numbers many times, so that few of them already take a while.
+constexpr Index SMALL_FOR_MANY_TURNS = 500;
+
+template <class Return, class... Args>
+auto released_for_many_turns(Return (*kernel)(Args...)) {
+    return [kernel](Args... args) -> Return {
+        if ((Index{0} + ... + numbers_in(args)) < SMALL_FOR_MANY_TURNS) return kernel(args...);
+        nb::gil_scoped_release release;
+        return kernel(args...);
+    };
+}
+
 // The name of the best module that this processor can run.
 const char *best_level() {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -59,6 +73,13 @@ const char *best_level() {
 #endif
     return "baseline";
 }
+
+void bind_edge_swaps(nb::module_ m) {
+    m.def("grow", released_for_many_turns(&edge_swaps::grow));
+    m.def("shuffle", released_for_many_turns(&edge_swaps::shuffle));
+}
+
+void bind_gibbs(nb::module_ m) { m.def("sweep", released(&gibbs::sweep)); }
 
 void bind_moments(nb::module_ m) {
     m.attr("BLOCK") = moments::BLOCK;
@@ -77,6 +98,8 @@ void bind_nested(nb::module_ m) { m.def("first_base", released(&nested::first_ba
 NB_MODULE(SWAPWISE_MODULE, m) {
     if (_import_array() < 0) throw nb::python_error();
     m.def("best_level", &best_level);
+    bind_edge_swaps(m.def_submodule("edge_swaps"));
+    bind_gibbs(m.def_submodule("gibbs"));
     bind_moments(m.def_submodule("moments"));
     bind_nested(m.def_submodule("nested"));
 }
