@@ -15,6 +15,8 @@ _compiled = _best()
 
 edge_swaps = _compiled.edge_swaps
 gibbs = _compiled.gibbs
+ising = _compiled.ising
+ising_tables = _compiled.ising_tables
 moments = _compiled.moments
 nested = _compiled.nested
 

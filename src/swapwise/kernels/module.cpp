@@ -5,6 +5,8 @@
 
 #include "edge_swaps.hpp"
 #include "gibbs.hpp"
+#include "ising.hpp"
+#include "ising_tables.hpp"
 #include "listening.hpp"
 #include "moments.hpp"
 #include "nested.hpp"
@@ -81,6 +83,19 @@ void bind_edge_swaps(nb::module_ m) {
 
 void bind_gibbs(nb::module_ m) { m.def("sweep", released(&gibbs::sweep)); }
 
+void bind_ising(nb::module_ m) {
+    m.def("incidence", released(&ising::incidence));
+    m.def("evaluate", released(&ising::evaluate));
+    m.def("refit", released_for_many_turns(&ising::refit));
+    m.def("step_lengths", released(&ising::step_lengths));
+    m.def("values_after", released_for_many_turns(&ising::values_after));
+}
+
+void bind_ising_tables(nb::module_ m) {
+    m.def("evaluate", released(&ising_tables::evaluate));
+    m.def("refit", released_for_many_turns(&ising_tables::refit));
+}
+
 void bind_moments(nb::module_ m) {
     m.attr("BLOCK") = moments::BLOCK;
     m.def("by_rows", released(&moments::by_rows<double>));
@@ -100,6 +115,8 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     m.def("best_level", &best_level);
     bind_edge_swaps(m.def_submodule("edge_swaps"));
     bind_gibbs(m.def_submodule("gibbs"));
+    bind_ising(m.def_submodule("ising"));
+    bind_ising_tables(m.def_submodule("ising_tables"));
     bind_moments(m.def_submodule("moments"));
     bind_nested(m.def_submodule("nested"));
 }
