@@ -1,13 +1,18 @@
-"""How many threads small linear algebra may use."""
+"""How many threads small linear algebra and kernels may use."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
 # Factorisations of smaller matrices take longer with several threads than with one.
 ONE_THREAD_UP_TO = 500
+
+_kernel_threads: ContextVar[int | None] = ContextVar("kernel_threads", default=None)
 
 
 def few_threads(n: int) -> AbstractContextManager[Any]:
@@ -25,3 +30,39 @@ def _controller() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+@contextmanager
+def kernel_threads(n: int) -> Iterator[None]:
+    """Have kernels that are called in this context use n threads.
+
+    >>> with kernel_threads(3):
+    ...     n_kernel_threads()
+    3
+    """
+    token = _kernel_threads.set(n)
+    try:
+        yield
+    finally:
+        _kernel_threads.reset(token)
+
+
+def n_kernel_threads() -> int:
+    """Return how many threads a kernel may use: those it was given, or else all cores of this process.
+
+    ``OMP_NUM_THREADS`` goes before the number of cores: the workers of joblib and Dask have it set, so that
+    together they do not use more threads than there are cores.
+    """
+    limit = _kernel_threads.get()
+    if limit is None:
+        given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()  # a list is for nested loops
+        limit = int(given) if given.isdecimal() else 0
+    return limit or _n_cores()
+
+
+@cache
+def _n_cores() -> int:
+    """Return how many cores this process may use, as its container or batch system has it."""
+    from joblib import cpu_count
+
+    return int(cpu_count())

@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +13,7 @@ from swapwise.experiments.measure import COLUMNS, _instance, measure, one_core, 
 from swapwise.experiments.procedures import Interrupted, Plain, Proof, Search
 from swapwise.experiments.settings import ISING_10, REGRESSION_200, REGRESSION_1000
 from swapwise.search.result import Status
+from swapwise.threads import n_kernel_threads
 
 pytestmark = pytest.mark.experiments
 
@@ -216,8 +216,8 @@ def test_counts_stay_whole_numbers_in_a_frame():
 
 
 def test_one_core_is_given_back():
-    before = numba.get_num_threads()
+    before = n_kernel_threads()
     with one_core():
-        assert numba.get_num_threads() == 1
+        assert n_kernel_threads() == 1
         np.ones((2, 2)) @ np.ones((2, 2))
-    assert numba.get_num_threads() == before
+    assert n_kernel_threads() == before

@@ -12,6 +12,7 @@ from swapwise.checks import FloatArray, as_count, warn
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.graphic import is_graph, read_edges
 from swapwise.estimators.two_values import first_few
+from swapwise.kernels import gibbs
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.search.result import SearchResult
 
@@ -146,8 +147,6 @@ def gibbs_samples(
 
     A chain begins at random spins and makes ``burn_in`` sweeps, each of which draws every spin once.
     """
-    from swapwise.kernels.gibbs import sweep  # compiled: those who only fit should not wait for it
-
     neighbours, strengths = _neighbours(coupling, field)
     n_vertices = len(field)
     samples = np.empty((n_samples, n_vertices))
@@ -155,7 +154,7 @@ def gibbs_samples(
         state = np.append(rng.choice([-1.0, 1.0], size=n_vertices), 1.0)
         for begin in range(0, burn_in, SWEEPS_AT_ONCE):
             turns = min(SWEEPS_AT_ONCE, burn_in - begin)
-            sweep(state, neighbours, strengths, rng.random((turns, n_vertices + 1)))
+            gibbs.sweep(state, neighbours, strengths, rng.random((turns, n_vertices + 1)))
         row[:] = state[:-1]
     return samples
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count, as_real
+from swapwise.kernels import gibbs
 
 # Sweeps of a Gibbs chain whose random numbers are drawn together.
 SWEEPS_AT_ONCE = 1000
@@ -245,8 +246,6 @@ def _gibbs_samples(
     rng: np.random.Generator,
 ) -> FloatArray:
     """Return every ``thin``-th state of one Gibbs chain, one a row."""
-    from swapwise.kernels.gibbs import sweep  # nobody who wants a regression should wait for a compiler
-
     tail, head = pairs(n_vertices)
     ends = np.concatenate([tail[edges], head[edges]])
     order = np.argsort(ends, kind="stable")  # the graph is regular: each vertex has the same number of ends
@@ -260,7 +259,7 @@ def _gibbs_samples(
         # Random numbers in stretches: those of the whole chain may not fit in memory.
         for begin in range(0, turns, SWEEPS_AT_ONCE):
             uniforms = rng.random((min(SWEEPS_AT_ONCE, turns - begin), n_vertices))
-            sweep(state, neighbours, strengths, uniforms)
+            gibbs.sweep(state, neighbours, strengths, uniforms)
 
     advance(burn_in)
     for row in spins:

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 from swapwise.experiments.grid import COORDINATES, Cell, Row
 from swapwise.experiments.procedures import FIGURES
 from swapwise.experiments.settings import Setting
+from swapwise.threads import kernel_threads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,18 +76,11 @@ def one_core() -> Iterator[None]:
 
     The paper's instances are often separable, or have more features than rank: that is as it should be.
     """
-    import numba
-
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        with threadpool_limits(1), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            # This one is not as it should be, and the search would end as if somebody had interrupted it.
-            warnings.filterwarnings("error", message=".*did not raise the value", category=UserWarning)
-            yield
-    finally:
-        numba.set_num_threads(threads)
+    with threadpool_limits(1), kernel_threads(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # This one is not as it should be, and the search would end as if somebody had interrupted it.
+        warnings.filterwarnings("error", message=".*did not raise the value", category=UserWarning)
+        yield
 
 
 @lru_cache(maxsize=64)  # a process meets the same few instances again and again

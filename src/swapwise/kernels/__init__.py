@@ -17,8 +17,12 @@ CHECKED: bool = _compiled.CHECKED
 
 blocks = _compiled.blocks
 completions = _compiled.completions
+edge_swaps = _compiled.edge_swaps
 families = _compiled.families
+gibbs = _compiled.gibbs
 glm = _compiled.glm
+ising = _compiled.ising
+ising_tables = _compiled.ising_tables
 moments = _compiled.moments
 nested = _compiled.nested
 swaps = _compiled.swaps

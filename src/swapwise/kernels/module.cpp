@@ -8,8 +8,12 @@
 #include "blas.hpp"
 #include "blocks.hpp"
 #include "completions.hpp"
+#include "edge_swaps.hpp"
 #include "families.hpp"
+#include "gibbs.hpp"
 #include "glm.hpp"
+#include "ising.hpp"
+#include "ising_tables.hpp"
 #include "listening.hpp"
 #include "moments.hpp"
 #include "nested.hpp"
@@ -81,10 +85,13 @@ auto released(Return (*kernel)(Args...)) {
     };
 }
 
-// The same for kernels that may take long on few numbers.
+// The same for kernels that go over their numbers many times, so that few of them already take a while.
+constexpr Index SMALL_FOR_MANY_TURNS = 500;
+
 template <class Return, class... Args>
-auto always_released(Return (*kernel)(Args...)) {
+auto released_for_many_turns(Return (*kernel)(Args...)) {
     return [kernel](Args... args) -> Return {
+        if ((Index{0} + ... + numbers_in(args)) < SMALL_FOR_MANY_TURNS) return kernel(args...);
         nb::gil_scoped_release release;
         return kernel(args...);
     };
@@ -109,8 +116,28 @@ void bind_glm(nb::module_ m) {
     m.attr("LATE") = glm::LATE;
     m.attr("UNCONVERGED") = glm::UNCONVERGED;
     m.def("definite_solution", released(&glm::definite_solution));
-    m.def("refit", always_released(&glm::refit));
-    m.def("values_after", always_released(&glm::values_after));
+    m.def("refit", released_for_many_turns(&glm::refit));
+    m.def("values_after", released_for_many_turns(&glm::values_after));
+}
+
+void bind_edge_swaps(nb::module_ m) {
+    m.def("grow", released_for_many_turns(&edge_swaps::grow));
+    m.def("shuffle", released_for_many_turns(&edge_swaps::shuffle));
+}
+
+void bind_gibbs(nb::module_ m) { m.def("sweep", released(&gibbs::sweep)); }
+
+void bind_ising(nb::module_ m) {
+    m.def("incidence", released(&ising::incidence));
+    m.def("evaluate", released(&ising::evaluate));
+    m.def("refit", released_for_many_turns(&ising::refit));
+    m.def("step_lengths", released(&ising::step_lengths));
+    m.def("values_after", released_for_many_turns(&ising::values_after));
+}
+
+void bind_ising_tables(nb::module_ m) {
+    m.def("evaluate", released(&ising_tables::evaluate));
+    m.def("refit", released_for_many_turns(&ising_tables::refit));
 }
 
 void bind_moments(nb::module_ m) {
@@ -135,7 +162,7 @@ void bind_swaps(nb::module_ m) {
     m.def("pair_curvatures", released(&swaps::pair_curvatures));
     m.def("remove_slot", released(&swaps::remove_slot));
     m.def("insert_slot", released(&swaps::insert_slot));
-    m.def("best_moves", released(&swaps::best_moves));
+    m.def("best_moves", released_for_many_turns(&swaps::best_moves));
 }
 
 void bind_blocks(nb::module_ m) {
@@ -146,10 +173,10 @@ void bind_blocks(nb::module_ m) {
     m.def("pair_gains", released(&blocks::pair_gains));
     m.def("grid_gains", released(&blocks::grid_gains));
     m.def("remaining_blocks", released(&blocks::remaining_blocks));
-    m.def("best_moves", released(&blocks::best_moves));
+    m.def("best_moves", released_for_many_turns(&blocks::best_moves));
 }
 
-void bind_completions(nb::module_ m) { m.def("find", released(&completions::find)); }
+void bind_completions(nb::module_ m) { m.def("find", released_for_many_turns(&completions::find)); }
 
 void bind_nested(nb::module_ m) { m.def("first_base", released(&nested::first_base)); }
 
@@ -167,6 +194,10 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     bind_completions(m.def_submodule("completions"));
     bind_families(m.def_submodule("families"));
     bind_glm(m.def_submodule("glm"));
+    bind_edge_swaps(m.def_submodule("edge_swaps"));
+    bind_gibbs(m.def_submodule("gibbs"));
+    bind_ising(m.def_submodule("ising"));
+    bind_ising_tables(m.def_submodule("ising_tables"));
     bind_moments(m.def_submodule("moments"));
     bind_nested(m.def_submodule("nested"));
     bind_swaps(m.def_submodule("swaps"));

@@ -119,7 +119,7 @@ def test_draws_are_uniform_from_the_first():
 def test_the_largest_subgraph_is_found_whether_or_not_the_walks_find_it(monkeypatch, unlucky):
     # In a long path all edges at even places must be taken: 50 of them, and no other set is as large.
     if unlucky:
-        monkeypatch.setattr(random_graph, "grow", lambda *arguments: arguments[8])  # adds nothing
+        monkeypatch.setattr(random_graph.edge_swaps, "grow", lambda *arguments: arguments[8])  # adds nothing
     tail, head = np.arange(99), np.arange(1, 100)
     chosen = random_subgraph(tail, head, np.ones(100, dtype=int), np.random.default_rng(0))
     assert chosen.tolist() == list(range(0, 99, 2))

@@ -167,7 +167,7 @@ def test_hessian_equals_finite_differences(problem, data):
     gradient, hessian = np.empty(size), np.empty((size, size))
 
     def evaluate(parameters):
-        value = ising._evaluate(
+        value = ising.evaluate(
             objective.spins, weight, graph, parameters, objective.n, ridge, gradient, hessian
         )
         return value, gradient.copy(), np.tril(hessian) + np.tril(hessian, -1).T

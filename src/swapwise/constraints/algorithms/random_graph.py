@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import IndexArray
 from swapwise.constraints.algorithms.max_weight_packing import max_weight_packing
-from swapwise.kernels.edge_swaps import grow, shuffle
+from swapwise.kernels import edge_swaps
 
 # How long the chain runs: see "How long" below.
 FIRST_WALKS, WALKS_PER_EDGE, STEPS_PER_EDGE = 100, 10, 50
@@ -76,7 +76,7 @@ def random_subgraph(
 
 @dataclass
 class _Subgraph:
-    """The arrays that the kernels walk on (see :mod:`swapwise.kernels.edge_swaps`)."""
+    """The arrays that the kernels walk on (see kernels/edge_swaps.hpp)."""
 
     tail: IndexArray
     head: IndexArray
@@ -119,7 +119,11 @@ class _Subgraph:
 
     def complete(self, rng: np.random.Generator) -> None:
         """Make an empty subgraph one of largest size."""
-        self.n_holes = grow(*self._walk_arguments(), self.n_holes, self.most_steps, rng)
+        source = rng.bit_generator
+        with source.lock:
+            self.n_holes = edge_swaps.grow(
+                *self._walk_arguments(), self.n_holes, self.most_steps, source.capsule
+            )
         if self.n_holes > 1:  # perhaps no more edges fit, perhaps the walk was unlucky
             ends = np.stack([self.tail, self.head], axis=1)
             largest, _ = max_weight_packing(np.ones(len(ends)), ends, self.capacity)
@@ -143,7 +147,12 @@ class _Subgraph:
         self._run(min(WALKS_PER_EDGE * size, STEPS_PER_EDGE * size * FIRST_WALKS // max(steps, 1) + 1), rng)
 
     def _run(self, n_walks: int, rng: np.random.Generator) -> int:
-        return int(shuffle(*self._walk_arguments(), self.n_holes, self.most_steps, n_walks, rng))
+        source = rng.bit_generator
+        with source.lock:
+            steps: int = edge_swaps.shuffle(
+                *self._walk_arguments(), self.n_holes, self.most_steps, n_walks, source.capsule
+            )
+        return steps
 
     def _walk_arguments(self) -> tuple[IndexArray, ...]:
         return (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.kernels import ising
 from swapwise.moves import MoveList
 from swapwise.objectives.ising.model import IsingModel
 from swapwise.objectives.ising.spin_data import (
@@ -20,11 +21,12 @@ from swapwise.objectives.ising.spin_data import (
     gradients_of,
     sigmoid,
 )
+from swapwise.threads import n_kernel_threads
 
 # A refit that scores a move may stop this far below the maximum.
 GAIN_TOLERANCE = 1e-13
 
-# Waking the threads costs more than this many refits.
+# Starting threads for fewer refits would cost more than it saves.
 ROWS_WORTH_THREADS = 64
 
 
@@ -53,7 +55,7 @@ class Samples(SpinData):
 
     @cached_property
     def _problem(self) -> tuple[Any, ...]:
-        """What the kernels need to know: see :func:`swapwise.kernels.ising.values_after`."""
+        """What the kernels need to know: see ``Problem`` in kernels/ising.hpp."""
         model = self.model
         weight = self.weight if isinstance(self.weight, np.ndarray) else np.empty(0)
         couplings = LONGEST_STEP / np.sqrt(_positive(self.edge_curvature))
@@ -62,8 +64,6 @@ class Samples(SpinData):
 
     def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
         """Maximise from given parameters, in place; return the value and whether it is the maximum."""
-        from swapwise.kernels import ising
-
         spins, weight, tail, head, ridge, *longest = self._problem
         lengths = ising.step_lengths(support, len(parameters), *longest)
         return ising.refit(
@@ -82,12 +82,15 @@ class Samples(SpinData):
         self, support: IndexArray, parameters: FloatArray, moves: MoveList
     ) -> tuple[FloatArray, BoolArray]:
         """Return the value after each move from a fit, and whether its refit came to its end."""
-        from swapwise.kernels import ising
-
-        many = len(moves) > ROWS_WORTH_THREADS
-        refits = ising.values_after_on_all_threads if many else ising.values_after
-        return refits(
-            self._problem, support, parameters, moves.added, moves.dropped, GAIN_TOLERANCE, MAX_STEPS
+        return ising.values_after(
+            self._problem,
+            support,
+            parameters,
+            moves.added,
+            moves.dropped,
+            GAIN_TOLERANCE,
+            MAX_STEPS,
+            n_kernel_threads() if len(moves) > ROWS_WORTH_THREADS else 1,
         )
 
     # -- at any couplings ---------------------------------------------------------------------------
