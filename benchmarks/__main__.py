@@ -54,7 +54,7 @@ def pace_table() -> Table:
 
 def cold_start_table() -> Table:
     """Show what the first answer in a new process costs."""
-    table = _table("A new process, kernels cached", "step", "seconds")
+    table = _table("A new process", "step", "seconds")
     for step, seconds in cold_start().items():
         table.add_row(step, f"{seconds:.2f}")
     return table

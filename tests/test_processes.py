@@ -30,7 +30,8 @@ def test_children_of_a_process_that_fitted_a_graph_live(threads):
         "warnings.simplefilter('ignore')\n"
         "from tests.test_processes import fitted_edges\n"
         "edges = fitted_edges()\n"
-        "child = mp.get_context('fork').Process(target=lambda: sys.exit(0 if fitted_edges() == edges else 3))\n"
+        "check = lambda: sys.exit(0 if fitted_edges() == edges else 3)\n"
+        "child = mp.get_context('fork').Process(target=check)\n"
         "child.start(); child.join(60); sys.exit(child.exitcode)\n"
     )
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
@@ -79,7 +80,8 @@ def test_spawned_processes_give_the_same_answer():
 
 def test_threads_give_the_answers_of_one():
     rng = np.random.default_rng(0)
-    problems = [(X, X[:, :3] @ [3, 2, 1] + rng.standard_normal(200)) for X in rng.standard_normal((4, 200, 60))]
+    tables = rng.standard_normal((4, 200, 60))
+    problems = [(X, X[:, :3] @ [3, 2, 1] + rng.standard_normal(200)) for X in tables]
 
     def fit(problem):
         X, y = problem

@@ -102,7 +102,7 @@ def run(seeds: range, jobs: int, seconds: float) -> Iterator[Row]:
             yield row_of(seed)
         return
     chunks = (seeds[begin : begin + CHUNK] for begin in range(0, len(seeds), CHUNK))
-    # Not forked: numba's threads do not survive that.
+    # Not forked: threads of other libraries do not survive that.
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
         pending: set[Future[list[Row]]] = set()
         while time.monotonic() < ends:

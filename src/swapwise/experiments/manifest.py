@@ -15,7 +15,7 @@ from typing import Any
 from swapwise.experiments.store import StoreError
 from swapwise.files import write_atomically
 
-PACKAGES = ("swapwise", "numpy", "scipy", "numba", "scikit-learn", "networkx", "joblib", "pandas")
+PACKAGES = ("swapwise", "numpy", "scipy", "scikit-learn", "networkx", "joblib", "pandas")
 
 Manifest = dict[str, Any]
 
