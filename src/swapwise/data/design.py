@@ -375,6 +375,14 @@ class Design(Columns):
             gram -= np.outer(self._weight.sum() * self.shift[first], self.shift[second])
         return gram * np.outer(self.factor[first], self.factor[second])
 
+    def gram_of_all(self) -> FloatArray:
+        """Return the inner products of all columns; of data in memory, later answers are read off them."""
+        if self.sequential:
+            return super().gram_of_all()
+        if self._products.all is None:
+            self._products.all = super().gram_of_all()
+        return self._products.all
+
     def _loses_digits(self, elements: IndexArray) -> bool:
         """Return whether inner products should come from the columns, not from the stored numbers."""
         is_kept = len(self._kept) and (self._kept_place[elements] >= 0).any()

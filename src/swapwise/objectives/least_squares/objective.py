@@ -170,6 +170,8 @@ class LeastSquares(SparseObjective):
 
     def factor(self, support: IndexArray) -> Factor:
         """Factor the columns of a set, and fit y on them."""
+        if not len(support):
+            return Factor.of_nothing(self.y)
         last = self._factored
         if last is not None and np.array_equal(last[0], support):
             return last[1]

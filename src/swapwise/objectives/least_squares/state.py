@@ -143,7 +143,7 @@ class LeastSquaresState(SparseState):
         if not self.objective.is_small or constraint.laminar_tree() is None:
             return []
         every = np.arange(self.objective.n)
-        search = GramSearch(self.model(every), constraint, tol, every)
+        search = GramSearch(self.objective, constraint, tol, every)
         steps = search.steps(self.support, budget, well_conditioned=True)
         self.n_evaluations += search.n_evaluations
         if steps:
