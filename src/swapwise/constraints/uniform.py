@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swapwise.checks import IndexArray, as_count
+from swapwise.checks import BoolArray, IndexArray, as_count
 from swapwise.constraints.base import LaminarTree, names_of
 from swapwise.constraints.laminar import Laminar
 
@@ -33,6 +33,24 @@ class Uniform(Laminar):
             capacity=root + min(self.k, self.n),
         )
         self._levels = [root]
+
+    def _is_independent(self, support: IndexArray) -> bool:
+        return len(support) <= self.k
+
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
+        feasible = np.ones((self.n, len(support) + 1), dtype=bool)
+        feasible[:, -1] = len(support) < self.k
+        return feasible
+
+    def max_size(self) -> int:
+        """Return the rank."""
+        return min(self.k, self.n)
+
+    def addable(self, support: IndexArray) -> BoolArray:
+        """Return which elements can be added: all others, as long as there is room for one."""
+        addable = np.full(self.n, len(support) < self.k)
+        addable[support] = False
+        return addable
 
     def induced(self, elements: IndexArray) -> Uniform:
         """Return the same limit on some of the elements."""
