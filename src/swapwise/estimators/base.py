@@ -81,7 +81,6 @@ def planned(estimator: Any, objective: SparseObjective, constraint: Independence
     if estimator.n_restarts != 0:
         require_restarts(estimator.n_restarts, plan)
     as_time_limit(estimator.time_limit)
-    as_generator(estimator.random_state)
     return plan
 
 

@@ -99,7 +99,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
 
     def _level(self, sample: Sample) -> float:
         """Return what is predicted at the mean of all features."""
-        return float(sample.mean(sample.y)) if self.fit_intercept else 0.0
+        return sample.mean_target if self.fit_intercept else 0.0
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         # Whether all entries are finite shows when the columns are first summed: that saves a look at them.
