@@ -78,8 +78,9 @@ class GramSearch:
             if status == DEPENDENT:
                 return None
             self.n_evaluations += evaluated
-            gained += float(gains.sum())
-            values = (explained[0] - gains.sum() + np.cumsum(gains)) / self._total
+            more = float(gains.sum())
+            gained += more
+            values = (explained[0] - more + gains.cumsum()) / self._total
             steps += [
                 Step(self._move(*move), value)
                 for move, value in zip(moves.tolist(), values.tolist(), strict=True)
