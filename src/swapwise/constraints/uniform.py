@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
-from swapwise.checks import BoolArray, IndexArray, as_count
-from swapwise.constraints.base import LaminarTree, names_of
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count
+from swapwise.constraints.base import LaminarTree, as_order, names_of
 from swapwise.constraints.laminar import Laminar
+from swapwise.constraints.matroid import require_single_swaps
+from swapwise.moves import NOTHING, MoveList
 
 
 class Uniform(Laminar):
@@ -41,6 +45,28 @@ class Uniform(Laminar):
         feasible = np.ones((self.n, len(support) + 1), dtype=bool)
         feasible[:, -1] = len(support) < self.k
         return feasible
+
+    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
+        """Yield the same drop for every candidate: nothing, as long as there is room."""
+        require_single_swaps(q)
+        candidates = np.ones(self.n, dtype=bool)
+        candidates[support] = False
+        drop = np.array([NOTHING])
+        if len(support) >= self.k:
+            droppable = support[np.isfinite(cost[support])]
+            drop = droppable[cost[droppable].argsort(kind="stable")[:1]]
+            candidates &= len(drop) > 0
+        added = np.flatnonzero(candidates)[:, None]
+        yield MoveList(added, np.full(added.shape, drop, dtype=np.intp) if len(added) else added)
+
+    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        """Add the first elements of the order that there is room for."""
+        chosen = np.zeros(self.n, dtype=bool)
+        chosen[support] = True
+        newcomers = as_order(order)
+        newcomers = newcomers[~chosen[newcomers]]
+        chosen[newcomers[: max(0, self.k - len(support))]] = True
+        return np.flatnonzero(chosen)
 
     def max_size(self) -> int:
         """Return the rank."""
