@@ -98,7 +98,7 @@ def paces(rounds: int = ROUNDS) -> list[Pace]:
     return rows
 
 
-def pace_table(rounds: int = ROUNDS) -> Table:
+def small_table(rounds: int = ROUNDS) -> Table:
     """Show medians, and how many times as long as abess each program takes."""
     title = f"Small least-squares fits, ms, median of {rounds}; in brackets: time / abess's"
     table = Table("samples x features, chosen", title=title)
@@ -117,4 +117,4 @@ def pace_table(rounds: int = ROUNDS) -> Table:
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    Console(width=100).print(pace_table(parser.parse_args().rounds))
+    Console(width=100).print(small_table(parser.parse_args().rounds))
