@@ -102,7 +102,9 @@ def searched(
     first: SearchResult | None = None,
 ) -> Searches:
     """Search as planned, with an estimator's restarts and limits; ``first`` was searched already."""
-    rng, clock = as_generator(estimator.random_state), Clock(as_time_limit(estimator.time_limit))
+    is_drawn = estimator.n_restarts != 0 or estimator.random_state is not None
+    rng = as_generator(estimator.random_state) if is_drawn else None
+    clock = Clock(as_time_limit(estimator.time_limit))
     if first is not None:
         clock = clock.after(first.seconds)
     models = plan.models(objective, constraint)
@@ -111,6 +113,7 @@ def searched(
         best = first or plan.search(objective, constraint, rng, clock, observers, models=models)
         frequency = np.bincount(best.support, minlength=objective.n).astype(float)
         if estimator.n_restarts:
+            assert rng is not None
             problem = Problem(objective, constraint, plan, working_set(models))
             best, frequency = restart(problem, best, estimator.n_restarts, rng, clock, observers)
         if show is not None:  # with the passes over the data

@@ -36,6 +36,8 @@ class Sample:
 
     def mean(self, values: FloatArray) -> Any:
         """Return the weighted mean over the samples."""
+        if self.weight is None:
+            return values.mean(axis=0)
         return np.average(values, axis=0, weights=self.weight)
 
     @cached_property
