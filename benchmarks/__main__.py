@@ -16,6 +16,7 @@ from benchmarks.certificates import Proven, exact_solutions, ising_certificates,
 from benchmarks.glm import path_costs, spared
 from benchmarks.ising import against_plain, learned, recovered
 from benchmarks.regression import against_reference, cold_start, paces
+from benchmarks.small import small_table
 from benchmarks.systems import alternatives, heaviest_matching, under_intersections
 
 
@@ -259,6 +260,7 @@ def _table(title: str, first: str, *others: str) -> Table:
 SHORT = (
     reference_table,
     pace_table,
+    small_table,
     cold_start_table,
     ising_table,
     learning_table,

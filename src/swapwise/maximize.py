@@ -119,7 +119,8 @@ def maximize(
     )
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
-    rng, clock = as_generator(random_state), Clock(as_time_limit(time_limit))
+    rng = None if random_state is None else as_generator(random_state)
+    clock = Clock(as_time_limit(time_limit))
     with ExitStack() as stack:
         observers: list[Observer] = [callback] if callback is not None else []
         show = stack.enter_context(progress_bar(plan.method, max_iter)) if progress else None

@@ -34,8 +34,13 @@ class Move:
 
     def result(self, support: IndexArray) -> IndexArray:
         """Return the sorted set that the move makes of ``support``."""
-        kept = support[~np.isin(support, self.dropped)] if self.dropped else support
-        return np.sort(np.concatenate([kept, np.asarray(self.added, dtype=np.intp)]))
+        kept = support
+        if self.dropped:
+            gone = set(self.dropped)
+            kept = support[[element not in gone for element in support.tolist()]]
+        made = np.concatenate([kept, np.array(self.added, dtype=np.intp)])
+        made.sort()
+        return made
 
     @property
     def undone(self) -> Move:
@@ -61,8 +66,8 @@ class Found(NamedTuple):
 
 def move_between(support: IndexArray, target: IndexArray) -> Move:
     """Return the move that leads from one set to another."""
-    added, dropped = np.setdiff1d(target, support), np.setdiff1d(support, target)
-    return Move(tuple(added.tolist()), tuple(dropped.tolist()))
+    before, after = set(support.tolist()), set(target.tolist())
+    return Move(tuple(sorted(after - before)), tuple(sorted(before - after)))
 
 
 def additions(addable: BoolArray) -> SwapGrid:

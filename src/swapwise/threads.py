@@ -9,15 +9,16 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-# Factorisations of smaller matrices take longer with several threads than with one.
-ONE_THREAD_UP_TO = 500
+# Factorisations of matrices up to this size take longer with several threads than with one. Up to the smaller
+# size OpenBLAS keeps to one by itself, and to limit it would take longer than the factorisation.
+ONE_THREAD_UP_TO, ONE_THREAD_ANYWAY = 500, 20
 
 _kernel_threads: ContextVar[int | None] = ContextVar("kernel_threads", default=None)
 
 
 def few_threads(n: int) -> AbstractContextManager[Any]:
     """Return a context in which matrices of size n are factored without needless threads."""
-    if n > ONE_THREAD_UP_TO:
+    if not ONE_THREAD_ANYWAY < n <= ONE_THREAD_UP_TO:
         return nullcontext()
     limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limits

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
-from swapwise.checks import IndexArray, as_count
-from swapwise.constraints.base import LaminarTree, names_of
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count
+from swapwise.constraints.base import LaminarTree, as_order, names_of
 from swapwise.constraints.laminar import Laminar
+from swapwise.constraints.matroid import require_single_swaps
+from swapwise.moves import NOTHING, MoveList
 
 
 class Uniform(Laminar):
@@ -33,6 +37,46 @@ class Uniform(Laminar):
             capacity=root + min(self.k, self.n),
         )
         self._levels = [root]
+
+    def _is_independent(self, support: IndexArray) -> bool:
+        return len(support) <= self.k
+
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
+        feasible = np.ones((self.n, len(support) + 1), dtype=bool)
+        feasible[:, -1] = len(support) < self.k
+        return feasible
+
+    def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
+        """Yield the same drop for every candidate: nothing, as long as there is room."""
+        require_single_swaps(q)
+        candidates = np.ones(self.n, dtype=bool)
+        candidates[support] = False
+        drop = np.array([NOTHING])
+        if len(support) >= self.k:
+            droppable = support[np.isfinite(cost[support])]
+            drop = droppable[cost[droppable].argsort(kind="stable")[:1]]
+            candidates &= len(drop) > 0
+        added = np.flatnonzero(candidates)[:, None]
+        yield MoveList(added, np.full(added.shape, drop, dtype=np.intp) if len(added) else added)
+
+    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        """Add the first elements of the order that there is room for."""
+        chosen = np.zeros(self.n, dtype=bool)
+        chosen[support] = True
+        newcomers = as_order(order)
+        newcomers = newcomers[~chosen[newcomers]]
+        chosen[newcomers[: max(0, self.k - len(support))]] = True
+        return np.flatnonzero(chosen)
+
+    def max_size(self) -> int:
+        """Return the rank."""
+        return min(self.k, self.n)
+
+    def addable(self, support: IndexArray) -> BoolArray:
+        """Return which elements can be added: all others, as long as there is room for one."""
+        addable = np.full(self.n, len(support) < self.k)
+        addable[support] = False
+        return addable
 
     def induced(self, elements: IndexArray) -> Uniform:
         """Return the same limit on some of the elements."""

@@ -57,6 +57,8 @@ class VectorCache:
         self._element = np.full(self._room, -1, dtype=np.intp)  # which one each row is of, -1 for none
         self._row: dict[int, int] = {}
         self._next = 0
+        #: The vectors of all elements in order, once they are known otherwise: then none is computed any more
+        self.all: FloatArray | None = None
         self._lock = Lock()  # searches of one objective may run side by side
 
     def __getstate__(self) -> dict[str, Any]:
@@ -79,6 +81,8 @@ class VectorCache:
 
     def of(self, elements: IndexArray) -> FloatArray:
         """Return the vectors of some elements, one per row."""
+        if self.all is not None:
+            return self.all[elements]
         with self._lock:
             places = self._places(elements)
             return self._rows[places]
@@ -87,6 +91,9 @@ class VectorCache:
         """Go through the same vectors, a part of each at a time: that takes less memory."""
         for begin in range(0, self._width, NUMBERS_AT_ONCE):
             part = slice(begin, begin + NUMBERS_AT_ONCE)
+            if self.all is not None:
+                yield part, self.all[elements, part]
+                continue
             with self._lock:
                 places = self._places(elements)
                 rows = self._rows[places, part]

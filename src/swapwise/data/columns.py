@@ -76,6 +76,11 @@ class Columns(ABC):
     def gram(self, first: IndexArray, second: IndexArray, likely: Likely | None = None) -> FloatArray:
         """Return the inner products of some columns with others."""
 
+    def gram_of_all(self) -> FloatArray:
+        """Return the inner products of all columns, not to be written to: they may be kept."""
+        every = np.arange(self.n_features)
+        return self.gram(every, every)
+
     @abstractmethod
     def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
         """Return ``a_jᵀA`` for each element, computed again and not kept.
@@ -227,6 +232,10 @@ class GramColumns(Columns):
     def gram(self, first: IndexArray, second: IndexArray, likely: Likely | None = None) -> FloatArray:
         """Return a part of the Gram matrix."""
         return self._gram[np.ix_(first, second)]
+
+    def gram_of_all(self) -> FloatArray:
+        """Return the Gram matrix."""
+        return self._gram
 
     def combine(self, coef: FloatArray) -> FloatArray:
         """Return ``A w``, from the columns themselves."""

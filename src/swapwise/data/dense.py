@@ -114,6 +114,12 @@ class DenseMatrix(Matrix):
             gram += (left if (weight[rows] == 1.0).all() else left * weight[rows]) @ right.T
         return gram
 
+    def gram_of_all(self, weight: FloatArray) -> FloatArray:
+        """Return ``Xᵀ diag(weight) X``: without a copy of X, unless it is in single precision or weighted."""
+        if self.is_float32 or (weight != 1.0).any():
+            return super().gram_of_all(weight)
+        return self._array.T @ self._array
+
     def take(self, rows: IndexArray) -> DenseMatrix:
         """Return a copy of some of the samples."""
         return DenseMatrix(self._array[rows])

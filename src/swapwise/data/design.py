@@ -152,7 +152,7 @@ class Design(Columns):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             #: The root mean square of every column as it is stored
             self.sizes = np.sqrt(spread / total + mean**2)
-            if not np.isfinite(self.sizes).all():
+            if not np.isfinite(self.sizes.max()):
                 self.matrix.require_finite()
             if self.is_float32 and not is_moderate(self.sizes, FLOAT32_SIZES).all():
                 self.matrix.replace(self.matrix.stored.in_double())
@@ -169,6 +169,7 @@ class Design(Columns):
             self.squared_norms = (spread if self._centre else spread + total * mean**2) * step**2
             self.offsets = np.where(constant | (not self._centre), 0.0, np.abs(mean) / deviation)
             self._keep_apart(extreme, exponent, mean, step)
+        self._is_shifted, self._is_scaled = bool(self.shift.any()), bool((self.factor != 1.0).any())
 
     def _rescale_extreme(self, mean: FloatArray, spread: FloatArray) -> tuple[IndexArray, NDArray[np.int_]]:
         """Find columns whose squares leave floating point, and powers of two that bring them near 1.
@@ -177,7 +178,7 @@ class Design(Columns):
         made: :meth:`__init__` refuses such columns.
         """
         exponent = np.zeros(self.n_features, dtype=int)
-        if not self.matrix.in_memory:
+        if not self.matrix.in_memory or (self.sizes.min() > SMALLEST and self.sizes.max() < LARGEST):
             return np.empty(0, dtype=np.intp), exponent
         is_extreme, vanished = ~is_moderate(self.sizes, (SMALLEST, LARGEST)), np.flatnonzero(self.sizes == 0)
         if len(vanished):
@@ -202,9 +203,9 @@ class Design(Columns):
         if self.sequential:
             self._shift_chunks(far)
             return
-        kept = np.union1d(far, extreme)
-        if not len(kept):
+        if not len(far) and not len(extreme):
             return
+        kept = np.union1d(far, extreme)
         columns = np.ldexp(self.matrix.stored.columns(kept), -exponent[kept, None])
         if self._centre:
             columns -= mean[kept, None]
@@ -279,14 +280,14 @@ class Design(Columns):
 
     def _read(self, elements: IndexArray, matrix: Matrix) -> FloatArray:
         columns = matrix.columns(elements)
-        if self.shift[elements].any():
+        if self._is_shifted:
             columns -= self.shift[elements, None]
-        if (self.factor[elements] != 1.0).any():
+        if self._is_scaled:
             columns *= self.factor[elements, None]
         if self.row_scale is not None:
             columns *= self.row_scale
-        place = self._kept_place[elements]
-        if len(self._kept) and (place >= 0).any():
+        if len(self._kept):
+            place = self._kept_place[elements]
             columns[place >= 0] = self._kept_columns[place[place >= 0]]
         return columns
 
@@ -311,7 +312,7 @@ class Design(Columns):
 
     def _to_columns(self, products: FloatArray, totals: FloatArray) -> FloatArray:
         """Turn products with stored columns into products with those of the design, in place."""
-        if self.shift.any():
+        if self._is_shifted:
             for row, total in zip(products, totals, strict=True):  # row by row, to save memory
                 row -= total * self.shift
         products *= self.factor
@@ -371,9 +372,29 @@ class Design(Columns):
             right = left if first is second else self._read(second, self.matrix.stored)
             return self._weighted(left) @ right.T
         gram = self.matrix.gram(first, second, self._weight)
-        if self.shift.any():
-            gram -= np.outer(self._weight.sum() * self.shift[first], self.shift[second])
-        return gram * np.outer(self.factor[first], self.factor[second])
+        return self._to_gram(gram, first, second)
+
+    def _to_gram(self, gram: FloatArray, first: IndexArray | slice, second: IndexArray | slice) -> FloatArray:
+        """Turn inner products of stored columns into those of the design, in place."""
+        if self._is_shifted:
+            gram -= (self._weight.sum() * self.shift[first])[:, None] * self.shift[second]
+        if self._is_scaled:
+            gram *= self.factor[second]
+            gram *= self.factor[first][:, None]
+        return gram
+
+    def gram_of_all(self) -> FloatArray:
+        """Return the inner products of all columns; of data in memory, later answers are read off them."""
+        if self.sequential:
+            return super().gram_of_all()
+        if self._products.all is None:
+            self._products.all = self._gram_in_memory()
+        return self._products.all
+
+    def _gram_in_memory(self) -> FloatArray:
+        if self._loses_digits(np.arange(self.n_features)):
+            return super().gram_of_all()
+        return self._to_gram(self.matrix.gram_of_all(self._weight), slice(None), slice(None))
 
     def _loses_digits(self, elements: IndexArray) -> bool:
         """Return whether inner products should come from the columns, not from the stored numbers."""

@@ -104,6 +104,11 @@ class Matrix(ABC):
     def gram(self, first: IndexArray, second: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``X_firstᵀ diag(weight) X_second``."""
 
+    def gram_of_all(self, weight: FloatArray) -> FloatArray:
+        """Return ``Xᵀ diag(weight) X``."""
+        every = np.arange(self.n_features)
+        return self.gram(every, every, weight)
+
 
 class CountedMatrix(Matrix):
     """A matrix that counts how many times all of it was read; a few columns count as their share.
@@ -199,3 +204,8 @@ class CountedMatrix(Matrix):
         """Return ``X_firstᵀ diag(weight) X_second``."""
         self.count(len(first) + len(second))
         return self.stored.gram(first, second, weight)
+
+    def gram_of_all(self, weight: FloatArray) -> FloatArray:
+        """Return ``Xᵀ diag(weight) X``."""
+        self.count_share(1)
+        return self.stored.gram_of_all(weight)

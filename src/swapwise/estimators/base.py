@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import (
     _check_feature_names_in,
     assert_all_finite,
+    check_consistent_length,
     check_is_fitted,
     validate_data,
 )
@@ -81,7 +82,6 @@ def planned(estimator: Any, objective: SparseObjective, constraint: Independence
     if estimator.n_restarts != 0:
         require_restarts(estimator.n_restarts, plan)
     as_time_limit(estimator.time_limit)
-    as_generator(estimator.random_state)
     return plan
 
 
@@ -102,7 +102,9 @@ def searched(
     first: SearchResult | None = None,
 ) -> Searches:
     """Search as planned, with an estimator's restarts and limits; ``first`` was searched already."""
-    rng, clock = as_generator(estimator.random_state), Clock(as_time_limit(estimator.time_limit))
+    is_drawn = estimator.n_restarts != 0 or estimator.random_state is not None
+    rng = as_generator(estimator.random_state) if is_drawn else None
+    clock = Clock(as_time_limit(estimator.time_limit))
     if first is not None:
         clock = clock.after(first.seconds)
     models = plan.models(objective, constraint)
@@ -111,6 +113,7 @@ def searched(
         best = first or plan.search(objective, constraint, rng, clock, observers, models=models)
         frequency = np.bincount(best.support, minlength=objective.n).astype(float)
         if estimator.n_restarts:
+            assert rng is not None
             problem = Problem(objective, constraint, plan, working_set(models))
             best, frequency = restart(problem, best, estimator.n_restarts, rng, clock, observers)
         if show is not None:  # with the passes over the data
@@ -140,6 +143,20 @@ def warn_if_cut_short(
     if reached:
         answer = "it had found nothing yet" if is_empty else "the answer is the best so far"
         warn(f"the search was {' and '.join(reached)}: {answer} (see {told_by})", ConvergenceWarning)
+
+
+def validated(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+    """Return X and y as scikit-learn's ``validate_data`` does.
+
+    A vector of numbers only has to be finite: to find out that it is no frame, list or column takes longer
+    than many a fit.
+    """
+    if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biuf"):
+        return validate_data(estimator, X, y, **options)
+    X = validate_data(estimator, X, **options)
+    assert_all_finite(y, estimator_name=type(estimator).__name__, input_name="y")
+    check_consistent_length(X, y)
+    return X, y
 
 
 class SparseEstimator(BaseEstimator, ABC):
@@ -306,7 +323,7 @@ class SparseEstimator(BaseEstimator, ABC):
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """Return data that scikit-learn finds nothing wrong with, as the objective wants them."""
-        X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64, reset=reset)
+        X, y = validated(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64, reset=reset)
         # One layout for all, so that the same numbers give the same answer to the last digit.
         return X if issparse(X) else np.ascontiguousarray(X), y
 

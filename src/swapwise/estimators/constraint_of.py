@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class Elements:
             )
         return cls(*number_labels(labels), grouped=True)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """The number of elements."""
         return int(self.of_feature.max(initial=-1)) + 1
@@ -71,9 +72,11 @@ class Elements:
         """What to call them."""
         return "groups" if self.grouped else "features"
 
-    def features(self, support: Iterable[int]) -> IndexArray:
+    def features(self, support: IndexArray | Sequence[int]) -> IndexArray:
         """Return the features of some elements, sorted."""
-        return np.flatnonzero(np.isin(self.of_feature, list(support)))
+        chosen = np.zeros(self.n, dtype=bool)
+        chosen[support] = True
+        return np.flatnonzero(chosen[self.of_feature])
 
     def find(self, chosen: Any, what: str) -> IndexArray:
         """Return elements that are given by label or name, or features by position."""

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import assert_all_finite, validate_data
+from sklearn.utils.validation import assert_all_finite
 
 from swapwise.checks import FloatArray, IndexArray, as_vector, unwarned, warn
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import open_design
-from swapwise.estimators.base import SparseEstimator, Task
+from swapwise.estimators.base import SparseEstimator, Task, validated
 from swapwise.estimators.constraint_of import Elements
 from swapwise.estimators.sample import Sample
 from swapwise.objectives.base import SparseObjective
@@ -99,11 +99,11 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
 
     def _level(self, sample: Sample) -> float:
         """Return what is predicted at the mean of all features."""
-        return float(sample.mean(sample.y)) if self.fit_intercept else 0.0
+        return sample.mean_target if self.fit_intercept else 0.0
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         # Whether all entries are finite shows when the columns are first summed: that saves a look at them.
-        return validate_data(
+        return validated(
             self,
             X,
             y,
@@ -136,11 +136,10 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         constant = self.fit_intercept and sample.y.min() == sample.y.max()
         if constant:
             warn("y is constant: an intercept is all it takes, and no feature adds anything")
-        y = self._response(sample)
         with unwarned() if constant else nullcontext():
             if groups is None:
-                return LeastSquares(X, y, self._penalty())
-            return GroupLeastSquares(X, y, groups, self._penalty())
+                return LeastSquares.of_design(X, self._penalty())
+            return GroupLeastSquares(X, self._response(sample), groups, self._penalty())
 
     def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, float]:
         assert result.coef is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,14 @@ class Sample:
 
     def mean(self, values: FloatArray) -> Any:
         """Return the weighted mean over the samples."""
+        if self.weight is None:
+            return values.mean(axis=0)
         return np.average(values, axis=0, weights=self.weight)
+
+    @cached_property
+    def mean_target(self) -> float:
+        """The weighted mean of y."""
+        return float(self.mean(self.y))
 
 
 def read_offset(offset: Any, n: int) -> FloatArray:

@@ -181,8 +181,9 @@ def ending_at(steps: Sequence[Step], value: float) -> list[Step]:
     >>> ending_at([Step(Move(added=(0,)), 0.5), Step(Move(added=(1,)), 0.75 + 1e-12)], 0.75)[-1].value
     0.75
     """
-    rising = [step._replace(value=min(step.value, value)) for step in steps]
-    return [*rising[:-1], rising[-1]._replace(value=value)]
+    rising = [Step(step.move, min(step.value, value), step.strategy) for step in steps]
+    rising[-1] = Step(steps[-1].move, value, steps[-1].strategy)
+    return rising
 
 
 def result_of(

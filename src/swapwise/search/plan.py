@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swapwise.checks import IndexArray, as_count, as_elements, as_real
+from swapwise.checks import IndexArray, as_count, as_elements, as_generator, as_real
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.axioms import verify
 from swapwise.constraints.base import IndependenceSystem
@@ -94,13 +94,16 @@ class Plan:
         self,
         objective: SetFunction,
         constraint: IndependenceSystem,
-        rng: np.random.Generator,
+        rng: np.random.Generator | None,
         clock: Clock,
         observers: Iterable[Observer] = (),
         *,
         models: Sequence[Strategy] | None = None,
     ) -> SearchResult:
-        """Search as planned, with ``models`` in place of the planned ones if they are given."""
+        """Search as planned, with ``models`` in place of the planned ones if they are given.
+
+        None for the generator is that of seed 0, which is only made for a method that draws from it.
+        """
         if models is None:
             models = self.models(objective, constraint)
         starts = [*self.starts(objective, constraint), *models]
@@ -161,7 +164,7 @@ class Plan:
         return [ModelRounds(constraint, self.tol)]
 
     def main(
-        self, objective: SetFunction, constraint: IndependenceSystem, rng: np.random.Generator
+        self, objective: SetFunction, constraint: IndependenceSystem, rng: np.random.Generator | None
     ) -> Strategy:
         """Return the strategy that the method stands for."""
         if self.rule is not None:
@@ -171,11 +174,11 @@ class Plan:
         if self.method == "modular":
             return Modular(constraint)
         if self.method == "random":
-            return RandomSet(constraint, rng)
+            return RandomSet(constraint, as_generator(rng))
         if self.method == "exhaustive":
             return Exhaustive(objective, constraint)
         assert isinstance(constraint, Matroid)
-        return RandomResidualGreedy(constraint, rng)
+        return RandomResidualGreedy(constraint, as_generator(rng))
 
     def _acceptance(self, constraint: IndependenceSystem) -> Acceptance:
         if self.epsilon is None:
@@ -227,7 +230,7 @@ def search_by_default(
 ) -> SearchResult:
     """Run what is best for a problem."""
     plan = resolve(objective, constraint, start=start)
-    return plan.search(objective, constraint, np.random.default_rng(0), clock)
+    return plan.search(objective, constraint, None, clock)
 
 
 def resolve_method(method: str | Pivot, objective: SetFunction) -> tuple[str, Pivot | None]:

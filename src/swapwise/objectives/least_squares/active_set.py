@@ -79,6 +79,11 @@ class Factor(NamedTuple):
     #: How many of the columns are linearly independent
     rank: int
 
+    @classmethod
+    def of_nothing(cls, y: FloatArray) -> Factor:
+        """Return the fit on no column at all."""
+        return cls(np.empty((0, len(y))), np.empty((0, 0)), np.empty(0), y, None, 0)
+
     @property
     def residual(self) -> FloatArray:
         """What is left of y."""
@@ -93,7 +98,8 @@ def factor(
     ``squares`` are their squared lengths plus the penalty, which is paid for the square of each coefficient;
     ``precision`` is how far columns are known, relative to their length.
     """
-    lengths = np.where(squares == 0, 1.0, np.sqrt(squares))
+    lengths = np.sqrt(squares)
+    lengths[squares == 0] = 1.0
     inverse = _inverse_of_products(columns, lengths, penalty)
     if inverse is None:
         return _by_frame(columns, y, lengths, penalty, precision)
@@ -101,24 +107,23 @@ def factor(
     residual = y - weights @ columns
     # One step of refinement makes up for the squared condition of the Gram matrix.
     weights += inverse @ (columns @ residual - penalty * weights)
-    rest = np.append(y - weights @ columns, -np.sqrt(penalty) * weights)
+    rest = np.concatenate([y - weights @ columns, -np.sqrt(penalty) * weights])
     return Factor(columns, inverse, weights, rest, None, len(columns))
 
 
 def _inverse_of_products(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> FloatArray | None:
     """Return the inverse Gram matrix, or None if rounding would spoil it."""
-    gram = columns @ columns.T
-    gram[np.diag_indices_from(gram)] += penalty
-    if not len(gram):
-        return gram
+    size, gram = len(columns), columns @ columns.T
+    gram.flat[:: size + 1] += penalty
     scaled = gram / lengths / lengths[:, None]
-    triangle, info = lapack.dpotrf(scaled, lower=1)
+    triangle, info = lapack.dpotrf(scaled, lower=1)  # with zeros above
     if info != 0:
         return None
-    inverse, _ = lapack.dpotri(triangle, lower=1)
-    if not np.diag(inverse).max() * SAFE_SHARE <= 1.0:
+    lower, _ = lapack.dpotri(triangle, lower=1)
+    if not lower.diagonal().max() * SAFE_SHARE <= 1.0:
         return None
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    inverse = lower + lower.T
+    inverse.flat[:: size + 1] = lower.diagonal()
     return np.asarray(inverse / lengths / lengths[:, None])
 
 

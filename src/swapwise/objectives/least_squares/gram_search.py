@@ -48,11 +48,11 @@ class GramSearch:
     def __init__(
         self, model: LeastSquares, system: IndependenceSystem, tol: float, elements: IndexArray
     ) -> None:
-        every = np.arange(model.n)
-        gram, floor = model.design.gram(every, every), LEAST_SHARE * model.squares
-        fixed, tree = np.isin(every, system.forced), system.laminar_tree()
+        fixed, tree = np.zeros(system.n, dtype=bool), system.laminar_tree()
+        fixed[system.forced] = True
         assert tree is not None
-        self._problem = gram, model.squares, floor, tuple(tree), fixed
+        floor = LEAST_SHARE * model.squares
+        self._problem = model.design.gram_of_all(), model.squares, floor, tuple(tree), fixed
         self._with_y, self._squares, self._total = model.products_with_y, model.squares, model.total
         self._room, self._tol, self._elements = system.max_size(), tol, elements
 
@@ -78,8 +78,9 @@ class GramSearch:
             if status == swaps.DEPENDENT:
                 return None
             self.n_evaluations += evaluated
-            gained += float(gains.sum())
-            values = (explained[0] - gains.sum() + np.cumsum(gains)) / self._total
+            more = float(gains.sum())
+            gained += more
+            values = (explained[0] - more + gains.cumsum()) / self._total
             steps += [
                 Step(self._move(*move), value)
                 for move, value in zip(moves.tolist(), values.tolist(), strict=True)
@@ -121,11 +122,10 @@ class BlockSearch(GramSearch):
     ) -> None:
         blocks = model.blocks
         super().__init__(blocks.plain, system, tol, elements)
-        gram, squares, _, tree, _ = self._problem
+        gram, squares, _, *self._limits = self._problem
         rows = blocks.rows
         self._gram = gram if (np.diff(rows) == 1).all() else gram[np.ix_(rows, rows)]
         self._with_y, self._squares = self._with_y[rows], squares[rows]
-        self._limits = tree, np.isin(np.arange(model.n), system.forced)
         self._own, self._begin, self._at = blocks.own, blocks.begin, blocks.at
 
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:

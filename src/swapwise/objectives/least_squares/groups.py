@@ -118,7 +118,7 @@ class GroupLeastSquares(SparseObjective):
         rows = every if rows is None else rows
         found = cls.__new__(cls)
         found._hold(plain, begin, rows)
-        gram = plain.design.gram(every, every)
+        gram = plain.design.gram_of_all().copy()
         gram[every, every] += plain.penalty
         own = [gram[np.ix_(rows[a:b], rows[a:b])].ravel() for a, b in pairwise(begin)]
         trusted = np.zeros(len(own), dtype=bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -105,10 +105,25 @@ class LeastSquares(SparseObjective):
     def __init__(
         self, X: Any, y: ArrayLike, ridge: float = 0.0, sample_weight: ArrayLike | None = None
     ) -> None:
-        self.ridge = as_real(ridge, "ridge")
+        ridge = as_real(ridge, "ridge")
         # The columns of a model of another objective have been checked.
-        self.design: Columns = X.aimed_at(y) if isinstance(X, GramColumns) else _read(X, y, sample_weight)
-        self.y = self.design.target
+        self._hold(X.aimed_at(y) if isinstance(X, GramColumns) else _read(X, y, sample_weight), ridge)
+
+    @classmethod
+    def of_design(cls, design: Design, ridge: float = 0.0) -> Self:
+        """Return the objective of a design that has its target already.
+
+        >>> import numpy as np
+        >>> LeastSquares.of_design(open_design(np.eye(3), [2.0, 1.0, 0.0]))([0])
+        0.8
+        """
+        found = cls.__new__(cls)
+        found._hold(_checked(design), ridge)
+        return found
+
+    def _hold(self, design: Columns, ridge: float) -> None:
+        self.design, self.ridge = design, ridge
+        self.y = design.target
         self.n = self.design.n_features
         #: How far columns are known, relative to their length
         self.precision = self.design.precision
@@ -170,6 +185,8 @@ class LeastSquares(SparseObjective):
 
     def factor(self, support: IndexArray) -> Factor:
         """Factor the columns of a set, and fit y on them."""
+        if not len(support):
+            return Factor.of_nothing(self.y)
         last = self._factored
         if last is not None and np.array_equal(last[0], support):
             return last[1]
@@ -327,7 +344,11 @@ def _read(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Design:
     """Return the columns and their target as users give them, scaled by the weights."""
     if isinstance(X, Design) and sample_weight is not None:
         raise ValueError("sample_weight must be given to the design, which X is, not beside it")
-    design = X.aimed_at(y) if isinstance(X, Design) else open_design(X, y, sample_weight)
+    return _checked(X.aimed_at(y) if isinstance(X, Design) else open_design(X, y, sample_weight))
+
+
+def _checked(design: Design) -> Design:
+    """Refuse a design or a target that least squares cannot do with, and warn of a target of zeros."""
     if design.leaves_weights_out:
         raise ValueError("X must be a design whose rows are scaled by their weights, got scale_rows=False")
     require_scale(np.abs(design.target).max(keepdims=True), "y")

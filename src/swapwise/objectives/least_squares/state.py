@@ -47,8 +47,6 @@ class LeastSquaresState(SparseState):
         self.objective = objective
         self.n_evaluations = 1
         self._floor = LOST * objective.penalty
-        self._spanned = (COLLINEAR * objective.precision) ** 2 * objective.squares + objective.ridge
-        self._lengths = np.sqrt(objective.squares / objective.total)
         self._single_rounding = SINGLE_ROUNDING if objective.design.is_float32 else 0.0
         self._basis = ActiveSet(objective, support)
         self._arrive()
@@ -60,10 +58,11 @@ class LeastSquaresState(SparseState):
         self._arrive()
 
     def _arrive(self) -> None:
-        basis = self._basis
+        basis, objective = self._basis, self.objective
         self.support, self.value = basis.support, basis.value
         # Large coefficients that cancel each other, as those of nearly collinear columns do, cost digits.
-        reach = float(np.abs(basis.weights[: basis.size]) @ self._lengths[basis.elements[: basis.size]])
+        lengths = np.sqrt(objective.squares[basis.elements[: basis.size]] / objective.total)
+        reach = float(np.abs(basis.weights[: basis.size]) @ lengths)
         self._rounding = max(self._single_rounding, COEFFICIENT_ROUNDING * reach)
 
     @property
@@ -143,7 +142,7 @@ class LeastSquaresState(SparseState):
         if not self.objective.is_small or constraint.laminar_tree() is None:
             return []
         every = np.arange(self.objective.n)
-        search = GramSearch(self.model(every), constraint, tol, every)
+        search = GramSearch(self.objective, constraint, tol, every)
         steps = search.steps(self.support, budget, well_conditioned=True)
         self.n_evaluations += search.n_evaluations
         if steps:
@@ -239,8 +238,11 @@ class LeastSquaresState(SparseState):
         return products
 
     def _warn_if_nothing_is_left(self, grid: SwapGrid) -> None:
-        free = grid.free
-        if free.any() and not (self._basis.sigma[free] > self._spanned[free]).any():
+        free, objective = grid.free, self.objective
+        if not free.any():
+            return
+        spanned = (COLLINEAR * objective.precision) ** 2 * objective.squares[free] + objective.ridge
+        if not (self._basis.sigma[free] > spanned).any():
             chosen = len(self.support)
             self.objective.warn_of_rank(
                 f"{chosen} chosen columns span all that could be added to them: others add nothing to the fit"
