@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
+import scipy
 
 from swapwise.checks import BoolArray, IndexArray, as_count, as_elements
 from swapwise.constraints.base import names_of
@@ -71,7 +70,9 @@ class Transversal(Matroid):
 
     def _match(self, support: IndexArray) -> IndexArray:
         """Return a slot for each element of the support, in a matching as large as can be."""
-        return maximum_bipartite_matching(csr_array(self._fits[support]), perm_type="column").astype(np.intp)
+        return scipy.sparse.csgraph.maximum_bipartite_matching(
+            scipy.sparse.csr_array(self._fits[support]), perm_type="column"
+        ).astype(np.intp)
 
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         # A newcomer takes a slot; who had it moves to another, and so on, until somebody finds an

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_real
 from swapwise.moves import Move
@@ -42,7 +42,9 @@ class Coverage(SetFunction):
         indptr = np.cumsum([0, *map(len, rows)])
         indices = np.concatenate([np.empty(0, dtype=np.intp), *rows])
         #: Row j holds a one for every item that element j covers.
-        self.incidence = csr_array((np.ones(len(indices)), indices, indptr), shape=(self.n, len(self.items)))
+        self.incidence = scipy.sparse.csr_array(
+            (np.ones(len(indices)), indices, indptr), shape=(self.n, len(self.items))
+        )
 
     def _value(self, support: IndexArray) -> float:
         covered = np.zeros(len(self.items), dtype=bool)

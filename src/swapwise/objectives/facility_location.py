@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
 from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix
 from swapwise.moves import NOTHING, Move
@@ -133,14 +133,14 @@ class FacilityLocationState(SwapState):
             overlaps[block] = caught @ served
         return overlaps
 
-    def _served_by(self, drops: IndexArray) -> csr_array:
+    def _served_by(self, drops: IndexArray) -> scipy.sparse.csr_array:
         """Return a matrix with a one for every client and the element of ``drops`` that serves it."""
         column = np.full(self.objective.n + 1, NOTHING)  # the last is for clients whom nobody serves
         column[drops] = np.arange(len(drops))
         position = column[self._server]
         clients = np.flatnonzero(position != NOTHING)
         shape = (self.objective.n_clients, len(drops))
-        return csr_array((np.ones(len(clients)), (clients, position[clients])), shape=shape)
+        return scipy.sparse.csr_array((np.ones(len(clients)), (clients, position[clients])), shape=shape)
 
     def _blocks(self, count: int) -> Iterator[slice]:
         size = max(1, BLOCK // max(1, self.objective.n_clients))

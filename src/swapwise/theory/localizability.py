@@ -31,7 +31,7 @@ from math import comb, inf, lcm
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, hstack, vstack
+import scipy
 
 from swapwise.checks import FloatArray, as_real
 from swapwise.numerics import EQUAL, ROUNDING
@@ -155,7 +155,9 @@ def check_localizability(
         if found := _from_ray(pairs, pair, _worst(pairs, pair, None)[0], triple):
             return found
     prices = np.maximum(allowed, needed)
-    dual = _solved(-pairs.sign, vstack([pairs.matrix, pairs.drops]), np.append(pairs.gains, prices))
+    dual = _solved(
+        -pairs.sign, scipy.sparse.vstack([pairs.matrix, pairs.drops]), np.append(pairs.gains, prices)
+    )
     slack = pairs.balance @ dual + allowed + triple[2] * pairs.f_X - triple[0] * pairs.f_star
     for pair in _below(slack, tolerance):
         found = _evaluated(pairs, pair, *_worst(pairs, pair, prices[pair] + tolerance), triple)
@@ -228,11 +230,13 @@ class _Pairs:
         self.sign = np.array(sign)
         self.pair_of_row, self.pair_of_column = np.array(pair_of_row, int), np.array(pair_of_column, int)
         places = (np.array(rows, int), np.array(columns, int))
-        self.matrix = csr_array((self.sign[places[1]], places), shape=(len(self.moves), len(sign)))
+        self.matrix = scipy.sparse.csr_array(
+            (self.sign[places[1]], places), shape=(len(self.moves), len(sign))
+        )
         by_pair, shape = (self.pair_of_column, np.arange(len(sign))), (len(self.pairs), len(sign))
         #: by pair, Σ a − Σ b and Σ b
-        self.balance = csr_array((self.sign, by_pair), shape=shape)
-        self.drops = csr_array(((self.sign < 0) * 1.0, by_pair), shape=shape)
+        self.balance = scipy.sparse.csr_array((self.sign, by_pair), shape=shape)
+        self.drops = scipy.sparse.csr_array(((self.sign < 0) * 1.0, by_pair), shape=shape)
 
 
 def _after(X: Elements, move: Elements) -> Elements:
@@ -277,8 +281,10 @@ def _optimum(pairs: _Pairs, stretch: float, ratio: float | None = None) -> Float
     if ratio is not None:
         goal, row, limit, unit = (-1e-3, 1, 1, 0), (-1.0, ratio * stretch, ratio, 0), EQUAL, (1.0, 1.0)
     n = len(pairs.sign)
-    first = vstack([pairs.matrix, pairs.drops, -pairs.balance, csr_array((1, n))])
-    matrix = hstack([first, csr_array(np.vstack([of_moves, of_drops, of_pairs, row]))])
+    first = scipy.sparse.vstack([pairs.matrix, pairs.drops, -pairs.balance, scipy.sparse.csr_array((1, n))])
+    matrix = scipy.sparse.hstack(
+        [first, scipy.sparse.csr_array(np.vstack([of_moves, of_drops, of_pairs, row]))]
+    )
     limits = np.append(np.zeros(matrix.shape[0] - 1), limit)
     return _solved(np.append(np.zeros(n), goal), matrix, limits, [(0, np.inf)] * (n + 3) + [unit])
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import LinearConstraint, linprog, milp
-from scipy.sparse import coo_array, csc_array, csr_array, vstack
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
@@ -122,7 +120,7 @@ class _Problem:
     """Positive weights, and the limits that really limit: ``incidence`` @ x ≤ ``capacity``."""
 
     weights: FloatArray
-    incidence: csc_array  # rows are groups, then the inequalities found on the way
+    incidence: scipy.sparse.csc_array  # rows are groups, then the inequalities found on the way
     capacity: IndexArray
     n_groups: int
 
@@ -136,7 +134,9 @@ class _Problem:
 
     def require(self, members: BoolArray, capacity: int) -> None:
         """Add an inequality that every packing meets."""
-        self.incidence = vstack([self.incidence, csr_array(members[None, :], dtype=np.float64)], format="csc")
+        self.incidence = scipy.sparse.vstack(
+            [self.incidence, scipy.sparse.csr_array(members[None, :], dtype=np.float64)], format="csc"
+        )
         self.capacity = np.append(self.capacity, capacity)
 
     def fill(self, order: IndexArray) -> IndexArray:
@@ -178,7 +178,9 @@ def _reduce(
     elements = worthy[limited]
     column, place = np.nonzero(number[groups[elements]] >= 0)
     row = number[groups[elements[column], place]]
-    incidence = coo_array((np.ones(len(row)), (row, column)), shape=(len(limiting), len(elements))).tocsc()
+    incidence = scipy.sparse.coo_array(
+        (np.ones(len(row)), (row, column)), shape=(len(limiting), len(elements))
+    ).tocsc()
     problem = _Problem(weights[elements], incidence, capacity[limiting], len(limiting))
     return problem, worthy[~limited], elements
 
@@ -295,7 +297,7 @@ def _linear_program(problem: _Problem, columns: IndexArray, clock: Clock) -> tup
     clock.check()
     answer = solve_within(
         clock,
-        lambda seconds: linprog(
+        lambda seconds: scipy.optimize.linprog(
             -OBJECTIVE_SIZE * problem.weights[columns],
             A_ub=problem.incidence[:, columns],
             b_ub=problem.capacity,
@@ -337,7 +339,7 @@ def _rounded(problem: _Problem, relaxed: _Relaxation) -> IndexArray:
 
 
 def _violated_blossoms(
-    groups: csc_array, capacity: IndexArray, values: FloatArray
+    groups: scipy.sparse.csc_array, capacity: IndexArray, values: FloatArray
 ) -> Iterator[tuple[BoolArray, int]]:
     """Yield inequalities that the values violate, as members and how many of them a packing holds.
 
@@ -364,14 +366,14 @@ def _violated_blossoms(
                     yield members, most
 
 
-def _components(incidence: csc_array) -> list[BoolArray]:
+def _components(incidence: scipy.sparse.csc_array) -> list[BoolArray]:
     """Return the sets of two groups or more that the columns link, as masks."""
-    _, label = connected_components(incidence @ incidence.T, directed=False)
+    _, label = scipy.sparse.csgraph.connected_components(incidence @ incidence.T, directed=False)
     return [label == c for c in np.flatnonzero(np.bincount(label) > 1)]
 
 
 def _blossom(
-    groups: csc_array, capacity: IndexArray, inside: BoolArray, values: FloatArray
+    groups: scipy.sparse.csc_array, capacity: IndexArray, inside: BoolArray, values: FloatArray
 ) -> tuple[BoolArray, int]:
     """Return the inequality for the groups ``inside``, with the F that violates it most."""
     count = inside.astype(np.float64) @ groups
@@ -422,7 +424,9 @@ def _best_within(
         possible = not room[full].any()
         return _Program(taken, problem.weight(taken)) if possible else _Program(None, -np.inf)
     scale = OBJECTIVE_SIZE * _power_of_two(np.abs(excess[undecided]).max())
-    limits = LinearConstraint(problem.incidence[:, undecided], np.where(full, room, -np.inf), room)
+    limits = scipy.optimize.LinearConstraint(
+        problem.incidence[:, undecided], np.where(full, room, -np.inf), room
+    )
     answer = _integer_program(-scale * excess[undecided], limits, clock, node_limit)
     late = answer.status == STOPPED
     if answer.status == 2 or (answer.x is None and not late):  # 2: there is none
@@ -438,13 +442,13 @@ def _best_within(
 
 
 def _integer_program(
-    costs: FloatArray, limits: LinearConstraint, clock: Clock, node_limit: int | None
+    costs: FloatArray, limits: scipy.optimize.LinearConstraint, clock: Clock, node_limit: int | None
 ) -> Any:
     """Minimise the costs of whole numbers between 0 and 1; SciPy calls the limit on nodes "other", 4."""
     options = {"mip_rel_gap": 0.0} | ({} if node_limit is None else {"node_limit": node_limit})
     answer = solve_within(
         clock,
-        lambda seconds: milp(
+        lambda seconds: scipy.optimize.milp(
             costs,
             constraints=limits,
             integrality=np.ones(len(costs)),

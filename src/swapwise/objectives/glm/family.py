@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+import scipy
 
 from swapwise.checks import FloatArray
 
@@ -87,7 +87,7 @@ def equal_sums(target: FloatArray, weight: FloatArray, eta: FloatArray) -> float
     total = float(weight @ target)
     if total == 0:
         return about_zero(target, weight, eta)
-    return float(np.log(total) - logsumexp(eta, b=weight))
+    return float(np.log(total) - scipy.special.logsumexp(eta, b=weight))
 
 
 def exponential(eta: FloatArray) -> FloatArray:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import digamma, gammaln, logsumexp
+import scipy
 
 from swapwise.checks import FloatArray, as_vector
 from swapwise.kernels import families
@@ -43,7 +42,7 @@ def _perfect(y: FloatArray) -> FloatArray:
 
 def _mean_ratio_of_one(target: FloatArray, weight: FloatArray, eta: FloatArray) -> float:
     """Return the best intercept: the ratios of targets to means are 1 on average."""
-    return float(logsumexp(-eta, b=weight * target) - np.log(weight.sum()))
+    return float(scipy.special.logsumexp(-eta, b=weight * target) - np.log(weight.sum()))
 
 
 def _at_best_shape(mean_deviance: float) -> float:
@@ -58,12 +57,14 @@ def _at_best_shape(mean_deviance: float) -> float:
     half = max(mean_deviance, SMALLEST_DEVIANCE) / 2.0
     # Minka's approximation, which is off by 1.5 % at most.
     about = (3.0 - half + np.sqrt((half - 3.0) ** 2 + 24.0 * half)) / (12.0 * half)
-    log_shape = brentq(lambda at: _excess_of_log(np.exp(at)) - half, np.log(about / 2), np.log(about * 2))
+    log_shape = scipy.optimize.brentq(
+        lambda at: _excess_of_log(np.exp(at)) - half, np.log(about / 2), np.log(about * 2)
+    )
     shape = float(np.exp(log_shape))
     if shape > LARGE_SHAPE:
         at_mean = 0.5 * np.log(shape / (2.0 * np.pi)) - 1.0 / (12.0 * shape)
     else:
-        at_mean = shape * np.log(shape) - gammaln(shape) - shape
+        at_mean = shape * np.log(shape) - scipy.special.gammaln(shape) - shape
     return float(-2.0 * (at_mean - shape * half))
 
 
@@ -71,7 +72,7 @@ def _excess_of_log(shape: float) -> float:
     """Return ``log k − ψ(k)``."""
     if shape > LARGE_SHAPE:
         return 0.5 / shape + 1.0 / (12.0 * shape**2)
-    return float(np.log(shape) - digamma(shape))
+    return float(np.log(shape) - scipy.special.digamma(shape))
 
 
 GAMMA_FAMILY = Family(

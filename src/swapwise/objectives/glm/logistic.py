@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, log_expit
+import scipy
 
 from swapwise.checks import FloatArray, as_vector
 from swapwise.kernels import families
@@ -23,8 +23,13 @@ def _read_classes(y: Any, n_samples: int | None) -> FloatArray:
     return target
 
 
+def _probabilities(eta: FloatArray) -> FloatArray:
+    probabilities: FloatArray = scipy.special.expit(eta)
+    return probabilities
+
+
 def _deviances(y: FloatArray, eta: FloatArray) -> FloatArray:
-    return -2.0 * np.where(y == 1, log_expit(eta), log_expit(-eta))
+    return -2.0 * np.where(y == 1, scipy.special.log_expit(eta), scipy.special.log_expit(-eta))
 
 
 def _most_curvature(target: FloatArray) -> FloatArray:
@@ -36,7 +41,7 @@ LOGISTIC_FAMILY = Family(
     title="logistic regression",
     number=families.LOGISTIC,
     read_target=_read_classes,
-    mean=expit,
+    mean=_probabilities,
     deviances=_deviances,
     perfect=nothing,
     first_intercept=about_zero,

@@ -6,9 +6,8 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.linalg import helmert
-from scipy.special import log_softmax, softmax
 
 from swapwise.checks import FloatArray, as_vector
 from swapwise.kernels import families
@@ -28,12 +27,14 @@ def _read_classes(y: Any, n_samples: int | None) -> FloatArray:
 
 
 def _probabilities(scores: FloatArray) -> FloatArray:
-    probabilities: FloatArray = softmax(scores, axis=-1)
+    probabilities: FloatArray = scipy.special.softmax(scores, axis=-1)
     return probabilities
 
 
 def _deviances(y: FloatArray, scores: FloatArray) -> FloatArray:
-    deviances: FloatArray = -2.0 * log_softmax(scores, axis=1)[np.arange(len(y)), y.astype(np.intp)]
+    deviances: FloatArray = (
+        -2.0 * scipy.special.log_softmax(scores, axis=1)[np.arange(len(y)), y.astype(np.intp)]
+    )
     return deviances
 
 
@@ -44,7 +45,7 @@ def _most_curvature(target: FloatArray) -> FloatArray:
 
 def _scores(target: FloatArray) -> FloatArray:
     # Orthonormal, and orthogonal to the constant: lengths of coefficients stay what they are.
-    return np.ascontiguousarray(helmert(max(2, int(target.max(initial=0)) + 1)).T)
+    return np.ascontiguousarray(scipy.linalg.helmert(max(2, int(target.max(initial=0)) + 1)).T)
 
 
 MULTINOMIAL_FAMILY = Family(

@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
-from scipy.special import gammaln, xlogy
 
 from swapwise.checks import FloatArray, as_real, as_vector
 from swapwise.kernels import families
@@ -30,12 +29,12 @@ def _deviances(y: FloatArray, eta: FloatArray, *, alpha: float) -> FloatArray:
     mean = exponential(eta)
     # As a difference of logarithms that are near each other where y is near its mean.
     excess = (y + 1.0 / alpha) * np.log1p(alpha * (y - mean) / (1.0 + alpha * mean))
-    deviances: FloatArray = 2.0 * (xlogy(y, y / mean) - excess)
+    deviances: FloatArray = 2.0 * (scipy.special.xlogy(y, y / mean) - excess)
     return deviances
 
 
 def _perfect(y: FloatArray, *, alpha: float) -> FloatArray:
-    perfect: FloatArray = xlogy(y, y) - (y + 1.0 / alpha) * np.log1p(alpha * y)
+    perfect: FloatArray = scipy.special.xlogy(y, y) - (y + 1.0 / alpha) * np.log1p(alpha * y)
     return perfect
 
 
@@ -82,12 +81,15 @@ def estimated_alpha(y: FloatArray, mean: FloatArray, weight: FloatArray | None =
     def negated(log_alpha: float) -> float:
         size = np.exp(-log_alpha)
         likelihood = (
-            gammaln(y + size) - gammaln(size) - (y + size) * np.log1p(mean / size) + xlogy(y, mean / size)
+            scipy.special.gammaln(y + size)
+            - scipy.special.gammaln(size)
+            - (y + size) * np.log1p(mean / size)
+            + scipy.special.xlogy(y, mean / size)
         )
         return -float(np.average(likelihood, weights=weight))
 
     bounds = float(np.log(SMALLEST_ALPHA)), float(np.log(LARGEST_ALPHA))
-    found = minimize_scalar(negated, bounds=bounds, method="bounded", options={"xatol": 1e-8})
+    found = scipy.optimize.minimize_scalar(negated, bounds=bounds, method="bounded", options={"xatol": 1e-8})
     return float(np.exp(found.x))
 
 

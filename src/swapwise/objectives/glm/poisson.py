@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from swapwise.checks import FloatArray, as_vector
 from swapwise.kernels import families
@@ -20,12 +20,12 @@ def read_counts(y: Any, n_samples: int | None) -> FloatArray:
 
 def _deviances(y: FloatArray, eta: FloatArray) -> FloatArray:
     mean = exponential(eta)
-    deviances: FloatArray = 2.0 * (xlogy(y, y / mean) - y + mean)
+    deviances: FloatArray = 2.0 * (scipy.special.xlogy(y, y / mean) - y + mean)
     return deviances
 
 
 def _perfect(y: FloatArray) -> FloatArray:
-    perfect: FloatArray = xlogy(y, y) - y
+    perfect: FloatArray = scipy.special.xlogy(y, y) - y
     return perfect
 
 

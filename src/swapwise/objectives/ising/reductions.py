@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.reductions import FirstBad, Reduction
@@ -133,7 +133,7 @@ def _counted(patterns: IndexArray, summed: FloatArray, weight: FloatArray | None
         return Counted(seen, counts, np.empty((len(seen), 0)))
     rows = np.arange(len(place) + 1)
     entries = np.ones(len(place)) if weight is None else weight
-    has_pattern = csr_array((entries, place, rows), shape=(len(place), len(seen)))
+    has_pattern = scipy.sparse.csr_array((entries, place, rows), shape=(len(place), len(seen)))
     return Counted(seen, counts, has_pattern.T @ summed)
 
 
