@@ -13,11 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.certificates import Proven, exact_solutions, ising_certificates, regression_certificates
+from benchmarks.first_use import first_fits_table, whole_processes_table
 from benchmarks.glm import path_costs, spared
 from benchmarks.ising import against_plain, learned, recovered
-from benchmarks.regression import against_reference, cold_start, paces
+from benchmarks.regression import against_reference, paces
 from benchmarks.small import small_table
 from benchmarks.systems import alternatives, heaviest_matching, under_intersections
+from benchmarks.threads import threads_table
 
 
 def reference_table() -> Table:
@@ -50,14 +52,6 @@ def pace_table() -> Table:
             f"{row.iterations:.1f}",
             f"{row.mean_value:.4f}",
         )
-    return table
-
-
-def cold_start_table() -> Table:
-    """Show what the first answer in a new process costs."""
-    table = _table("A new process", "step", "seconds")
-    for step, seconds in cold_start().items():
-        table.add_row(step, f"{seconds:.2f}")
     return table
 
 
@@ -261,7 +255,9 @@ SHORT = (
     reference_table,
     pace_table,
     small_table,
-    cold_start_table,
+    first_fits_table,
+    whole_processes_table,
+    threads_table,
     ising_table,
     learning_table,
     intersection_table,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -132,25 +129,3 @@ def timed(repeats: int, call: Callable[..., Any], *args: Any) -> tuple[Any, floa
         answer = call(*args)
         seconds.append(perf_counter() - begin)
     return answer, median(seconds)
-
-
-COLD_START = """
-from time import perf_counter
-begin = perf_counter()
-import swapwise as sw
-imported = perf_counter()
-import json
-from swapwise.experiments.instances import paper_regression
-instance = paper_regression(random_state=0)
-ready = perf_counter()
-problem = sw.LeastSquares(instance.X, instance.y), sw.Partition(instance.labels, 5)
-sw.maximize(*problem, "oblivious", start="empty")
-print(json.dumps({"import": imported - begin, "first fit": perf_counter() - ready}))
-"""
-
-
-def cold_start() -> dict[str, float]:
-    """Time import and first fit in a new process."""
-    begin = perf_counter()
-    done = subprocess.run([sys.executable, "-c", COLD_START], check=True, capture_output=True, text=True)
-    return {**json.loads(done.stdout), "whole process": perf_counter() - begin}

@@ -7,7 +7,7 @@ from math import comb
 from typing import TypeGuard
 
 import numpy as np
-import scipy
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
@@ -119,13 +119,13 @@ def _without_held(gram: FloatArray, held: BoolArray) -> tuple[FloatArray, float]
     if not held.any():
         return gram, NOISE
     try:
-        factor = scipy.linalg.cholesky(gram[np.ix_(held, held)], lower=True, check_finite=False)
-    except np.linalg.LinAlgError:
+        factor = cholesky(gram[np.ix_(held, held)], lower=True, check_finite=False)
+    except LinAlgError:
         return None
     least = float((np.diag(factor) ** 2).min())
     if least < SAFE:
         return None
-    across = scipy.linalg.solve_triangular(factor, gram[np.ix_(held, ~held)], lower=True, check_finite=False)
+    across = solve_triangular(factor, gram[np.ix_(held, ~held)], lower=True, check_finite=False)
     return gram[np.ix_(~held, ~held)] - across.T @ across, NOISE / least
 
 
