@@ -6,8 +6,6 @@ Everything else about the package is in pyproject.toml.
 import os
 import platform
 import shlex
-import sys
-import sysconfig
 from copy import copy
 from pathlib import Path
 
@@ -16,7 +14,7 @@ import numpy
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-from build_backend import needs_compiler
+from build_backend import compiler, require_headers, usual_compiler
 
 KERNELS = Path("src/swapwise/kernels")
 BINDINGS = Path(nanobind.source_dir())
@@ -45,10 +43,6 @@ MSVC_LEVELS = {"baseline": [], "avx2": ["/arch:AVX2"]}
 # With bounds checks if asked for, in a folder of its own: objects do not say how they were compiled.
 CHECKED = [("SWAPWISE_CHECKED", "1")] if os.environ.get("SWAPWISE_CHECKED") else []
 
-NO_HEADERS = """\
-swapwise's kernels are in C++, and to compile them Python's headers are needed, but there is no {}: install \
-the package that has them (python3-dev on Debian and Ubuntu, python3-devel on Fedora)"""
-
 
 class BuildKernels(build_ext):
     """Choose the flags once the compiler is known, and build the levels side by side."""
@@ -60,11 +54,15 @@ class BuildKernels(build_ext):
 
     def run(self) -> None:
         """Look for headers and a compiler before anything is built."""
-        header = Path(sysconfig.get_path("include")) / "Python.h"
-        if not header.exists():
-            sys.exit(NO_HEADERS.format(header))
-        if needs_compiler():
-            use_compiler_from_pypi()
+        require_headers()
+        found = compiler()
+        if found is None:
+            import ziglang  # for any processor of the kind, not for the one at hand
+
+            zig = shlex.quote(str(Path(ziglang.__file__).with_name("zig")))
+            use_compiler(f"{zig} c++ -mcpu=baseline")
+        elif found != usual_compiler():
+            use_compiler(found)
         super().run()
 
     def build_extension(self, ext: Extension) -> None:
@@ -80,14 +78,10 @@ class BuildKernels(build_ext):
         build_ext.build_extension(apart, ext)
 
 
-def use_compiler_from_pypi() -> None:
-    """Compile with Zig's clang, which comes as a Python package, for any processor of the kind."""
-    import ziglang
-
-    zig = shlex.quote(str(Path(ziglang.__file__).with_name("zig")))
-    os.environ["CC"] = f"{zig} cc -mcpu=baseline"
-    os.environ["CXX"] = f"{zig} c++ -mcpu=baseline"
-    os.environ["LDSHARED"] = os.environ["LDCXXSHARED"] = f"{zig} c++ -mcpu=baseline -shared"
+def use_compiler(command: str) -> None:
+    """Have setuptools call another compiler than the one that Python was built with."""
+    os.environ["CC"] = os.environ["CXX"] = command
+    os.environ["LDSHARED"] = os.environ["LDCXXSHARED"] = f"{command} -shared"
 
 
 def kernels(level: str) -> Extension:
