@@ -154,6 +154,8 @@ void bind_swaps(nb::module_ m) {
     m.attr("GOING_ON") = static_cast<int>(swaps::GOING_ON);
     m.attr("DONE") = static_cast<int>(swaps::DONE);
     m.attr("DEPENDENT") = static_cast<int>(swaps::DEPENDENT);
+    m.attr("MISSING") = static_cast<int>(swaps::MISSING);
+    m.attr("OPTIMAL") = static_cast<int>(swaps::OPTIMAL);
     m.def("grid_gains", released(&swaps::grid_gains));
     m.def("pair_gains", released(&swaps::pair_gains));
     m.def("move_gains", released(&swaps::move_gains));

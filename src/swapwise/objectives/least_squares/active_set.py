@@ -237,6 +237,11 @@ class ActiveSet:
         return SMALL_IN_FLOAT32 if self.objective.design.is_float32 else SMALL_SHARE
 
     @property
+    def by_products(self) -> bool:
+        """Whether the factors are new, and inner products say all there is to know of the chosen columns."""
+        return self._factor is not None and self._factor.frame is None
+
+    @property
     def is_plain(self) -> bool:
         """Whether every chosen column leaves a fair share of its squared length unexplained by the others."""
         chosen = self.elements[: self.size]
