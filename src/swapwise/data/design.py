@@ -155,6 +155,9 @@ class Design(Columns):
 
     def _settle(self) -> None:
         """Find shift and scale of every column, and their squared lengths."""
+        # Kernels take a moment to load: nobody who has no data should wait for them.
+        from swapwise.kernels import moments
+
         mean, spread = self._look()
         total = float(self._weight.sum())
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
@@ -166,16 +169,11 @@ class Design(Columns):
                 self.matrix.replace(self.matrix.stored.in_double())
                 self.is_float32 = False
             extreme, exponent = self._rescale_extreme(mean, spread)
-            constant = spread <= (CONSTANT * np.abs(mean)) ** 2 * total
-            deviation = np.sqrt(np.where(constant, total, spread) / total)
-            unit, is_divided = np.ldexp(1.0, exponent), self._standardize & ~constant
-            self.shift = mean * unit if self._centre else np.zeros_like(mean)
-            self.scale = np.where(is_divided, deviation * unit, 1.0)
-            step = np.where(constant & self._centre, 0.0, np.where(is_divided, 1.0 / deviation, unit))
-            #: What stored columns are multiplied by; a constant one that is centred leaves exactly nothing
-            self.factor = step / unit
-            self.squared_norms = (spread if self._centre else spread + total * mean**2) * step**2
-            self.offsets = np.where(constant | (not self._centre), 0.0, np.abs(mean) / deviation)
+            switches = bool(self._centre), bool(self._standardize)
+            found = moments.scales(mean, spread, exponent, total, CONSTANT, *switches)
+            # The factor is what stored columns are multiplied by; a constant one that is centred leaves exactly
+            # nothing.
+            self.shift, self.scale, step, self.factor, self.squared_norms, self.offsets = found
             self._keep_apart(extreme, exponent, mean, step)
         self._is_shifted, self._is_scaled = bool(self.shift.any()), bool((self.factor != 1.0).any())
 
