@@ -171,8 +171,7 @@ class Design(Columns):
             extreme, exponent = self._rescale_extreme(mean, spread)
             switches = bool(self._centre), bool(self._standardize)
             found = moments.scales(mean, spread, exponent, total, CONSTANT, *switches)
-            # The factor is what stored columns are multiplied by; a constant one that is centred leaves exactly
-            # nothing.
+            # Stored columns are multiplied by the factor: of a constant one that is centred nothing is left.
             self.shift, self.scale, step, self.factor, self.squared_norms, self.offsets = found
             self._keep_apart(extreme, exponent, mean, step)
         self._is_shifted, self._is_scaled = bool(self.shift.any()), bool((self.factor != 1.0).any())

@@ -109,7 +109,7 @@ scales(Numbers mean, Numbers spread, Indices exponent, double total, double cons
         scale[j] = is_divided ? deviation * unit : 1.0;
         step[j] = is_constant && centre ? 0.0 : is_divided ? 1.0 / deviation : unit;
         factor[j] = step[j] / unit;
-        square[j] = (centre ? spread[j] : spread[j] + total * size * size) * step[j] * step[j];
+        square[j] = (centre ? spread[j] : spread[j] + total * (size * size)) * (step[j] * step[j]);
         offset[j] = is_constant || !centre ? 0.0 : size / deviation;
     }
     return {std::move(shift), std::move(scale), std::move(step), std::move(factor), std::move(square),

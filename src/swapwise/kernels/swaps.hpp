@@ -443,6 +443,22 @@ inline std::tuple<Index, double, Index> best_from(const Tableau &at, Indices slo
     return best_move(feasible, slots, {at.coupling, at.coef, spread, at.corr, at.sigma, floor}, tie, total);
 }
 
+// Whether the inner products of a column are not known; then the tableau says which one it is.
+inline bool is_missing(Index added, Flags known, const Tableau &at) {
+    if (!known[added]) at.counts[2] = added;
+    return !known[added];
+}
+
+// Put the next element of the start in, if that can be done.
+inline Ending begin_with(Index added, Table gram, Flags known, Numbers floor, const Tableau &at) {
+    if (at.sigma[added] <= floor[added]) return DEPENDENT;
+    if (is_missing(added, known, at)) return MISSING;
+    at.explained[0] += at.corr[added] * at.corr[added] / at.sigma[added];
+    put_in(added, gram, at);
+    ++at.counts[1];
+    return GOING_ON;
+}
+
 // Take the best move under nested limits for as long as it gains more than `tol · total`.
 //
 // `gram` are inner products of the columns with each other, in the rows that are `known`, `squares` its diagonal plus
@@ -461,23 +477,9 @@ inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
     nested::MoveRecord record(rounds);
     Index evaluated = 0;
     Ending ending = GOING_ON;
-    const auto is_missing = [&](Index added) {
-        if (known[added]) return false;
-        at.counts[2] = added;
-        return true;
-    };
     for (Index round = 0; round < rounds && ending == GOING_ON; ++round) {
         if (at.counts[1] < start.size) {
-            const Index added = start[at.counts[1]];
-            if (at.sigma[added] <= floor[added]) {
-                ending = DEPENDENT;
-            } else if (is_missing(added)) {
-                ending = MISSING;
-            } else {
-                at.explained[0] += at.corr[added] * at.corr[added] / at.sigma[added];
-                put_in(added, gram, at);
-                ++at.counts[1];
-            }
+            ending = begin_with(start[at.counts[1]], gram, known, floor, at);
             continue;
         }
         if (share > 0.0 && !is_plain(at.sigma, squares, at.place, share)) {
@@ -491,7 +493,7 @@ inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
         if (index < 0 || !(gain > tol * total)) {
             ending = gain < -CLEAR * total ? OPTIMAL : DONE;
             evaluated += computed;
-        } else if (is_missing(added)) {
+        } else if (is_missing(added, known, at)) {
             ending = MISSING;
         } else {
             evaluated += computed;

@@ -101,7 +101,8 @@ def factor(
     found = fits.by_products(columns, y, squares, penalty, 1.0 / SAFE_SHARE)
     if found is None:
         return _by_frame(columns, y, np.sqrt(squares), penalty, precision)
-    return Factor(columns, *found, None, len(columns))
+    inverse, weights, rest = found
+    return Factor(columns, inverse, weights, rest, None, len(columns))
 
 
 def frame_of(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> tuple[Frame, FloatArray]:
