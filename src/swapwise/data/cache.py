@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.matrix import CountedMatrix
 from swapwise.data.reductions import Reduction
@@ -167,29 +167,29 @@ class GramRows:
 
     def of(self, elements: IndexArray) -> FloatArray:
         """Return some rows."""
-        self.know(elements)
-        return self.matrix[elements]
+        return self.know(elements)[0][elements]
 
     def parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
         """Go through the same rows, a part of each at a time: that takes less memory."""
-        self.know(elements)
+        matrix, _ = self.know(elements)
         for begin in range(0, self._n, NUMBERS_AT_ONCE):
             part = slice(begin, begin + NUMBERS_AT_ONCE)
-            yield part, self.matrix[elements, part]
+            yield part, matrix[elements, part]
 
-    def know(self, elements: IndexArray) -> None:
-        """Compute the rows that are not known yet."""
+    def know(self, elements: IndexArray) -> tuple[FloatArray, BoolArray]:
+        """Return the matrix, with at least some rows known, and which of them are."""
         with self._lock:
             missing = np.unique(elements[~self.is_known[elements]])
             for begin in range(0, len(missing), self._at_once):
                 some = missing[begin : begin + self._at_once]
                 self.matrix[some] = self._compute(some)
                 self.is_known[some] = True
+            return self.matrix, self.is_known
 
     def fill(self, matrix: FloatArray) -> None:
         """Take all rows from a matrix that was computed otherwise."""
-        # Replaced and not changed: a search may be reading the old rows.
-        self.matrix, self.is_known = matrix, np.ones(self._n, dtype=bool)
+        with self._lock:  # replaced and not changed: a search may be reading the old rows
+            self.matrix, self.is_known = matrix, np.ones(self._n, dtype=bool)
 
 
 class _Part(NamedTuple):

@@ -403,14 +403,13 @@ class Design(Columns):
         kept, n = self._products, self.n_features
         if self.sequential or not isinstance(kept, GramRows) or n * n * self.n_samples <= QUICK_GRAM:
             return super().gram_rows(elements, likely)
-        if not kept.is_known[elements].all() or not len(elements):
+        if not len(elements) or not kept.is_known[elements].all():
             more = likely()
-            wanted = elements if more is None else np.append(elements, more)
+            elements = elements if more is None else np.append(elements, more)
             # Half of the rows take as long as all of them, which are symmetric.
-            if 2 * (np.count_nonzero(kept.is_known) + len(wanted)) >= n:
+            if 2 * (np.count_nonzero(kept.is_known) + len(elements)) >= n:
                 return super().gram_rows(elements, likely)
-            kept.know(wanted)
-        return kept.matrix, kept.is_known
+        return kept.know(elements)
 
     def _gram_in_memory(self) -> FloatArray:
         if self._loses_digits(np.arange(self.n_features)):
