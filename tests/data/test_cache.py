@@ -1,5 +1,6 @@
 """Products that are kept: the right ones, whatever is asked for in whatever order."""
 
+import pickle
 from unittest.mock import patch
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapwise.data import cache
-from swapwise.data.cache import VectorCache
+from swapwise.data.cache import GramRows, VectorCache
 
 
 class Source:
@@ -24,7 +25,10 @@ class Source:
 
 
 def kept_products(n, room):
+    """Return what keeps products, with room for some columns, or for all in order if None is given."""
     source = Source(n)
+    if room is None:
+        return GramRows(n, 2, source.compute), source
     return VectorCache(n, room, 128, source.compute), source
 
 
@@ -32,7 +36,7 @@ def kept_products(n, room):
 def requests(draw):
     n = draw(st.integers(1, 9))
     subset = st.lists(st.integers(0, n - 1), unique=True).map(lambda chosen: np.array(chosen, dtype=np.intp))
-    return n, draw(st.integers(1, n + 2)), draw(st.lists(subset, max_size=25))
+    return n, draw(st.none() | st.integers(1, n + 2)), draw(st.lists(subset, max_size=25))
 
 
 @given(requests())
@@ -73,8 +77,8 @@ def test_nothing_is_computed_twice_in_a_row_or_twice_at_once(case):
 
 @given(requests())
 def test_with_room_for_all_nothing_is_ever_computed_twice(case):
-    n, _, wanted = case
-    kept, source = kept_products(n, n)
+    n, room, wanted = case
+    kept, source = kept_products(n, room if room is None else n)
     for elements in wanted:
         kept.of(elements)
     asked = [element for batch in source.asked for element in batch]
@@ -114,3 +118,22 @@ def test_an_interrupted_request_leaves_nothing_wrong_behind():
     interrupted[0] = False
     for elements in (np.arange(32), np.arange(40, 60), np.arange(32)):
         np.testing.assert_array_equal(kept.of(elements), np.eye(100)[elements])
+
+
+def test_rows_of_a_gram_matrix_lie_where_they_belong():
+    kept, source = kept_products(5, None)
+    kept.know(np.array([3, 1, 3]))
+    assert kept.elements().tolist() == [1, 3]
+    assert 3 in kept
+    assert 0 not in kept
+    np.testing.assert_array_equal(kept.matrix[[1, 3]], source.table[[1, 3]])
+    again = pickle.loads(pickle.dumps(kept))
+    assert not again.is_known.any()
+    np.testing.assert_array_equal(again.of(np.array([4, 0])), source.table[[4, 0]])
+
+
+def test_nothing_is_computed_of_a_gram_matrix_that_is_known():
+    kept, source = kept_products(4, None)
+    kept.fill(source.table.copy())
+    np.testing.assert_array_equal(kept.of(np.arange(4)), source.table)
+    assert source.asked == []

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import swapwise as sw
+from swapwise.data import design
 from swapwise.objectives.least_squares.state import LeastSquaresState
 
 
@@ -39,11 +40,17 @@ def moves_of(result):
     return [(event.added, event.dropped) for event in result.history]
 
 
-@given(problems(), st.sampled_from(["empty", "arbitrary"]), st.sampled_from([None, 0, 2]))
-def test_same_moves_as_one_by_one(problem, start, max_iter):
+@given(
+    problems(),
+    st.sampled_from(["empty", "arbitrary"]),
+    st.sampled_from([None, 0, 2]),
+    st.sampled_from([0, design.QUICK_GRAM]),
+)
+def test_same_moves_as_one_by_one(problem, start, max_iter, quick):
     objective, constraint = problem
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore", UserWarning)
+        patch.setattr(design, "QUICK_GRAM", quick)
         compiled = sw.maximize(objective, constraint, start=start, max_iter=max_iter)
         patch.setattr(LeastSquaresState, "best_run", lambda *_: [])
         single = sw.maximize(objective, constraint, start=start, max_iter=max_iter)
@@ -57,6 +64,55 @@ def large(n=60):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, n))
     return sw.LeastSquares(X, X[:, :6].sum(axis=1) + rng.standard_normal(50)), sw.Uniform(n, 5)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.9])
+def test_products_are_computed_for_those_that_may_be_added(correlation):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 120))
+    for j in range(1, 120):
+        X[:, j] = correlation * X[:, j - 1] + np.sqrt(1 - correlation**2) * X[:, j]
+    y = X[:, ::30].sum(axis=1) + rng.standard_normal(200)
+    objective = sw.LeastSquares(X, y)
+    with pytest.MonkeyPatch.context() as patch:
+        result = sw.maximize(objective, sw.Uniform(120, 5))
+        known = np.flatnonzero(objective.design.gram_rows(result.support, lambda: None)[1])
+        patch.setattr(LeastSquaresState, "best_run", lambda *_: [])
+        single = sw.maximize(sw.LeastSquares(X, y), sw.Uniform(120, 5))
+    assert moves_of(result) == moves_of(single)
+    assert {element for event in result.history for element in event.added} <= set(known.tolist())
+    assert 10 <= len(known) < 60
+
+
+def scans_of(objective, constraint):
+    """Return a search, and how many times it scanned all moves from the factors of its state."""
+    found = []
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        warnings.simplefilter("ignore", UserWarning)
+        scan = LeastSquaresState.find_best
+        patch.setattr(LeastSquaresState, "find_best", lambda *given: found.append(1) or scan(*given))
+        return sw.maximize(objective, constraint), len(found)
+
+
+def test_a_clear_end_is_not_looked_at_again():
+    result, scans = scans_of(*large())
+    assert (result.status, scans) == (sw.Status.LOCAL_OPTIMUM, 0)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-5, 1e-3])
+def test_an_end_that_rounding_may_hide_is_looked_at_again(noise):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 6))
+    X[:, 5] = X[:, 0] + noise * X[:, 5]
+    result, scans = scans_of(sw.LeastSquares(X, X[:, 0] + X[:, 1]), sw.Uniform(6, 2))
+    assert (result.status, scans > 0) == (sw.Status.LOCAL_OPTIMUM, True)
+
+
+def test_an_end_with_room_for_more_is_looked_at_again():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 6))
+    result, scans = scans_of(sw.LeastSquares(X, X[:, 0] + X[:, 1]), sw.Uniform(6, 4))
+    assert (result.n_iter, scans) == (2, 1)
 
 
 def test_no_time_no_moves():

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.matrix import CountedMatrix
 from swapwise.data.reductions import Reduction
@@ -57,8 +57,6 @@ class VectorCache:
         self._element = np.full(self._room, -1, dtype=np.intp)  # which one each row is of, -1 for none
         self._row: dict[int, int] = {}
         self._next = 0
-        #: The vectors of all elements in order, once they are known otherwise: then none is computed any more
-        self.all: FloatArray | None = None
         self._lock = Lock()  # searches of one objective may run side by side
 
     def __getstate__(self) -> dict[str, Any]:
@@ -81,8 +79,6 @@ class VectorCache:
 
     def of(self, elements: IndexArray) -> FloatArray:
         """Return the vectors of some elements, one per row."""
-        if self.all is not None:
-            return self.all[elements]
         with self._lock:
             places = self._places(elements)
             return self._rows[places]
@@ -91,9 +87,6 @@ class VectorCache:
         """Go through the same vectors, a part of each at a time: that takes less memory."""
         for begin in range(0, self._width, NUMBERS_AT_ONCE):
             part = slice(begin, begin + NUMBERS_AT_ONCE)
-            if self.all is not None:
-                yield part, self.all[elements, part]
-                continue
             with self._lock:
                 places = self._places(elements)
                 rows = self._rows[places, part]
@@ -130,6 +123,73 @@ class VectorCache:
                 self._element[row] = -1  # even if what was to come here never does
                 rows[row] = None
         return list(rows)
+
+
+class GramRows:
+    """Inner products of some columns with all others, where there is room for those of all columns.
+
+    ``compute`` is asked for what is not known yet: it takes at most ``at_once`` columns, and returns their
+    products with all others, one per row.
+
+    >>> kept = GramRows(3, 2, lambda elements: np.eye(3)[elements])
+    >>> kept.of(np.array([2]))
+    array([[0., 0., 1.]])
+    >>> kept.is_known
+    array([False, False,  True])
+    """
+
+    def __init__(self, n: int, at_once: int, compute: Callable[[IndexArray], FloatArray]) -> None:
+        self._n, self._compute, self._at_once = n, compute, at_once
+        self._forget()
+
+    def _forget(self) -> None:
+        #: The Gram matrix, of which only some rows are known; not to be written to
+        self.matrix = np.empty((self._n, self._n))  # costs nothing until it is written to
+        self.is_known = np.zeros(self._n, dtype=bool)
+        self._lock = Lock()  # searches of one objective may run side by side
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: products can be computed again."""
+        return {name: self.__dict__[name] for name in ("_n", "_compute", "_at_once")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin with nothing."""
+        self.__dict__.update(state)
+        self._forget()
+
+    def __contains__(self, element: int) -> bool:
+        """Return whether the row of an element is known."""
+        return bool(self.is_known[element])
+
+    def elements(self) -> IndexArray:
+        """Return the elements whose rows are known."""
+        return np.flatnonzero(self.is_known)
+
+    def of(self, elements: IndexArray) -> FloatArray:
+        """Return some rows."""
+        return self.know(elements)[0][elements]
+
+    def parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Go through the same rows, a part of each at a time: that takes less memory."""
+        matrix, _ = self.know(elements)
+        for begin in range(0, self._n, NUMBERS_AT_ONCE):
+            part = slice(begin, begin + NUMBERS_AT_ONCE)
+            yield part, matrix[elements, part]
+
+    def know(self, elements: IndexArray) -> tuple[FloatArray, BoolArray]:
+        """Return the matrix, with at least some rows known, and which of them are."""
+        with self._lock:
+            missing = np.unique(elements[~self.is_known[elements]])
+            for begin in range(0, len(missing), self._at_once):
+                some = missing[begin : begin + self._at_once]
+                self.matrix[some] = self._compute(some)
+                self.is_known[some] = True
+            return self.matrix, self.is_known
+
+    def fill(self, matrix: FloatArray) -> None:
+        """Take all rows from a matrix that was computed otherwise."""
+        with self._lock:  # replaced and not changed: a search may be reading the old rows
+            self.matrix, self.is_known = matrix, np.ones(self._n, dtype=bool)
 
 
 class _Part(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_vector
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_vector
 from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
 
 # All columns are gone through this many at a time: few enough to be nothing next to the data, enough to read
@@ -80,6 +80,13 @@ class Columns(ABC):
         """Return the inner products of all columns, not to be written to: they may be kept."""
         every = np.arange(self.n_features)
         return self.gram(every, every)
+
+    def gram_rows(self, elements: IndexArray, likely: Likely) -> tuple[FloatArray, BoolArray]:
+        """Return the Gram matrix, of which at least some rows are known, and which of them are: here all.
+
+        ``likely`` returns what may be asked for next, which is computed along with them.
+        """
+        return self.gram_of_all(), np.ones(self.n_features, dtype=bool)
 
     @abstractmethod
     def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
 from swapwise.checks import LARGEST, SMALLEST, BoolArray, FloatArray, IndexArray, as_vector, require_scale
-from swapwise.data.cache import ColumnCache, TriangleCache, VectorCache
+from swapwise.data.cache import ColumnCache, GramRows, TriangleCache, VectorCache
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.columns import Columns, Likely
 from swapwise.data.dense import DenseMatrix
@@ -40,6 +40,13 @@ KEPT_SHARE, FEWEST_KEPT, PRODUCTS_AT_ONCE = 0.04, 32, 128
 # Of data that are read as a whole, products of columns with all others are kept up to this many numbers, and
 # computed up to this many in a pass.
 KEPT_ENTRIES, ENTRIES_AT_ONCE = 1 << 26, 1 << 25
+
+# What is taken off products for the means of columns is computed for so many of them at a time.
+ENTRIES_OF_SHIFTS = 1 << 14
+
+# Inner products of all columns are kept if there are no more of them than this, and computed at once if that
+# takes no more products of two numbers than this.
+SMALL_GRAM, QUICK_GRAM = 1 << 18, 10**6
 
 
 class Design(Columns):
@@ -100,8 +107,7 @@ class Design(Columns):
         self._kept, self._kept_columns = np.empty(0, dtype=np.intp), np.empty((0, self.n_samples))
         self._kept_place = np.full(self.n_features, -1, dtype=np.intp)
         self._settle()
-        room, at_once = self._room_for_products()
-        self._products = VectorCache(self.n_features, room, at_once, self.cross)
+        self._products = self._no_products()
         if not matrix.in_memory:
             require_scale(self.sizes, "column {} of X", self.matrix.largest_entries)
         if self.sequential:
@@ -120,13 +126,15 @@ class Design(Columns):
         self._root_weight = np.sqrt(weight)
         self.row_scale = self._root_weight if self._has_weights and scale_rows else None
 
-    def _room_for_products(self) -> tuple[int, int]:
-        """Return of how many columns products are kept, and computed together."""
+    def _no_products(self) -> VectorCache | GramRows:
+        """Return what will keep products of columns with all others."""
+        n, at_once = self.n_features, PRODUCTS_AT_ONCE
+        room = max(FEWEST_KEPT, int(KEPT_SHARE * self.n_samples))
         if self.sequential:
-            room, at_once = KEPT_ENTRIES // self.n_features, max(1, ENTRIES_AT_ONCE // self.n_features)
-        else:
-            room, at_once = int(KEPT_SHARE * self.n_samples), PRODUCTS_AT_ONCE
-        return min(self.n_features, max(FEWEST_KEPT, room)), at_once
+            room, at_once = max(FEWEST_KEPT, KEPT_ENTRIES // n), max(1, ENTRIES_AT_ONCE // n)
+        if n * n <= SMALL_GRAM:
+            return GramRows(n, at_once, self.cross)
+        return VectorCache(n, min(n, room), at_once, self.cross)
 
     # -- centre and scale ---------------------------------------------------------------------------
 
@@ -147,6 +155,9 @@ class Design(Columns):
 
     def _settle(self) -> None:
         """Find shift and scale of every column, and their squared lengths."""
+        # Kernels take a moment to load: nobody who has no data should wait for them.
+        from swapwise.kernels import moments
+
         mean, spread = self._look()
         total = float(self._weight.sum())
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
@@ -158,16 +169,10 @@ class Design(Columns):
                 self.matrix.replace(self.matrix.stored.in_double())
                 self.is_float32 = False
             extreme, exponent = self._rescale_extreme(mean, spread)
-            constant = spread <= (CONSTANT * np.abs(mean)) ** 2 * total
-            deviation = np.sqrt(np.where(constant, total, spread) / total)
-            unit, is_divided = np.ldexp(1.0, exponent), self._standardize & ~constant
-            self.shift = mean * unit if self._centre else np.zeros_like(mean)
-            self.scale = np.where(is_divided, deviation * unit, 1.0)
-            step = np.where(constant & self._centre, 0.0, np.where(is_divided, 1.0 / deviation, unit))
-            #: What stored columns are multiplied by; a constant one that is centred leaves exactly nothing
-            self.factor = step / unit
-            self.squared_norms = (spread if self._centre else spread + total * mean**2) * step**2
-            self.offsets = np.where(constant | (not self._centre), 0.0, np.abs(mean) / deviation)
+            switches = bool(self._centre), bool(self._standardize)
+            found = moments.scales(mean, spread, exponent, total, CONSTANT, *switches)
+            # Stored columns are multiplied by the factor: of a constant one that is centred nothing is left.
+            self.shift, self.scale, step, self.factor, self.squared_norms, self.offsets = found
             self._keep_apart(extreme, exponent, mean, step)
         self._is_shifted, self._is_scaled = bool(self.shift.any()), bool((self.factor != 1.0).any())
 
@@ -312,9 +317,9 @@ class Design(Columns):
 
     def _to_columns(self, products: FloatArray, totals: FloatArray) -> FloatArray:
         """Turn products with stored columns into products with those of the design, in place."""
-        if self._is_shifted:
-            for row, total in zip(products, totals, strict=True):  # row by row, to save memory
-                row -= total * self.shift
+        step = max(1, ENTRIES_OF_SHIFTS // self.n_features)  # some rows at a time, to save memory
+        for begin in range(0, len(products) if self._is_shifted else 0, step):
+            products[begin : begin + step] -= totals[begin : begin + step, None] * self.shift
         products *= self.factor
         return products
 
@@ -387,9 +392,24 @@ class Design(Columns):
         """Return the inner products of all columns; of data in memory, later answers are read off them."""
         if self.sequential:
             return super().gram_of_all()
-        if self._products.all is None:
-            self._products.all = self._gram_in_memory()
-        return self._products.all
+        if not isinstance(self._products, GramRows):
+            self._products = GramRows(self.n_features, PRODUCTS_AT_ONCE, self.cross)
+        if not self._products.is_known.all():
+            self._products.fill(self._gram_in_memory())
+        return self._products.matrix
+
+    def gram_rows(self, elements: IndexArray, likely: Likely) -> tuple[FloatArray, BoolArray]:
+        """Return the Gram matrix, of which at least some rows are known, and which of them are."""
+        kept, n = self._products, self.n_features
+        if self.sequential or not isinstance(kept, GramRows) or n * n * self.n_samples <= QUICK_GRAM:
+            return super().gram_rows(elements, likely)
+        if not len(elements) or not kept.is_known[elements].all():
+            more = likely()
+            elements = elements if more is None else np.append(elements, more)
+            # Half of the rows take as long as all of them, which are symmetric.
+            if 2 * (np.count_nonzero(kept.is_known) + len(elements)) >= n:
+                return super().gram_rows(elements, likely)
+        return kept.know(elements)
 
     def _gram_in_memory(self) -> FloatArray:
         if self._loses_digits(np.arange(self.n_features)):

@@ -145,16 +145,26 @@ def warn_if_cut_short(
         warn(f"the search was {' and '.join(reached)}: {answer} (see {told_by})", ConvergenceWarning)
 
 
-def validated(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+def validated(
+    estimator: Any, X: Any, y: Any, *, dtype: Any, reset: bool, ensure_all_finite: bool = True
+) -> tuple[Any, Any]:
     """Return X and y as scikit-learn's ``validate_data`` does.
 
-    A vector of numbers only has to be finite: to find out that it is no frame, list or column takes longer
-    than many a fit.
+    A vector of numbers only has to be finite, and so has an array of the right type: to find out that they
+    are no frames, lists or anything else takes longer than many a fit.
     """
+    options = {"dtype": dtype, "reset": reset, "ensure_all_finite": ensure_all_finite}
     if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biuf"):
-        return validate_data(estimator, X, y, **options)
-    X = validate_data(estimator, X, **options)
-    assert_all_finite(y, estimator_name=type(estimator).__name__, input_name="y")
+        return validate_data(estimator, X, y, accept_sparse=("csr", "csc"), **options)
+    name = type(estimator).__name__
+    types = dtype if isinstance(dtype, tuple) else (dtype,)
+    if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype in types:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)  # the number of features, and names
+        if ensure_all_finite:
+            assert_all_finite(X, estimator_name=name, input_name="X")
+    else:
+        X = validate_data(estimator, X, accept_sparse=("csr", "csc"), **options)
+    assert_all_finite(y, estimator_name=name, input_name="y")
     check_consistent_length(X, y)
     return X, y
 
@@ -323,7 +333,7 @@ class SparseEstimator(BaseEstimator, ABC):
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """Return data that scikit-learn finds nothing wrong with, as the objective wants them."""
-        X, y = validated(self, X, y, accept_sparse=("csr", "csc"), dtype=np.float64, reset=reset)
+        X, y = validated(self, X, y, dtype=np.float64, reset=reset)
         # One layout for all, so that the same numbers give the same answer to the last digit.
         return X if issparse(X) else np.ascontiguousarray(X), y
 

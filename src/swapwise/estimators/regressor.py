@@ -103,15 +103,8 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         # Whether all entries are finite shows when the columns are first summed: that saves a look at them.
-        return validated(
-            self,
-            X,
-            y,
-            accept_sparse=("csr", "csc"),
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-            reset=reset,
-        )
+        types = np.float64, np.float32
+        return validated(self, X, y, dtype=types, reset=reset, ensure_all_finite=False)
 
     def _build(self, sample: Sample, elements: Elements) -> Task:
         self._check_flags()

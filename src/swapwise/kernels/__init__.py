@@ -19,6 +19,7 @@ blocks = _compiled.blocks
 completions = _compiled.completions
 edge_swaps = _compiled.edge_swaps
 families = _compiled.families
+fits = _compiled.fits
 gibbs = _compiled.gibbs
 glm = _compiled.glm
 ising = _compiled.ising

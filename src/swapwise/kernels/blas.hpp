@@ -1,4 +1,4 @@
-// Products of large matrices, by the library that SciPy comes with.
+// Products of large matrices, and inverses, by the libraries that SciPy comes with.
 //
 // Its functions are for Fortran, where a matrix lies column by column: what is stored by rows is its
 // transpose.
@@ -12,6 +12,8 @@ struct Functions {
     void (*dgemm)(char *, char *, int *, int *, int *, double *, double *, int *, double *, int *, double *,
                   double *, int *);
     void (*dsyrk)(char *, char *, int *, int *, double *, double *, int *, double *, double *, int *);
+    void (*dpotrf)(char *, int *, double *, int *, int *);
+    void (*dpotri)(char *, int *, double *, int *, int *);
 };
 
 // Looked up when first asked for, since SciPy takes a while to load. Defined in module.cpp.
@@ -37,6 +39,15 @@ inline void add_squares(Table rows, Mat<double> out) {
     double one = 1.0;
     functions().dsyrk(&upper, &transposed, &size, &depth, &one, const_cast<double *>(rows.data), &rows_stride,
                       &one, out.data, &stride);
+}
+
+// Replace the lower half of a symmetric matrix by that of its inverse; false if it is not positive definite.
+inline bool invert(Mat<double> matrix) {
+    char upper = 'U';
+    int size = static_cast<int>(matrix.rows), stride = static_cast<int>(matrix.stride), info = 0;
+    functions().dpotrf(&upper, &size, matrix.data, &stride, &info);
+    if (info == 0) functions().dpotri(&upper, &size, matrix.data, &stride, &info);
+    return info == 0;
 }
 
 }  // namespace swapwise::blas

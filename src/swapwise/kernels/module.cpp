@@ -10,6 +10,7 @@
 #include "completions.hpp"
 #include "edge_swaps.hpp"
 #include "families.hpp"
+#include "fits.hpp"
 #include "gibbs.hpp"
 #include "glm.hpp"
 #include "ising.hpp"
@@ -35,15 +36,17 @@ const blas::Functions &blas::functions() {
     static std::atomic<bool> is_found = false;
     if (!is_found.load(std::memory_order_acquire)) {
         nb::gil_scoped_acquire acquire;
-        const nb::object exported = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
-        const auto look_up = [&](auto &function, const char *name) {
+        const auto look_up = [&](auto &function, const char *library, const char *name) {
+            const nb::object exported = nb::module_::import_(library).attr("__pyx_capi__");
             const nb::object capsule = exported[name];  // named after the types of the function
             void *pointer = PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
             if (pointer == nullptr) throw nb::python_error();
             function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(pointer);
         };
-        look_up(found.dgemm, "dgemm");
-        look_up(found.dsyrk, "dsyrk");
+        look_up(found.dgemm, "scipy.linalg.cython_blas", "dgemm");
+        look_up(found.dsyrk, "scipy.linalg.cython_blas", "dsyrk");
+        look_up(found.dpotrf, "scipy.linalg.cython_lapack", "dpotrf");
+        look_up(found.dpotri, "scipy.linalg.cython_lapack", "dpotri");
         is_found.store(true, std::memory_order_release);
     }
     return found;
@@ -109,6 +112,8 @@ void bind_families(nb::module_ m) {
     m.def("shorten_steps", released(&families::shorten_steps));
 }
 
+void bind_fits(nb::module_ m) { m.def("by_products", released(&fits::by_products)); }
+
 void bind_glm(nb::module_ m) {
     m.attr("FLOAT64_PRECISION") = glm::FLOAT64_PRECISION;
     m.attr("ARMIJO") = glm::ARMIJO;
@@ -142,6 +147,7 @@ void bind_ising_tables(nb::module_ m) {
 
 void bind_moments(nb::module_ m) {
     m.attr("BLOCK") = moments::BLOCK;
+    m.def("scales", released(&moments::scales));
     m.def("by_rows", released(&moments::by_rows<double>));
     m.def("by_rows", released(&moments::by_rows<float>));
     m.def("by_columns", released(&moments::by_columns<double>));
@@ -154,6 +160,8 @@ void bind_swaps(nb::module_ m) {
     m.attr("GOING_ON") = static_cast<int>(swaps::GOING_ON);
     m.attr("DONE") = static_cast<int>(swaps::DONE);
     m.attr("DEPENDENT") = static_cast<int>(swaps::DEPENDENT);
+    m.attr("MISSING") = static_cast<int>(swaps::MISSING);
+    m.attr("OPTIMAL") = static_cast<int>(swaps::OPTIMAL);
     m.def("grid_gains", released(&swaps::grid_gains));
     m.def("pair_gains", released(&swaps::pair_gains));
     m.def("move_gains", released(&swaps::move_gains));
@@ -193,6 +201,7 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     bind_blocks(m.def_submodule("blocks"));
     bind_completions(m.def_submodule("completions"));
     bind_families(m.def_submodule("families"));
+    bind_fits(m.def_submodule("fits"));
     bind_glm(m.def_submodule("glm"));
     bind_edge_swaps(m.def_submodule("edge_swaps"));
     bind_gibbs(m.def_submodule("gibbs"));

@@ -1,5 +1,9 @@
-// Sums over the samples for every column of a matrix, both in one pass over the data.
+// Sums over the samples for every column of a matrix, both in one pass over the data, and what columns are shifted and
+// scaled by.
 #pragma once
+
+#include <cmath>
+#include <tuple>
 
 #include "arrays.hpp"
 #include "listening.hpp"
@@ -83,6 +87,33 @@ void of_stored(Vec<const I> begin, Vec<const I> rows, Vec<const T> values, Numbe
         }
         squares[j] = squared + (total - seen) * origin[j] * origin[j];
     }
+}
+
+// What makes the columns of a model from stored ones, x, whose mean and spread Σ w (x − mean)² are given in units of
+// 2^exponent. A column is constant if its spread is rounding: `constant` is that share of its mean.
+//
+// Returns for every column: shift and scale of (x − shift) / scale; what x / 2^exponent, and what x, are multiplied by,
+// which is zero for a constant column that is centred; its squared length; and how many deviations the mean is that is
+// taken off.
+inline std::tuple<Vector<double>, Vector<double>, Vector<double>, Vector<double>, Vector<double>, Vector<double>>
+scales(Numbers mean, Numbers spread, Indices exponent, double total, double constant, bool centre, bool standardize) {
+    const Index n = mean.size;
+    Vector<double> shift(n), scale(n), step(n), factor(n), square(n), offset(n);
+    for (Index j = 0; j < n; ++j) {
+        const double size = std::abs(mean[j]), rounding = constant * size;
+        const double unit = std::ldexp(1.0, static_cast<int>(exponent[j]));
+        const bool is_constant = spread[j] <= rounding * rounding * total;
+        const bool is_divided = standardize && !is_constant;
+        const double deviation = is_constant ? 1.0 : std::sqrt(spread[j] / total);
+        shift[j] = centre ? mean[j] * unit : 0.0;
+        scale[j] = is_divided ? deviation * unit : 1.0;
+        step[j] = is_constant && centre ? 0.0 : is_divided ? 1.0 / deviation : unit;
+        factor[j] = step[j] / unit;
+        square[j] = (centre ? spread[j] : spread[j] + total * (size * size)) * (step[j] * step[j]);
+        offset[j] = is_constant || !centre ? 0.0 : size / deviation;
+    }
+    return {std::move(shift), std::move(scale), std::move(step), std::move(factor), std::move(square),
+            std::move(offset)};
 }
 
 }  // namespace swapwise::moments

@@ -19,8 +19,13 @@
 
 namespace swapwise::swaps {
 
-// How a run of best moves ended: cut short, nothing left, or a start of collinear columns.
-enum Ending : int { GOING_ON, DONE, DEPENDENT };
+// How a run of best moves ended: cut short, nothing left, a start of collinear columns, for want of inner products, or
+// where no move comes near to a gain.
+enum Ending : int { GOING_ON, DONE, DEPENDENT, MISSING, OPTIMAL };
+
+// What rounding may add to a gain, as a share of the squared length of y, is far less than this: after a thousand
+// moves among columns of which a thousandth is left, each off by the last digit, it is 1e-10.
+inline constexpr double CLEAR = 1e-8;
 
 // Gain of adding a column: nothing if the chosen ones already explain it.
 inline double add_gain(double corr, double sigma, double floor) {
@@ -237,6 +242,11 @@ inline std::tuple<Index, double, Index> best_move(Mask feasible, Indices slots, 
             best = std::max(best, bound[j]);
             continue;
         }
+        const bool *swaps = feasible[j].begin();
+        if (std::find(swaps, swaps + last, true) == swaps + last) {  // chosen, or never to be
+            bound[j] = -INFINITE;
+            continue;
+        }
         // If too little is left of it to tell, a swap for its near twin may still gain.
         if (quantities.sigma[j] <= quantities.floor[j]) bound[j] = INFINITE;
         if (leader < 0 || bound[j] > bound[leader]) leader = j;
@@ -369,7 +379,7 @@ struct Tableau {
     Vec<Index> elements, place;  // the chosen elements by slot, and the slot of every element
     Mat<double> coupling, inverse;
     Vec<double> coef, corr, sigma;
-    Vec<Index> counts;      // slots, and elements of the start that are in
+    Vec<Index> counts;      // slots, elements of the start that are in, and the element whose row is missing
     Vec<double> explained;  // how much of the squared length of y
 };
 using TableauArrays = std::tuple<Vec<Index>, Vec<Index>, Mat<double>, Mat<double>, Vec<double>, Vec<double>,
@@ -433,32 +443,43 @@ inline std::tuple<Index, double, Index> best_from(const Tableau &at, Indices slo
     return best_move(feasible, slots, {at.coupling, at.coef, spread, at.corr, at.sigma, floor}, tie, total);
 }
 
+// Whether the inner products of a column are not known; then the tableau says which one it is.
+inline bool is_missing(Index added, Flags known, const Tableau &at) {
+    if (!known[added]) at.counts[2] = added;
+    return !known[added];
+}
+
+// Put the next element of the start in, if that can be done.
+inline Ending begin_with(Index added, Table gram, Flags known, Numbers floor, const Tableau &at) {
+    if (at.sigma[added] <= floor[added]) return DEPENDENT;
+    if (is_missing(added, known, at)) return MISSING;
+    at.explained[0] += at.corr[added] * at.corr[added] / at.sigma[added];
+    put_in(added, gram, at);
+    ++at.counts[1];
+    return GOING_ON;
+}
+
 // Take the best move under nested limits for as long as it gains more than `tol · total`.
 //
-// `gram` are inner products of the columns with each other, `squares` its diagonal plus the ridge, `limits` the
-// arrays of a laminar family, `fixed` what is never dropped. The tableau is where the search is, and is left where it
-// ends. First the elements of the start come in one by one, by the same sweeps.
+// `gram` are inner products of the columns with each other, in the rows that are `known`, `squares` its diagonal plus
+// the ridge, `limits` the arrays of a laminar family, `fixed` what is never dropped. The tableau is where the search
+// is, and is left where it ends. First the elements of the start come in one by one, by the same sweeps.
 //
-// The search also ends when less than `share` is left of a column. Returns GOING_ON after `rounds` rounds, DONE, or
-// DEPENDENT if the start cannot be put together; the number of gains computed; and for every move what it adds and
+// The search also ends when less than `share` is left of a column. Returns GOING_ON after `rounds` rounds, DONE,
+// OPTIMAL if it is clear that no move gains anything, MISSING before a move that adds a column whose row is not known,
+// or DEPENDENT if the start cannot be put together; the number of gains computed; and for every move what it adds and
 // drops (-1 for nothing) and its gain.
 inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
-    Table gram, Numbers squares, Numbers floor, nested::LimitArrays limit_arrays, Flags fixed,
+    Table gram, Flags known, Numbers squares, Numbers floor, nested::LimitArrays limit_arrays, Flags fixed,
     TableauArrays tableau, Indices start, double total, double tol, double tie, double share, Index rounds) {
     const auto limits = record_of<nested::Limits>(limit_arrays);
     const auto at = record_of<Tableau>(tableau);
     nested::MoveRecord record(rounds);
     Index evaluated = 0;
     Ending ending = GOING_ON;
-    for (Index round = 0; round < rounds; ++round) {
+    for (Index round = 0; round < rounds && ending == GOING_ON; ++round) {
         if (at.counts[1] < start.size) {
-            const Index added = start[at.counts[1]++];
-            if (at.sigma[added] <= floor[added]) {
-                ending = DEPENDENT;
-                break;
-            }
-            at.explained[0] += at.corr[added] * at.corr[added] / at.sigma[added];
-            put_in(added, gram, at);
+            ending = begin_with(start[at.counts[1]], gram, known, floor, at);
             continue;
         }
         if (share > 0.0 && !is_plain(at.sigma, squares, at.place, share)) {
@@ -468,16 +489,19 @@ inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
         const Index size = at.counts[0];
         const Vector<Index> slots = slots_by_element(at);
         const auto [index, gain, computed] = best_from(at, slots, floor, limits, fixed, tie, total);
-        evaluated += computed;
-        if (index < 0 || !(gain > tol * total)) {
-            ending = DONE;
-            break;
-        }
         const Index added = index / (size + 1), column = index % (size + 1);
-        at.explained[0] += gain;
-        record.add(added, column < size ? at.elements[slots[column]] : -1, gain);
-        if (column < size) take_out(slots[column], at);
-        put_in(added, gram, at);
+        if (index < 0 || !(gain > tol * total)) {
+            ending = gain < -CLEAR * total ? OPTIMAL : DONE;
+            evaluated += computed;
+        } else if (is_missing(added, known, at)) {
+            ending = MISSING;
+        } else {
+            evaluated += computed;
+            at.explained[0] += gain;
+            record.add(added, column < size ? at.elements[slots[column]] : -1, gain);
+            if (column < size) take_out(slots[column], at);
+            put_in(added, gram, at);
+        }
     }
     auto [moves, gains] = record.finish();
     return {ending, evaluated, std::move(moves), std::move(gains)};

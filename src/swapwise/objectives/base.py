@@ -108,6 +108,8 @@ class State:
     value: float
     #: How many values of f were computed so far, in closed form or by refitting.
     n_evaluations: int
+    #: Whether the last :meth:`best_run` ended where it is clear that no move gains anything
+    ran_to_optimum: bool = False
 
     def __init__(self, objective: SetFunction, support: IndexArray) -> None:
         self.objective = objective
@@ -132,7 +134,7 @@ class State:
         """Make many best moves in one compiled call and return them; here none.
 
         They are those that :meth:`find_best` would find one by one, each gaining more than ``tol`` times the
-        value. The run may end before a local optimum.
+        value. The run may end before a local optimum, unless :attr:`ran_to_optimum` says that it did not.
         """
         return []
 

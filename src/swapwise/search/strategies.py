@@ -27,14 +27,18 @@ class LocalSearch(Strategy):
         self.name, self.finished = rule.name, rule.finished
         # A rule of one's own, derived from this one, may leave moves out or score them otherwise.
         self._may_run = type(rule) is Oblivious and isinstance(acceptance, BestImprovement) and q == 1
+        self._is_over = False
 
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         """Make the move that the rules choose, or many at first where that can be done in compiled code."""
         if self._may_run:
             self._may_run = False  # only once: errors of updates add up, so later moves are scored exactly
             steps = state.best_run(self._constraint, self._acceptance.tol, budget)
+            self._is_over = state.ran_to_optimum
             if steps:
                 return ending_at(steps, state.value)
+        if self._is_over:
+            return []
         found = self._acceptance.pick(self._rule, state, self._constraint, self._q, budget)
         return [] if found is None else self._make(found.move, state)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack, qr, solve_triangular, svdvals
+from scipy.linalg import qr, solve_triangular, svdvals
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.design import SAFE_SHARE
-from swapwise.kernels import swaps
+from swapwise.kernels import fits, swaps
 from swapwise.moves import Move
 from swapwise.numerics import COLLINEAR, ROUNDING
 
@@ -98,33 +98,11 @@ def factor(
     ``squares`` are their squared lengths plus the penalty, which is paid for the square of each coefficient;
     ``precision`` is how far columns are known, relative to their length.
     """
-    lengths = np.sqrt(squares)
-    lengths[squares == 0] = 1.0
-    inverse = _inverse_of_products(columns, lengths, penalty)
-    if inverse is None:
-        return _by_frame(columns, y, lengths, penalty, precision)
-    weights = inverse @ (columns @ y)
-    residual = y - weights @ columns
-    # One step of refinement makes up for the squared condition of the Gram matrix.
-    weights += inverse @ (columns @ residual - penalty * weights)
-    rest = np.concatenate([y - weights @ columns, -np.sqrt(penalty) * weights])
+    found = fits.by_products(columns, y, squares, penalty, 1.0 / SAFE_SHARE)
+    if found is None:
+        return _by_frame(columns, y, np.sqrt(squares), penalty, precision)
+    inverse, weights, rest = found
     return Factor(columns, inverse, weights, rest, None, len(columns))
-
-
-def _inverse_of_products(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> FloatArray | None:
-    """Return the inverse Gram matrix, or None if rounding would spoil it."""
-    size, gram = len(columns), columns @ columns.T
-    gram.flat[:: size + 1] += penalty
-    scaled = gram / lengths / lengths[:, None]
-    triangle, info = lapack.dpotrf(scaled, lower=1)  # with zeros above
-    if info != 0:
-        return None
-    lower, _ = lapack.dpotri(triangle, lower=1)
-    if not lower.diagonal().max() * SAFE_SHARE <= 1.0:
-        return None
-    inverse = lower + lower.T
-    inverse.flat[:: size + 1] = lower.diagonal()
-    return np.asarray(inverse / lengths / lengths[:, None])
 
 
 def frame_of(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> tuple[Frame, FloatArray]:
@@ -235,6 +213,11 @@ class ActiveSet:
     def small_share(self) -> float:
         """The share of a column's squared length below which differences of products are mostly rounding."""
         return SMALL_IN_FLOAT32 if self.objective.design.is_float32 else SMALL_SHARE
+
+    @property
+    def by_products(self) -> bool:
+        """Whether the factors are new, and inner products say all there is to know of the chosen columns."""
+        return self._factor is not None and self._factor.frame is None
 
     @property
     def is_plain(self) -> bool:

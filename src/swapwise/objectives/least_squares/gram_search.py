@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.kernels import swaps
@@ -16,6 +17,8 @@ from swapwise.numerics import TIE
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares.groups import GroupLeastSquares
     from swapwise.objectives.least_squares.objective import LeastSquares
+
+TINY = float(np.finfo(float).tiny)
 
 # Columns of which less than this share of the squared norm is left are not added: products with them are
 # mostly rounding, and nothing here looks at the columns themselves.
@@ -44,6 +47,10 @@ class GramSearch:
     value_at_start: float
     #: How many gains it computed
     n_evaluations: int
+    #: Whether it is clear that no move gains anything there
+    is_optimal: bool
+    #: Inner products, and of which columns with all others they are known
+    _gram: tuple[FloatArray, BoolArray] | None = None
 
     def __init__(
         self, model: LeastSquares, system: IndependenceSystem, tol: float, elements: IndexArray
@@ -51,9 +58,9 @@ class GramSearch:
         fixed, tree = np.zeros(system.n, dtype=bool), system.laminar_tree()
         fixed[system.forced] = True
         assert tree is not None
-        floor = LEAST_SHARE * model.squares
-        self._problem = model.design.gram_of_all(), model.squares, floor, tuple(tree), fixed
-        self._with_y, self._squares, self._total = model.products_with_y, model.squares, model.total
+        self._design, self._squares, self._floor = model.design, model.squares, LEAST_SHARE * model.squares
+        self._limits = tuple(tree), fixed
+        self._with_y, self._total = model.products_with_y, model.total
         self._room, self._tol, self._elements = system.max_size(), tol, elements
 
     def steps(
@@ -70,7 +77,7 @@ class GramSearch:
         share = WELL_CONDITIONED if well_conditioned else 0.0
         steps: list[Step] = []
         self.n_evaluations, gained, status = 0, 0.0, swaps.GOING_ON
-        while status == swaps.GOING_ON and len(steps) < most:
+        while status in (swaps.GOING_ON, swaps.MISSING) and len(steps) < most:
             budget.check()
             # The elements of the start come in first, one per round.
             rounds = min(per_call, len(start) - int(counts[1]) + most - len(steps))
@@ -89,10 +96,28 @@ class GramSearch:
                 budget.keep(steps, steps[-1].value)
         self.support, self.value = np.sort(elements[: counts[0]]), float(explained[0]) / self._total
         self.value_at_start = self.value - gained / self._total
+        self.is_optimal = status == swaps.OPTIMAL
         return steps
 
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
-        return swaps.best_moves(*self._problem, tableau, start, self._total, self._tol, TIE, share, rounds)
+        if self._gram is None:
+            self._gram = self._design.gram_rows(start, partial(self._likely, tableau, 2 * self._room))
+        problem = *self._gram, self._squares, self._floor, *self._limits
+        found = swaps.best_moves(*problem, tableau, start, self._total, self._tol, TIE, share, rounds)
+        if found[0] == swaps.MISSING:
+            # As many again as are known: however many are missing, they come in few calls.
+            more = int(np.count_nonzero(self._gram[1]))
+            missing = tableau[-2][2:]
+            self._gram = self._design.gram_rows(missing, partial(self._likely, tableau, more))
+        return found
+
+    def _likely(self, tableau: tuple[Any, ...], most: int) -> IndexArray:
+        """Return columns that may well be added next: those that would add most to the chosen ones."""
+        corr, sigma = tableau[5:7]
+        scores = corr**2 / np.maximum(sigma, self._floor + TINY)
+        if self._gram is not None:
+            scores[self._gram[1]] = 0.0
+        return np.argsort(-scores, kind="stable")[:most]
 
     def _move(self, added: int, dropped: int) -> Move:
         gone = () if dropped == NOTHING else (int(self._elements[dropped]),)
@@ -109,7 +134,7 @@ class GramSearch:
             np.zeros(room),
             self._with_y.copy(),
             self._squares.copy(),
-            np.zeros(2, dtype=np.int64),
+            np.zeros(3, dtype=np.int64),
             np.zeros(1),
         )
 
@@ -122,17 +147,16 @@ class BlockSearch(GramSearch):
     ) -> None:
         blocks = model.blocks
         super().__init__(blocks.plain, system, tol, elements)
-        gram, squares, _, *self._limits = self._problem
-        rows = blocks.rows
-        self._gram = gram if (np.diff(rows) == 1).all() else gram[np.ix_(rows, rows)]
-        self._with_y, self._squares = self._with_y[rows], squares[rows]
+        rows, gram = blocks.rows, self._design.gram_of_all()
+        self._products = gram if (np.diff(rows) == 1).all() else gram[np.ix_(rows, rows)]
+        self._with_y, self._squares = self._with_y[rows], self._squares[rows]
         self._own, self._begin, self._at = blocks.own, blocks.begin, blocks.at
 
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
         from swapwise.kernels import blocks
 
         floor = (share or LEAST_SHARE) * self._squares
-        problem = self._gram, floor, self._begin, self._at, *self._limits
+        problem = self._products, floor, self._begin, self._at, *self._limits
         return blocks.best_moves(*problem, tableau, start, self._total, self._tol, TIE, share > 0, rounds)
 
     def _tableau(self, start: IndexArray) -> tuple[Any, ...]:

@@ -35,10 +35,9 @@ EIGENVALUES_UP_TO = 1000
 # How many products per second a singular value decomposition computes, as measured on one core.
 SVD_PRODUCTS_PER_SECOND = 1e9
 
-
-# Up to this many columns, and products, the inner products of all columns cost little.
-FEW_COLUMNS, FEW_PRODUCTS = 400, 10**7
-
+# Up to this many columns, and products of two numbers in all their inner products, those that a search needs
+# cost little.
+FEW_COLUMNS, FEW_PRODUCTS = 400, 5 * 10**7
 
 # Inner products of no more columns than this with some others are read off those with all others.
 FEW = 8
@@ -212,7 +211,7 @@ class LeastSquares(SparseObjective):
 
     @property
     def is_small(self) -> bool:
-        """Whether the inner products of all columns cost little: then moves can be made in compiled code."""
+        """Whether inner products of the columns cost little: then moves can be made in compiled code."""
         few = self.n <= FEW_COLUMNS and self.n**2 * self.design.n_samples <= FEW_PRODUCTS
         return few and not self.design.is_float32
 

@@ -12,7 +12,7 @@ from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.kernels import swaps
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Step, SwapGrid, move_between
-from swapwise.numerics import COLLINEAR, TIE
+from swapwise.numerics import COLLINEAR, ROUNDING, TIE
 from swapwise.objectives.base import (
     SparseState,
     best_of_batches,
@@ -145,9 +145,15 @@ class LeastSquaresState(SparseState):
         search = GramSearch(self.objective, constraint, tol, every)
         steps = search.steps(self.support, budget, well_conditioned=True)
         self.n_evaluations += search.n_evaluations
+        if steps is None:
+            return []
         if steps:
             self.apply(move_between(self.support, search.support))
-        return steps or []
+        # A scan of all moves from new factors differs from the last one of the search by rounding only, if
+        # these factors come from inner products, too, and lead to the same value.
+        is_exact = self._basis.by_products and abs(search.value - self.value) <= ROUNDING
+        self.ran_to_optimum = search.is_optimal and is_exact
+        return steps
 
     def resolution(self, tol: float) -> float:
         """Return what a gain must exceed to count as one: ``tol`` times the value, and more than rounding."""
