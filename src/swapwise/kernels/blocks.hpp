@@ -15,37 +15,13 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "cholesky.hpp"
+#include "listening.hpp"
 #include "nested.hpp"
+#include "products.hpp"
 #include "swaps.hpp"
 
 namespace swapwise::blocks {
-
-// Factor the leading block matrix = L Lᵀ and solve L z = vector, both in place; return ‖z‖².
-//
-// A pivot at its floor counts as none; if `strict`, the answer is then not a number.
-inline double forward(Mat<double> matrix, Vec<double> vector, Numbers floor, Index size, bool strict) {
-    double total = 0.0;
-    for (Index i = 0; i < size; ++i) {
-        for (Index j = 0; j < i; ++j) {
-            double rest = matrix(i, j);
-            for (Index k = 0; k < j; ++k) rest -= matrix(i, k) * matrix(j, k);
-            matrix(i, j) = matrix(j, j) > 0.0 ? rest / matrix(j, j) : 0.0;
-            vector[i] -= matrix(i, j) * vector[j];
-        }
-        double pivot = matrix(i, i);
-        for (Index k = 0; k < i; ++k) pivot -= matrix(i, k) * matrix(i, k);
-        if (pivot > floor[i]) {
-            matrix(i, i) = std::sqrt(pivot);
-            vector[i] /= matrix(i, i);
-        } else if (strict) {
-            return NOT_A_NUMBER;
-        } else {
-            matrix(i, i) = vector[i] = 0.0;
-        }
-        total += vector[i] * vector[i];
-    }
-    return total;
-}
 
 // What is known of all elements: their rows and blocks, B, c, S and the floors of pivots.
 struct Elements {
@@ -84,7 +60,7 @@ inline std::tuple<Block<double>, Matrix<double>, Vector<double>> drop_factors(In
             lost(i, a) = coef[own[a]];
             for (Index b = 0; b <= a; ++b) roots(i, a, b) = inverse(own[a], own[b]);
         }
-        losses[i] = forward(roots[i], lost[i], nothing, own.size, false);
+        losses[i] = cholesky::forward(roots[i], lost[i], nothing, own.size, false);
     }
     return {std::move(roots), std::move(lost), std::move(losses)};
 }
@@ -107,7 +83,7 @@ class Scorer {
             _height[a] = _elements.corr[row + a];
             for (Index b = 0; b <= a; ++b) _width(a, b) = _elements.left[at + a * size + b];
         }
-        if (i < 0) return forward(_width, _height, floor, size, strict);
+        if (i < 0) return cholesky::forward(_width, _height, floor, size, strict);
         const Indices slots = _drops.slots.slice(_drops.first[i], _drops.first[i + 1]);
         const Mat<const double> root = _drops.roots[i];
         for (Index a = 0; a < size; ++a) {
@@ -121,7 +97,7 @@ class Scorer {
                 for (Index k = 0; k < slots.size; ++k) _width(a, b) += _freed(a, k) * _freed(b, k);
             }
         }
-        return forward(_width, _height, floor, size, strict) - _drops.losses[i];
+        return cholesky::forward(_width, _height, floor, size, strict) - _drops.losses[i];
     }
 
   private:
@@ -162,7 +138,7 @@ inline std::pair<Vector<double>, Vector<double>> block_solutions(Indices begin, 
             vector[a] = corr[row + a];
             for (Index b = 0; b <= a; ++b) root(a, b) = left[at[j] + a * size + b];
         }
-        gains[j] = forward(root, vector, floor.slice(row, row + size), size, true);
+        gains[j] = cholesky::forward(root, vector, floor.slice(row, row + size), size, true);
         if (std::isnan(gains[j])) continue;
         for (Index a = size - 1; a >= 0; --a) {
             for (Index b = a + 1; b < size; ++b) vector[a] -= root(b, a) * vector[b];
@@ -177,14 +153,12 @@ inline std::pair<Vector<double>, Vector<double>> block_solutions(Indices begin, 
 inline void add_combinations(Cube<double> steps, Indices elements, Indices begin, Numbers coef, Table columns) {
     const Index levels = steps.rows;
     for (Index row = 0; row < elements.size; ++row) {
-        for (Index k = begin[elements[row]]; k < begin[elements[row] + 1]; ++k) {
-            for (Index a = 0; a < levels; ++a) {
-                const double weight = coef[k * levels + a];
-                const Vec<double> step = steps[row][a];
-                const Numbers column = columns[k];
-#pragma omp simd
-                for (Index s = 0; s < step.size; ++s) step[s] += weight * column[s];
-            }
+        raise_if_interrupted();
+        const Index first = begin[elements[row]], last = begin[elements[row] + 1];
+        for (Index a = 0; a < levels; ++a) {
+            products::add_multiples(steps[row][a], last - first,
+                                    [&](Index k) { return coef[(first + k) * levels + a]; },
+                                    [&](Index k) { return columns[first + k]; });
         }
     }
 }
@@ -268,18 +242,15 @@ inline std::pair<Index, double> first_best(Table gains, double tie, double scale
 }
 
 // S_j = G_j − B_j P_jᵀ for every element: its own block without what the chosen explain.
-inline Vector<double> remaining_blocks(Numbers own, Indices begin, Indices at, Table coupling, Table products) {
+inline Vector<double> remaining_blocks(Numbers own, Indices begin, Indices at, Table coupling,
+                                       Table with_chosen) {
     Vector<double> left(own.size);
     left.copy(own);
     for (Index j = 0; j + 1 < begin.size; ++j) {
         const Index row = begin[j], size = begin[j + 1] - row;
         for (Index a = 0; a < size; ++a) {
             for (Index b = 0; b <= a; ++b) {
-                const Numbers first = coupling[row + a], second = products[row + b];
-                double share = 0.0;
-#pragma omp simd reduction(+ : share)
-                for (Index k = 0; k < first.size; ++k) share += first[k] * second[k];
-                left[at[j] + a * size + b] -= share;
+                left[at[j] + a * size + b] -= products::dot(coupling[row + a], with_chosen[row + b]);
             }
         }
     }

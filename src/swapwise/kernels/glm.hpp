@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "cholesky.hpp"
 #include "families.hpp"
+#include "grams.hpp"
 #include "listening.hpp"
 #include "products.hpp"
 
@@ -38,30 +40,6 @@ inline constexpr double LATE = 1e6;
 // A refit that may miss more than this, in units of the tolerance, did not converge.
 inline constexpr double UNCONVERGED = 1e3;
 
-// Take the rows before a pivot out of those behind it, four at a time, in column `pivot` of a matrix.
-inline void eliminate(Mat<double> matrix, Index pivot, double root) {
-    const Numbers own = matrix[pivot].slice(0, pivot);
-    Index i = pivot + 1;
-    for (; i + 4 <= matrix.rows; i += 4) {
-        const Vec<double> a = matrix[i], b = matrix[i + 1], c = matrix[i + 2], d = matrix[i + 3];
-        double p = 0.0, q = 0.0, r = 0.0, t = 0.0;
-#pragma omp simd reduction(+ : p, q, r, t)
-        for (Index k = 0; k < pivot; ++k) {
-            p = fused(a[k], own[k], p);
-            q = fused(b[k], own[k], q);
-            r = fused(c[k], own[k], r);
-            t = fused(d[k], own[k], t);
-        }
-        a[pivot] = (a[pivot] - p) / root;
-        b[pivot] = (b[pivot] - q) / root;
-        c[pivot] = (c[pivot] - r) / root;
-        d[pivot] = (d[pivot] - t) / root;
-    }
-    for (; i < matrix.rows; ++i) {
-        matrix(i, pivot) = (matrix(i, pivot) - products::dot(matrix[i].slice(0, pivot), own)) / root;
-    }
-}
-
 // Solve a positive definite system, of which the lower half is given, by Cholesky's method; dependent rows
 // get zeros. The factor takes the matrix's place.
 //
@@ -82,30 +60,24 @@ inline std::tuple<Vector<double>, double> definite_solution(Mat<double> matrix, 
         solution[i] = right[i] * scale[i];
         for (Index j = 0; j <= i; ++j) matrix(i, j) *= scale[i] * scale[j];
     }
-    auto kept = Vector<bool>::filled(true, size);
     for (Index i = 0; i < size; ++i) {
         if (i % 64 == 63) raise_if_interrupted();
         const Vec<double> before = matrix[i].slice(0, i);
         const double left = matrix(i, i) - products::dot(before, before);
         const double rest = solution[i] - products::dot(before, solution.slice(0, i));
-        kept[i] = left > DEPENDENT;
-        if (kept[i]) {
+        if (left > DEPENDENT) {
             matrix(i, i) = std::sqrt(left);
             solution[i] = rest / matrix(i, i);
-            eliminate(matrix, i, matrix(i, i));
+            cholesky::fill_column(matrix, i);
         } else {
             missed += (rest / FLOAT64_PRECISION) * (rest / FLOAT64_PRECISION);
             before.fill(0.0);
+            matrix(i, i) = 1.0;  // alone in its row and column: it stays at zero
             solution[i] = 0.0;
             for (Index j = i + 1; j < size; ++j) matrix(j, i) = 0.0;
         }
     }
-    for (Index i = size - 1; i >= 0; --i) {
-        if (!kept[i]) continue;
-        solution[i] /= matrix(i, i);
-        const double known = solution[i];
-        for (Index j = 0; j < i; ++j) solution[j] -= matrix(i, j) * known;
-    }
+    cholesky::backward(matrix, solution);
     for (Index i = 0; i < size; ++i) solution[i] *= scale[i];
     return {std::move(solution), missed};
 }
@@ -251,7 +223,7 @@ class Newton {
         Matrix<double> hessian(size, size);
         _grams.write(columns, _curve, hessian);
         for (Index a = 0; a < _samples.levels(); ++a) {
-            products::dots(columns, _slope[a], of_level(gradient, a));
+            products::write_dots(columns, _slope[a], of_level(gradient, a));
             for (Index k = 0; k < m; ++k) {
                 const Index place = a * m + k;
                 gradient[place] -= ridge[k] * theta[place];
@@ -287,7 +259,7 @@ class Newton {
     const Limits &_limits;
     Matrix<double> _slope, _eta, _moved, _change;
     Block<double> _curve;
-    products::Grams _grams;
+    grams::Grams _grams;
 };
 
 // Move θ to the maximum; return the value, whether it was reached, and the longest of the late steps.

@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "cholesky.hpp"
 #include "nested.hpp"
 
 namespace swapwise::swaps {
@@ -90,22 +91,6 @@ inline Vector<double> pair_gains(Indices added, Indices slots, Table coupling, N
     return gains;
 }
 
-// Forward-solve L z = vector for the leading block matrix = L Lᵀ in place; pivots at their floor count as none.
-inline void cholesky_solve(Mat<double> matrix, Vec<double> vector, Numbers floor) {
-    for (Index i = 0; i < vector.size; ++i) {
-        for (Index j = 0; j < i; ++j) {
-            double total = matrix(i, j);
-            for (Index k = 0; k < j; ++k) total -= matrix(i, k) * matrix(j, k);
-            matrix(i, j) = matrix(j, j) > 0.0 ? total / matrix(j, j) : 0.0;
-            vector[i] -= matrix(i, j) * vector[j];
-        }
-        double pivot = matrix(i, i);
-        for (Index k = 0; k < i; ++k) pivot -= matrix(i, k) * matrix(i, k);
-        matrix(i, i) = pivot > floor[i] ? std::sqrt(pivot) : 0.0;
-        vector[i] = pivot > floor[i] ? vector[i] / matrix(i, i) : 0.0;
-    }
-}
-
 // The moves of `move_gains`, one at a time, in memory that all of them share.
 class MoveGain {
   public:
@@ -130,7 +115,7 @@ class MoveGain {
             _lost[i] = coef[_out[i]];
             for (Index j = 0; j < out; ++j) _block(i, j) = inverse(_out[i], _out[j]);
         }
-        cholesky_solve(_block, _lost.slice(0, out), _no_floor);
+        const double loss = cholesky::forward(_block, _lost, _no_floor, out, false);
         for (Index a = 0; a < fresh; ++a) {
             _gained[a] = corr[_new[a]];
             _floor[a] = floor[_new[a]];
@@ -147,13 +132,10 @@ class MoveGain {
             }
             _alone[a] = _unexplained(a, a);
         }
-        cholesky_solve(_unexplained, _gained.slice(0, fresh), _floor);
+        const double gain = cholesky::forward(_unexplained, _gained, _floor, fresh, false);
         for (Index a = 1; a < fresh; ++a) {
             if (_unexplained(a, a) * _unexplained(a, a) < share * _alone[a]) return NOT_A_NUMBER;
         }
-        double gain = 0.0, loss = 0.0;
-        for (Index a = 0; a < fresh; ++a) gain += _gained[a] * _gained[a];
-        for (Index i = 0; i < out; ++i) loss += _lost[i] * _lost[i];
         return gain - loss;
     }
 
