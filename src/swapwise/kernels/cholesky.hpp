@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "arrays.hpp"
+#include "listening.hpp"
 #include "products.hpp"
 
 namespace swapwise::cholesky {
@@ -37,12 +38,16 @@ inline double forward(Mat<double> matrix, Vec<double> vector, Numbers floor, Ind
     return total;
 }
 
-// Fill in column j of L below the diagonal, given the columns before it and L_jj.
+// Fill in column j of L below the diagonal, given the columns before it and L_jj. Signals are heard now and
+// then: large systems take seconds.
 inline void fill_column(Mat<double> matrix, Index j) {
-    const double inverse = 1.0 / matrix(j, j);  // products are faster than quotients
+    if (j % 64 == 63) raise_if_interrupted();
+    const double inverse = 1.0 / matrix(j, j);
     products::each_dot(matrix[j].slice(0, j), j + 1, matrix.rows,
-                       [matrix, j](Index i) { return Numbers(matrix[i].slice(0, j)); },
-                       [matrix, j, inverse](Index i, double dot) { matrix(i, j) = (matrix(i, j) - dot) * inverse; });
+                       [matrix, j](Index i) -> Numbers { return matrix[i].slice(0, j); },
+                       [matrix, j, inverse](Index i, double dot) {
+                           matrix(i, j) = (matrix(i, j) - dot) * inverse;
+                       });
 }
 
 // Solve Lᵀ x = vector in place.

@@ -135,6 +135,7 @@ inline double multinomial(Table eta, Numbers target, Numbers weight, Table basis
     Matrix<double> p(basis.rows, samples);
     const double value = class_probabilities(eta, target, weight, basis, p);
     for (Index a = 0; a < levels; ++a) {
+        raise_if_interrupted();
         slope[a].fill(0.0);
         for (Index k = 0; k < basis.rows; ++k) add(slope[a], basis(k, a), p[k]);
         for (Index b = a; b < levels; ++b) {

@@ -61,7 +61,6 @@ inline std::tuple<Vector<double>, double> definite_solution(Mat<double> matrix, 
         for (Index j = 0; j <= i; ++j) matrix(i, j) *= scale[i] * scale[j];
     }
     for (Index i = 0; i < size; ++i) {
-        if (i % 64 == 63) raise_if_interrupted();
         const Vec<double> before = matrix[i].slice(0, i);
         const double left = matrix(i, i) - products::dot(before, before);
         const double rest = solution[i] - products::dot(before, solution.slice(0, i));
@@ -295,60 +294,94 @@ struct Columns {
     Indices of(Index element) const { return members.slice(begin[element], begin[element + 1]); }
 };
 
+// One model after the other, with room for the largest: columns, and where a refit begins.
+class Model {
+  public:
+    Model(const Columns &from, Index most, Index samples, Index levels)
+        : _from(from),
+          _columns(most, samples),
+          _coef(most, levels),
+          _ridge(most),
+          _parameters(most * levels) {}
+
+    // Begin with the elements of a support that are not dropped, and with their coefficients.
+    void begin(Indices support, Indices dropped, Table theta) {
+        _size = 0;
+        Index place = 0;
+        for (Index element : support) {
+            const Indices own = _from.of(element);
+            const bool stays = std::find(dropped.begin(), dropped.end(), element) == dropped.end();
+            for (Index k = 0; stays && k < own.size; ++k) {
+                _coef[_size].copy(theta[place + k]);
+                take(own[k]);
+            }
+            place += own.size;
+        }
+    }
+
+    // Add elements, without coefficients so far.
+    void add(Indices elements) {
+        for (Index element : elements) {
+            if (element < 0) continue;
+            for (Index member : _from.of(element)) {
+                _coef[_size].fill(0.0);
+                take(member);
+            }
+        }
+    }
+
+    void add_intercept(Numbers coef) {
+        _columns[_size].fill(1.0);
+        _ridge[_size] = 0.0;
+        _coef[_size++].copy(coef);
+    }
+
+    Fit fit(Newton &newton) {
+        const Index levels = _coef.columns;
+        for (Index a = 0; a < levels; ++a) {
+            for (Index k = 0; k < _size; ++k) _parameters[a * _size + k] = _coef(k, a);
+        }
+        return newton.fit(_columns.slice(0, _size), _ridge.slice(0, _size),
+                          _parameters.slice(0, _size * levels));
+    }
+
+  private:
+    void take(Index member) {
+        _columns[_size].copy(_from.columns[member]);
+        _ridge[_size++] = _from.ridge[member];
+    }
+
+    const Columns &_from;
+    Matrix<double> _columns, _coef;
+    Vector<double> _ridge, _parameters;
+    Index _size = 0;
+};
+
 // Return the value after each move, refitted from what stays, and whether it was reached.
 inline std::tuple<Vector<double>, Vector<bool>> values_after(
     Family family, std::tuple<Table, Indices, Indices, Numbers> data,
     std::tuple<Table, Numbers, Numbers, Table> sample, bool with_intercept, Indices support, Table theta,
     Numbers alone, double least, Mat<const Index> added, Mat<const Index> dropped, double tol,
     Index max_steps) {
-    const auto [columns, begin, members, ridge] = data;
+    const auto from = record_of<Columns>(data);
     const auto [offset, target, weight, basis] = sample;
-    const Columns from{columns, begin, members, ridge};
     const Samples samples{family, offset, target, weight, basis};
     const Limits limits{alone, least, tol, max_steps};
-    const Index levels = theta.columns;
     Index widest = 0;
-    for (Index element = 0; element + 1 < begin.size; ++element) {
+    for (Index element = 0; element + 1 < from.begin.size; ++element) {
         widest = std::max(widest, from.count(element));
     }
     const Index most = theta.rows + widest * added.columns;  // columns after a move
     Newton newton(samples, limits, most);
-    Matrix<double> chosen(most, samples.size()), by_column(most, levels);
-    Vector<double> penalty(most), parameters(most * levels);
+    Model model(from, most, samples.size(), theta.columns);
     Vector<double> values(added.rows);
     Vector<bool> converged(added.rows);
     for (Index move = 0; move < added.rows; ++move) {
         raise_if_interrupted();
-        Index m = 0, place = 0;
-        const auto take = [&](Index member) {
-            chosen[m].copy(from.columns[member]);
-            penalty[m] = from.ridge[member];
-        };
-        for (Index element : support) {
-            const Indices own = from.of(element), gone = dropped[move];
-            const bool stays = std::find(gone.begin(), gone.end(), element) == gone.end();
-            for (Index k = 0; stays && k < own.size; ++k, ++m) {
-                take(own[k]);
-                by_column[m].copy(theta[place + k]);
-            }
-            place += own.size;
-        }
-        for (Index element : added[move]) {
-            if (element < 0) continue;
-            for (Index member : from.of(element)) {
-                take(member);
-                by_column[m++].fill(0.0);
-            }
-        }
-        if (with_intercept) {
-            chosen[m].fill(1.0);
-            penalty[m] = 0.0;
-            by_column[m++].copy(theta[theta.rows - 1]);
-        }
-        for (Index a = 0; a < levels; ++a) {
-            for (Index k = 0; k < m; ++k) parameters[a * m + k] = by_column(k, a);
-        }
-        const Fit fit = newton.fit(chosen.slice(0, m), penalty.slice(0, m), parameters.slice(0, m * levels));
+        model.begin(support, dropped[move], theta);
+        model.add(added[move]);
+        if (with_intercept) model.add_intercept(theta[theta.rows - 1]);
+        const Fit fit = model.fit(newton);
         values[move] = fit.value;
         converged[move] = fit.converged;
     }

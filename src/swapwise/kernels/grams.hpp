@@ -23,9 +23,6 @@ inline constexpr Index LARGE = 256, LARGE_BLOCK = 1024;
 // Rows that begin a power of two apart would share the few places of a cache.
 inline constexpr Index APART = 8;
 
-// Signals are heard when so many samples have passed by.
-inline constexpr Index LISTEN = 8192;
-
 inline Index padded(Index size, Index step) { return (size + step - 1) / step * step; }
 
 // out += first @ second.T, where both have TALL and WIDE rows.
@@ -65,9 +62,10 @@ class Grams {
         auto sums = Block<double>::filled(0.0, pairs, padded(m, TALL), padded(m, WIDE));
         for (Index i = m; i < padded(m, WIDE); ++i) _plain[i].fill(0.0);
         for (Index i = m; i < padded(m, TALL); ++i) _weighted[i].fill(0.0);
+        Listener listener;
         for (Index begin = 0; begin < samples; begin += block) {
-            if (begin % LISTEN == 0) raise_if_interrupted();
             const Index end = std::min(begin + block, samples);
+            listener.after(m * m * pairs * (end - begin) / 8);  // several products at a time
             for (Index i = 0; i < m; ++i) _plain[i].copy(columns[i].slice(begin, end));
             Index pair = 0;
             for (Index a = 0; a < levels; ++a) {

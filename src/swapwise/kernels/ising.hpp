@@ -155,8 +155,10 @@ template <class Other>
 void add_vertex(Numbers own, double scale, Numbers weight, Indices edges, const Other &other, Index field,
                 Numbers parameters, Derivatives &sums) {
     raise_if_interrupted();
+    Listener listener;
     for (Index begin = 0; begin < own.size; begin += BLOCK) {
         const Index end = std::min(begin + BLOCK, own.size);
+        listener.after((end - begin) * (edges.size + 1));
         const auto part_of_other = [&](Index a) { return other(a).slice(begin, end); };
         add_samples(own.slice(begin, end), scale, weight.size > 0 ? weight.slice(begin, end) : weight, edges,
                     part_of_other, field, parameters, sums);
