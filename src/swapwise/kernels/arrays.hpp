@@ -30,7 +30,8 @@ inline void require_within([[maybe_unused]] Index index, [[maybe_unused]] Index 
 }
 
 // Parts of an array may begin and end at its end.
-inline void require_part([[maybe_unused]] Index begin, [[maybe_unused]] Index end, [[maybe_unused]] Index size) {
+inline void require_part([[maybe_unused]] Index begin, [[maybe_unused]] Index end,
+                         [[maybe_unused]] Index size) {
 #ifdef SWAPWISE_CHECKED
     if (begin < 0 || end < begin || end > size) {
         throw std::out_of_range("part " + std::to_string(begin) + " to " + std::to_string(end) +
@@ -138,7 +139,8 @@ class Owning : public View {
         return array;
     }
     template <class... Shape>
-    explicit Owning(Shape... shape) : View(new T[count(shape...)], static_cast<Index>(shape)...), _owner(this->data) {}
+    explicit Owning(Shape... shape)
+        : View(new T[count(shape...)], static_cast<Index>(shape)...), _owner(this->data) {}
 
     T *release() { return _owner.release(); }
 

@@ -1,13 +1,14 @@
 // Local search in least squares where an element is a block of columns: closed-form gains, whole runs.
 //
 // The formula of a swap in swaps.hpp with blocks in place of numbers. With I the slots of the element that is
-// dropped, C_II = K Kᵀ and F = B_jI K⁻ᵀ, dropping i and adding j lowers the residual sum of squares by exactly
+// dropped, C_II = K Kᵀ and F = B_jI K⁻ᵀ, dropping i and adding j lowers the residual sum of squares by
+// exactly
 //
 //     hᵀ (S_j + F Fᵀ)⁻¹ h  −  ‖K⁻¹ w_I‖²,    h = c_j + F K⁻¹ w_I ,
 //
-// where S_j are the inner products of the columns of j once the chosen ones are taken out of them, with the penalty.
-// The columns of an element stand in rows begin[j] .. begin[j + 1] - 1; its block S_j is stored row by row from
-// at[j] on.
+// where S_j are the inner products of the columns of j once the chosen ones are taken out of them, with the
+// penalty. The columns of an element stand in rows begin[j] .. begin[j + 1] - 1; its block S_j is stored row
+// by row from at[j] on.
 #pragma once
 
 #include <cmath>
@@ -15,37 +16,13 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "cholesky.hpp"
+#include "listening.hpp"
 #include "nested.hpp"
+#include "products.hpp"
 #include "swaps.hpp"
 
 namespace swapwise::blocks {
-
-// Factor the leading block matrix = L Lᵀ and solve L z = vector, both in place; return ‖z‖².
-//
-// A pivot at its floor counts as none; if `strict`, the answer is then not a number.
-inline double forward(Mat<double> matrix, Vec<double> vector, Numbers floor, Index size, bool strict) {
-    double total = 0.0;
-    for (Index i = 0; i < size; ++i) {
-        for (Index j = 0; j < i; ++j) {
-            double rest = matrix(i, j);
-            for (Index k = 0; k < j; ++k) rest -= matrix(i, k) * matrix(j, k);
-            matrix(i, j) = matrix(j, j) > 0.0 ? rest / matrix(j, j) : 0.0;
-            vector[i] -= matrix(i, j) * vector[j];
-        }
-        double pivot = matrix(i, i);
-        for (Index k = 0; k < i; ++k) pivot -= matrix(i, k) * matrix(i, k);
-        if (pivot > floor[i]) {
-            matrix(i, i) = std::sqrt(pivot);
-            vector[i] /= matrix(i, i);
-        } else if (strict) {
-            return NOT_A_NUMBER;
-        } else {
-            matrix(i, i) = vector[i] = 0.0;
-        }
-        total += vector[i] * vector[i];
-    }
-    return total;
-}
 
 // What is known of all elements: their rows and blocks, B, c, S and the floors of pivots.
 struct Elements {
@@ -58,8 +35,8 @@ struct Elements {
 };
 using ElementArrays = std::tuple<Indices, Indices, Table, Numbers, Numbers, Numbers>;
 
-// What is known of the elements that can be dropped: the slots of drop i are slots[first[i]] .. slots[first[i + 1] - 1];
-// K and K⁻¹ w_I, padded, and what each loses.
+// What is known of the elements that can be dropped: the slots of drop i are slots[first[i]] .. slots[first[i
+// + 1] - 1]; K and K⁻¹ w_I, padded, and what each loses.
 struct Drops {
     Indices first, slots;
     Cube<const double> roots;
@@ -84,7 +61,7 @@ inline std::tuple<Block<double>, Matrix<double>, Vector<double>> drop_factors(In
             lost(i, a) = coef[own[a]];
             for (Index b = 0; b <= a; ++b) roots(i, a, b) = inverse(own[a], own[b]);
         }
-        losses[i] = forward(roots[i], lost[i], nothing, own.size, false);
+        losses[i] = cholesky::forward(roots[i], lost[i], nothing, own.size, false);
     }
     return {std::move(roots), std::move(lost), std::move(losses)};
 }
@@ -95,7 +72,7 @@ class Scorer {
     Scorer(const Elements &elements, const Drops &drops)
         : _elements(elements),
           _drops(drops),
-          _height(_widest(elements)),
+          _height(widest(elements)),
           _width(_height.size, _height.size),
           _freed(_height.size, std::max<Index>(drops.roots.columns, 1)) {}
 
@@ -107,7 +84,7 @@ class Scorer {
             _height[a] = _elements.corr[row + a];
             for (Index b = 0; b <= a; ++b) _width(a, b) = _elements.left[at + a * size + b];
         }
-        if (i < 0) return forward(_width, _height, floor, size, strict);
+        if (i < 0) return cholesky::forward(_width, _height, floor, size, strict);
         const Indices slots = _drops.slots.slice(_drops.first[i], _drops.first[i + 1]);
         const Mat<const double> root = _drops.roots[i];
         for (Index a = 0; a < size; ++a) {
@@ -121,11 +98,14 @@ class Scorer {
                 for (Index k = 0; k < slots.size; ++k) _width(a, b) += _freed(a, k) * _freed(b, k);
             }
         }
-        return forward(_width, _height, floor, size, strict) - _drops.losses[i];
+        return cholesky::forward(_width, _height, floor, size, strict) - _drops.losses[i];
     }
 
+    // About how many numbers the gain of a move that adds element j looks at
+    Index cost(Index j) const { return 1 + _elements.size(j) * _elements.size(j) * _freed.columns; }
+
   private:
-    static Index _widest(const Elements &elements) {
+    static Index widest(const Elements &elements) {
         Index size = 1;
         for (Index j = 0; j < elements.count(); ++j) size = std::max(size, elements.size(j));
         return size;
@@ -143,7 +123,11 @@ inline Vector<double> addition_gains(ElementArrays element_arrays, DropArrays dr
     const auto drops = record_of<Drops>(drop_arrays);
     Scorer gain(elements, drops);
     Vector<double> gains(elements.count());
-    for (Index j = 0; j < gains.size; ++j) gains[j] = gain(j, -1, strict);
+    Listener listener;
+    for (Index j = 0; j < gains.size; ++j) {
+        listener.after(gain.cost(j));
+        gains[j] = gain(j, -1, strict);
+    }
     return gains;
 }
 
@@ -156,13 +140,15 @@ inline std::pair<Vector<double>, Vector<double>> block_solutions(Indices begin, 
     for (Index j = 0; j < gains.size; ++j) widest = std::max(widest, begin[j + 1] - begin[j]);
     Matrix<double> root(widest, widest);
     Vector<double> vector(widest);
+    Listener listener;
     for (Index j = 0; j < gains.size; ++j) {
         const Index row = begin[j], size = begin[j + 1] - row;
+        listener.after(1 + size * size * size);
         for (Index a = 0; a < size; ++a) {
             vector[a] = corr[row + a];
             for (Index b = 0; b <= a; ++b) root(a, b) = left[at[j] + a * size + b];
         }
-        gains[j] = forward(root, vector, floor.slice(row, row + size), size, true);
+        gains[j] = cholesky::forward(root, vector, floor.slice(row, row + size), size, true);
         if (std::isnan(gains[j])) continue;
         for (Index a = size - 1; a >= 0; --a) {
             for (Index b = a + 1; b < size; ++b) vector[a] -= root(b, a) * vector[b];
@@ -174,30 +160,31 @@ inline std::pair<Vector<double>, Vector<double>> block_solutions(Indices begin, 
 }
 
 // Add to `steps` (elements by levels by samples) the columns of each, with coefficients by levels.
-inline void add_combinations(Cube<double> steps, Indices elements, Indices begin, Numbers coef, Table columns) {
+inline void add_combinations(Cube<double> steps, Indices elements, Indices begin, Numbers coef,
+                             Table columns) {
     const Index levels = steps.rows;
     for (Index row = 0; row < elements.size; ++row) {
-        for (Index k = begin[elements[row]]; k < begin[elements[row] + 1]; ++k) {
-            for (Index a = 0; a < levels; ++a) {
-                const double weight = coef[k * levels + a];
-                const Vec<double> step = steps[row][a];
-                const Numbers column = columns[k];
-#pragma omp simd
-                for (Index s = 0; s < step.size; ++s) step[s] += weight * column[s];
-            }
+        raise_if_interrupted();
+        const Index first = begin[elements[row]], last = begin[elements[row] + 1];
+        for (Index a = 0; a < levels; ++a) {
+            products::add_multiples(steps[row][a], last - first,
+                                    [&](Index k) { return coef[(first + k) * levels + a]; },
+                                    [&](Index k) { return columns[first + k]; });
         }
     }
 }
 
 // The gains of listed moves that add `added[k]` in exchange for drop `column[k]`.
-inline Vector<double> pair_gains(Indices added, Indices column, ElementArrays element_arrays, DropArrays drop_arrays,
-                                 bool strict) {
+inline Vector<double> pair_gains(Indices added, Indices column, ElementArrays element_arrays,
+                                 DropArrays drop_arrays, bool strict) {
     const auto elements = record_of<Elements>(element_arrays);
     const auto drops = record_of<Drops>(drop_arrays);
     Scorer gain(elements, drops);
     Vector<double> gains(added.size);
+    Listener listener;
     for (Index k = 0; k < added.size; ++k) {
         if (added[k] >= 0) {
+            listener.after(gain.cost(added[k]));
             gains[k] = gain(added[k], column[k], strict);
         } else {
             gains[k] = column[k] >= 0 ? -drops.losses[column[k]] : 0.0;
@@ -207,17 +194,20 @@ inline Vector<double> pair_gains(Indices added, Indices column, ElementArrays el
 }
 
 // The gains of a grid: see `grid_gains`.
-inline std::pair<Matrix<double>, Index> gains_of_grid(Mask feasible, const Elements &elements, const Drops &drops,
-                                                      bool strict, double least, double tie, double scale) {
+inline std::pair<Matrix<double>, Index> gains_of_grid(Mask feasible, const Elements &elements,
+                                                      const Drops &drops, bool strict, double least,
+                                                      double tie, double scale) {
     const Index n = feasible.rows, last = feasible.columns - 1;
     Scorer gain(elements, drops);
     auto gains = Matrix<double>::filled(-INFINITE, n, last + 1);
     auto bound = Vector<double>::filled(-INFINITE, n);
     double best = least;
     Index evaluated = 0;
+    Listener listener;
     for (Index j = 0; j < n; ++j) {
         const Vec<const bool> own = feasible[j];
         if (std::none_of(own.begin(), own.end(), [](bool is) { return is; })) continue;
+        listener.after(gain.cost(j));
         const double alone = gain(j, -1, strict);
         ++evaluated;
         if (own[last]) {
@@ -229,11 +219,12 @@ inline std::pair<Matrix<double>, Index> gains_of_grid(Mask feasible, const Eleme
     }
     Vector<Index> order(n);
     std::iota(order.begin(), order.end(), Index{0});
-    std::sort(order.begin(), order.end(), [&](Index a, Index b) { return bound[a] > bound[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return bound[a] > bound[b]; });
     for (Index j : order) {
-        if (bound[j] == -INFINITE || bound[j] < best - tie * (std::abs(best) + scale)) break;
+        if (bound[j] == -INFINITE || bound[j] < swaps::least_tie(best, tie, scale)) break;
         for (Index i = 0; i < last; ++i) {
             if (!feasible(j, i)) continue;
+            listener.after(gain.cost(j));
             gains(j, i) = gain(j, i, strict);
             ++evaluated;
             if (gains(j, i) > best) best = gains(j, i);
@@ -244,12 +235,13 @@ inline std::pair<Matrix<double>, Index> gains_of_grid(Mask feasible, const Eleme
 
 // The gains of a grid, minus infinity for moves that cannot be its best, and how many there are.
 //
-// Elements that can be added alone are: a needless drop never pays. No swap that adds j gains more than j does alone,
-// so swaps are computed only where that beats `least` and the best found. With a `least` of minus infinity and `tie`
-// infinite, all are. Gains that are not known in closed form are not numbers.
+// Elements that can be added alone are: a needless drop never pays. No swap that adds j gains more than j
+// does alone, so swaps are computed only where that beats `least` and the best found. With a `least` of minus
+// infinity and `tie` infinite, all are. Gains that are not known in closed form are not numbers.
 inline std::pair<Matrix<double>, Index> grid_gains(Mask feasible, ElementArrays elements, DropArrays drops,
                                                    bool strict, double least, double tie, double scale) {
-    return gains_of_grid(feasible, record_of<Elements>(elements), record_of<Drops>(drops), strict, least, tie, scale);
+    return gains_of_grid(feasible, record_of<Elements>(elements), record_of<Drops>(drops), strict, least, tie,
+                         scale);
 }
 
 // The flat index and the gain of the first move that ties with the best; -1 if there is none.
@@ -258,7 +250,7 @@ inline std::pair<Index, double> first_best(Table gains, double tie, double scale
     for (Index j = 0; j < gains.rows; ++j) {
         for (double gain : gains[j]) best = std::max(best, gain);
     }
-    const double target = best - tie * (std::abs(best) + scale);
+    const double target = swaps::least_tie(best, tie, scale);
     for (Index j = 0; best > -INFINITE && j < gains.rows; ++j) {
         for (Index i = 0; i < gains.columns; ++i) {
             if (gains(j, i) >= target) return {j * gains.columns + i, gains(j, i)};
@@ -268,18 +260,17 @@ inline std::pair<Index, double> first_best(Table gains, double tie, double scale
 }
 
 // S_j = G_j − B_j P_jᵀ for every element: its own block without what the chosen explain.
-inline Vector<double> remaining_blocks(Numbers own, Indices begin, Indices at, Table coupling, Table products) {
+inline Vector<double> remaining_blocks(Numbers own, Indices begin, Indices at, Table coupling,
+                                       Table with_chosen) {
     Vector<double> left(own.size);
     left.copy(own);
+    Listener listener;
     for (Index j = 0; j + 1 < begin.size; ++j) {
         const Index row = begin[j], size = begin[j + 1] - row;
+        listener.after(1 + size * size * coupling.columns);
         for (Index a = 0; a < size; ++a) {
             for (Index b = 0; b <= a; ++b) {
-                const Numbers first = coupling[row + a], second = products[row + b];
-                double share = 0.0;
-#pragma omp simd reduction(+ : share)
-                for (Index k = 0; k < first.size; ++k) share += first[k] * second[k];
-                left[at[j] + a * size + b] -= share;
+                left[at[j] + a * size + b] -= products::dot(coupling[row + a], with_chosen[row + b]);
             }
         }
     }
@@ -295,8 +286,9 @@ struct Tableau {
     Vec<Index> counts;          // chosen, elements of the start that are in, slots
     Vec<double> explained;      // how much of the squared length of y
 };
-using TableauArrays = std::tuple<Vec<Index>, Vec<Index>, Mat<double>, Mat<double>, Vec<double>, Vec<double>, Vec<double>,
-                                 Vec<double>, Vec<Index>, Vec<Index>, Vec<Index>, Vec<double>>;
+using TableauArrays =
+    std::tuple<Vec<Index>, Vec<Index>, Mat<double>, Mat<double>, Vec<double>, Vec<double>, Vec<double>,
+               Vec<double>, Vec<Index>, Vec<Index>, Vec<Index>, Vec<double>>;
 
 // Add amount · s sᵀ to every block, where s is a column of B.
 inline void sweep(Indices begin, Indices at, Index column, double amount, const Tableau &tableau) {
@@ -312,7 +304,8 @@ inline void sweep(Indices begin, Indices at, Index column, double amount, const 
 }
 
 // Put the columns of an element into the next slots; those that the chosen ones span get none.
-inline void put_in(Index element, Table gram, Numbers floor, Indices begin, Indices at, const Tableau &tableau) {
+inline void put_in(Index element, Table gram, Numbers floor, Indices begin, Indices at,
+                   const Tableau &tableau) {
     tableau.elements[tableau.counts[0]] = element;
     tableau.place[element] = tableau.counts[0]++;
     for (Index row = begin[element]; row < begin[element + 1]; ++row) {
@@ -325,8 +318,8 @@ inline void put_in(Index element, Table gram, Numbers floor, Indices begin, Indi
             explained[k] = tableau.coupling(row, k);
         }
         tableau.explained[0] += tableau.corr[row] * step;
-        swaps::insert_slot(size, explained, unexplained, step, known, gram[row], tableau.coupling, tableau.inverse,
-                           tableau.coef, tableau.corr, tableau.sigma);
+        swaps::insert_slot(size, explained, unexplained, step, known, gram[row], tableau.coupling,
+                           tableau.inverse, tableau.coef, tableau.corr, tableau.sigma);
         sweep(begin, at, size, -unexplained, tableau);
         tableau.slot_row[size] = row;
         tableau.slot[row] = size;
@@ -342,7 +335,8 @@ inline void take_out(Index element, Indices begin, Indices at, const Tableau &ta
         const double spread = 1.0 / tableau.inverse(out, out);
         tableau.explained[0] -= tableau.coef[out] * tableau.coef[out] * spread;
         sweep(begin, at, out, spread, tableau);
-        swaps::remove_slot(out, size, tableau.coupling, tableau.inverse, tableau.coef, tableau.corr, tableau.sigma);
+        swaps::remove_slot(out, size, tableau.coupling, tableau.inverse, tableau.coef, tableau.corr,
+                           tableau.sigma);
         tableau.slot[row] = -1;
         if (out < size - 1) {
             tableau.slot_row[out] = tableau.slot_row[size - 1];
@@ -381,11 +375,12 @@ inline bool is_plain(const Elements &elements, const Drops &drops, Indices place
 
 // Take the best move under nested limits for as long as it gains more than `tol · total`.
 //
-// What swaps::best_moves is for single columns, and with the same answer. If `strict`, the search ends where the
-// chosen ones leave less than the floor of a column.
+// What swaps::best_moves is for single columns, and with the same answer. If `strict`, the search ends where
+// the chosen ones leave less than the floor of a column.
 inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
     Table gram, Numbers floor, Indices begin, Indices at, nested::LimitArrays limit_arrays, Flags fixed,
-    TableauArrays tableau_arrays, Indices start, double total, double tol, double tie, bool strict, Index rounds) {
+    TableauArrays tableau_arrays, Indices start, double total, double tol, double tie, bool strict,
+    Index rounds) {
     const auto limits = record_of<nested::Limits>(limit_arrays);
     const auto tableau = record_of<Tableau>(tableau_arrays);
     const Elements elements{begin, at, tableau.coupling, tableau.corr, tableau.left, floor};

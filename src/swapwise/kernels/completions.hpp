@@ -10,8 +10,8 @@
 
 namespace swapwise::completions {
 
-// Stands on the diagonal for a column of which nothing is left: zeros, or a copy of one that was taken out. Rounding
-// leaves nothing that is as far below zero.
+// Stands on the diagonal for a column of which nothing is left: zeros, or a copy of one that was taken out.
+// Rounding leaves nothing that is as far below zero.
 inline constexpr double GONE = -1.0;
 
 // One over what is left of a column, and what it explains at most.
@@ -20,7 +20,8 @@ inline std::pair<double, double> explained(double pivot, double rest, double noi
     return {inverse, (rest * rest + noise) * inverse};
 }
 
-// Count the columns from `first` to `last` that may explain as much as is missing once another is taken out of them.
+// Count the columns from `first` to `last` that may explain as much as is missing once another is taken out
+// of them.
 //
 // Nothing is divided, and nothing but a number is kept: the loop runs on vectors.
 inline Index hits(Numbers products, Numbers squares, Numbers with_y, Index first, Index last, double inverse,
@@ -65,7 +66,7 @@ class Walk {
         while (level >= 0 && _count <= _sets.rows) {
             if (level == _depth) {
                 raise_if_interrupted();
-                _finish_sets();
+                finish_sets();
                 --level;
                 continue;
             }
@@ -77,7 +78,7 @@ class Walk {
             _chosen[level] = _chosen[level + 1] = j;
             const auto [inverse, gain] = explained(_swept(level, j, j), _rests(level, j), _noises[level]);
             _gains[level + 1] = _gains[level] + gain;
-            _sweep(level, j, inverse);
+            sweep(level, j, inverse);
             ++level;
         }
     }
@@ -91,7 +92,7 @@ class Walk {
 
   private:
     // Take a column out of those behind it.
-    void _sweep(Index level, Index j, double inverse) {
+    void sweep(Index level, Index j, double inverse) {
         const Numbers out = _swept[level][j];
         double largest = 0.0;
         for (Index a = j + 1; a < _m; ++a) {
@@ -113,7 +114,7 @@ class Walk {
     }
 
     // Note the last pairs (or single columns) that may explain more than the floor with those before.
-    void _finish_sets() {
+    void finish_sets() {
         const Mat<const double> products = _swept[_depth];
         const Numbers with_y = _rests[_depth];
         const double noise = _noises[_depth];
@@ -122,7 +123,7 @@ class Walk {
             const auto [inverse, gain] = explained(_squares[a], with_y[a], noise);
             const double missing = _floor - _gains[_depth] - gain;
             if (_size == 1) {
-                if (missing < 0.0) _note(a, a);
+                if (missing < 0.0) note(a, a);
                 continue;
             }
             // No ratio exceeds 1/√pivot, for the other columns are no longer than 1.
@@ -133,13 +134,13 @@ class Walk {
             if (count(a + 1, _m) == 0) continue;
             for (Index b = a + 1; b < _m; ++b) {
                 const bool adds = !(_squares[b] == GONE || _copies[b] == _copies[a]);
-                if (count(b, b + 1) > 0 && (missing < 0.0 || adds)) _note(a, b);
+                if (count(b, b + 1) > 0 && (missing < 0.0 || adds)) note(a, b);
             }
         }
     }
 
     // Write down a set if there is room, and count it.
-    void _note(Index a, Index b) {
+    void note(Index a, Index b) {
         if (_count++ >= _sets.rows) return;
         const Vec<Index> set = _sets[_count - 1];
         for (Index place = 0; place < _size - 2; ++place) set[place] = _chosen[place];
@@ -159,15 +160,16 @@ class Walk {
     Index _count = 0;
 };
 
-// The sets of `size` columns that may explain more than `floor`, one per row; nothing if there are more than `room`.
+// The sets of `size` columns that may explain more than `floor`, one per row; nothing if there are more than
+// `room`.
 //
-// `gram` and `corr` are the products of the columns with each other and with the response, when the columns chosen
-// already are taken out of both; columns and response had length 1 before that. What a set explains is
+// `gram` and `corr` are the products of the columns with each other and with the response, when the columns
+// chosen already are taken out of both; columns and response had length 1 before that. What a set explains is
 // corr_Sᵀ gram_SS⁻¹ corr_S. Columns with the same number in `copies` are copies of each other.
 //
-// `noise` is what entries of both may be off by. The error grows with every column that is taken out, and what a
-// column explains is moved up by what the error may hide. So nearly collinear columns, of which little but rounding is
-// left, may explain everything: no set is missed, and those found need a closer look.
+// `noise` is what entries of both may be off by. The error grows with every column that is taken out, and
+// what a column explains is moved up by what the error may hide. So nearly collinear columns, of which little
+// but rounding is left, may explain everything: no set is missed, and those found need a closer look.
 inline std::optional<Matrix<Index>> find(Table gram, Numbers corr, Indices copies, Index size, double floor,
                                          Index room, double noise) {
     Walk walk(gram, corr, copies, size, floor, room, noise);

@@ -89,7 +89,7 @@ inline Index grow(Indices tail, Indices head, Indices begin, Indices around, Ind
 
 // Return a random edge of the subgraph: each is met from both ends and counts from its tail.
 inline Index some_edge(Indices tail, Mat<Index> slots, Vec<Index> degree, RandomNumbers random) {
-    while (true) {
+    for (Listener listener;; listener.after(STEPS_UNHEARD)) {
         const Index vertex = random.below(degree.size), place = random.below(slots.columns);
         if (place < degree[vertex] && tail[slots(vertex, place)] == vertex) return slots(vertex, place);
     }

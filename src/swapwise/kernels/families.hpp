@@ -38,7 +38,7 @@ inline double logistic(Numbers eta, Numbers target, Numbers weight, Vec<double> 
         const double likely = 1.0 / (1.0 + small), unlikely = small * likely;
         // Where the target is 1, q = 1 − p is all that counts, and it must not come from a rounded p.
         const double p = x >= 0.0 ? likely : unlikely, q = x >= 0.0 ? unlikely : likely;
-        value += w * (y * x - (x > 0.0 ? x : 0.0) - logarithm_1p(small));
+        value += w * (y * x - (x > 0.0 ? x : 0.0) - log_1p_of_fraction(small));
         slope[s] = w * (y * q - (1.0 - y) * p);
         curve[s] = w * unlikely * likely;
     }
@@ -80,7 +80,7 @@ inline double negative_binomial(Numbers eta, Numbers target, Numbers weight, dou
         const double small = exponential(-std::abs(odds));
         const double likely = 1.0 / (1.0 + small), unlikely = small * likely;
         const double p = odds >= 0.0 ? likely : unlikely, q = odds >= 0.0 ? unlikely : likely;
-        value += w * (y * eta[s] - trials * ((odds > 0.0 ? odds : 0.0) + logarithm_1p(small)));
+        value += w * (y * eta[s] - trials * ((odds > 0.0 ? odds : 0.0) + log_1p_of_fraction(small)));
         slope[s] = w * (y * q - p / alpha);
         curve[s] = w * trials * unlikely * likely;
     }
@@ -119,7 +119,7 @@ inline double class_probabilities(Table eta, Numbers target, Numbers weight, Tab
     }
     double value = 0.0;
 #pragma omp simd reduction(+ : value)
-    for (Index s = 0; s < samples; ++s) value += weight[s] * (above[s] - logarithm_1p(total[s] - 1.0));
+    for (Index s = 0; s < samples; ++s) value += weight[s] * (above[s] - log_1p(total[s] - 1.0));
     for (Index k = 0; k < basis.rows; ++k) {
         const Vec<double> own = p[k];
 #pragma omp simd
@@ -135,6 +135,7 @@ inline double multinomial(Table eta, Numbers target, Numbers weight, Table basis
     Matrix<double> p(basis.rows, samples);
     const double value = class_probabilities(eta, target, weight, basis, p);
     for (Index a = 0; a < levels; ++a) {
+        raise_if_interrupted();
         slope[a].fill(0.0);
         for (Index k = 0; k < basis.rows; ++k) add(slope[a], basis(k, a), p[k]);
         for (Index b = a; b < levels; ++b) {
@@ -178,7 +179,7 @@ inline double derivatives(Family family, Table eta, Numbers target, Numbers weig
 }
 
 // How far the outcome (1 + z) m is from the prediction m, in units of m; infinitely far if it is negative.
-ALWAYS_INLINE double divergence(double z) { return z <= -1.0 ? INFINITE : (1.0 + z) * logarithm_1p(z) - z; }
+ALWAYS_INLINE double divergence(double z) { return z <= -1.0 ? INFINITE : (1.0 + z) * log_1p(z) - z; }
 
 inline void logistic_divergences(Numbers eta, Numbers weight, Table steps, Vec<double> total) {
     Vector<double> likely(eta.size), unlikely(eta.size);
@@ -196,7 +197,7 @@ inline void logistic_divergences(Numbers eta, Numbers weight, Table steps, Vec<d
 #pragma omp simd reduction(+ : sum)
         for (Index s = 0; s < eta.size; ++s) {
             const double p = likely[s], q = unlikely[s], up = q * step[s], down = -p * step[s];
-            const double gap = p * (1.0 + up) * logarithm_1p(up) + q * (1.0 + down) * logarithm_1p(down);
+            const double gap = p * (1.0 + up) * log_1p(up) + q * (1.0 + down) * log_1p(down);
             const double far = up <= -1.0 || down <= -1.0 ? INFINITE : gap;
             sum += weight[s] == 0.0 ? 0.0 : weight[s] * far;
         }

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "cholesky.hpp"
 #include "families.hpp"
+#include "grams.hpp"
 #include "listening.hpp"
 #include "products.hpp"
 
@@ -38,30 +40,6 @@ inline constexpr double LATE = 1e6;
 // A refit that may miss more than this, in units of the tolerance, did not converge.
 inline constexpr double UNCONVERGED = 1e3;
 
-// Take the rows before a pivot out of those behind it, four at a time, in column `pivot` of a matrix.
-inline void eliminate(Mat<double> matrix, Index pivot, double root) {
-    const Numbers own = matrix[pivot].slice(0, pivot);
-    Index i = pivot + 1;
-    for (; i + 4 <= matrix.rows; i += 4) {
-        const Vec<double> a = matrix[i], b = matrix[i + 1], c = matrix[i + 2], d = matrix[i + 3];
-        double p = 0.0, q = 0.0, r = 0.0, t = 0.0;
-#pragma omp simd reduction(+ : p, q, r, t)
-        for (Index k = 0; k < pivot; ++k) {
-            p = fused(a[k], own[k], p);
-            q = fused(b[k], own[k], q);
-            r = fused(c[k], own[k], r);
-            t = fused(d[k], own[k], t);
-        }
-        a[pivot] = (a[pivot] - p) / root;
-        b[pivot] = (b[pivot] - q) / root;
-        c[pivot] = (c[pivot] - r) / root;
-        d[pivot] = (d[pivot] - t) / root;
-    }
-    for (; i < matrix.rows; ++i) {
-        matrix(i, pivot) = (matrix(i, pivot) - products::dot(matrix[i].slice(0, pivot), own)) / root;
-    }
-}
-
 // Solve a positive definite system, of which the lower half is given, by Cholesky's method; dependent rows
 // get zeros. The factor takes the matrix's place.
 //
@@ -82,30 +60,23 @@ inline std::tuple<Vector<double>, double> definite_solution(Mat<double> matrix, 
         solution[i] = right[i] * scale[i];
         for (Index j = 0; j <= i; ++j) matrix(i, j) *= scale[i] * scale[j];
     }
-    auto kept = Vector<bool>::filled(true, size);
     for (Index i = 0; i < size; ++i) {
-        if (i % 64 == 63) raise_if_interrupted();
         const Vec<double> before = matrix[i].slice(0, i);
         const double left = matrix(i, i) - products::dot(before, before);
         const double rest = solution[i] - products::dot(before, solution.slice(0, i));
-        kept[i] = left > DEPENDENT;
-        if (kept[i]) {
+        if (left > DEPENDENT) {
             matrix(i, i) = std::sqrt(left);
             solution[i] = rest / matrix(i, i);
-            eliminate(matrix, i, matrix(i, i));
+            cholesky::fill_column(matrix, i);
         } else {
             missed += (rest / FLOAT64_PRECISION) * (rest / FLOAT64_PRECISION);
             before.fill(0.0);
+            matrix(i, i) = 1.0;  // alone in its row and column: it stays at zero
             solution[i] = 0.0;
             for (Index j = i + 1; j < size; ++j) matrix(j, i) = 0.0;
         }
     }
-    for (Index i = size - 1; i >= 0; --i) {
-        if (!kept[i]) continue;
-        solution[i] /= matrix(i, i);
-        const double known = solution[i];
-        for (Index j = 0; j < i; ++j) solution[j] -= matrix(i, j) * known;
-    }
+    cholesky::backward(matrix, solution);
     for (Index i = 0; i < size; ++i) solution[i] *= scale[i];
     return {std::move(solution), missed};
 }
@@ -251,7 +222,7 @@ class Newton {
         Matrix<double> hessian(size, size);
         _grams.write(columns, _curve, hessian);
         for (Index a = 0; a < _samples.levels(); ++a) {
-            products::dots(columns, _slope[a], of_level(gradient, a));
+            products::write_dots(columns, _slope[a], of_level(gradient, a));
             for (Index k = 0; k < m; ++k) {
                 const Index place = a * m + k;
                 gradient[place] -= ridge[k] * theta[place];
@@ -287,7 +258,7 @@ class Newton {
     const Limits &_limits;
     Matrix<double> _slope, _eta, _moved, _change;
     Block<double> _curve;
-    products::Grams _grams;
+    grams::Grams _grams;
 };
 
 // Move θ to the maximum; return the value, whether it was reached, and the longest of the late steps.
@@ -323,60 +294,94 @@ struct Columns {
     Indices of(Index element) const { return members.slice(begin[element], begin[element + 1]); }
 };
 
+// One model after the other, with room for the largest: columns, and where a refit begins.
+class Model {
+  public:
+    Model(const Columns &from, Index most, Index samples, Index levels)
+        : _from(from),
+          _columns(most, samples),
+          _coef(most, levels),
+          _ridge(most),
+          _parameters(most * levels) {}
+
+    // Begin with the elements of a support that are not dropped, and with their coefficients.
+    void begin(Indices support, Indices dropped, Table theta) {
+        _size = 0;
+        Index place = 0;
+        for (Index element : support) {
+            const Indices own = _from.of(element);
+            const bool stays = std::find(dropped.begin(), dropped.end(), element) == dropped.end();
+            for (Index k = 0; stays && k < own.size; ++k) {
+                _coef[_size].copy(theta[place + k]);
+                take(own[k]);
+            }
+            place += own.size;
+        }
+    }
+
+    // Add elements, without coefficients so far.
+    void add(Indices elements) {
+        for (Index element : elements) {
+            if (element < 0) continue;
+            for (Index member : _from.of(element)) {
+                _coef[_size].fill(0.0);
+                take(member);
+            }
+        }
+    }
+
+    void add_intercept(Numbers coef) {
+        _columns[_size].fill(1.0);
+        _ridge[_size] = 0.0;
+        _coef[_size++].copy(coef);
+    }
+
+    Fit fit(Newton &newton) {
+        const Index levels = _coef.columns;
+        for (Index a = 0; a < levels; ++a) {
+            for (Index k = 0; k < _size; ++k) _parameters[a * _size + k] = _coef(k, a);
+        }
+        return newton.fit(_columns.slice(0, _size), _ridge.slice(0, _size),
+                          _parameters.slice(0, _size * levels));
+    }
+
+  private:
+    void take(Index member) {
+        _columns[_size].copy(_from.columns[member]);
+        _ridge[_size++] = _from.ridge[member];
+    }
+
+    const Columns &_from;
+    Matrix<double> _columns, _coef;
+    Vector<double> _ridge, _parameters;
+    Index _size = 0;
+};
+
 // Return the value after each move, refitted from what stays, and whether it was reached.
 inline std::tuple<Vector<double>, Vector<bool>> values_after(
     Family family, std::tuple<Table, Indices, Indices, Numbers> data,
     std::tuple<Table, Numbers, Numbers, Table> sample, bool with_intercept, Indices support, Table theta,
     Numbers alone, double least, Mat<const Index> added, Mat<const Index> dropped, double tol,
     Index max_steps) {
-    const auto [columns, begin, members, ridge] = data;
+    const auto from = record_of<Columns>(data);
     const auto [offset, target, weight, basis] = sample;
-    const Columns from{columns, begin, members, ridge};
     const Samples samples{family, offset, target, weight, basis};
     const Limits limits{alone, least, tol, max_steps};
-    const Index levels = theta.columns;
     Index widest = 0;
-    for (Index element = 0; element + 1 < begin.size; ++element) {
+    for (Index element = 0; element + 1 < from.begin.size; ++element) {
         widest = std::max(widest, from.count(element));
     }
     const Index most = theta.rows + widest * added.columns;  // columns after a move
     Newton newton(samples, limits, most);
-    Matrix<double> chosen(most, samples.size()), by_column(most, levels);
-    Vector<double> penalty(most), parameters(most * levels);
+    Model model(from, most, samples.size(), theta.columns);
     Vector<double> values(added.rows);
     Vector<bool> converged(added.rows);
     for (Index move = 0; move < added.rows; ++move) {
         raise_if_interrupted();
-        Index m = 0, place = 0;
-        const auto take = [&](Index member) {
-            chosen[m].copy(from.columns[member]);
-            penalty[m] = from.ridge[member];
-        };
-        for (Index element : support) {
-            const Indices own = from.of(element), gone = dropped[move];
-            const bool stays = std::find(gone.begin(), gone.end(), element) == gone.end();
-            for (Index k = 0; stays && k < own.size; ++k, ++m) {
-                take(own[k]);
-                by_column[m].copy(theta[place + k]);
-            }
-            place += own.size;
-        }
-        for (Index element : added[move]) {
-            if (element < 0) continue;
-            for (Index member : from.of(element)) {
-                take(member);
-                by_column[m++].fill(0.0);
-            }
-        }
-        if (with_intercept) {
-            chosen[m].fill(1.0);
-            penalty[m] = 0.0;
-            by_column[m++].copy(theta[theta.rows - 1]);
-        }
-        for (Index a = 0; a < levels; ++a) {
-            for (Index k = 0; k < m; ++k) parameters[a * m + k] = by_column(k, a);
-        }
-        const Fit fit = newton.fit(chosen.slice(0, m), penalty.slice(0, m), parameters.slice(0, m * levels));
+        model.begin(support, dropped[move], theta);
+        model.add(added[move]);
+        if (with_intercept) model.add_intercept(theta[theta.rows - 1]);
+        const Fit fit = model.fit(newton);
         values[move] = fit.value;
         converged[move] = fit.converged;
     }

@@ -13,9 +13,10 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "cholesky.hpp"
 #include "exponentials.hpp"
 #include "listening.hpp"
-#include "inner_products.hpp"
+#include "products.hpp"
 #include "threads.hpp"
 
 namespace swapwise::ising {
@@ -72,7 +73,7 @@ inline Sums logistic_terms(Numbers own, double scale, Vec<double> slope, Vec<dou
 #pragma omp simd reduction(+ : doubled, slopes, curves) reduction(* : product)
     for (Index s = 0; s < own.size; ++s) {
         const double twice = 2.0 * own[s], margin = twice * slope[s], negative = -std::abs(margin);
-        const double small = exp_of_negative(negative), right = 1.0 / (1.0 + small);
+        const double small = exponential(negative), right = 1.0 / (1.0 + small);
         const double part = scale * twice * right;
         doubled += margin + negative;  // twice the margin if it is negative, else zero
         product *= 1.0 + small;
@@ -90,9 +91,9 @@ inline Sums logistic_terms(Numbers own, double scale, Numbers weight, Vec<double
 #pragma omp simd reduction(+ : value, slopes, curves)
     for (Index s = 0; s < own.size; ++s) {
         const double twice = 2.0 * own[s], margin = twice * slope[s], negative = -std::abs(margin);
-        const double small = exp_of_negative(negative), right = 1.0 / (1.0 + small);
+        const double small = exponential(negative), right = 1.0 / (1.0 + small);
         const double share = scale * weight[s], part = share * twice * right;
-        value += share * (0.5 * (margin + negative) - log1p_of_fraction(small));
+        value += share * (0.5 * (margin + negative) - log_1p_of_fraction(small));
         slope[s] = part * (margin < 0.0 ? 1.0 : small);
         curve[s] = part * (twice * (right * small));
         slopes += slope[s];
@@ -128,23 +129,23 @@ void add_samples(Numbers own, double scale, Numbers weight, Indices edges, const
     const Vec<double> curved(curved_room.data(), own.size);
     const bool has_field = field < parameters.size;
     slope.fill(has_field ? parameters[field] : 0.0);
-    add_multiples(slope, edges.size, [&](Index a) { return parameters[edges[a]]; }, other);
+    products::add_multiples(slope, edges.size, [&](Index a) { return parameters[edges[a]]; }, other);
     const Sums own_sums = weight.size > 0 ? logistic_terms(own, scale, weight, slope, curve)
                                           : logistic_terms(own, scale, slope, curve);
     sums.value += own_sums.value;
-    each_product(slope, 0, edges.size, other,
+    products::each_dot(slope, 0, edges.size, other,
                  [&](Index a, double total) { sums.gradient[edges[a]] += total; });
     if (has_field) {
         sums.gradient[field] += own_sums.slope;
         sums.hessian(field, field) += own_sums.curve;
-        each_product(curve, 0, edges.size, other,
+        products::each_dot(curve, 0, edges.size, other,
                      [&](Index a, double total) { sums.hessian(field, edges[a]) += total; });
     }
     for (Index a = 0; a < edges.size; ++a) {
         const Numbers neighbour = other(a);
 #pragma omp simd
         for (Index s = 0; s < own.size; ++s) curved[s] = curve[s] * neighbour[s];
-        each_product(curved, 0, a + 1, other,
+        products::each_dot(curved, 0, a + 1, other,
                      [&](Index b, double total) { sums.add_curvature(edges[a], edges[b], total); });
     }
 }
@@ -154,8 +155,10 @@ template <class Other>
 void add_vertex(Numbers own, double scale, Numbers weight, Indices edges, const Other &other, Index field,
                 Numbers parameters, Derivatives &sums) {
     raise_if_interrupted();
+    Listener listener;
     for (Index begin = 0; begin < own.size; begin += BLOCK) {
         const Index end = std::min(begin + BLOCK, own.size);
+        listener.after((end - begin) * (edges.size + 1));
         const auto part_of_other = [&](Index a) { return other(a).slice(begin, end); };
         add_samples(own.slice(begin, end), scale, weight.size > 0 ? weight.slice(begin, end) : weight, edges,
                     part_of_other, field, parameters, sums);
@@ -196,17 +199,13 @@ inline void newton_step(Mat<double> hessian, Numbers gradient, Numbers longest_s
     for (Index j = 0; j < size; ++j) {
         const Numbers row = hessian[j].slice(0, j);
         hessian(j, j) += TRACE_OF_CURVATURE / (longest_step[j] * longest_step[j]);
-        const double pivot = hessian(j, j) - inner_product(row, row);
+        const double pivot = hessian(j, j) - products::dot(row, row);
         const bool flat = !(pivot > 1e-15 * hessian(j, j));
         hessian(j, j) = flat ? 1e150 : std::sqrt(pivot);
-        each_product(row, j + 1, size, [&](Index i) { return Numbers(hessian[i].slice(0, j)); },
-                     [&](Index i, double total) { hessian(i, j) = (hessian(i, j) - total) / hessian(j, j); });
-        step[j] = (gradient[j] - inner_product(row, step.slice(0, j))) / hessian(j, j);
+        cholesky::fill_column(hessian, j);
+        step[j] = (gradient[j] - products::dot(row, step.slice(0, j))) / hessian(j, j);
     }
-    for (Index i = size - 1; i >= 0; --i) {
-        step[i] /= hessian(i, i);
-        for (Index k = 0; k < i; ++k) step[k] = fused(-hessian(i, k), step[i], step[k]);
-    }
+    cholesky::backward(hessian, step);
 }
 
 // Take a bounded Newton step, or half of the last one back; value reached, and how it goes on.

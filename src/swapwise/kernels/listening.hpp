@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 
+#include "arrays.hpp"
+
 namespace swapwise {
 
 // Lets Python handle the signals that came in, and throws what they raise. A kernel calls it in its outer
@@ -32,4 +34,21 @@ inline bool is_due() {
 }
 
 }  // namespace listening
+
+// Calls it once in so many numbers, for loops with turns so short that a look at the clock would show.
+class Listener {
+  public:
+    // Some more numbers have been worked on.
+    void after(Index numbers) {
+        _unheard += numbers;
+        if (_unheard < MANY) return;
+        _unheard = 0;
+        raise_if_interrupted();
+    }
+
+  private:
+    static constexpr Index MANY = 100'000;
+    Index _unheard = 0;
+};
+
 }  // namespace swapwise

@@ -1,5 +1,5 @@
-// What Python sees of the kernels. This file is compiled once for each level of vector instructions, into a module
-// of its own; swapwise/kernels/__init__.py takes the best that the processor has.
+// What Python sees of the kernels. This file is compiled once for each level of vector instructions, into a
+// module of its own; swapwise/kernels/__init__.py takes the best that the processor has.
 
 #include "numpy_arrays.hpp"
 
@@ -54,7 +54,8 @@ const blas::Functions &blas::functions() {
 
 namespace {
 
-// Kernels on fewer numbers are over in less time than it may take to get the interpreter back from other threads.
+// Kernels on fewer numbers are over in less time than it may take to get the interpreter back from other
+// threads.
 constexpr Index SMALL = 20'000;
 
 template <class T>
@@ -78,26 +79,21 @@ Index numbers_in(const std::tuple<Ts...> &views) {
     return std::apply([](const auto &...view) { return (Index{0} + ... + numbers_in(view)); }, views);
 }
 
+// The same of kernels that go over their numbers many times, so that few of them already take a while.
+constexpr Index SMALL_FOR_MANY_TURNS = 500;
+
 // Let other threads run Python while a kernel works on many numbers.
-template <class Return, class... Args>
+template <Index small = SMALL, class Return, class... Args>
 auto released(Return (*kernel)(Args...)) {
     return [kernel](Args... args) -> Return {
-        if ((Index{0} + ... + numbers_in(args)) < SMALL) return kernel(args...);
+        if ((Index{0} + ... + numbers_in(args)) < small) return kernel(args...);
         nb::gil_scoped_release release;
         return kernel(args...);
     };
 }
-
-// The same for kernels that go over their numbers many times, so that few of them already take a while.
-constexpr Index SMALL_FOR_MANY_TURNS = 500;
-
 template <class Return, class... Args>
 auto released_for_many_turns(Return (*kernel)(Args...)) {
-    return [kernel](Args... args) -> Return {
-        if ((Index{0} + ... + numbers_in(args)) < SMALL_FOR_MANY_TURNS) return kernel(args...);
-        nb::gil_scoped_release release;
-        return kernel(args...);
-    };
+    return released<SMALL_FOR_MANY_TURNS>(kernel);
 }
 
 void bind_families(nb::module_ m) {

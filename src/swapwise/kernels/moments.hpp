@@ -22,7 +22,9 @@ void of_block(Mat<const T> matrix, Numbers weight, Numbers origin, Vec<double> s
     const Vec<double> plain = sums.slice(begin, end), squared = squares.slice(begin, end);
     plain.fill(0.0);
     squared.fill(0.0);
-    for (Index i = 0; i < paired; i += 4) {  // four rows at a time, so that sums are read and written less often
+    Listener listener;
+    for (Index i = 0; i < paired; i += 4) {  // four rows at a time: sums are read and written less often
+        listener.after(4 * size);
         const Vec<const T> a = matrix[i].slice(begin, end), b = matrix[i + 1].slice(begin, end);
         const Vec<const T> c = matrix[i + 2].slice(begin, end), d = matrix[i + 3].slice(begin, end);
         const double p = weight[i], q = weight[i + 1], r = weight[i + 2], s = weight[i + 3];
@@ -47,17 +49,17 @@ template <class T>
 void by_rows(Mat<const T> matrix, Numbers weight, Numbers origin, Index first, Index last, Vec<double> sums,
              Vec<double> squares) {
     for (Index begin = first; begin < last; begin += BLOCK) {
-        raise_if_interrupted();
         of_block(matrix, weight, origin, sums, squares, begin, std::min(begin + BLOCK, last));
     }
 }
 
 // Do the same for a matrix stored by columns, given one per row.
 template <class T>
-void by_columns(Mat<const T> columns, Numbers weight, Numbers origin, Index first, Index last, Vec<double> sums,
-                Vec<double> squares) {
+void by_columns(Mat<const T> columns, Numbers weight, Numbers origin, Index first, Index last,
+                Vec<double> sums, Vec<double> squares) {
+    Listener listener;
     for (Index j = first; j < last; ++j) {
-        if (j % BLOCK == 0) raise_if_interrupted();
+        listener.after(columns.columns);
         const Vec<const T> column = columns[j];
         const double base = origin[j];
         double plain = 0.0, squared = 0.0;
@@ -78,7 +80,9 @@ void of_stored(Vec<const I> begin, Vec<const I> rows, Vec<const T> values, Numbe
                Vec<double> squares) {
     double total = 0.0;
     for (double w : weight) total += w;
+    Listener listener;
     for (Index j = 0; j < squares.size; ++j) {
+        listener.after(begin[j + 1] - begin[j] + 1);
         double seen = 0.0, squared = 0.0;
         for (Index k = begin[j]; k < begin[j + 1]; ++k) {
             const double rest = values[k] - origin[j];

@@ -1,7 +1,7 @@
 // Limits on nested sets: a tree of sets, numbered so that parents come before their children.
 //
-// `leaf` is the smallest set of each element, `parent` and `capacity` are by set; the root, number 0, is the whole
-// ground set.
+// `leaf` is the smallest set of each element, `parent` and `capacity` are by set; the root, number 0, is the
+// whole ground set.
 #pragma once
 
 #include <tuple>
@@ -57,8 +57,8 @@ inline Vector<Index> full_sets(const Limits &limits, Indices chosen) {
     return full;
 }
 
-// The mask of all additions (last column) and swaps. An element has a `place` if it is chosen; what is `fixed` is
-// never dropped.
+// The mask of all additions (last column) and swaps. An element has a `place` if it is chosen; what is
+// `fixed` is never dropped.
 inline Matrix<bool> feasible_moves(const Limits &limits, Flags fixed, Indices place, Indices drops) {
     const Index n = limits.leaf.size, size = drops.size;
     const Vector<Index> full_set = full_sets(limits, drops);

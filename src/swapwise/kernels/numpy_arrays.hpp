@@ -36,8 +36,9 @@ bool holds(PyArrayObject *array) {
     return type->kind == kind && PyArray_ITEMSIZE(array) == sizeof(T) && PyArray_ISBEHAVED_RO(array);
 }
 
-// Whether numbers of the last dimension lie side by side, and those of all but the first without a gap.
-template <int dimensions>
+// Whether numbers of the last dimension lie side by side, and the rows of a matrix a number of places apart.
+// Cubes have no gaps. Rows that are only read may overlap.
+template <int dimensions, bool is_written>
 bool is_laid_out(PyArrayObject *array) {
     if (PyArray_SIZE(array) == 0) return true;
     npy_intp step = PyArray_ITEMSIZE(array);
@@ -45,8 +46,9 @@ bool is_laid_out(PyArrayObject *array) {
         if (PyArray_DIM(array, d) > 1 && PyArray_STRIDE(array, d) != step) return false;
         step *= PyArray_DIM(array, d);
     }
-    return dimensions != 2 || PyArray_DIM(array, 0) < 2 ||
-           (PyArray_STRIDE(array, 0) >= 0 && PyArray_STRIDE(array, 0) % PyArray_ITEMSIZE(array) == 0);
+    if (dimensions != 2 || PyArray_DIM(array, 0) < 2) return true;
+    const npy_intp stride = PyArray_STRIDE(array, 0);
+    return stride >= (is_written ? step : 0) && stride % PyArray_ITEMSIZE(array) == 0;
 }
 
 template <class T>
@@ -61,7 +63,8 @@ Mat<T> view_of(PyArrayObject *array, Mat<T> *) {
 }
 template <class T>
 Cube<T> view_of(PyArrayObject *array, Cube<T> *) {
-    return {static_cast<T *>(PyArray_DATA(array)), PyArray_DIM(array, 0), PyArray_DIM(array, 1), PyArray_DIM(array, 2)};
+    return {static_cast<T *>(PyArray_DATA(array)), PyArray_DIM(array, 0), PyArray_DIM(array, 1),
+            PyArray_DIM(array, 2)};
 }
 
 template <class T>
@@ -90,16 +93,19 @@ struct view_caster {
         if (!PyArray_Check(source.ptr())) return false;
         auto *array = reinterpret_cast<PyArrayObject *>(source.ptr());
         if (PyArray_NDIM(array) != dimensions) return false;
-        if (!swapwise::holds<Plain>(array) || !swapwise::is_laid_out<dimensions>(array)) {
-            if (!std::is_const_v<T> || !(flags & static_cast<uint32_t>(cast_flags::convert))) return false;
-            PyObject *copy = PyArray_FROM_OTF(source.ptr(), swapwise::numpy_type<Plain>(), NPY_ARRAY_CARRAY_RO);
+        constexpr bool is_written = !std::is_const_v<T>;
+        if (!swapwise::holds<Plain>(array) || !swapwise::is_laid_out<dimensions, is_written>(array)) {
+            if (is_written || !(flags & static_cast<uint32_t>(cast_flags::convert))) return false;
+            // Only what loses nothing: no fractions become integers.
+            PyObject *copy =
+                PyArray_FROM_OTF(source.ptr(), swapwise::numpy_type<Plain>(), NPY_ARRAY_CARRAY_RO);
             if (copy == nullptr) {
                 PyErr_Clear();
                 return false;
             }
             _copy = steal(copy);
             array = reinterpret_cast<PyArrayObject *>(copy);
-        } else if (!std::is_const_v<T> && !PyArray_ISWRITEABLE(array)) {
+        } else if (is_written && !PyArray_ISWRITEABLE(array)) {
             return false;
         }
         value = swapwise::view_of(array, static_cast<View *>(nullptr));
@@ -130,16 +136,19 @@ struct type_caster<swapwise::Owning<View>> {
         auto shape = swapwise::shape_of(array);
         PyObject *result = PyArray_SimpleNewFromData(static_cast<int>(shape.size()), shape.data(),
                                                      swapwise::numpy_type<T>(), array.data);
+        if (result == nullptr) return {};
         PyObject *owner = PyCapsule_New(array.data, nullptr, [](PyObject *capsule) {
             delete[] static_cast<T *>(PyCapsule_GetPointer(capsule, nullptr));
         });
-        if (result == nullptr || owner == nullptr) {
-            Py_XDECREF(result);
-            Py_XDECREF(owner);
+        if (owner == nullptr) {
+            Py_DECREF(result);
             return {};
         }
-        array.release();
-        PyArray_SetBaseObject(reinterpret_cast<PyArrayObject *>(result), owner);
+        array.release();  // from here on, the numbers are deleted with the capsule
+        if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject *>(result), owner) < 0) {
+            Py_DECREF(result);
+            return {};
+        }
         return result;
     }
 };

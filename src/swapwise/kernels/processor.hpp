@@ -7,8 +7,8 @@
 
 namespace swapwise {
 
-// Whether there are AVX2 and fused products, and the system keeps their registers. Compilers have a function for that,
-// but not all of them the library that it needs.
+// Whether there are AVX2 and fused products, and the system keeps their registers. Compilers have a function
+// for that, but not all of them the library that it needs.
 inline bool has_avx2() {
 #if defined(__x86_64__) && defined(__GNUC__)
     unsigned a, b, c, d;

@@ -1,182 +1,113 @@
-// Products of the columns of a model with each other and with numbers per sample. Columns are rows of an
-// array.
+// Inner products and combinations of vectors, several at a time: a sum waits for its last addition, and what
+// is loaded once is used more than once.
 #pragma once
 
-#include <cmath>
+#include <array>
 
 #include "arrays.hpp"
-#include "blas.hpp"
-#include "listening.hpp"
+#include "inlining.hpp"
 
 namespace swapwise::products {
 
-// So many samples are looked at together: what is needed of them stays in a fast cache.
-inline constexpr Index BLOCK = 256;
+// So many numbers of a combination are summed up together: they stay in the fastest cache.
+inline constexpr Index BLOCK = 512;
 
-// Products are summed for so many columns by so many others at once, so that numbers are loaded less often
-// than they are used.
-inline constexpr Index TALL = 4, WIDE = 3;
-
-// Of so many columns and more, products are left to the library, and more samples are looked at together.
-inline constexpr Index LARGE = 256, LARGE_BLOCK = 1024;
-
-// Rows that begin a power of two apart would share the few places of a cache.
-inline constexpr Index APART = 8;
-
-// Signals are heard when so many samples have passed by.
-inline constexpr Index LISTEN = 8192;
-
-inline Index padded(Index size, Index step) { return (size + step - 1) / step * step; }
-
-inline double dot(Numbers first, Numbers second) {
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (Index s = 0; s < first.size; ++s) sum = fused(first[s], second[s], sum);
-    return sum;
+// The inner products of a vector with one or two others, each of them in parts: a single sum would wait for
+// every term.
+template <int n>
+std::array<double, n> few_dots(Numbers x, const std::array<Numbers, n> &others) {
+    constexpr int PARTS = 16, FEW = 4;
+    double parts[n][PARTS];
+    for (int i = 0; i < n; ++i) {
+        for (int k = 0; k < PARTS; ++k) parts[i][k] = 0.0;
+    }
+    Index s = 0;
+    for (; s + PARTS <= x.size; s += PARTS) {
+        for (int i = 0; i < n; ++i) {
+#pragma omp simd
+            for (int k = 0; k < PARTS; ++k) parts[i][k] = fused(x[s + k], others[i][s + k], parts[i][k]);
+        }
+    }
+    for (; s + FEW <= x.size; s += FEW) {
+        for (int i = 0; i < n; ++i) {
+#pragma omp simd
+            for (int k = 0; k < FEW; ++k) parts[i][k] = fused(x[s + k], others[i][s + k], parts[i][k]);
+        }
+    }
+    std::array<double, n> totals;
+    for (int i = 0; i < n; ++i) {
+        for (int width = PARTS / 2; width > 0; width /= 2) {
+            for (int k = 0; k < width; ++k) parts[i][k] += parts[i][k + width];
+        }
+        totals[i] = parts[i][0];
+    }
+    for (; s < x.size; ++s) {
+        for (int i = 0; i < n; ++i) totals[i] = fused(x[s], others[i][s], totals[i]);
+    }
+    return totals;
 }
 
-// The dot product of each column with numbers per sample. Four at a time: a sum waits for its last addition.
-inline void dots(Table columns, Numbers values, Vec<double> out) {
-    const Index m = columns.rows, by_four = m - m % 4;
-    for (Index k = 0; k < by_four; k += 4) {
-        const Numbers a = columns[k], b = columns[k + 1], c = columns[k + 2], d = columns[k + 3];
-        double p = 0.0, q = 0.0, r = 0.0, t = 0.0;
+// The inner products of a vector with four others: as many sums do not wait for each other.
+ALWAYS_INLINE std::array<double, 4> four_dots(Numbers x, Numbers a, Numbers b, Numbers c, Numbers d) {
+    double p = 0.0, q = 0.0, r = 0.0, t = 0.0;
 #pragma omp simd reduction(+ : p, q, r, t)
-        for (Index s = 0; s < values.size; ++s) {
-            p = fused(a[s], values[s], p), q = fused(b[s], values[s], q);
-            r = fused(c[s], values[s], r), t = fused(d[s], values[s], t);
-        }
-        out[k] = p, out[k + 1] = q, out[k + 2] = r, out[k + 3] = t;
+    for (Index s = 0; s < x.size; ++s) {
+        p = fused(x[s], a[s], p), q = fused(x[s], b[s], q);
+        r = fused(x[s], c[s], r), t = fused(x[s], d[s], t);
     }
-    for (Index k = by_four; k < m; ++k) out[k] = dot(columns[k], values);
+    return {p, q, r, t};
 }
 
-// out += Σ_k factors_k columns_k
-inline void add_combination(Table columns, Numbers factors, Vec<double> out) {
-    const Index m = columns.rows, by_four = m - m % 4;
-    for (Index begin = 0; begin < out.size; begin += 2 * BLOCK) {
-        const Index end = std::min(begin + 2 * BLOCK, out.size), size = end - begin;
-        const Vec<double> sum = out.slice(begin, end);
-        for (Index k = 0; k < by_four; k += 4) {
-            const Numbers a = columns[k].slice(begin, end), b = columns[k + 1].slice(begin, end);
-            const Numbers c = columns[k + 2].slice(begin, end), d = columns[k + 3].slice(begin, end);
-            const double p = factors[k], q = factors[k + 1], r = factors[k + 2], t = factors[k + 3];
+inline double dot(Numbers x, Numbers y) { return few_dots<1>(x, {y})[0]; }
+
+// Hand the inner products of a vector with `other(first)`, ..., `other(last - 1)` to `take(i, product)`.
+template <class Other, class Take>
+ALWAYS_INLINE void each_dot(Numbers x, Index first, Index last, const Other &other, const Take &take) {
+    Index i = first;
+    for (; i + 4 <= last; i += 4) {
+        const auto totals = four_dots(x, other(i), other(i + 1), other(i + 2), other(i + 3));
+        take(i, totals[0]), take(i + 1, totals[1]), take(i + 2, totals[2]), take(i + 3, totals[3]);
+    }
+    if (i + 2 <= last) {
+        const auto totals = few_dots<2>(x, {other(i), other(i + 1)});
+        for (int k = 0; k < 2; ++k) take(i + k, totals[k]);
+        i += 2;
+    }
+    if (i < last) take(i, dot(x, other(i)));
+}
+
+// Add `factor(i)` times `other(i)` to a vector, for every i below a count.
+template <class Factor, class Other>
+void add_multiples(Vec<double> x, Index count, const Factor &factor, const Other &other) {
+    Index i = 0;
+    for (; i + 4 <= count; i += 4) {
+        const double p = factor(i), q = factor(i + 1), r = factor(i + 2), t = factor(i + 3);
+        const Numbers a = other(i), b = other(i + 1), c = other(i + 2), d = other(i + 3);
 #pragma omp simd
-            for (Index s = 0; s < size; ++s) {
-                sum[s] = fused(p, a[s], fused(q, b[s], fused(r, c[s], fused(t, d[s], sum[s]))));
-            }
+        for (Index s = 0; s < x.size; ++s) {
+            x[s] = fused(p, a[s], fused(q, b[s], fused(r, c[s], fused(t, d[s], x[s]))));
         }
-        for (Index k = by_four; k < m; ++k) {
-            const Numbers a = columns[k].slice(begin, end);
-            const double p = factors[k];
+    }
+    for (; i < count; ++i) {
+        const double p = factor(i);
+        const Numbers a = other(i);
 #pragma omp simd
-            for (Index s = 0; s < size; ++s) sum[s] = fused(p, a[s], sum[s]);
-        }
+        for (Index s = 0; s < x.size; ++s) x[s] = fused(p, a[s], x[s]);
     }
 }
 
-// out += first @ second.T, where both have TALL and WIDE rows.
-inline void add_tile(Table first, Table second, Mat<double> out) {
-    const Numbers a = first[0], b = first[1], c = first[2], d = first[3];
-    const Numbers x = second[0], y = second[1], z = second[2];
-    double ax = 0.0, ay = 0.0, az = 0.0, bx = 0.0, by = 0.0, bz = 0.0;
-    double cx = 0.0, cy = 0.0, cz = 0.0, dx = 0.0, dy = 0.0, dz = 0.0;
-#pragma omp simd reduction(+ : ax, ay, az, bx, by, bz, cx, cy, cz, dx, dy, dz)
-    for (Index s = 0; s < a.size; ++s) {
-        const double p = x[s], q = y[s], r = z[s];
-        ax = fused(a[s], p, ax), ay = fused(a[s], q, ay), az = fused(a[s], r, az);
-        bx = fused(b[s], p, bx), by = fused(b[s], q, by), bz = fused(b[s], r, bz);
-        cx = fused(c[s], p, cx), cy = fused(c[s], q, cy), cz = fused(c[s], r, cz);
-        dx = fused(d[s], p, dx), dy = fused(d[s], q, dy), dz = fused(d[s], r, dz);
-    }
-    out(0, 0) += ax, out(0, 1) += ay, out(0, 2) += az;
-    out(1, 0) += bx, out(1, 1) += by, out(1, 2) += bz;
-    out(2, 0) += cx, out(2, 1) += cy, out(2, 2) += cz;
-    out(3, 0) += dx, out(3, 1) += dy, out(3, 2) += dz;
+// The inner product of each row of a table with a vector.
+inline void write_dots(Table rows, Numbers x, Vec<double> out) {
+    each_dot(x, 0, rows.rows, [&](Index k) { return rows[k]; }, [&](Index k, double dot) { out[k] = dot; });
 }
 
-// Products of columns, each weighted in several ways: sums over the samples, some of which are looked at
-// together.
-class Grams {
-  public:
-    // Of up to so many columns
-    explicit Grams(Index most)
-        : _plain(padded(most, WIDE), (most < LARGE ? BLOCK : LARGE_BLOCK) + APART),
-          _weighted(padded(most, TALL), _plain.columns) {}
-
-    // Write Σ_s w_s columns_is columns_js for every w of weights(a, b) with a ≤ b, the block of rows b and
-    // columns a, into the lower half of a matrix of all.
-    void write(Table columns, Cube<const double> weights, Mat<double> out) {
-        const Index m = columns.rows, levels = weights.depth, samples = columns.columns;
-        const Index block = m < LARGE ? BLOCK : LARGE_BLOCK, pairs = levels * (levels + 1) / 2;
-        auto sums = Block<double>::filled(0.0, pairs, padded(m, TALL), padded(m, WIDE));
-        for (Index i = m; i < padded(m, WIDE); ++i) _plain[i].fill(0.0);
-        for (Index i = m; i < padded(m, TALL); ++i) _weighted[i].fill(0.0);
-        for (Index begin = 0; begin < samples; begin += block) {
-            if (begin % LISTEN == 0) raise_if_interrupted();
-            const Index end = std::min(begin + block, samples);
-            for (Index i = 0; i < m; ++i) _plain[i].copy(columns[i].slice(begin, end));
-            Index pair = 0;
-            for (Index a = 0; a < levels; ++a) {
-                for (Index b = a; b < levels; ++b, ++pair) {
-                    const Numbers weight = weights[a][b].slice(begin, end);
-                    if (m < LARGE) {
-                        add(m, weight, sums[pair]);
-                    } else {
-                        add_large(m, weight, a == b, sums[pair]);
-                    }
-                }
-            }
-        }
-        Index pair = 0;
-        for (Index a = 0; a < levels; ++a) {
-            for (Index b = a; b < levels; ++b, ++pair) {
-                const Mat<double> sum = sums[pair];
-                for (Index i = 0; i < m; ++i) {
-                    for (Index j = 0; j <= i; ++j) out(b * m + i, a * m + j) = sum(i, j);
-                    for (Index j = 0; j < i && a < b; ++j) out(b * m + j, a * m + i) = sum(i, j);
-                }
-            }
-        }
+// out += Σ_k factors_k rows_k
+inline void add_combination(Table rows, Numbers factors, Vec<double> out) {
+    for (Index begin = 0; begin < out.size; begin += BLOCK) {
+        const Index end = std::min(begin + BLOCK, out.size);
+        add_multiples(out.slice(begin, end), rows.rows, [&](Index k) { return factors[k]; },
+                      [&](Index k) { return rows[k].slice(begin, end); });
     }
-
-  private:
-    void weigh(Index m, Numbers weight) {
-        for (Index i = 0; i < m; ++i) {
-            const Vec<double> plain = _plain[i], weighted = _weighted[i];
-#pragma omp simd
-            for (Index s = 0; s < weight.size; ++s) weighted[s] = weight[s] * plain[s];
-        }
-    }
-
-    void add(Index m, Numbers weight, Mat<double> out) {
-        weigh(m, weight);
-        const Table first = _weighted.narrow(0, weight.size), second = _plain.narrow(0, weight.size);
-        for (Index i = 0; i < m; i += TALL) {
-            const Table rows = first.slice(i, i + TALL);
-            const Mat<double> sums = out.slice(i, i + TALL);
-            for (Index j = 0; j < std::min(i + TALL, m); j += WIDE) {
-                add_tile(rows, second.slice(j, j + WIDE), sums.narrow(j, j + WIDE));
-            }
-        }
-    }
-
-    // Weights of a level with itself are not negative but for rounding: products with their roots take half
-    // the work.
-    void add_large(Index m, Numbers weight, bool has_roots, Mat<double> out) {
-        if (has_roots) {
-            Vector<double> root(weight.size);
-            for (Index s = 0; s < weight.size; ++s) root[s] = std::sqrt(weight[s] < 0.0 ? 0.0 : weight[s]);
-            weigh(m, root);
-            blas::add_squares(_weighted.slice(0, m).narrow(0, weight.size), out);
-        } else {
-            weigh(m, weight);
-            blas::add_products(_weighted.slice(0, m).narrow(0, weight.size),
-                               _plain.slice(0, m).narrow(0, weight.size), out);
-        }
-    }
-
-    Matrix<double> _plain, _weighted;
-};
+}
 
 }  // namespace swapwise::products

@@ -1,13 +1,13 @@
 // Local search in least squares: closed-form gains of swaps, rank-one updates, and whole runs of best moves.
 //
-// With X the chosen columns, C = (A_Xᵀ A_X + λI)⁻¹, w = C A_Xᵀ y, B = C A_Xᵀ A, the residual correlations
-// c = Aᵀ(y − A_X w) and σ_j the squared length of column j that X does not explain, dropping i and adding j lowers
-// the residual sum of squares by exactly
+// With X the chosen columns, C = (A_Xᵀ A_X + λI)⁻¹, w = C A_Xᵀ y, B = C A_Xᵀ A, the residual correlations c =
+// Aᵀ(y − A_X w) and σ_j the squared length of column j that X does not explain, dropping i and adding j
+// lowers the residual sum of squares by exactly
 //
 //     (c_j + B_ij w_i / C_ii)² / (σ_j + B_ij² / C_ii)  −  w_i² / C_ii .
 //
-// `coupling` below is B transposed, so that all that concerns a candidate lies side by side. Chosen columns sit in
-// slots 0 .. size-1 of the small arrays. A slot of -1 stands for no column at all.
+// `coupling` below is B transposed, so that all that concerns a candidate lies side by side. Chosen columns
+// sit in slots 0 .. size-1 of the small arrays. A slot of -1 stands for no column at all.
 #pragma once
 
 #include <cmath>
@@ -15,6 +15,8 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "cholesky.hpp"
+#include "listening.hpp"
 #include "nested.hpp"
 
 namespace swapwise::swaps {
@@ -26,6 +28,11 @@ enum Ending : int { GOING_ON, DONE, DEPENDENT, MISSING, OPTIMAL };
 // What rounding may add to a gain, as a share of the squared length of y, is far less than this: after a thousand
 // moves among columns of which a thousandth is left, each off by the last digit, it is 1e-10.
 inline constexpr double CLEAR = 1e-8;
+
+// What a gain must reach to tie with the best: the smallest index among all that do is taken.
+inline double least_tie(double best, double tie, double scale) {
+    return std::isfinite(best) ? best - tie * (std::abs(best) + std::abs(scale)) : best;
+}
 
 // Gain of adding a column: nothing if the chosen ones already explain it.
 inline double add_gain(double corr, double sigma, double floor) {
@@ -76,7 +83,9 @@ inline Matrix<double> grid_gains(Mask useful, Indices slots, Table coupling, Num
     const Quantities quantities{coupling, coef, spread, corr, sigma, floor};
     auto gains = Matrix<double>::filled(-INFINITE, useful.rows, useful.columns);
     const Index last = useful.columns - 1;
+    Listener listener;
     for (Index j = 0; j < useful.rows; ++j) {
+        listener.after(last + 1);
         const Candidate candidate(quantities, j);
         for (Index i = 0; i < last; ++i) {
             if (useful(j, i)) gains(j, i) = candidate.gain(slots[i]);
@@ -93,22 +102,6 @@ inline Vector<double> pair_gains(Indices added, Indices slots, Table coupling, N
     Vector<double> gains(added.size);
     for (Index k = 0; k < added.size; ++k) gains[k] = Candidate(quantities, added[k]).gain(slots[k]);
     return gains;
-}
-
-// Forward-solve L z = vector for the leading block matrix = L Lᵀ in place; pivots at their floor count as none.
-inline void cholesky_solve(Mat<double> matrix, Vec<double> vector, Numbers floor) {
-    for (Index i = 0; i < vector.size; ++i) {
-        for (Index j = 0; j < i; ++j) {
-            double total = matrix(i, j);
-            for (Index k = 0; k < j; ++k) total -= matrix(i, k) * matrix(j, k);
-            matrix(i, j) = matrix(j, j) > 0.0 ? total / matrix(j, j) : 0.0;
-            vector[i] -= matrix(i, j) * vector[j];
-        }
-        double pivot = matrix(i, i);
-        for (Index k = 0; k < i; ++k) pivot -= matrix(i, k) * matrix(i, k);
-        matrix(i, i) = pivot > floor[i] ? std::sqrt(pivot) : 0.0;
-        vector[i] = pivot > floor[i] ? vector[i] / matrix(i, i) : 0.0;
-    }
 }
 
 // The moves of `move_gains`, one at a time, in memory that all of them share.
@@ -129,13 +122,13 @@ class MoveGain {
 
     double operator()(Indices added, Indices places, Indices slots, Table rest, Table inverse, Table coupling,
                       Numbers coef, Numbers corr, Numbers floor, double share) {
-        _note(added, places, slots);
+        note(added, places, slots);
         const Index out = _n_out, fresh = _n_new, last = rest.columns - 1;
         for (Index i = 0; i < out; ++i) {
             _lost[i] = coef[_out[i]];
             for (Index j = 0; j < out; ++j) _block(i, j) = inverse(_out[i], _out[j]);
         }
-        cholesky_solve(_block, _lost.slice(0, out), _no_floor);
+        const double loss = cholesky::forward(_block, _lost, _no_floor, out, false);
         for (Index a = 0; a < fresh; ++a) {
             _gained[a] = corr[_new[a]];
             _floor[a] = floor[_new[a]];
@@ -152,18 +145,15 @@ class MoveGain {
             }
             _alone[a] = _unexplained(a, a);
         }
-        cholesky_solve(_unexplained, _gained.slice(0, fresh), _floor);
+        const double gain = cholesky::forward(_unexplained, _gained, _floor, fresh, false);
         for (Index a = 1; a < fresh; ++a) {
             if (_unexplained(a, a) * _unexplained(a, a) < share * _alone[a]) return NOT_A_NUMBER;
         }
-        double gain = 0.0, loss = 0.0;
-        for (Index a = 0; a < fresh; ++a) gain += _gained[a] * _gained[a];
-        for (Index i = 0; i < out; ++i) loss += _lost[i] * _lost[i];
         return gain - loss;
     }
 
   private:
-    void _note(Indices added, Indices places, Indices slots) {
+    void note(Indices added, Indices places, Indices slots) {
         _n_out = _n_new = 0;
         for (Index slot : slots) {
             if (slot >= 0) _out[_n_out++] = slot;
@@ -185,15 +175,17 @@ class MoveGain {
 //
 // NaN where added columns are nearly collinear with each other, and less than a `share` of one is left.
 //
-// Row k adds `added[k]` and takes out `slots[k]` (both padded with -1). `rest[places[k, a], places[k, b]]` is the
-// inner product of two added columns after projection on the chosen ones; one column of squares is enough if no row
-// adds more than one.
+// Row k adds `added[k]` and takes out `slots[k]` (both padded with -1). `rest[places[k, a], places[k, b]]` is
+// the inner product of two added columns after projection on the chosen ones; one column of squares is enough
+// if no row adds more than one.
 inline Vector<double> move_gains(Mat<const Index> added, Mat<const Index> places, Mat<const Index> slots,
                                  Table rest, Table inverse, Table coupling, Numbers coef, Numbers corr,
                                  Numbers floor, double share) {
     Vector<double> gains(added.rows);
     MoveGain gain(added.columns, slots.columns);
+    Listener listener;
     for (Index k = 0; k < added.rows; ++k) {
+        listener.after((added.columns + slots.columns) * (added.columns + slots.columns));
         gains[k] = gain(added[k], places[k], slots[k], rest, inverse, coupling, coef, corr, floor, share);
     }
     return gains;
@@ -234,6 +226,7 @@ inline std::tuple<Index, double, Index> best_move(Mask feasible, Indices slots, 
     auto gains = Vector<double>::filled(-INFINITE, n);
     double best = -INFINITE;
     Index leader = -1, evaluated = 0;
+    Listener listener;
     for (Index j = 0; j < n; ++j) {
         bound[j] = quantities.added(j);
         if (feasible(j, last)) {
@@ -255,20 +248,22 @@ inline std::tuple<Index, double, Index> best_move(Mask feasible, Indices slots, 
         gains[leader] = best_of_row(leader, INFINITE, feasible, slots, quantities).first;
         best = std::max(best, gains[leader]);
         evaluated += last;
+        double target = least_tie(best, tie, scale);
         for (Index j = 0; j < n; ++j) {
-            const double target = best - tie * (std::abs(best) + std::abs(scale));
             if (feasible(j, last) || j == leader || !(bound[j] >= target)) continue;
             evaluated += last;
+            listener.after(last);
             if (row_reaches(j, target, feasible, slots, quantities)) {
                 gains[j] = best_of_row(j, INFINITE, feasible, slots, quantities).first;
                 best = std::max(best, gains[j]);
+                target = least_tie(best, tie, scale);
             }
         }
     }
     if (best == -INFINITE) return {-1, best, evaluated};
 
     // The smallest index among all that are equal up to rounding.
-    const double target = best - tie * (std::abs(best) + std::abs(scale));
+    const double target = least_tie(best, tie, scale);
     Index j = 0;
     while (j + 1 < n && !(gains[j] >= target)) ++j;
     if (feasible(j, last)) return {j * (last + 1) + last, gains[j], evaluated};
@@ -278,11 +273,11 @@ inline std::tuple<Index, double, Index> best_move(Mask feasible, Indices slots, 
 
 // Flat index and gain of the best move of a grid, and how many gains were computed.
 //
-// Exact, yet lazy: no swap that adds j gains more than adding j without any drop, so that bound is computed for all
-// and the swaps only for those candidates whose bound beats the best found.
-inline std::tuple<Index, double, Index> best_of_grid(Mask feasible, Indices slots, Table coupling, Numbers coef,
-                                                     Numbers spread, Numbers corr, Numbers sigma, Numbers floor,
-                                                     double tie, double scale) {
+// Exact, yet lazy: no swap that adds j gains more than adding j without any drop, so that bound is computed
+// for all and the swaps only for those candidates whose bound beats the best found.
+inline std::tuple<Index, double, Index> best_of_grid(Mask feasible, Indices slots, Table coupling,
+                                                     Numbers coef, Numbers spread, Numbers corr,
+                                                     Numbers sigma, Numbers floor, double tie, double scale) {
     return best_move(feasible, slots, {coupling, coef, spread, corr, sigma, floor}, tie, scale);
 }
 
@@ -292,7 +287,9 @@ inline Vector<double> best_of_rows(Mask feasible, Indices slots, Table coupling,
     const Quantities quantities{coupling, coef, spread, corr, sigma, floor};
     const Index last = feasible.columns - 1;
     Vector<double> gains(feasible.rows);
+    Listener listener;
     for (Index j = 0; j < feasible.rows; ++j) {
+        listener.after(last + 1);
         gains[j] = feasible(j, last)
                        ? quantities.added(j)
                        : std::max(best_of_row(j, INFINITE, feasible, slots, quantities).first, 0.0);
@@ -304,7 +301,9 @@ inline Vector<double> best_of_rows(Mask feasible, Indices slots, Table coupling,
 inline Matrix<double> pair_curvatures(Numbers squares, Indices drops, Indices slots, Table products) {
     const Index n = squares.size, last = drops.size;
     Matrix<double> largest(n, last + 1);
+    Listener listener;
     for (Index j = 0; j < n; ++j) {
+        listener.after(last + 1);
         for (Index i = 0; i < last; ++i) {
             const double mean = (squares[j] + squares[drops[i]]) / 2, half = squares[j] - mean;
             const double across = products(j, slots[i]);
@@ -346,12 +345,13 @@ inline void remove_slot(Index slot, Index size, Mat<double> coupling, Mat<double
 
 // Put a column into slot `size`: the inverse sweep.
 //
-// `explained` are its coefficients on the chosen columns, `unexplained` its σ, `step` its own new coefficient. `row`
-// holds its inner products with all columns, and `known` those with the chosen ones: what a column has in common
-// with the rest of the new one follows from its row of B.
-inline void insert_slot(Index size, Numbers explained, double unexplained, double step, Numbers known, Numbers row,
-                        Mat<double> coupling, Mat<double> inverse, Vec<double> coef, Vec<double> corr,
-                        Vec<double> sigma) {
+// `explained` are its coefficients on the chosen columns, `unexplained` its σ, `step` its own new
+// coefficient. `row` holds its inner products with all columns, and `known` those with the chosen ones: what
+// a column has in common with the rest of the new one follows from its row of B. That row changes here, so
+// that `explained` must be a copy.
+inline void insert_slot(Index size, Numbers explained, double unexplained, double step, Numbers known,
+                        Numbers row, Mat<double> coupling, Mat<double> inverse, Vec<double> coef,
+                        Vec<double> corr, Vec<double> sigma) {
     for (Index j = 0; j < coupling.rows; ++j) {
         const Vec<double> own = coupling[j];
         double share = 0.0;
@@ -401,8 +401,8 @@ inline void put_in(Index added, Table gram, const Tableau &at) {
         explained[slot] = at.coupling(added, slot);
     }
     const double left = at.sigma[added];
-    insert_slot(size, explained, left, at.corr[added] / left, known, gram[added], at.coupling, at.inverse, at.coef,
-                at.corr, at.sigma);
+    insert_slot(size, explained, left, at.corr[added] / left, known, gram[added], at.coupling, at.inverse,
+                at.coef, at.corr, at.sigma);
     at.elements[size] = added;
     at.place[added] = size;
     at.counts[0] = size + 1;
@@ -461,14 +461,15 @@ inline Ending begin_with(Index added, Table gram, Flags known, Numbers floor, co
 
 // Take the best move under nested limits for as long as it gains more than `tol · total`.
 //
-// `gram` are inner products of the columns with each other, in the rows that are `known`, `squares` its diagonal plus
-// the ridge, `limits` the arrays of a laminar family, `fixed` what is never dropped. The tableau is where the search
-// is, and is left where it ends. First the elements of the start come in one by one, by the same sweeps.
+// `gram` are inner products of the columns with each other, in the rows that are `known`, `squares` its diagonal
+// plus the ridge, `limits` the arrays of a laminar family, `fixed` what is never dropped. The tableau is where
+// the search is, and is left where it ends. First the elements of the start come in one by one, by the same
+// sweeps.
 //
 // The search also ends when less than `share` is left of a column. Returns GOING_ON after `rounds` rounds, DONE,
-// OPTIMAL if it is clear that no move gains anything, MISSING before a move that adds a column whose row is not known,
-// or DEPENDENT if the start cannot be put together; the number of gains computed; and for every move what it adds and
-// drops (-1 for nothing) and its gain.
+// OPTIMAL if it is clear that no move gains anything, MISSING before a move that adds a column whose row is not
+// known, or DEPENDENT if the start cannot be put together; the number of gains computed; and for every move what
+// it adds and drops (-1 for nothing) and its gain.
 inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
     Table gram, Flags known, Numbers squares, Numbers floor, nested::LimitArrays limit_arrays, Flags fixed,
     TableauArrays tableau, Indices start, double total, double tol, double tie, double share, Index rounds) {
