@@ -61,11 +61,11 @@ inline std::optional<std::tuple<Matrix<double>, Vector<double>, Vector<double>>>
     if (!inverse) return std::nullopt;
     auto weights = Vector<double>::filled(0.0, size);
     Vector<double> rest(y.size + size), slope(size);
-    products::dots(columns, y, slope);
+    products::write_dots(columns, y, slope);
     add_product(*inverse, slope, weights);
     write_rest(columns, y, penalty, weights, rest);
     // One step of refinement makes up for the squared condition of the Gram matrix.
-    products::dots(columns, rest.slice(0, y.size), slope);
+    products::write_dots(columns, rest.slice(0, y.size), slope);
     for (Index i = 0; i < size; ++i) slope[i] -= penalty[i] * weights[i];
     add_product(*inverse, slope, weights);
     write_rest(columns, y, penalty, weights, rest);
