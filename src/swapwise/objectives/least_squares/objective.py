@@ -37,7 +37,7 @@ SVD_PRODUCTS_PER_SECOND = 1e9
 
 # Up to this many columns, and products of two numbers in all their inner products, those that a search needs
 # cost little.
-FEW_COLUMNS, FEW_PRODUCTS = 400, 5 * 10**7
+FEW_COLUMNS, FEW_PRODUCTS = 400, 4 * 10**7
 
 # Inner products of no more columns than this with some others are read off those with all others.
 FEW = 8
