@@ -9,6 +9,7 @@ import numpy as np
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elements
 from swapwise.constraints.base import LaminarTree, as_order, names_of
 from swapwise.constraints.matroid import Matroid, require_single_swaps
+from swapwise.kernels import nested
 from swapwise.moves import NOTHING, MoveList
 
 
@@ -151,8 +152,6 @@ class Laminar(Matroid):
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add elements in the given order while the limits allow."""
-        from swapwise.kernels import nested
-
         chosen = np.zeros(self.n, dtype=bool)
         chosen[support] = True
         nested.first_base(chosen, as_order(order), self._tree.leaf, self._tree.parent, self._tree.capacity)

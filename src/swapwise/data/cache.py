@@ -184,7 +184,7 @@ class GramRows:
                 some = missing[begin : begin + self._at_once]
                 self.matrix[some] = self._compute(some)
                 self.is_known[some] = True
-            return self.matrix, self.is_known
+            return self.matrix, self.is_known.copy()  # others may fill in more while a kernel reads it
 
     def fill(self, matrix: FloatArray) -> None:
         """Take all rows from a matrix that was computed otherwise."""

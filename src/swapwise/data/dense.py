@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_matrix, require_finite
 from swapwise.data.matrix import Matrix, Moments
+from swapwise.kernels import moments
 
 # Rows are gathered until they have about this many numbers, and this many columns at a time: copies that
 # stay in the cache.
@@ -85,9 +86,6 @@ class DenseMatrix(Matrix):
 
     def _sums(self, weight: FloatArray, origin: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return Σ w (x − origin) and Σ w (x − origin)² for every column."""
-        # Kernels take a moment to load: nobody who has no data should wait for them.
-        from swapwise.kernels import moments
-
         sums, squares = np.empty(self.n_features), np.empty(self.n_features)
         given = self._array.T if self._by_columns else self._array
         kernel = moments.by_columns if self._by_columns else moments.by_rows

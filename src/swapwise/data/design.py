@@ -17,6 +17,7 @@ from swapwise.data.columns import Columns, Likely
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.matrix import CountedMatrix, Matrix, Moments
 from swapwise.data.reductions import ColumnProducts, Reduction, Scaled, Triangle
+from swapwise.kernels import moments
 from swapwise.numerics import CONSTANT
 
 # Inner products say all there is to know of columns as long as each leaves at least this share of its
@@ -155,9 +156,6 @@ class Design(Columns):
 
     def _settle(self) -> None:
         """Find shift and scale of every column, and their squared lengths."""
-        # Kernels take a moment to load: nobody who has no data should wait for them.
-        from swapwise.kernels import moments
-
         mean, spread = self._look()
         total = float(self._weight.sum())
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):

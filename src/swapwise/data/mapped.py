@@ -18,6 +18,7 @@ from swapwise.data.chunked import ChunkedMatrix, Chunks, as_chunk
 from swapwise.data.matrix import Matrix, Moments
 from swapwise.data.reductions import Reduction
 from swapwise.events import notify
+from swapwise.kernels import moments
 
 # A chunk has about this many bytes: enough to make up for what is done once per chunk, and little next to
 # any memory.
@@ -264,8 +265,6 @@ class ColumnFile(Matrix):
 
 def _sums(columns: FloatArray, weight: FloatArray, origin: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return Σ w (x − origin) and Σ w (x − origin)² for columns, given one per row."""
-    from swapwise.kernels import moments
-
     sums, squares = np.empty(len(columns)), np.empty(len(columns))
     moments.by_columns(columns, weight, origin, 0, len(columns), sums, squares)
     return sums, squares

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.kernels import moments
 
 
 class Reduction(ABC):
@@ -58,8 +59,6 @@ class FirstLook(Reduction):
 
         ``rows`` are the vectors, and weights of the samples unless all are one.
         """
-        from swapwise.kernels import moments
-
         vectors = rows[0]
         weight = np.ascontiguousarray(rows[1]) if len(rows) > 1 else np.ones(len(chunk))
         origin = chunk[int(np.argmax(weight))].copy()
@@ -203,8 +202,6 @@ class WeightedSquares(Reduction):
 
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
         """Return the sums of a chunk; ``rows`` are the weights."""
-        from swapwise.kernels import moments
-
         sums, squares = np.empty(len(self.origin)), np.empty(len(self.origin))
         weight, origin = np.array(rows[0]), self.origin.copy()
         moments.by_rows(chunk, weight, origin, 0, len(origin), sums, squares)

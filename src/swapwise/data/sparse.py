@@ -8,6 +8,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.matrix import Matrix, Moments
+from swapwise.kernels import moments
 
 
 class SparseMatrix(Matrix):
@@ -92,8 +93,6 @@ class SparseMatrix(Matrix):
 
     def weighted_squares(self, weight: FloatArray, origin: FloatArray) -> FloatArray:
         """Return ``Σ_s v_s (x_js − origin_j)²`` for every column, through the entries that are stored."""
-        from swapwise.kernels import moments
-
         stored, squares = self._columns, np.empty(self.n_features)
         moments.of_stored(stored.indptr, stored.indices, stored.data, weight, origin, squares)
         return squares

@@ -21,7 +21,7 @@ from swapwise.search.result import Event, Status
 from swapwise.search.rules import Additions, BestImprovement, Oblivious
 from swapwise.search.strategies import LocalSearch
 
-if TYPE_CHECKING:  # it compiles kernels
+if TYPE_CHECKING:
     from swapwise.objectives.least_squares.group_state import GroupLeastSquaresState
     from swapwise.objectives.least_squares.state import LeastSquaresState
 

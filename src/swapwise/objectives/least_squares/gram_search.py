@@ -10,6 +10,7 @@ import numpy as np
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.kernels import blocks as block_kernels
 from swapwise.kernels import swaps
 from swapwise.moves import NOTHING, Move, Step
 from swapwise.numerics import TIE
@@ -153,11 +154,9 @@ class BlockSearch(GramSearch):
         self._own, self._begin, self._at = blocks.own, blocks.begin, blocks.at
 
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
-        from swapwise.kernels import blocks
-
         floor = (share or LEAST_SHARE) * self._squares
         problem = self._products, floor, self._begin, self._at, *self._limits
-        return blocks.best_moves(*problem, tableau, start, self._total, self._tol, TIE, share > 0, rounds)
+        return block_kernels.best_moves(*problem, tableau, start, self._total, self._tol, TIE, share > 0, rounds)
 
     def _tableau(self, start: IndexArray) -> tuple[Any, ...]:
         n, rows = len(self._begin) - 1, len(self._squares)

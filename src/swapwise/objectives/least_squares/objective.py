@@ -158,7 +158,6 @@ class LeastSquares(SparseObjective):
 
     def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
         """Return a state with closed-form gains at ``support``."""
-        # The state compiles kernels: nobody who only evaluates f should wait for that.
         from swapwise.objectives.least_squares.state import LeastSquaresState
 
         return LeastSquaresState(self, as_elements(support, self.n, "the start"))
