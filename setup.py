@@ -6,6 +6,7 @@ Everything else about the package is in pyproject.toml.
 import os
 import platform
 import shlex
+import sys
 from copy import copy
 from pathlib import Path
 
@@ -21,7 +22,7 @@ BINDINGS = Path(nanobind.source_dir())
 
 # The baseline runs on every processor of its kind. Other modules are loaded only where they can run.
 LEVELS = {"baseline": []}
-if platform.machine().lower() in ("x86_64", "amd64"):
+if os.name == "posix" and platform.machine() in ("x86_64", "amd64"):
     LEVELS["avx2"] = ["-mavx2", "-mfma"]
 
 # Sums keep their order, and products are not fused with sums, unless the code says so.
@@ -38,7 +39,6 @@ FLAGS = [
     "-pthread",
 ]
 MSVC_FLAGS = ["/std:c++17", "/O2", "/EHsc"]
-MSVC_LEVELS = {"baseline": [], "avx2": ["/arch:AVX2"]}
 
 # With bounds checks if asked for, in a folder of its own: objects do not say how they were compiled.
 CHECKED = [("SWAPWISE_CHECKED", "1")] if os.environ.get("SWAPWISE_CHECKED") else []
@@ -69,10 +69,10 @@ class BuildKernels(build_ext):
         """Build the module of one level."""
         level = ext.name.rpartition("._")[2]
         if self.compiler.compiler_type == "msvc":
-            ext.extra_compile_args = MSVC_FLAGS + MSVC_LEVELS[level]
+            ext.extra_compile_args = MSVC_FLAGS
         else:
             ext.extra_compile_args = FLAGS + LEVELS[level]
-            ext.extra_link_args = ["-s", "-pthread"]
+            ext.extra_link_args = ["-pthread", *(["-s"] if sys.platform == "linux" else [])]
         apart = copy(self)  # objects of the same source must not overwrite each other
         apart.build_temp = str(Path(self.build_temp) / level)
         build_ext.build_extension(apart, ext)
@@ -89,7 +89,7 @@ def kernels(level: str) -> Extension:
     return Extension(
         f"swapwise.kernels._{level}",
         sources=[str(KERNELS / "module.cpp"), str(BINDINGS / "nb_combined.cpp")],
-        depends=sorted(map(str, KERNELS.glob("*.hpp"))),
+        depends=["setup.py", *sorted(map(str, KERNELS.glob("*.hpp")))],
         include_dirs=[
             nanobind.include_dir(),
             str(BINDINGS.parent / "ext" / "robin_map" / "include"),

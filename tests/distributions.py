@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
 import tarfile
 import tempfile
 import venv
 import zipfile
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 # What belongs to the repository only.
@@ -44,8 +46,9 @@ def main(folder: str) -> None:
     package = [name.removeprefix("src/") for name in files if name.startswith("src/")]
     needed = [name for name in package if Path(name).suffix not in (".cpp", ".hpp")]
     _report(wheel, [name for name in needed if name not in installed])
-    if not any(Path(name).suffix in (".so", ".pyd") for name in installed):
-        sys.exit(f"{wheel}: no kernels")
+    levels = ["baseline", *(["avx2"] if platform.machine() in ("x86_64", "amd64") else [])]
+    kernels = [f"swapwise/kernels/_{level}{EXTENSION_SUFFIXES[0]}" for level in levels]
+    _report(wheel, [name for name in kernels if name not in installed])
     _try(wheel.resolve())
 
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import joblib
@@ -32,7 +33,7 @@ def test_children_of_a_process_that_fitted_a_graph_live(threads):
         "edges = fitted_edges()\n"
         "check = lambda: sys.exit(0 if fitted_edges() == edges else 3)\n"
         "child = mp.get_context('fork').Process(target=check)\n"
-        "child.start(); child.join(60); sys.exit(child.exitcode)\n"
+        "child.start(); child.join(60); sys.exit(4 if child.exitcode is None else child.exitcode)\n"
     )
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=120)
@@ -98,3 +99,25 @@ def test_threads_give_the_answers_of_one():
     for thread in threads:
         thread.join()
     assert [answers[place] for place in range(4)] == [fit(problem) for problem in problems]
+
+
+def test_threads_share_an_objective(monkeypatch):
+    monkeypatch.setattr(
+        "swapwise.data.design.QUICK_GRAM", 0
+    )  # inner products are filled in as they are needed
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((300, 120))
+    y = X[:, :12].sum(axis=1) + 4 * rng.standard_normal(300)
+    starts = [rng.choice(120, 8, replace=False).tolist() for _ in range(8)]
+
+    def search(objective, start):
+        result = sw.maximize(objective, sw.Uniform(120, 8), "oblivious", start=start)
+        return result.support.tolist(), result.value
+
+    plain = [search(sw.LeastSquares(X, y), start) for start in starts]
+    for _ in range(5):
+        shared = sw.LeastSquares(X, y)
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda start, shared=shared: search(shared, start), starts))
+        assert [support for support, _ in found] == [support for support, _ in plain]
+        np.testing.assert_allclose([value for _, value in found], [value for _, value in plain], rtol=1e-12)

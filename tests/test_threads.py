@@ -5,8 +5,10 @@ import subprocess
 import sys
 
 import pytest
+import scipy.linalg  # noqa: F401  whose library is limited, too
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from swapwise.threads import kernel_threads, n_kernel_threads
+from swapwise.threads import few_threads, kernel_threads, n_kernel_threads
 
 
 @pytest.mark.parametrize(("given", "expected"), [("3", 3), ("2,1", 2), (" 5 ", 5)])
@@ -53,3 +55,19 @@ assert os.waitpid(child, 0)[1] == 0
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_forked_processes_can_use_threads_too():
     subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=100)
+
+
+def test_blas_gets_its_threads_back_whoever_leaves_first():
+    controller = ThreadpoolController()
+
+    def threads():
+        return {library["num_threads"] for library in controller.info() if library["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        first, second = few_threads(100), few_threads(100)
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert threads() == {1}
+        second.__exit__(None, None, None)
+        assert threads() == {2}

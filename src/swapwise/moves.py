@@ -9,7 +9,7 @@ add and then by what they drop, so "the first" and "the smallest index" mean the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -55,6 +55,14 @@ class Step(NamedTuple):
     value: float
     #: Who made it, if not the strategy itself
     strategy: str | None = None
+
+
+class Run(NamedTuple):
+    """Moves that were made in one compiled call."""
+
+    steps: Sequence[Step] = ()
+    #: Whether it is clear that no move improves what they led to
+    is_optimal: bool = False
 
 
 class Found(NamedTuple):

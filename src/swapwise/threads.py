@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
+from threading import Lock
 from typing import Any
 
 # Factorisations of matrices up to this size take longer with several threads than with one. Up to the smaller
@@ -20,8 +21,35 @@ def few_threads(n: int) -> AbstractContextManager[Any]:
     """Return a context in which matrices of size n are factored without needless threads."""
     if not ONE_THREAD_ANYWAY < n <= ONE_THREAD_UP_TO:
         return nullcontext()
-    limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limits
+    return _one_thread()
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Limit BLAS to one thread in the whole process, until the last that asked for it is done."""
+    with _limited.lock:
+        if _limited.count == 0:
+            _limited.limits = _controller().limit(limits=1, user_api="blas")
+        _limited.count += 1
+    try:
+        yield
+    finally:
+        with _limited.lock:
+            _limited.count -= 1
+            if _limited.count == 0:
+                _limited.limits.restore_original_limits()
+
+
+class _Limited:
+    """How many threads want BLAS to use one thread, and what it is to use afterwards."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.count = 0
+        self.limits: Any = None
+
+
+_limited = _Limited()
 
 
 @cache

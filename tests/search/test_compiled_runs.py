@@ -8,8 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import swapwise as sw
+from swapwise.clock import Budget
 from swapwise.data import design
+from swapwise.moves import Run, move_between
 from swapwise.objectives.least_squares.state import LeastSquaresState
+from swapwise.search.rules import BestImprovement
+from swapwise.search.strategies import LocalSearch
 
 
 @st.composite
@@ -52,7 +56,7 @@ def test_same_moves_as_one_by_one(problem, start, max_iter, quick):
         warnings.simplefilter("ignore", UserWarning)
         patch.setattr(design, "QUICK_GRAM", quick)
         compiled = sw.maximize(objective, constraint, start=start, max_iter=max_iter)
-        patch.setattr(LeastSquaresState, "best_run", lambda *_: [])
+        patch.setattr(LeastSquaresState, "best_run", lambda *_: Run())
         single = sw.maximize(objective, constraint, start=start, max_iter=max_iter)
     assert moves_of(compiled) == moves_of(single)
     assert compiled.status == single.status
@@ -77,7 +81,7 @@ def test_products_are_computed_for_those_that_may_be_added(correlation):
     with pytest.MonkeyPatch.context() as patch:
         result = sw.maximize(objective, sw.Uniform(120, 5))
         known = np.flatnonzero(objective.design.gram_rows(result.support, lambda: None)[1])
-        patch.setattr(LeastSquaresState, "best_run", lambda *_: [])
+        patch.setattr(LeastSquaresState, "best_run", lambda *_: Run())
         single = sw.maximize(sw.LeastSquares(X, y), sw.Uniform(120, 5))
     assert moves_of(result) == moves_of(single)
     assert {element for event in result.history for element in event.added} <= set(known.tolist())
@@ -132,3 +136,33 @@ def test_moves_of_one_call_share_its_time_and_say_so():
     assert {event.n_together for event in result.history} == {result.n_iter}
     assert len({event.seconds for event in result.history}) == 1
     assert 0 < result.history[0].seconds <= result.seconds
+
+
+def test_a_state_that_was_searched_before_is_searched_again():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 8))
+    X[:, 1] = X[:, 0] + 1e-4 * rng.standard_normal(40)  # nearly collinear: no compiled run from there
+    objective = sw.LeastSquares(X, X[:, 4] + X[:, 5] + 0.1 * rng.standard_normal(40))
+    constraint, state = sw.Uniform(8, 2), objective.start()
+
+    def search():
+        strategy = LocalSearch(constraint, sw.Oblivious(), BestImprovement(1e-10))
+        while strategy.advance(state, Budget()):
+            pass
+        return state.support.tolist()
+
+    assert search() == [4, 5]
+    state.apply(move_between(state.support, np.array([0, 1])))
+    assert search() == [4, 5]
+
+
+@pytest.mark.parametrize("offset", [0.0, 5.0, 25.0])
+def test_ties_go_to_the_smallest_index_far_from_zero(offset):
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        shared = rng.standard_normal(60)
+        X = 0.98 * shared[:, None] + 0.2 * rng.standard_normal((60, 12)) + offset
+        X[:, 9] = 2.0 * X[:, 2] - 1.0
+        y = X[:, 2] - 0.5 * X[:, 5] + 0.05 * rng.standard_normal(60)
+        chosen = sw.SparseRegressor(3).fit(X, y).support_
+        assert 9 not in chosen

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count
-from swapwise.constraints.base import LaminarTree, as_order, names_of
+from swapwise.constraints.base import LaminarTree, names_of
 from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.matroid import require_single_swaps
 from swapwise.moves import NOTHING, MoveList
@@ -58,15 +58,6 @@ class Uniform(Laminar):
             candidates &= len(drop) > 0
         added = np.flatnonzero(candidates)[:, None]
         yield MoveList(added, np.full(added.shape, drop, dtype=np.intp) if len(added) else added)
-
-    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
-        """Add the first elements of the order that there is room for."""
-        chosen = np.zeros(self.n, dtype=bool)
-        chosen[support] = True
-        newcomers = as_order(order)
-        newcomers = newcomers[~chosen[newcomers]]
-        chosen[newcomers[: max(0, self.k - len(support))]] = True
-        return np.flatnonzero(chosen)
 
     def max_size(self) -> int:
         """Return the rank."""

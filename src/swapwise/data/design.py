@@ -34,6 +34,9 @@ FAR_FROM_ZERO, FAR_IN_FLOAT32 = 1e3, 30.0
 # The same for the inner products of a few columns with each other, which are only needed for a first guess.
 OFF_CENTRE = 30.0
 
+# The same for those of all columns, which the last scan of a search reads, too: no digit is to be lost.
+CENTRED = 1.0
+
 # Products of columns with all others are kept up to this share of the data, of at least 32 columns, and
 # computed for 128 at a time.
 KEPT_SHARE, FEWEST_KEPT, PRODUCTS_AT_ONCE = 0.04, 32, 128
@@ -410,7 +413,7 @@ class Design(Columns):
         return kept.know(elements)
 
     def _gram_in_memory(self) -> FloatArray:
-        if self._loses_digits(np.arange(self.n_features)):
+        if len(self._kept) or self.offsets.max(initial=0.0) > CENTRED:
             return super().gram_of_all()
         return self._to_gram(self.matrix.gram_of_all(self._weight), slice(None), slice(None))
 

@@ -7,7 +7,10 @@ from typing import Any
 def _best() -> Any:
     """Return the module with the widest vector instructions that this processor has."""
     baseline = import_module("._baseline", __name__)
-    return import_module(f"._{baseline.best_level()}", __name__)
+    try:
+        return import_module(f"._{baseline.best_level()}", __name__)
+    except ModuleNotFoundError:  # built on a machine of another kind
+        return baseline
 
 
 _compiled = _best()

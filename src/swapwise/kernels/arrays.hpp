@@ -174,7 +174,7 @@ Record record_of(const std::tuple<Fields...> &fields) {
 
 // a·b + c, rounded once where the processor can do that in one step.
 inline double fused(double a, double b, double c) {
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
     return __builtin_fma(a, b, c);
 #else
     return a * b + c;

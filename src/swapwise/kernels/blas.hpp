@@ -19,12 +19,19 @@ struct Functions {
 // Looked up when first asked for, since SciPy takes a while to load. Defined in module.cpp.
 const Functions &functions();
 
+// Sizes and strides as the library takes them; a stride of an empty matrix is not allowed to be zero.
+inline int as_int(Index size) {
+    if (size > std::numeric_limits<int>::max()) throw std::overflow_error("more numbers than BLAS can count");
+    return static_cast<int>(size);
+}
+inline int as_stride(Index stride) { return as_int(std::max(stride, Index{1})); }
+
 // out += first @ second.T
 inline void add_products(Table first, Table second, Mat<double> out) {
     char transposed = 'T', plain = 'N';
-    int rows = static_cast<int>(first.rows), columns = static_cast<int>(second.rows);
-    int depth = static_cast<int>(first.columns), stride = static_cast<int>(out.stride);
-    int first_stride = static_cast<int>(first.stride), second_stride = static_cast<int>(second.stride);
+    int rows = as_int(first.rows), columns = as_int(second.rows);
+    int depth = as_int(first.columns), stride = as_stride(out.stride);
+    int first_stride = as_stride(first.stride), second_stride = as_stride(second.stride);
     double one = 1.0;
     auto *left = const_cast<double *>(first.data), *right = const_cast<double *>(second.data);
     functions().dgemm(&transposed, &plain, &columns, &rows, &depth, &one, right, &second_stride, left,
@@ -34,8 +41,8 @@ inline void add_products(Table first, Table second, Mat<double> out) {
 // out += rows @ rows.T in the lower half
 inline void add_squares(Table rows, Mat<double> out) {
     char upper = 'U', transposed = 'T';
-    int size = static_cast<int>(rows.rows), depth = static_cast<int>(rows.columns);
-    int rows_stride = static_cast<int>(rows.stride), stride = static_cast<int>(out.stride);
+    int size = as_int(rows.rows), depth = as_int(rows.columns);
+    int rows_stride = as_stride(rows.stride), stride = as_stride(out.stride);
     double one = 1.0;
     functions().dsyrk(&upper, &transposed, &size, &depth, &one, const_cast<double *>(rows.data), &rows_stride,
                       &one, out.data, &stride);
@@ -44,7 +51,7 @@ inline void add_squares(Table rows, Mat<double> out) {
 // Replace the lower half of a symmetric matrix by that of its inverse; false if it is not positive definite.
 inline bool invert(Mat<double> matrix) {
     char upper = 'U';
-    int size = static_cast<int>(matrix.rows), stride = static_cast<int>(matrix.stride), info = 0;
+    int size = as_int(matrix.rows), stride = as_stride(matrix.stride), info = 0;
     functions().dpotrf(&upper, &size, matrix.data, &stride, &info);
     if (info == 0) functions().dpotri(&upper, &size, matrix.data, &stride, &info);
     return info == 0;

@@ -17,7 +17,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, as_elements
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.moves import Found, Move, MoveBatch, Step, SwapGrid
+from swapwise.moves import Found, Move, MoveBatch, Run, Step, SwapGrid
 from swapwise.numerics import TIE
 
 Scoring = Literal["closed form", "refit", "pass"]
@@ -108,8 +108,6 @@ class State:
     value: float
     #: How many values of f were computed so far, in closed form or by refitting.
     n_evaluations: int
-    #: Whether the last :meth:`best_run` ended where it is clear that no move gains anything
-    ran_to_optimum: bool = False
 
     def __init__(self, objective: SetFunction, support: IndexArray) -> None:
         self.objective = objective
@@ -130,13 +128,13 @@ class State:
         """
         return best_of_batches(self, batches, incumbent, budget)
 
-    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> list[Step]:
+    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> Run:
         """Make many best moves in one compiled call and return them; here none.
 
         They are those that :meth:`find_best` would find one by one, each gaining more than ``tol`` times the
-        value. The run may end before a local optimum, unless :attr:`ran_to_optimum` says that it did not.
+        value. The run may end before a local optimum, unless it says that it did not.
         """
-        return []
+        return Run()
 
     def resolution(self, tol: float) -> float:
         """Return what a gain must exceed to count as one: ``tol`` times the value, and more than rounding."""

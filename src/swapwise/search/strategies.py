@@ -33,8 +33,7 @@ class LocalSearch(Strategy):
         """Make the move that the rules choose, or many at first where that can be done in compiled code."""
         if self._may_run:
             self._may_run = False  # only once: errors of updates add up, so later moves are scored exactly
-            steps = state.best_run(self._constraint, self._acceptance.tol, budget)
-            self._is_over = state.ran_to_optimum
+            steps, self._is_over = state.best_run(self._constraint, self._acceptance.tol, budget)
             if steps:
                 return ending_at(steps, state.value)
         if self._is_over:

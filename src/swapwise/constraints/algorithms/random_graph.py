@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,11 +120,7 @@ class _Subgraph:
 
     def complete(self, rng: np.random.Generator) -> None:
         """Make an empty subgraph one of largest size."""
-        source = rng.bit_generator
-        with source.lock:
-            self.n_holes = edge_swaps.grow(
-                *self._walk_arguments(), self.n_holes, self.most_steps, source.capsule
-            )
+        self.n_holes = self._walk(edge_swaps.grow, rng)
         if self.n_holes > 1:  # perhaps no more edges fit, perhaps the walk was unlucky
             ends = np.stack([self.tail, self.head], axis=1)
             largest, _ = max_weight_packing(np.ones(len(ends)), ends, self.capacity)
@@ -147,12 +144,13 @@ class _Subgraph:
         self._run(min(WALKS_PER_EDGE * size, STEPS_PER_EDGE * size * FIRST_WALKS // max(steps, 1) + 1), rng)
 
     def _run(self, n_walks: int, rng: np.random.Generator) -> int:
+        return self._walk(edge_swaps.shuffle, rng, n_walks)
+
+    def _walk(self, kernel: Callable[..., int], rng: np.random.Generator, *options: int) -> int:
+        """Call a kernel that draws from a generator, which nothing else may use meanwhile."""
         source = rng.bit_generator
         with source.lock:
-            steps: int = edge_swaps.shuffle(
-                *self._walk_arguments(), self.n_holes, self.most_steps, n_walks, source.capsule
-            )
-        return steps
+            return kernel(*self._walk_arguments(), self.n_holes, self.most_steps, *options, source.capsule)
 
     def _walk_arguments(self) -> tuple[IndexArray, ...]:
         return (

@@ -156,7 +156,9 @@ class BlockSearch(GramSearch):
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
         floor = (share or LEAST_SHARE) * self._squares
         problem = self._products, floor, self._begin, self._at, *self._limits
-        return block_kernels.best_moves(*problem, tableau, start, self._total, self._tol, TIE, share > 0, rounds)
+        return block_kernels.best_moves(
+            *problem, tableau, start, self._total, self._tol, TIE, share > 0, rounds
+        )
 
     def _tableau(self, start: IndexArray) -> tuple[Any, ...]:
         n, rows = len(self._begin) - 1, len(self._squares)

@@ -12,7 +12,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.kernels import blocks as kernels
-from swapwise.moves import Found, Move, MoveBatch, MoveList, Step, SwapGrid, move_between
+from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, SwapGrid, move_between
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SparseState, State, best_of_batches, embed, magnitude, rows_of
 from swapwise.objectives.block_columns import offsets_of
@@ -165,18 +165,18 @@ class GroupLeastSquaresState(SparseState):
             gains[added, column] = State.gains(self, MoveList(added[:, None], dropped[:, None]))
         return gains
 
-    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> list[Step]:
+    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> Run:
         """Make the best moves in compiled code if there are few columns."""
         is_small = self._blocks.plain.is_small and self._is_plain and not self._blocks.fragile.any()
         if not is_small or constraint.laminar_tree() is None:
-            return []
+            return Run()
         every = np.arange(self.objective.n)
         search = BlockSearch(self.model(every), constraint, tol, every)
         steps = search.steps(self.support, budget, well_conditioned=True)
         self.n_evaluations += search.n_evaluations
         if steps:
             self.apply(move_between(self.support, search.support))
-        return steps or []
+        return Run(steps or ())
 
     def _all_quantities(self) -> tuple[Any, ...]:
         """Return what the kernels need to know of every element."""

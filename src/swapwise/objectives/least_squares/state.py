@@ -11,7 +11,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.kernels import swaps
-from swapwise.moves import Found, Move, MoveBatch, MoveList, Step, SwapGrid, move_between
+from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, Step, SwapGrid, move_between
 from swapwise.numerics import COLLINEAR, ROUNDING, TIE
 from swapwise.objectives.base import (
     SparseState,
@@ -137,23 +137,22 @@ class LeastSquaresState(SparseState):
         self.n_evaluations += evaluated
         return index, gain / total
 
-    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> list[Step]:
+    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> Run:
         """Make the best moves in compiled code if there are few columns, no two of them nearly collinear."""
         if not self.objective.is_small or constraint.laminar_tree() is None:
-            return []
+            return Run()
         every = np.arange(self.objective.n)
         search = GramSearch(self.objective, constraint, tol, every)
         steps = search.steps(self.support, budget, well_conditioned=True)
         self.n_evaluations += search.n_evaluations
         if steps is None:
-            return []
+            return Run()
         if steps:
             self.apply(move_between(self.support, search.support))
         # A scan of all moves from new factors differs from the last one of the search by rounding only, if
         # these factors come from inner products, too, and lead to the same value.
         is_exact = self._basis.by_products and abs(search.value - self.value) <= ROUNDING
-        self.ran_to_optimum = search.is_optimal and is_exact
-        return steps
+        return Run(steps, search.is_optimal and is_exact)
 
     def resolution(self, tol: float) -> float:
         """Return what a gain must exceed to count as one: ``tol`` times the value, and more than rounding."""
