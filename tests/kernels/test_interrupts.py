@@ -1,8 +1,8 @@
 """Ctrl-C in the middle of every kernel that can take long.
 
 Left out are those that cannot: one pass over arrays that have to be in memory (``derivatives``,
-``of_stored``, ``first_base``, ...), and ``best_moves``, which callers give no more than WORK_PER_CALL at a
-time (see objectives/least_squares/gram_search.py).
+``of_stored``, ``first_base``, ...), and ``swaps.best_moves``, which takes tens of milliseconds at the most:
+callers give it no more than WORK_PER_CALL at a time (see objectives/least_squares/gram_search.py).
 """
 
 import signal
@@ -204,6 +204,22 @@ def gains_of_blocks():
     return partial(blocks.pair_gains, moves, moves, elements, drops, False)
 
 
+def moves_of_blocks():
+    size, n, most = 300, 10, 5  # each move is a swap of 300 columns for 300 others
+    rows, room = size * n, size * most
+    eye, begin, zero = np.eye(rows), np.arange(0, rows + 1, size), np.zeros(1, dtype=int)
+    with_y = np.repeat(np.arange(1.0, n + 1), size)
+    tableau = (
+        np.empty(most, dtype=int), np.full(n, -1), np.zeros((rows, room)), np.zeros((room, room)),
+        np.zeros(room), with_y, np.ones(rows), np.tile(np.eye(size).ravel(), n), np.empty(room, dtype=int),
+        np.full(rows, -1), np.zeros(3, dtype=int), np.zeros(1),
+    )  # fmt: skip
+    limits = np.zeros(n, dtype=int), zero + 1, zero, zero + most
+    at, fixed = begin[:-1] * size, np.zeros(n, dtype=bool)
+    problem = eye, np.full(rows, 1e-6), begin, at, limits, fixed, tableau, np.arange(most)
+    return partial(blocks.best_moves, *problem, float(with_y @ with_y), 1e-9, 1e-9, False, 1000)
+
+
 CALLS = {
     "glm.refit": lambda: refit(250, 2_000_000),
     "glm.refit of many columns": lambda: refit(600, 300_000),
@@ -227,6 +243,7 @@ CALLS = {
     "swaps.best_of_rows": best_of_rows,
     "swaps.move_gains": gains_of_large_moves,
     "blocks.pair_gains": gains_of_blocks,
+    "blocks.best_moves": moves_of_blocks,
 }
 
 
