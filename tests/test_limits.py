@@ -49,6 +49,12 @@ def logistic(n_features, ridge=0.001):
     return sw.Logistic(X, y, ridge=ridge), sw.Uniform(n_features, 10)
 
 
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 1000))
+    return X, X[:, :30].sum(axis=1) + 3 * rng.standard_normal(2000)
+
+
 def packing():
     rng = np.random.default_rng(0)
     constraint = sw.SetPacking([set(rng.choice(100, 4, replace=False).tolist()) for _ in range(600)])
@@ -297,8 +303,8 @@ warnings.simplefilter("ignore")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have jobs in the background ignore it
 import numpy as np, swapwise as sw
 sys.path.insert(0, {tests!r})
-from test_limits import ising, logistic, packing
-f, constraint = {problem}
+from test_limits import ising, logistic, packing, table
+problem = {problem}
 {warm_up}
 print("begins", flush=True)
 try:
@@ -311,16 +317,36 @@ CALLS = {
     "certify a graph": (
         "ising(100)",
         "sw.certify(*ising(10), [0])",
-        "sw.certify(f, constraint, [0], time_limit=None).status",
+        "sw.certify(*problem, [0], time_limit=None).status",
     ),
     "certify a classification": (
         "logistic(3000)",
         "sw.certify(*logistic(10), [0])",
-        "sw.certify(f, constraint, [0], time_limit=None).status",
+        "sw.certify(*problem, [0], time_limit=None).status",
     ),
-    "max_weight": ("packing()", "", "constraint.max_weight(f.weights)"),
-    "modular": ("packing()", "", "sw.maximize(f, constraint, 'modular').status"),
-    "certify under a packing": ("packing()", "", "sw.certify(f, constraint, [0], time_limit=None).status"),
+    "max_weight": ("packing()", "", "problem[1].max_weight(problem[0].weights)"),
+    "modular": ("packing()", "", "sw.maximize(*problem, 'modular').status"),
+    "certify under a packing": (
+        "packing()",
+        "sw.certify(sw.Linear([1.0, 2.0]), sw.SetPacking([{0}, {1}]), [0])",
+        "sw.certify(*problem, [0], time_limit=None).status",
+    ),
+    "search for a graph": ("ising(60)", "", "sw.maximize(*problem, sw.Oblivious()).status"),
+    "fit a graph": (
+        "np.sign(table()[0][:, :100])",
+        "sw.IsingGraph(1).fit(problem[:, :4])",
+        "sw.IsingGraph(5, method=sw.Oblivious()).fit(problem).result_.status",
+    ),
+    "fit a regression": (
+        "table()",
+        "sw.SparseRegressor(1).fit(problem[0][:, :4], problem[1])",
+        "sw.SparseRegressor(30, n_restarts=10**6).fit(*problem).result_.status",
+    ),
+    "fit a classification": (
+        "table()",
+        "sw.SparseClassifier(1).fit(problem[0][:, :4], problem[1] > 0)",
+        "sw.SparseClassifier(10, n_restarts=10**6).fit(problem[0], problem[1] > 0).result_.status",
+    ),
 }
 
 

@@ -1,9 +1,5 @@
 """Refits of Ising models, against the formula, a general optimiser, and each other."""
 
-import signal
-import threading
-from time import perf_counter
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -213,29 +209,3 @@ def test_counts_say_what_samples_say(level, problem, seed):
     limits = ridge, lengths_of(at), 1e-15, STEPS
     fit = level.ising_tables.refit(*counted, len(tail), at.copy(), *limits)
     assert fit[0] == pytest.approx(level.ising.refit(spins, weight, tail, head, at, *limits)[0], abs=1e-9)
-
-
-@pytest.fixture
-def interruptible():
-    """Shells have jobs in the background ignore the signal."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.parametrize("n_threads", [1, 3])
-@pytest.mark.usefixtures("interruptible")
-def test_long_refits_can_be_interrupted(n_threads):
-    tail, head = np.triu_indices(40, 1)
-    spins = np.random.default_rng(0).choice([-1.0, 1.0], (40, 20_000))
-    problem = (spins, np.empty(0), tail, head, 0.1, np.full(len(tail), 2.0), np.full(40, 2.0))
-    chosen, added = np.arange(200), np.arange(200, 700)[:, None]  # some seconds for each
-    timer = threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,))
-    begin = perf_counter()
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        ising.values_after(
-            problem, chosen, np.zeros(200), added, -np.ones_like(added), 1e-13, STEPS, n_threads
-        )
-    timer.join()
-    assert perf_counter() - begin < 2

@@ -373,12 +373,16 @@ class Design(Columns):
         if self.sequential:
             return self.products(first, likely)[:, second]
         if self._loses_digits(first) or self._loses_digits(second):
-            self.matrix.count(len(first) + len(second))
-            left = self._read(first, self.matrix.stored)
-            right = left if first is second else self._read(second, self.matrix.stored)
-            return self._weighted(left) @ right.T
+            return self._gram_of_columns(first, second)
         gram = self.matrix.gram(first, second, self._weight)
         return self._to_gram(gram, first, second)
+
+    def _gram_of_columns(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        """Return inner products of columns that are centred before they are multiplied."""
+        self.matrix.count(len(first) + len(second))
+        left = self._read(first, self.matrix.stored)
+        right = left if first is second else self._read(second, self.matrix.stored)
+        return self._weighted(left) @ right.T
 
     def _to_gram(self, gram: FloatArray, first: IndexArray | slice, second: IndexArray | slice) -> FloatArray:
         """Turn inner products of stored columns into those of the design, in place."""
@@ -414,7 +418,8 @@ class Design(Columns):
 
     def _gram_in_memory(self) -> FloatArray:
         if len(self._kept) or self.offsets.max(initial=0.0) > CENTRED:
-            return super().gram_of_all()
+            every = np.arange(self.n_features)
+            return self._gram_of_columns(every, every)
         return self._to_gram(self.matrix.gram_of_all(self._weight), slice(None), slice(None))
 
     def _loses_digits(self, elements: IndexArray) -> bool:

@@ -308,9 +308,11 @@ inline void put_in(Index element, Table gram, Numbers floor, Indices begin, Indi
                    const Tableau &tableau) {
     tableau.elements[tableau.counts[0]] = element;
     tableau.place[element] = tableau.counts[0]++;
+    Listener listener;
     for (Index row = begin[element]; row < begin[element + 1]; ++row) {
         if (!(tableau.sigma[row] > floor[row])) continue;
         const Index size = tableau.counts[2];
+        listener.after(gram.rows * (size + 1));
         const double unexplained = tableau.sigma[row], step = tableau.corr[row] / unexplained;
         Vector<double> known(size), explained(size);
         for (Index k = 0; k < size; ++k) {
@@ -329,9 +331,11 @@ inline void put_in(Index element, Table gram, Numbers floor, Indices begin, Indi
 
 // Take the columns of an element out; the last slots, and the last element, move into their places.
 inline void take_out(Index element, Indices begin, Indices at, const Tableau &tableau) {
+    Listener listener;
     for (Index row = begin[element]; row < begin[element + 1]; ++row) {
         const Index out = tableau.slot[row], size = tableau.counts[2];
         if (out < 0) continue;
+        listener.after(tableau.coupling.rows * size);
         const double spread = 1.0 / tableau.inverse(out, out);
         tableau.explained[0] -= tableau.coef[out] * tableau.coef[out] * spread;
         sweep(begin, at, out, spread, tableau);
@@ -376,7 +380,7 @@ inline bool is_plain(const Elements &elements, const Drops &drops, Indices place
 // Take the best move under nested limits for as long as it gains more than `tol · total`.
 //
 // What swaps::best_moves is for single columns, and with the same answer. If `strict`, the search ends where
-// the chosen ones leave less than the floor of a column.
+// the chosen ones leave less than the floor of a column. Interrupted, the tableau is in the middle of a move.
 inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
     Table gram, Numbers floor, Indices begin, Indices at, nested::LimitArrays limit_arrays, Flags fixed,
     TableauArrays tableau_arrays, Indices start, double total, double tol, double tie, bool strict,

@@ -50,6 +50,8 @@ class GramSearch:
     n_evaluations: int
     #: Whether it is clear that no move gains anything there
     is_optimal: bool
+    #: How many columns an element has at most: a move sweeps the tableau once for each
+    _widest: int = 1
     #: Inner products, and of which columns with all others they are known
     _gram: tuple[FloatArray, BoolArray] | None = None
 
@@ -74,7 +76,7 @@ class GramSearch:
         """
         tableau = self._tableau(start)
         elements, counts, explained = tableau[0], tableau[-2], tableau[-1]
-        most, per_call = budget.most(MOST_MOVES), max(1, WORK_PER_CALL // tableau[2].size)
+        most, per_call = budget.most(MOST_MOVES), max(1, WORK_PER_CALL // (self._widest * tableau[2].size))
         share = WELL_CONDITIONED if well_conditioned else 0.0
         steps: list[Step] = []
         self.n_evaluations, gained, status = 0, 0.0, swaps.GOING_ON
@@ -152,6 +154,7 @@ class BlockSearch(GramSearch):
         self._products = gram if (np.diff(rows) == 1).all() else gram[np.ix_(rows, rows)]
         self._with_y, self._squares = self._with_y[rows], self._squares[rows]
         self._own, self._begin, self._at = blocks.own, blocks.begin, blocks.at
+        self._widest = int(np.diff(self._begin).max(initial=1))
 
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
         floor = (share or LEAST_SHARE) * self._squares
