@@ -151,7 +151,7 @@ def test_others_are_refused(level, kind):
 @levels
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_matrices_of_both_precisions_are_read_without_a_copy(level, kind):
-    """Nobody has memory for a copy of this one."""
+    """There is no memory for a copy of this one."""
     huge = np.broadcast_to(np.ones(4, dtype=kind), (10**14, 4))
     level.moments.by_rows(huge, np.empty(0), np.empty(0), 0, 0, np.empty(0), np.empty(0))  # no column of it
 

@@ -1,7 +1,7 @@
 """Ctrl-C in the middle of every kernel that can take long.
 
 Left out are those that cannot: one pass over arrays that have to be in memory (``derivatives``,
-``of_stored``, ``first_base``, ...), and ``swaps.best_moves``, which takes tens of milliseconds at the most:
+``of_stored``, ``first_base``, ...), and ``swaps.best_moves``, which takes at most tens of milliseconds:
 callers give it no more than WORK_PER_CALL at a time (see objectives/least_squares/gram_search.py).
 """
 

@@ -45,7 +45,7 @@ KEPT_SHARE, FEWEST_KEPT, PRODUCTS_AT_ONCE = 0.04, 32, 128
 # computed up to this many in a pass.
 KEPT_ENTRIES, ENTRIES_AT_ONCE = 1 << 26, 1 << 25
 
-# What is taken off products for the means of columns is computed for so many of them at a time.
+# Numbers per block in which the means of columns are taken out of products, to save memory.
 ENTRIES_OF_SHIFTS = 1 << 14
 
 # Inner products of all columns are kept if there are no more of them than this, and computed at once if that

@@ -8,7 +8,7 @@
 
 namespace swapwise::gibbs {
 
-// Draw every spin anew given its neighbours, in index order, once for each row of `uniforms`.
+// Draw every spin again given its neighbours, in index order, once for each row of `uniforms`.
 //
 // Vertex v has the neighbours neighbours[v] with couplings couplings[v]. With weights exp(Σ w_uv x_u x_v) a
 // spin is +1 with probability σ(2 Σ_u w_uv x_u). `spins` is changed in place. Randomness comes from outside,

@@ -10,14 +10,14 @@
 
 namespace swapwise::grams {
 
-// So many samples are looked at together: what is needed of them stays in a fast cache.
+// Samples per block: what is needed of them stays in a fast cache.
 inline constexpr Index BLOCK = 256;
 
-// Products are summed for so many columns by so many others at once, so that numbers are loaded less often
-// than they are used.
+// Columns per tile, by others: their products are summed together, so that numbers are loaded less often than
+// they are used.
 inline constexpr Index TALL = 4, WIDE = 3;
 
-// Of so many columns and more, products are left to the library, and more samples are looked at together.
+// From LARGE columns on, products are left to BLAS, in blocks of more samples.
 inline constexpr Index LARGE = 256, LARGE_BLOCK = 1024;
 
 // Rows that begin a power of two apart would share the few places of a cache.
@@ -49,7 +49,7 @@ NEVER_INLINE void add_tile(Table first, Table second, Mat<double> out) {
 // together.
 class Grams {
   public:
-    // Of up to so many columns
+    // `most` is the largest number of columns.
     explicit Grams(Index most)
         : _plain(padded(most, WIDE), (most < LARGE ? BLOCK : LARGE_BLOCK) + APART),
           _weighted(padded(most, TALL), _plain.columns) {}

@@ -1,9 +1,8 @@
 // What compilers are told where their own choice costs time.
 #pragma once
 
-// A loop that calls a function computes one number at a time: what loops call must not stay a call.
-//
-// And a loop that needs all registers is slower within a function that needs some of them too.
+// ALWAYS_INLINE: a loop that calls a function computes one number at a time.
+// NEVER_INLINE: a loop that needs all registers is slower within a function that needs some of them, too.
 #if defined(__GNUC__)
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define NEVER_INLINE inline __attribute__((noinline))

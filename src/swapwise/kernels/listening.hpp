@@ -35,7 +35,7 @@ inline bool is_due() {
 
 }  // namespace listening
 
-// Calls it once in so many numbers, for loops with turns so short that a look at the clock would show.
+// Calls it after every MANY numbers, for loops whose turns are so short that a look at the clock would show.
 class Listener {
   public:
     // Some more numbers have been worked on.

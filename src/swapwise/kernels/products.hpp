@@ -9,7 +9,7 @@
 
 namespace swapwise::products {
 
-// So many numbers of a combination are summed up together: they stay in the fastest cache.
+// Numbers per block of a combination: they stay in the fastest cache.
 inline constexpr Index BLOCK = 512;
 
 // The inner products of a vector with one or two others, each of them in parts: a single sum would wait for

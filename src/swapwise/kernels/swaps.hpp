@@ -21,12 +21,18 @@
 
 namespace swapwise::swaps {
 
-// How a run of best moves ended: cut short, nothing left, a start of collinear columns, for want of inner products, or
-// where no move comes near to a gain.
-enum Ending : int { GOING_ON, DONE, DEPENDENT, MISSING, OPTIMAL };
+// How a run of best moves ended.
+enum Ending : int {
+    GOING_ON,   // after as many rounds as it was given
+    DONE,       // no move gains enough
+    DEPENDENT,  // the start has collinear columns
+    MISSING,    // the next move needs inner products that are not known
+    OPTIMAL,    // every move loses more than rounding can hide
+};
 
-// What rounding may add to a gain, as a share of the squared length of y, is far less than this: after a thousand
-// moves among columns of which a thousandth is left, each off by the last digit, it is 1e-10.
+// What rounding may add to a gain, as a share of the squared length of y, is far less than this: after a
+// thousand moves among columns of which a thousandth is left, each off by the last digit, it is 1e-10. A start
+// may have columns of which a millionth is left; what it leads to is compared with a fit from the data.
 inline constexpr double CLEAR = 1e-8;
 
 // What a gain must reach to tie with the best: the smallest index among all that do is taken.
@@ -67,7 +73,7 @@ struct Candidate {
         return gained - weight * weight * free;
     }
 
-    // Whether the gain is at least `target`: no division, so that hopeless columns cost little.
+    // Whether the gain is at least `target`: no division, so that columns without a chance cost little.
     bool reaches(double target, Index slot) const {
         if (slot < 0) return added() >= target;
         const double share = coupling[slot], weight = all.coef[slot], free = all.spread[slot];
