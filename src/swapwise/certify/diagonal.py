@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
+import scipy
 
 from swapwise.checks import BoolArray, FloatArray
 from swapwise.clock import Clock
@@ -112,13 +112,15 @@ def best_diagonal(
 def _newton_step(H: FloatArray, weights: FloatArray, D: FloatArray, mu: float) -> FloatArray | None:
     """Return a diagonal of larger ``weights·D + μ log det(H − D) + μ Σ log D``, or None at its maximum."""
     factor, barrier = _barrier(H, D)
-    inverse = cho_solve(factor, np.eye(len(H)), check_finite=False)
+    inverse = scipy.linalg.cho_solve(factor, np.eye(len(H)), check_finite=False)
     slope = weights - mu * np.diag(inverse) + mu / D
     curve = mu * inverse * inverse
     curve[np.diag_indices(len(H))] += mu / D**2
     try:
-        step = cho_solve(cho_factor(curve, check_finite=False), slope, check_finite=False)
-    except LinAlgError:  # at the limits of floating point
+        step = scipy.linalg.cho_solve(
+            scipy.linalg.cho_factor(curve, check_finite=False), slope, check_finite=False
+        )
+    except np.linalg.LinAlgError:  # at the limits of floating point
         return None
     rise = float(slope @ step)
     # A step of 1 / (1 + √(rise/μ)) is always inside; a longer one often is.
@@ -136,8 +138,8 @@ def _barrier(H: FloatArray, D: FloatArray) -> tuple[tuple[FloatArray, bool], flo
     """Return a factor of H − D, and ``log det(H − D) + Σ log D``: minus infinity outside."""
     if (D > 0).all():
         try:
-            factor = cho_factor(H - np.diag(D), check_finite=False)
-        except LinAlgError:
+            factor = scipy.linalg.cho_factor(H - np.diag(D), check_finite=False)
+        except np.linalg.LinAlgError:
             return (H, False), -np.inf
         return factor, 2 * float(np.log(np.diag(factor[0])).sum()) + float(np.log(D).sum())
     return (H, False), -np.inf
@@ -155,7 +157,7 @@ def is_valid_shift(H: FloatArray, D: FloatArray) -> bool:
     rest = (H - np.diag(D)) / np.outer(lengths, lengths)
     rest[np.diag_indices(len(H))] += 8 * np.finfo(float).eps * len(H)
     try:
-        cholesky(rest, check_finite=False)
-    except LinAlgError:
+        scipy.linalg.cholesky(rest, check_finite=False)
+    except np.linalg.LinAlgError:
         return False
     return True

@@ -7,7 +7,7 @@ from math import comb
 from typing import TypeGuard
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+import scipy
 
 from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
@@ -119,13 +119,13 @@ def _without_held(gram: FloatArray, held: BoolArray) -> tuple[FloatArray, float]
     if not held.any():
         return gram, NOISE
     try:
-        factor = cholesky(gram[np.ix_(held, held)], lower=True, check_finite=False)
-    except LinAlgError:
+        factor = scipy.linalg.cholesky(gram[np.ix_(held, held)], lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
         return None
     least = float((np.diag(factor) ** 2).min())
     if least < SAFE:
         return None
-    across = solve_triangular(factor, gram[np.ix_(held, ~held)], lower=True, check_finite=False)
+    across = scipy.linalg.solve_triangular(factor, gram[np.ix_(held, ~held)], lower=True, check_finite=False)
     return gram[np.ix_(~held, ~held)] - across.T @ across, NOISE / least
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy
 
 from swapwise.certify.bounds import cancellation
 from swapwise.certify.region import Region
@@ -234,8 +234,8 @@ class Factor:
         raised = 1e-14
         while True:
             try:
-                return cls(cho_factor(matrix, check_finite=False), scale)
-            except LinAlgError:  # free elements may be linear combinations of others
+                return cls(scipy.linalg.cho_factor(matrix, check_finite=False), scale)
+            except np.linalg.LinAlgError:  # free elements may be linear combinations of others
                 matrix[np.diag_indices(len(matrix))] += raised
                 raised *= 10
 
@@ -243,7 +243,7 @@ class Factor:
         """Return the matrix's inverse times a vector or matrix."""
         shape = (-1,) + (1,) * (right.ndim - 1)
         scale = self.scale.reshape(shape)
-        solution: FloatArray = cho_solve(self.factor, right / scale, check_finite=False) / scale
+        solution: FloatArray = scipy.linalg.cho_solve(self.factor, right / scale, check_finite=False) / scale
         return solution
 
 

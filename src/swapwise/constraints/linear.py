@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.linalg import solve_triangular
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_matrix
 from swapwise.constraints.base import names_of
@@ -70,7 +70,7 @@ class LinearMatroid(Matroid):
         basis, triangle = np.linalg.qr(self._columns[:, support])
         inside = basis.T @ self._columns
         outside = np.linalg.norm(self._columns - basis @ inside, axis=0)
-        directions = solve_triangular(triangle, np.eye(len(support)))
+        directions = scipy.linalg.solve_triangular(triangle, np.eye(len(support)))
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         feasible = np.empty((self.n, len(support) + 1), dtype=bool)
         feasible[:, :-1] = np.hypot(directions @ inside, outside).T > TOLERANCE

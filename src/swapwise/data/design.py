@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import lapack
 
 from swapwise.checks import LARGEST, SMALLEST, BoolArray, FloatArray, IndexArray, as_vector, require_scale
 from swapwise.data.cache import ColumnCache, GramRows, TriangleCache, VectorCache
@@ -491,10 +491,10 @@ class Design(Columns):
         if not lengths.all():
             return None
         scaled = self.products(elements)[:, elements] / lengths / lengths[:, None]
-        factor, info = lapack.dpotrf(scaled, lower=1, clean=1)
+        factor, info = scipy.linalg.lapack.dpotrf(scaled, lower=1, clean=1)
         if info != 0:
             return None
-        inverse, _ = lapack.dtrtri(factor, lower=1)
+        inverse, _ = scipy.linalg.lapack.dtrtri(factor, lower=1)
         if not np.einsum("ij,ij->j", inverse, inverse).max(initial=0.0) * SAFE_SHARE <= 1.0:
             return None
         target, explained = self._rooted(self.target), inverse @ (self.with_target[elements] / lengths)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
@@ -150,10 +150,10 @@ def _newton_step(curvature: FloatArray, slope: FloatArray) -> FloatArray:
     scaled, raised = curvature / np.outer(lengths, lengths), 1e-14
     while True:
         try:
-            factor = cho_factor(scaled, check_finite=False)
-        except LinAlgError:  # collinear elements, or a function that is flat here
+            factor = scipy.linalg.cho_factor(scaled, check_finite=False)
+        except np.linalg.LinAlgError:  # collinear elements, or a function that is flat here
             scaled[np.diag_indices(len(scaled))] += raised
             raised *= 10
         else:
-            step: FloatArray = cho_solve(factor, slope / lengths, check_finite=False) / lengths
+            step: FloatArray = scipy.linalg.cho_solve(factor, slope / lengths, check_finite=False) / lengths
             return step

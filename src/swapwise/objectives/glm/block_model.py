@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+import scipy
 
 from swapwise.checks import SMALLEST, FloatArray, IndexArray
 from swapwise.data.columns import GramColumns
@@ -84,12 +84,14 @@ def _least_squares(gram: FloatArray, target: FloatArray, ridge: float) -> LeastS
     """
     lengths = np.sqrt(np.maximum(np.diag(gram), 0.0))
     unit = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    triangle, order, rank, _ = lapack.dpstrf(gram * np.outer(unit, unit), tol=ROUNDED_PIVOT, lower=1)
+    triangle, order, rank, _ = scipy.linalg.lapack.dpstrf(
+        gram * np.outer(unit, unit), tol=ROUNDED_PIVOT, lower=1
+    )
     order = order - 1
     triangle = np.tril(triangle)[:, :rank]
     columns = np.empty_like(triangle)
     columns[order] = triangle
-    response = solve_triangular(triangle[:rank], (target * unit)[order[:rank]], lower=True)
+    response = scipy.linalg.solve_triangular(triangle[:rank], (target * unit)[order[:rank]], lower=True)
     model = LeastSquares(FactoredGram(gram, columns * lengths[:, None]), response, ridge)
     model.products_with_y = target
     return model

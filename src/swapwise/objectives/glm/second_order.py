@@ -8,7 +8,7 @@ from copy import copy
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.columns import Columns
@@ -124,11 +124,13 @@ def inverted(hessian: FloatArray) -> tuple[FloatArray, float]:
     lengths[lengths == 0] = 1.0
     unit = np.outer(lengths, lengths)
     if not is_flat:
-        with suppress(LinAlgError, ValueError):  # collinear, or not finite: the pseudo-inverse is left
-            factor = cho_factor(hessian / unit, check_finite=False)
+        with suppress(
+            np.linalg.LinAlgError, ValueError
+        ):  # collinear, or not finite: the pseudo-inverse is left
+            factor = scipy.linalg.cho_factor(hessian / unit, check_finite=False)
             share = float(np.diag(factor[0]).min(initial=1.0)) ** 2
             if share >= WORST_CONDITION:
-                return cho_solve(factor, np.eye(len(lengths)), check_finite=False) / unit, share
+                return scipy.linalg.cho_solve(factor, np.eye(len(lengths)), check_finite=False) / unit, share
     return np.linalg.pinv(np.nan_to_num(hessian / unit), WORST_CONDITION, hermitian=True) / unit, 0.0
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular, svdvals
+import scipy
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.design import SAFE_SHARE
@@ -111,8 +111,8 @@ def frame_of(columns: FloatArray, lengths: FloatArray, penalty: FloatArray) -> t
     below = np.sqrt(penalty) / lengths
     below[(penalty == 0) & ~columns.any(axis=1)] = 1.0  # a column of zeros: its coefficient is zero
     scaled = np.vstack([(columns / lengths[:, None]).T, np.diag(below)])
-    Q, R = qr(scaled, mode="economic", check_finite=False)
-    inverse_R = solve_triangular(R, np.eye(len(R)), check_finite=False)
+    Q, R = scipy.linalg.qr(scaled, mode="economic", check_finite=False)
+    inverse_R = scipy.linalg.solve_triangular(R, np.eye(len(R)), check_finite=False)
     return Frame(np.ascontiguousarray(Q.T), inverse_R / lengths[:, None]), R
 
 
@@ -120,7 +120,7 @@ def _by_frame(
     columns: FloatArray, y: FloatArray, lengths: FloatArray, penalty: FloatArray, precision: float
 ) -> Factor:
     frame, R = frame_of(columns, lengths, penalty)
-    rank = int((svdvals(R, check_finite=False) > COLLINEAR * precision).sum())
+    rank = int((scipy.linalg.svdvals(R, check_finite=False) > COLLINEAR * precision).sum())
     rank -= int((~columns.any(axis=1)).sum())  # columns of zeros have but a row for their penalty
     rest, weights = frame.left_of(y[None, :])
     inverse = frame.to_coefficients @ frame.to_coefficients.T
