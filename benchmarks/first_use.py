@@ -2,8 +2,8 @@
 
 Each program has processes of its own: the time of the import, of the first fit and of the second, medians.
 The name of an estimator is what loads scikit-learn, which is most of the time; a fit by its OMP is beside it.
-The first call of ``maximize`` loads SciPy's linear algebra, which scikit-learn would have loaded; what ``certify``
-proves is searched before, as part of the import.
+The first call of ``maximize`` loads SciPy's linear algebra, which scikit-learn would have loaded; what
+``certify`` proves is searched before, as part of the import.
 """
 
 from __future__ import annotations
