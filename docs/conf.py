@@ -34,8 +34,8 @@ templates_path = ["_templates"]
 nitpicky = True
 OTHERS = "numpy|np|pandas|pd|scipy|networkx|nx|sklearn|matplotlib|collections|typing|pathlib"
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
-CLASSES = ["Axes", "Budget", "ChunkedFitter", "Clock", "Columns", "Factor", "Family", "Fit", "Found"]
-CLASSES += ["Groups", "LaminarTree", "OutOfTime", "PackingSystem", "Pivot", "Step", "Summand"]
+CLASSES = ["Axes", "Budget", "ChunkedFitter", "Clock", "Columns", "Design", "Factor", "Family", "Fit"]
+CLASSES += ["Found", "Groups", "LaminarTree", "OutOfTime", "PackingSystem", "Pivot", "Run", "Step", "Summand"]
 INTERNAL = "|".join([*ALIASES, *CLASSES])
 nitpick_ignore_regex = [
     ("py:.*", rf"({OTHERS})\..*"),

@@ -313,6 +313,9 @@ except KeyboardInterrupt:
     print("KeyboardInterrupt", flush=True)
 """
 
+# So that the interrupt comes while it computes, and not while it is loaded.
+LOAD_HIGHS = "sw.SetPacking([{0, 1}, {1, 2}, {0, 2}]).max_weight(np.ones(3))"
+
 CALLS = {
     "certify a graph": (
         "ising(100)",
@@ -324,8 +327,8 @@ CALLS = {
         "sw.certify(*logistic(10), [0])",
         "sw.certify(*problem, [0], time_limit=None).status",
     ),
-    "max_weight": ("packing()", "", "problem[1].max_weight(problem[0].weights)"),
-    "modular": ("packing()", "", "sw.maximize(*problem, 'modular').status"),
+    "max_weight": ("packing()", LOAD_HIGHS, "problem[1].max_weight(problem[0].weights)"),
+    "modular": ("packing()", LOAD_HIGHS, "sw.maximize(*problem, 'modular').status"),
     "certify under a packing": (
         "packing()",
         "sw.certify(sw.Linear([1.0, 2.0]), sw.SetPacking([{0}, {1}]), [0])",

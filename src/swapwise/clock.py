@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Thread
 from time import perf_counter
@@ -124,6 +125,21 @@ class Budget:
                 size = 2 * size if self.clock.seconds() - since < PIECE_SECONDS else max(1, size // 2)
 
 
+# Threads that compute, and those that nothing waits for any more.
+_computing: list[Thread] = []
+
+# Seconds that they are given when Python ends. HiGHS hears the signal, too, and most often stops soon.
+GRACE = 3.0
+
+
+@atexit.register
+def _wait_for_threads() -> None:
+    """Wait a moment: a thread that comes back from C++ while Python shuts down would abort the process."""
+    for thread in _computing:
+        if thread.is_alive():
+            thread.join(GRACE)
+
+
 def while_listening(work: Callable[[], Any]) -> Any:
     """Return what ``work`` returns, done in a thread while this one listens for Ctrl-C.
 
@@ -143,9 +159,11 @@ def while_listening(work: Callable[[], Any]) -> Any:
             errors.append(error)
 
     thread = Thread(target=run, daemon=True)
+    _computing.append(thread)
     thread.start()
     while thread.is_alive():
         thread.join(0.1)  # in short turns: on some systems a wait without end hears no signal
+    _computing.remove(thread)  # left there by an interrupt
     if errors:
         raise errors[0]
     return answers[0]

@@ -88,7 +88,7 @@ def test_nothing_is_heavier(problem, scarce):
 
 def test_two_sides_need_no_integer_program(monkeypatch):
     monkeypatch.setattr(module, "EXTRA_COLUMNS", -1)
-    monkeypatch.delattr(module, "milp")
+    monkeypatch.setattr("scipy.optimize.milp", None)
     groups = np.stack(np.divmod(np.arange(900), 30), axis=1) + np.array([0, 30])
     weights, capacity = np.random.default_rng(0).random(900), np.ones(60, dtype=int)
     check_heaviest(weights, groups, capacity, by_plain_program(weights, groups, capacity))
@@ -172,6 +172,6 @@ def test_an_unsolved_program_is_an_error(monkeypatch):
     class Unsolved:
         status, message = 4, "numerical trouble"
 
-    monkeypatch.setattr(module, "linprog", lambda *_, **__: Unsolved())
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *_, **__: Unsolved())
     with pytest.raises(RuntimeError, match="not solved: numerical trouble"):
         max_weight_packing(np.ones(3), np.zeros((3, 1), dtype=int), np.array([1]))
