@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
@@ -189,8 +190,6 @@ class BaseIsingGraph(BaseEstimator):
         return objective
 
     def _graph(self) -> Any:
-        import networkx as nx
-
         nodes, graph = self._vertices().nodes, nx.Graph()
         for node, field in zip(nodes, self.field_, strict=True):
             graph.add_node(node, field=float(field))
