@@ -29,4 +29,5 @@ ising = _compiled.ising
 ising_tables = _compiled.ising_tables
 moments = _compiled.moments
 nested = _compiled.nested
+perturbations = _compiled.perturbations
 swaps = _compiled.swaps

@@ -180,5 +180,12 @@ inline double fused(double a, double b, double c) {
     return a * b + c;
 #endif
 }
+inline float fused(float a, float b, float c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fmaf(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
 
 }  // namespace swapwise

@@ -18,6 +18,7 @@
 #include "listening.hpp"
 #include "moments.hpp"
 #include "nested.hpp"
+#include "perturbations.hpp"
 #include "processor.hpp"
 #include "swaps.hpp"
 
@@ -182,6 +183,12 @@ void bind_blocks(nb::module_ m) {
 
 void bind_completions(nb::module_ m) { m.def("find", released_for_many_turns(&completions::find)); }
 
+void bind_perturbations(nb::module_ m) {
+    m.def("local_optima", released_for_many_turns(&perturbations::local_optima));
+    m.def("scaled", released(&perturbations::scaled));
+    m.def("gains_by_column", released_for_many_turns(&perturbations::gains_by_column));
+}
+
 void bind_nested(nb::module_ m) { m.def("first_base", released(&nested::first_base)); }
 
 }  // namespace
@@ -205,5 +212,6 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     bind_ising_tables(m.def_submodule("ising_tables"));
     bind_moments(m.def_submodule("moments"));
     bind_nested(m.def_submodule("nested"));
+    bind_perturbations(m.def_submodule("perturbations"));
     bind_swaps(m.def_submodule("swaps"));
 }

@@ -15,6 +15,7 @@ from swapwise.moves import Move, MoveBatch, Step, SwapGrid, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
 from swapwise.objectives.least_squares.gram_search import BlockSearch, GramSearch
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
+from swapwise.objectives.least_squares.local_optima import SHARES, LocalOptima, SinglePrecision
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.search.loop import Strategy, Trace, ending_at, run
 from swapwise.search.result import Event, Status
@@ -37,12 +38,16 @@ LARGE_CHANGE = 0.25
 # A column that adds less than this share of what the weakest chosen one does has to wait for the exact scan.
 FAR_LESS = 0.5
 
-# A perturbation keeps this share of the local optimum, or of a random set, by turns. The search ends when
-# this many in a row have led to nothing better.
-KEPT, DRAWN, MOST_FAILURES = 0.4, 0.2, 8
+# This many perturbations are made at once. Then the next best local optima, this many, are looked at for what
+# would improve them.
+AT_ONCE, NEXT_BEST = 8, 2
 
-# The cost of one tableau entry per perturbation, in multiplications of a product with all of the data.
-WORK_PER_PERTURBATION = 16
+# Perturbations end when this many in a row have led to nothing better, or when all of them have cost this much
+# for each entry of the data; a product of two numbers in a matrix product costs this share of an update.
+MOST_FAILURES, MOST_WORK, WORK_PER_PRODUCT = 96, 30.0, 0.2
+
+# Values in single precision that differ by no more than this count as equal.
+SINGLE_TIE = 2e-7
 
 # A model that leads to a worse set than the one it was made for ends the rounds; few get that far.
 MOST_MODELS = 20
@@ -83,6 +88,30 @@ class Subproblem:
     def is_compiled(self) -> bool:
         """Whether a search takes next to no time."""
         return self._compiled is not None
+
+    def local_optima(
+        self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator, clock: Clock
+    ) -> LocalOptima:
+        """Return where searches from some sets lead, and those from ``count`` perturbations of the best."""
+        if type(self._compiled) is GramSearch:
+            places = [np.searchsorted(self.elements, start) for start in starts]
+            found = self._compiled.in_single_precision.local_optima(places, count, rng)
+            return found._replace(sets=[self.elements[some] for some in found.sets])
+        best, most = starts[0], -np.inf
+        sets, values = [], []
+        for number in range(len(starts) + count):
+            begin = starts[number] if number < len(starts) else self._part_of(best, rng)
+            sets.append(support_after(self.search(begin, Budget(clock)), begin))
+            values.append(self.value)
+            if self.value > most:
+                best, most = sets[-1], self.value
+        work = len(sets) * len(self.elements) * max(1, len(best)) ** 2
+        return LocalOptima(sets, np.array(values), work)
+
+    def _part_of(self, support: IndexArray, rng: np.random.Generator) -> IndexArray:
+        """Return what is left of a set when a random share is dropped."""
+        kept = support[rng.random(len(support)) >= rng.uniform(*SHARES)]
+        return np.union1d(kept, self.elements[self.system.forced])
 
     def search(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
         """Return the best moves from a set of the elements to a local optimum of the model."""
@@ -129,7 +158,8 @@ class WorkingSets(Strategy):
 
     def __init__(self, constraint: IndependenceSystem, tol: float, first: IndexArray | None = None) -> None:
         self._constraint, self._tol = constraint, tol
-        self._perturbation = Perturbation(MOST_FAILURES if first is None else 0)
+        self._perturbations = Perturbations(MOST_FAILURES if first is None else 0)
+        self._whole: SinglePrecision | None = None
         #: The working set
         self.elements = np.empty(0, dtype=np.intp) if first is None else first
         self._subproblem: Subproblem | None = None
@@ -163,8 +193,7 @@ class WorkingSets(Strategy):
         budget.check()
         self._rounds += 1
         notify(rounds=self._rounds, passes=state.objective.n_passes, value=state.value)
-        model = state.model(self.elements)
-        self._subproblem = Subproblem(model, self._constraint, self.elements, self._tol)
+        self._subproblem = self._on(state)
         before = state.support
         steps = go(self._subproblem.search(before, budget), state)
         self._changed = len(np.setdiff1d(state.support, before)) > LARGE_CHANGE * len(state.support)
@@ -187,17 +216,67 @@ class WorkingSets(Strategy):
         return np.union1d(self.elements, disjoint_bases(weights, state.support, self._constraint, NEW_BASES))
 
     def _perturb(self, state: ExactState, budget: Budget) -> Sequence[Step]:
+        """Go to a better local optimum; on the way, what would improve others joins the working set."""
         assert self._subproblem is not None
-        self._changed = False
-        design = state.objective.design
-        least = state.value + state.resolution(self._tol)
-        entries = design.n_samples * design.n_features
-        steps = self._perturbation.steps(self._subproblem, state.support, least, entries, budget.clock)
+        self._changed, others = False, []
+        while not self._perturbations.are_over(self._subproblem, state):
+            budget.check()
+            found = self._perturbations.around([state.support, *others], self._subproblem, budget.clock)
+            steps = self._jump(found, state, budget)
+            if steps or self.finished is Status.ITERATION_LIMIT:
+                return steps
+            others = [some for some in found.sets if not np.array_equal(some, state.support)][:NEXT_BEST]
+            grown = self._with(self._gains_elsewhere(others, state), state)
+            if len(grown) > len(self.elements):
+                self.elements = grown
+                self._subproblem = self._on(state)
+            else:
+                others = []
+        return []
+
+    def _jump(self, found: LocalOptima, state: ExactState, budget: Budget) -> Sequence[Step]:
+        """Go to the best of some local optima if it is better, and on from there."""
+        assert self._subproblem is not None
+        begin = found.sets[0]
+        if found.values[0] <= state.value + SINGLE_TIE or np.array_equal(begin, state.support):
+            return []
+        steps = self._subproblem.search(begin, Budget(budget.clock))
+        if self._subproblem.value <= state.value + state.resolution(self._tol):
+            return []
+        jump = Step(
+            move_between(state.support, begin), self._subproblem.value_at_start, self._perturbations.name
+        )
+        steps = [jump, *steps]
         if budget.most(len(steps)) < len(steps):
             self.finished = Status.ITERATION_LIMIT
             return []
         budget.keep(steps, state.value)
+        self._perturbations.note_success()
         return go(steps, state)
+
+    def _gains_elsewhere(self, sets: Sequence[IndexArray], state: ExactState) -> FloatArray:
+        """Return what each column would add to one of the sets; nothing where that takes another pass."""
+        objective, chosen = state.objective, np.unique(np.concatenate([state.support, *sets]))
+        if (
+            not isinstance(objective, LeastSquares)
+            or objective.design.sequential
+            or self._constraint.laminar_tree() is None
+            or len(self.elements) == objective.n
+            or not sets
+        ):
+            return np.zeros(self._constraint.n)
+        if self._whole is None:
+            with_y, total = objective.products_with_y, objective.total
+            self._whole = SinglePrecision(objective.squares, with_y, total, self._constraint)
+        before = objective.n_passes
+        self._whole.know(chosen, objective.design.products(chosen))
+        self._perturbations.note_scans(len(sets), objective.n_passes - before, state)
+        gains = self._whole.gains_by_column(sets)
+        gains[gains <= SINGLE_TIE] = 0.0
+        return gains
+
+    def _on(self, state: ExactState) -> Subproblem:
+        return Subproblem(state.model(self.elements), self._constraint, self.elements, self._tol)
 
 
 def working_set(strategies: Sequence[Strategy]) -> IndexArray | None:
@@ -206,43 +285,42 @@ def working_set(strategies: Sequence[Strategy]) -> IndexArray | None:
     return next((elements for elements in ran if len(elements)), None)
 
 
-class Perturbation:
-    """Leaves a local optimum of a subproblem and searches again: most take about a millisecond."""
+class Perturbations:
+    """How often a local optimum is left, and searched for a better one from a part of it."""
 
     name = "perturbation"
 
     def __init__(self, most_failures: int) -> None:
         self._rng = np.random.default_rng(0)
-        self._failures, self._most = 0, most_failures
+        self._failures, self._most, self._work = 0, most_failures, 0.0
 
-    def steps(
-        self, subproblem: Subproblem, support: IndexArray, value: float, entries: int, clock: Clock
-    ) -> Sequence[Step]:
-        """Return the way to a set of more than this value, or nothing if the last few have found none.
+    def are_over(self, subproblem: Subproblem, state: ExactState) -> bool:
+        """Return whether enough have failed in a row, or they have cost as much as they may."""
+        if not subproblem.is_compiled or not len(state.support):
+            return True
+        design = state.objective.design
+        most = MOST_WORK * design.n_samples * design.n_features
+        return self._failures >= self._most or self._work > most
 
-        Perturbations are to cost no more than a product of the chosen columns with the ``entries`` of the
-        data.
-        """
-        numbers = max(1, len(subproblem.elements) * len(support))
-        most = min(self._most, entries // (WORK_PER_PERTURBATION * numbers))
-        while subproblem.is_compiled and self._failures < most:
-            begin = self._part(subproblem, support)
-            steps = subproblem.search(begin, Budget(clock))
-            self._failures += 1
-            if subproblem.value > value:
-                self._failures = 0
-                jump = Step(move_between(support, begin), subproblem.value_at_start, self.name)
-                return [jump, *steps]
-        return []
+    def around(self, starts: Sequence[IndexArray], subproblem: Subproblem, clock: Clock) -> LocalOptima:
+        """Return different local optima, the best first, of some sets and perturbations of the best."""
+        found = subproblem.local_optima(starts, AT_ONCE, self._rng, clock)
+        self._work += found.work
+        self._failures += AT_ONCE
+        order = np.argsort(-found.values, kind="stable")
+        _, first = np.unique([found.sets[place].tobytes() for place in order], return_index=True)
+        order = order[np.sort(first)]
+        return LocalOptima([found.sets[place] for place in order], found.values[order], found.work)
 
-    def _part(self, subproblem: Subproblem, support: IndexArray) -> IndexArray:
-        system, elements = subproblem.system, subproblem.elements
-        if self._failures % 2 == 0:
-            part = support[self._rng.random(len(support)) < KEPT]
-        else:
-            drawn = system.random_set(system.forced, self._rng)
-            part = elements[drawn[self._rng.random(len(drawn)) < DRAWN]]
-        return np.union1d(part, elements[system.forced])
+    def note_success(self) -> None:
+        """Begin to count failures again."""
+        self._failures = 0
+
+    def note_scans(self, sets: int, passes: float, state: ExactState) -> None:
+        """Count the cost of looking at all columns for what would improve some sets."""
+        design, size = state.objective.design, len(state.support)
+        entries = design.n_samples * design.n_features
+        self._work += passes * entries * WORK_PER_PRODUCT + sets * size * (size + 4) * design.n_features / 2
 
 
 class ModelRounds(Strategy):

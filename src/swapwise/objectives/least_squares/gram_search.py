@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from swapwise.kernels import blocks as block_kernels
 from swapwise.kernels import swaps
 from swapwise.moves import NOTHING, Move, Step
 from swapwise.numerics import TIE
+from swapwise.objectives.least_squares.local_optima import SinglePrecision
 
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares.groups import GroupLeastSquares
@@ -65,6 +66,7 @@ class GramSearch:
         self._limits = tuple(tree), fixed
         self._with_y, self._total = model.products_with_y, model.total
         self._room, self._tol, self._elements = system.max_size(), tol, elements
+        self._system = system
 
     def steps(
         self, start: IndexArray, budget: Budget, *, well_conditioned: bool = False
@@ -101,6 +103,13 @@ class GramSearch:
         self.value_at_start = self.value - gained / self._total
         self.is_optimal = status == swaps.OPTIMAL
         return steps
+
+    @cached_property
+    def in_single_precision(self) -> SinglePrecision:
+        """The same model, for many searches."""
+        model = SinglePrecision(self._squares, self._with_y, self._total, self._system)
+        model.know(np.arange(len(self._squares)), self._design.gram_of_all())
+        return model
 
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
         if self._gram is None:
