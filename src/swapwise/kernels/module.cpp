@@ -189,7 +189,10 @@ void bind_perturbations(nb::module_ m) {
     m.def("gains_by_column", released_for_many_turns(&perturbations::gains_by_column));
 }
 
-void bind_nested(nb::module_ m) { m.def("first_base", released(&nested::first_base)); }
+void bind_nested(nb::module_ m) {
+    m.def("first_base", released(&nested::first_base));
+    m.def("heaviest", released(&nested::heaviest));
+}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 
@@ -38,6 +39,38 @@ inline void first_base(Vec<bool> chosen, Indices order, Indices leaf, Indices pa
             if (counts[0] == capacity[0]) break;
         }
     }
+}
+
+// The elements of disjoint bases, each of the largest positive weights that the ones before have left. A base
+// has `rank` elements, if enough weights are positive.
+inline Vector<Index> heaviest(Numbers weights, LimitArrays limit_arrays, Index rank, Index bases) {
+    const auto limits = record_of<Limits>(limit_arrays);
+    std::vector<Index> heap, found;
+    for (Index element = 0; element < weights.size; ++element) {
+        if (weights[element] > 0.0) heap.push_back(element);
+    }
+    const auto comes_later = [&](Index a, Index b) {
+        return weights[a] < weights[b] || (weights[a] == weights[b] && a > b);
+    };
+    std::make_heap(heap.begin(), heap.end(), comes_later);
+    auto counts = Matrix<Index>::filled(0, bases, limits.parent.size);
+    while (!heap.empty() && static_cast<Index>(found.size()) < bases * rank) {
+        const Index element = heap.front();
+        std::pop_heap(heap.begin(), heap.end(), comes_later);
+        heap.pop_back();
+        for (Index base = 0; base < bases; ++base) {
+            const Vec<Index> held = counts[base];
+            Index node = limits.leaf[element];
+            while (node > 0 && held[node] < limits.capacity[node]) node = limits.parent[node];
+            if (node > 0 || held[0] >= limits.capacity[0]) continue;
+            count(limits.leaf[element], limits.parent, held);
+            found.push_back(element);
+            break;
+        }
+    }
+    Vector<Index> elements(found.size());
+    std::copy(found.begin(), found.end(), elements.begin());
+    return elements;
 }
 
 // The smallest full set around each set, or -1.

@@ -240,7 +240,7 @@ class Tableau {
         for (Index l = 0; l < _m; ++l) {
             const Index set = full[_model.limits.leaf[l]];
             _first[l] = static_cast<std::int32_t>(std::max<Index>(set, 0));
-            _last[l] = static_cast<std::int32_t>(set >= 0 && can_come(l) ? _model.limits.end[set] : 0);
+            _last[l] = static_cast<std::int32_t>(set >= 0 && _place[l] < 0 ? _model.limits.end[set] : 0);
         }
         note_width(0);
         return all_help;
@@ -266,7 +266,8 @@ class Tableau {
 #pragma omp simd reduction(+ : hits)
         for (Index l = 0; l < _m; ++l) {
             const float height = fused(share[l], pull, corr[l]);
-            hits += height * height > target * fused(share[l] * share[l], spread, width[l]);
+            const float left = fused(share[l] * share[l], spread, width[l]);
+            hits += (height * height > target * left) & (left > LEAST_LEFT);
         }
         return hits > 0;
     }
@@ -278,7 +279,8 @@ class Tableau {
 #pragma omp simd reduction(max : most)
         for (Index l = 0; l < _m; ++l) {
             const float height = fused(share[l], pull, corr[l]);
-            gained[l] = height * height / fused(share[l] * share[l], spread, width[l]);
+            const float left = fused(share[l] * share[l], spread, width[l]);
+            gained[l] = left > LEAST_LEFT ? height * height / left : 0.0f;
             most = gained[l] > most ? gained[l] : most;
         }
         return most;

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.kernels import perturbations
+from swapwise.kernels import nested, perturbations
 from swapwise.moves import NOTHING
+
+if TYPE_CHECKING:
+    from swapwise.objectives.least_squares.objective import LeastSquares
 
 # A perturbation drops a share of the set between these two.
 SHARES = 0.1, 0.6
@@ -25,38 +28,52 @@ class LocalOptima(NamedTuple):
 
 
 class SinglePrecision:
-    """Least squares on inner products, columns and y scaled to length 1, under laminar limits.
+    """Searches for sets of some candidates that are worth a closer look, under laminar limits.
 
-    It finds sets that are worth a closer look. Only elements whose ``products`` with all columns are given,
-    one row for each, can be chosen.
+    Columns and y are scaled to length 1, and all numbers are of single precision.
 
     >>> from swapwise import LeastSquares, Uniform
-    >>> f = LeastSquares(np.eye(3), [2.0, 1.0, 0.0])
-    >>> model = SinglePrecision(f.squares, f.products_with_y, f.total, Uniform(3, 1))
-    >>> model.know(np.arange(3), np.eye(3))
-    >>> model.local_optima([np.array([1])], 0, np.random.default_rng(0)).sets
-    [array([0])]
-    >>> model.gains_by_column([np.array([1])]).round(3)
+    >>> searches = SinglePrecision(LeastSquares(np.eye(3), [2.0, 1.0, 0.0]), Uniform(3, 1))
+    >>> searches.join(np.array([1, 2]))
+    >>> searches.local_optima([np.array([2])], 0, np.random.default_rng(0)).sets
+    [array([1])]
+    >>> searches.gains_by_column([np.array([1])]).round(3)
     array([0.6, 0. , 0. ])
     """
 
-    def __init__(
-        self, squares: FloatArray, with_y: FloatArray, total: float, system: IndependenceSystem
-    ) -> None:
-        tree, fixed = system.laminar_tree(), np.zeros(system.n, dtype=bool)
+    def __init__(self, objective: LeastSquares, constraint: IndependenceSystem) -> None:
+        tree = constraint.laminar_tree()
         assert tree is not None
-        fixed[system.forced] = True
-        self._limits, self._room = (tuple(tree), fixed), max(1, system.max_size())
+        self._design, self._tree, self.rank = objective.design, tree, constraint.max_size()
+        self._fixed = np.zeros(constraint.n, dtype=bool)
+        self._fixed[constraint.forced] = True
+        squares = objective.squares
         self._factors = 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0))
-        self._with_y = (with_y * self._factors / np.sqrt(total)).astype(np.float32)
+        with_y = objective.products_with_y * self._factors / np.sqrt(objective.total)
+        #: What each column explains alone
+        self.alone = with_y**2
+        self._with_y = with_y.astype(np.float32)
+        #: The candidates, in the order in which they joined
+        self.elements = np.empty(0, dtype=np.intp)
+        self._place = np.full(constraint.n, NOTHING, dtype=np.int64)
+        self._gram = np.empty((0, 0), dtype=np.float32)
 
-    def know(self, elements: IndexArray, products: FloatArray) -> None:
-        """Take in what can be chosen from now on."""
-        scaled = perturbations.scaled(products, self._factors[elements], self._factors)
-        scaled[np.arange(len(elements)), elements] = 1.0  # penalties count as length
-        row_of = np.full(len(self._factors), NOTHING, dtype=np.int64)
-        row_of[elements] = np.arange(len(elements))
-        self._model = scaled, row_of, self._with_y, *self._limits
+    def join(self, elements: IndexArray) -> None:
+        """Let more elements be candidates; they must not be among them already."""
+        known, every = len(self.elements), np.append(self.elements, elements)
+        if len(every) == len(self._place):
+            rows = self._design.gram_of_all()[np.ix_(elements, every)]
+        else:
+            rows = self._design.gram(elements, every)
+        self._place[elements] = np.arange(known, len(every))
+        gram = np.empty((len(every), len(every)), dtype=np.float32)
+        gram[known:] = perturbations.scaled(rows, self._factors[elements], self._factors[every])
+        gram[:known, :known] = self._gram
+        gram[:known, known:] = gram[known:, :known].T
+        np.fill_diagonal(gram, 1.0)  # penalties count as length
+        self.elements, self._gram = every, gram
+        limits = tuple(self._tree._replace(leaf=self._tree.leaf[every]))
+        self._model = gram, np.arange(len(every)), self._with_y[every], limits, self._fixed[every]
 
     def local_optima(
         self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator
@@ -65,16 +82,28 @@ class SinglePrecision:
         source = rng.bit_generator
         with source.lock:
             sets, values, work = perturbations.local_optima(
-                self._model, self._padded(starts), count, *SHARES, source.capsule
+                self._model, self._padded(starts, self._place), count, *SHARES, source.capsule
             )
-        return LocalOptima([np.sort(row[row >= 0]) for row in sets], values, work)
+        return LocalOptima([np.sort(self.elements[row[row >= 0]]) for row in sets], values, work)
 
     def gains_by_column(self, sets: Sequence[IndexArray]) -> FloatArray:
         """Return the gain of the best move that adds each column to one of the sets, 0 if none improves."""
-        return perturbations.gains_by_column(self._model, self._padded(sets)).astype(float)
+        chosen = np.unique(np.concatenate(sets))
+        rows = perturbations.scaled(self._design.products(chosen), self._factors[chosen], self._factors)
+        rows[np.arange(len(chosen)), chosen] = 1.0
+        row_of = np.zeros(len(self._place), dtype=np.int64)
+        row_of[chosen] = np.arange(len(chosen))
+        model = rows, row_of, self._with_y, tuple(self._tree), self._fixed
+        every = np.arange(len(self._place))
+        return perturbations.gains_by_column(model, self._padded(sets, every)).astype(float)
 
-    def _padded(self, sets: Sequence[IndexArray]) -> Any:
-        padded = np.full((len(sets), self._room), NOTHING, dtype=np.int64)
+    def heaviest(self, weights: FloatArray, bases: int) -> IndexArray:
+        """Return disjoint bases of the largest positive weights among all that are no candidates yet."""
+        weights[self.elements] = 0.0
+        return nested.heaviest(weights, tuple(self._tree), self.rank, bases)
+
+    def _padded(self, sets: Sequence[IndexArray], places: IndexArray) -> Any:
+        padded = np.full((len(sets), max(1, self.rank)), NOTHING, dtype=np.int64)
         for row, some in zip(padded, sets, strict=True):
-            row[: len(some)] = some
+            row[: len(some)] = places[some]
         return padded
