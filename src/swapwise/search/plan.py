@@ -19,6 +19,7 @@ from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.least_squares.system_search import can_be_compiled
 from swapwise.search.exhaustive import Exhaustive
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.result import SearchResult
@@ -58,7 +59,7 @@ STARTS = ("auto", "empty", "arbitrary", "greedy", "modular", "best-singleton", "
 
 # Up to this many columns, all of them are looked at in every round: working sets would save nothing. Where
 # there is no compiled search of a working set, that takes more columns.
-SMALL, SMALL_UNLESS_LAMINAR = 200, 2000
+SMALL, SMALL_UNLESS_COMPILED = 200, 2000
 
 # A graph of more pairs than this is searched by gradients: exact gains take a refit per pair. That is
 # hundreds of times faster, and usually ends within a percent of what the semi-oblivious rule finds.
@@ -295,9 +296,8 @@ def _is_small(objective: SetFunction, constraint: IndependenceSystem) -> bool:
     """Return whether all elements are better looked at in every round."""
     if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
         return False
-    return objective.design.n_features <= (
-        SMALL if constraint.laminar_tree() is not None else SMALL_UNLESS_LAMINAR
-    )
+    is_compiled = can_be_compiled(objective, constraint)
+    return objective.design.n_features <= (SMALL if is_compiled else SMALL_UNLESS_COMPILED)
 
 
 def _require_what_others_need(

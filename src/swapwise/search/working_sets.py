@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -11,11 +12,9 @@ from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.events import notify
-from swapwise.moves import Move, MoveBatch, Step, SwapGrid, move_between
+from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
-from swapwise.objectives.least_squares.gram_search import BlockSearch, GramSearch
-from swapwise.objectives.least_squares.groups import GroupLeastSquares
-from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.least_squares.system_search import compiled_search
 from swapwise.search.loop import Strategy, Trace, ending_at, run
 from swapwise.search.result import Event, Status
 from swapwise.search.rules import Additions, BestImprovement, Oblivious
@@ -56,7 +55,7 @@ BASES_OF_BLOCKS = 3
 
 
 class Subproblem:
-    """A model on some elements, searched by best improvement: in compiled code under laminar limits.
+    """A model on some elements, searched by best improvement: in compiled code where there is some.
 
     Sets and steps are in the numbers of the whole ground set.
     """
@@ -71,13 +70,7 @@ class Subproblem:
         self.model, self.elements = model, elements
         self.system = constraint.induced(elements)
         self._tol = tol
-        self._compiled: GramSearch | None = None
-        if self.system.laminar_tree() is None:
-            return
-        if isinstance(model, LeastSquares):
-            self._compiled = GramSearch(model, self.system, tol, elements)
-        elif isinstance(model, GroupLeastSquares):
-            self._compiled = BlockSearch(model, self.system, tol, elements)
+        self._compiled = compiled_search(model, self.system, tol, elements)
 
     @property
     def is_compiled(self) -> bool:
@@ -324,21 +317,12 @@ def support_after(steps: Sequence[Step], support: IndexArray) -> IndexArray:
 
 
 def gains_by_addition(state: ExactState, constraint: IndependenceSystem, budget: Budget) -> FloatArray:
-    """Return what the best move that adds each element gains, 0 if none improves."""
+    """Return what the best move that adds each element, and no other, gains; 0 if none improves."""
     gains = np.zeros(constraint.n)
-    for batch in constraint.moves(state.support, 1):
+    for batch in takewhile(lambda batch: batch.n_added <= 1, constraint.moves(state.support, 1)):
         budget.check()
-        if isinstance(batch, SwapGrid):
-            np.maximum(gains, state.gains_by_element(batch), out=gains)
-        else:
-            _note_best(gains, batch, state.gains(batch))
+        np.maximum(gains, state.gains_by_element(batch), out=gains)
     return gains
-
-
-def _note_best(gains: FloatArray, batch: MoveBatch, scores: FloatArray) -> None:
-    for added in batch.to_list().added.T:
-        there = added >= 0
-        np.maximum.at(gains, added[there], scores[there])
 
 
 def disjoint_bases(
