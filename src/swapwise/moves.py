@@ -107,6 +107,13 @@ class MoveBatch(ABC):
     def cheapest(self, cost: FloatArray) -> MoveList:
         """Return, of all moves that add the same, the one with the cheapest drop; ties go to the first."""
 
+    #: How many elements a move adds at most
+    n_added: int = 1
+
+    def parts(self) -> Iterator[MoveBatch]:
+        """Yield the moves, in order, in batches that are not too large to be scored at once."""
+        yield self
+
     def best(self, scores: FloatArray, scale: float = 0.0) -> tuple[int, float]:
         """Return flat index and score of the best move; ties go to the smallest index.
 
@@ -152,6 +159,11 @@ class MoveList(MoveBatch):
             _stacked([moves.added for moves in parts], n_added),
             _stacked([moves.dropped for moves in parts], n_dropped),
         )
+
+    @property
+    def n_added(self) -> int:  # type: ignore[override]
+        """How many elements a move adds at most."""
+        return int((self.added >= 0).sum(axis=1).max(initial=0))
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -99,8 +99,12 @@ def test_the_default_depends_on_what_is_fastest():
 
     assert strategies(200, sw.Uniform(200, 3)) == "empty"
     assert strategies(201, sw.Uniform(201, 3)) == "model"
-    assert strategies(201, two_partitions(201)) == "greedy"
-    assert strategies(2001, two_partitions(2001)) == "model"
+    assert strategies(200, two_partitions(200)) == "empty"
+    assert strategies(201, two_partitions(201)) == "model"
+    path = [(vertex, vertex + 1) for vertex in range(2001)]
+    assert strategies(201, sw.Intersection(sw.Graphic(path[:201]), sw.Uniform(201, 3))) == "model"
+    assert strategies(201, sw.Graphic(path[:201])) == "empty"
+    assert strategies(2001, sw.Graphic(path)) == "model"
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)

@@ -36,6 +36,19 @@ class LaminarTree(NamedTuple):
     capacity: IndexArray  #: of each set, how many of its elements may be chosen
 
 
+class GroupLimits(NamedTuple):
+    """Groups with a limited number of places, as plain arrays for kernels.
+
+    >>> from swapwise import BMatching
+    >>> BMatching([("a", "b"), ("b", "c")], 1).group_limits().groups
+    array([[0, 1],
+           [1, 2]])
+    """
+
+    groups: IndexArray  #: the groups of each element, one per column, padded with -1
+    capacity: IndexArray  #: of each group, how many of its elements may be chosen
+
+
 @dataclass(frozen=True, eq=False)
 class MaxWeight:
     """An independent set of large weight, and how large the weight of any other can be.
@@ -270,6 +283,14 @@ class IndependenceSystem(Queries, ABC):
         """Return limits on nested sets that say the same, for kernels, or None if there are none that do.
 
         Elements that are forced in need not be told of: they count towards the limits, and are never dropped.
+        """
+        return None
+
+    def group_limits(self) -> GroupLimits | None:
+        """Return limits on groups that say the same, for kernels, or None if there are none that do.
+
+        Moves that exchange one element are then to add one and drop a member of each of its full groups. What
+        is forced in is in no group, and takes up no place.
         """
         return None
 

@@ -67,8 +67,11 @@ class Graphic(Matroid):
 
     def addable(self, support: IndexArray) -> BoolArray:
         """Return which edges join two trees."""
-        (grid,) = self.moves(support)
-        return grid.free
+        trees = _Trees(self._n_vertices)
+        for ends in self._ends(support):
+            trees.join(*ends)
+        root = trees.roots()
+        return root[self._tail] != root[self._head]
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add edges in the given order that close no cycle (Kruskal's algorithm)."""
@@ -126,6 +129,10 @@ class _Trees:
         root_u, root_v = self._root(u), self._root(v)
         self._parent[root_u] = root_v
         return root_u != root_v
+
+    def roots(self) -> IndexArray:
+        """Return a vertex per vertex, the same for all of a tree."""
+        return np.array([self._root(vertex) for vertex in range(len(self._parent))], dtype=np.intp)
 
     def _root(self, vertex: int) -> int:
         parent = self._parent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -20,12 +21,20 @@ from swapwise.constraints.algorithms.exchanges import (
     runs_of,
     without_supersets,
 )
-from swapwise.constraints.base import IndependenceSystem, MaxWeight, best_so_far, in_one_order
+from swapwise.constraints.base import (
+    GroupLimits,
+    IndependenceSystem,
+    MaxWeight,
+    as_order,
+    best_so_far,
+    in_one_order,
+)
+from swapwise.constraints.circuits import MOST_CIRCUITS, Circuits, Exchanges, LargerExchanges
 from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.minors import Contraction, Restriction
 from swapwise.constraints.packing import PackingSystem
-from swapwise.moves import Move, MoveList
+from swapwise.moves import Move, MoveBatch, MoveList
 
 
 class Intersection(IndependenceSystem):
@@ -116,7 +125,22 @@ class Intersection(IndependenceSystem):
         """Add to an independent set each element of ``order`` in turn that keeps it independent."""
         if self._packing is not None:
             return self._packing.extend(support, order)
-        return super().extend(support, order)
+        # What does not fit now will not fit later, so all that is left is sorted out when one does not.
+        rest, chosen = as_order(order), np.asarray(support, dtype=np.intp)
+        rest = rest[~np.isin(rest, chosen)]
+        while len(rest):
+            larger = np.sort(np.append(chosen, rest[0]))
+            if self._is_independent(larger):
+                chosen, rest = larger, rest[1:]
+            else:
+                rest = rest[self.addable(chosen)[rest]]
+        return np.sort(chosen)
+
+    def group_limits(self) -> GroupLimits | None:
+        """Return the groups and capacities of all matroids, if these are all there is to them."""
+        if self._packing is None or self.neighbourhood != "exchange":
+            return None
+        return self._packing.group_limits()
 
     def max_size(self) -> int:
         """Return the smallest rank: no independent set is larger."""
@@ -150,7 +174,7 @@ class Intersection(IndependenceSystem):
 
     def moves(
         self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
-    ) -> Iterator[MoveList]:
+    ) -> Iterator[MoveBatch]:
         """Return the moves of the neighbourhood that drop nothing needlessly, in batches.
 
         Moves that add fewer elements come first; those that add as many are in lexicographic order
@@ -158,15 +182,34 @@ class Intersection(IndependenceSystem):
         """
         if self.neighbourhood == "exchange":
             assert self._packing is not None
-            return self._packing.moves(support, q, candidates)
-        return batched(self._iter_moves(support, q, candidates), *self._widths(q))
+            yield from self._packing.moves(support, q, candidates)
+            return
+        widths = self._widths(q)
+        outside = np.setdiff1d(np.arange(self.n) if candidates is None else candidates, support)
+        if self.p > MOST_CIRCUITS:
+            for size in range(1, widths[0] + 1):
+                yield from self._batches(support, outside, size, widths)
+            return
+        alone = self._adding_one(support, outside, widths)
+        yield alone
+        for size in range(2, widths[0] + 1):
+            batches = partial(self._batches, support, outside, size, widths)
+            yield LargerExchanges(alone, size, self._is_independent, batches)
+
+    def _batches(
+        self, support: IndexArray, outside: IndexArray, size: int, widths: tuple[int, int]
+    ) -> Iterator[MoveList]:
+        return batched(self._adding(support, outside, size, widths[1]), *widths)
 
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
         """Yield the cheapest drop for every set that can be added."""
         if self.neighbourhood == "exchange":
             assert self._packing is not None
             return self._packing.cheapest_drops(support, cost, q)
-        return cheapest_in_each(self._iter_moves(support, q), cost, *self._widths(q))
+        outside, widths = np.setdiff1d(np.arange(self.n), support), self._widths(q)
+        sizes = range(1, widths[0] + 1)
+        lists = (moves for size in sizes for moves in self._adding(support, outside, size, widths[1]))
+        return cheapest_in_each(lists, cost, *widths)
 
     def best_exchange(
         self, support: IndexArray, gain: FloatArray, cost: FloatArray, q: int = 1, clock: Clock | None = None
@@ -177,14 +220,12 @@ class Intersection(IndependenceSystem):
             return self._packing.best_exchange(support, gain, cost, q, clock)
         return super().best_exchange(support, gain, cost, q, clock)
 
-    def _iter_moves(
-        self, support: IndexArray, q: int, candidates: IndexArray | None = None
-    ) -> Iterator[MoveList]:
-        """Yield the moves in order, those that add the same in one list, however long."""
-        n_added, n_dropped = self._widths(q)
-        outside = np.setdiff1d(np.arange(self.n) if candidates is None else candidates, support)
-        for size in range(1, n_added + 1):
-            yield from self._adding(support, outside, size, n_dropped)
+    def _adding_one(self, support: IndexArray, outside: IndexArray, widths: tuple[int, int]) -> Exchanges:
+        """Return the moves that add one element."""
+        is_open = np.zeros(self.n, dtype=bool)
+        is_open[outside] = True
+        masks = [matroid._swap_mask(support) for matroid in self.matroids]
+        return Exchanges(support, Circuits.of_masks(masks, is_open), widths)
 
     def _adding(self, support: IndexArray, outside: IndexArray, size: int, most: int) -> Iterator[MoveList]:
         """Yield all moves that add ``size`` elements and drop up to ``most``, none needlessly.

@@ -68,8 +68,7 @@ class LinearMatroid(Matroid):
         # added?), and from the span of X - i. With A_X = QR the latter has one more direction, row i
         # of R⁻¹Qᵀ: it is orthogonal to all of X but i.
         basis, triangle = np.linalg.qr(self._columns[:, support])
-        inside = basis.T @ self._columns
-        outside = np.linalg.norm(self._columns - basis @ inside, axis=0)
+        inside, outside = self._projected(basis)
         directions = scipy.linalg.solve_triangular(triangle, np.eye(len(support)))
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         feasible = np.empty((self.n, len(support) + 1), dtype=bool)
@@ -79,8 +78,15 @@ class LinearMatroid(Matroid):
 
     def addable(self, support: IndexArray) -> BoolArray:
         """Return which columns leave the span."""
-        (grid,) = self.moves(support)
-        return grid.free
+        _, outside = self._projected(np.linalg.qr(self._columns[:, support])[0])
+        addable = outside > TOLERANCE
+        addable[support] = False
+        return addable
+
+    def _projected(self, basis: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what of each column lies along a basis, and the length of the rest."""
+        inside = basis.T @ self._columns
+        return inside, np.linalg.norm(self._columns - basis @ inside, axis=0)
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add columns in the given order that leave the span of those before (Gram-Schmidt)."""

@@ -21,7 +21,15 @@ from swapwise.constraints.algorithms.exchanges import (
     spell_out,
 )
 from swapwise.constraints.algorithms.packing_exchange import ExchangeProgram
-from swapwise.constraints.base import IndependenceSystem, MaxWeight, as_order, best_so_far, names_of
+from swapwise.constraints.base import (
+    GroupLimits,
+    IndependenceSystem,
+    MaxWeight,
+    as_order,
+    best_so_far,
+    names_of,
+)
+from swapwise.constraints.circuits import MOST_CIRCUITS, Circuits, Exchanges
 from swapwise.moves import NOTHING, MoveList, first_of_each
 
 ALONE = -2  # a group that no element has
@@ -110,6 +118,10 @@ class PackingSystem(IndependenceSystem):
                         room[group] -= 1
         return np.flatnonzero(chosen)
 
+    def group_limits(self) -> GroupLimits | None:
+        """Return the groups and their capacities."""
+        return GroupLimits(self._groups, self._capacity) if self.p <= MOST_CIRCUITS else None
+
     def max_size(self) -> int:
         """Return a bound on the size of independent sets, exact if no element is in two groups.
 
@@ -148,23 +160,35 @@ class PackingSystem(IndependenceSystem):
         possible = self._candidates(support)
         if candidates is not None:
             possible = np.intersect1d(possible, candidates)
-        return batched(self._iter_moves(support, q, possible), *self._widths(q))
-
-    def _iter_moves(self, support: IndexArray, q: int, candidates: IndexArray) -> Iterator[MoveList]:
-        """Yield the moves in order, those that add the same in one batch, however large."""
-        chosen = Members.of(support, self._groups[support], self._room(support))
+        if q == 1 and self.p <= MOST_CIRCUITS:
+            yield Exchanges(support, self._circuits(support, possible), self._widths(1))
+            return
+        # Batches do not mix sizes: where moves that add less improve, larger ones are never listed.
         for size in range(1, q + 1):
-            for added in added_sets(candidates, size):
-                slots = self._groups[added].reshape(len(added), size * self.p)
-                newcomers = (slots[:, :, None] == slots[:, None, :]).sum(axis=2)
-                # Sets that are dependent by themselves would find no drop; to leave them out is cheaper.
-                fits = ((newcomers <= np.append(self._capacity, 0)[slots]) | (slots < 0)).all(axis=1)
-                added, slots = added[fits], slots[fits]
-                excess = newcomers[fits] - chosen.room[slots]
-                ways = np.where(excess > 0, chosen.count(slots), 1.0).prod(axis=1)
-                for piece in pieces_of(ways, LARGEST_BATCH):
-                    row, dropped = self._drops(chosen, slots[piece], excess[piece], q)
-                    yield MoveList(left_aligned(added[piece][row], q), dropped)
+            yield from batched(self._adding(support, size, q, possible), *self._widths(q))
+
+    def _circuits(self, support: IndexArray, candidates: IndexArray) -> Circuits:
+        """Return what stands in the way of candidates: the groups that are full."""
+        places = Members.of(np.arange(len(support)), self._groups[support], self._room(support))
+        is_open = np.zeros(self.n, dtype=bool)
+        is_open[candidates] = True
+        full = np.where(places.room[self._groups] > 0, NOTHING, self._groups)
+        return Circuits(full, places.start, places.members, is_open)
+
+    def _adding(self, support: IndexArray, size: int, q: int, candidates: IndexArray) -> Iterator[MoveList]:
+        """Yield the moves that add ``size`` elements in order, those that add the same in one batch."""
+        chosen = Members.of(support, self._groups[support], self._room(support))
+        for added in added_sets(candidates, size):
+            slots = self._groups[added].reshape(len(added), size * self.p)
+            newcomers = (slots[:, :, None] == slots[:, None, :]).sum(axis=2)
+            # Sets that are dependent by themselves would find no drop; to leave them out is cheaper.
+            fits = ((newcomers <= np.append(self._capacity, 0)[slots]) | (slots < 0)).all(axis=1)
+            added, slots = added[fits], slots[fits]
+            excess = newcomers[fits] - chosen.room[slots]
+            ways = np.where(excess > 0, chosen.count(slots), 1.0).prod(axis=1)
+            for piece in pieces_of(ways, LARGEST_BATCH):
+                row, dropped = self._drops(chosen, slots[piece], excess[piece], q)
+                yield MoveList(left_aligned(added[piece][row], q), dropped)
 
     def _drops(
         self, chosen: Members, slots: IndexArray, excess: IndexArray, q: int
@@ -208,7 +232,8 @@ class PackingSystem(IndependenceSystem):
         if q == 1 and len(candidates):
             yield MoveList(candidates[:, None], self._cheapest_for_each(support, candidates, cost))
             return
-        yield from cheapest_in_each(self._iter_moves(support, q, candidates), cost, *self._widths(q))
+        lists = (m for size in range(1, q + 1) for m in self._adding(support, size, q, candidates))
+        yield from cheapest_in_each(lists, cost, *self._widths(q))
 
     def _cheapest_for_each(self, support: IndexArray, candidates: IndexArray, cost: FloatArray) -> IndexArray:
         """Return the cheapest drop for each single candidate: it depends on its full groups only.
@@ -224,7 +249,7 @@ class PackingSystem(IndependenceSystem):
         if len(entangled):
             _, first, same = np.unique(full[entangled], axis=0, return_index=True, return_inverse=True)
             some = np.sort(candidates[entangled[first]])
-            tried = MoveList.joined(moves.cheapest(cost) for moves in self._iter_moves(support, 1, some))
+            tried = MoveList.joined(moves.cheapest(cost) for moves in self._adding(support, 1, 1, some))
             place = np.searchsorted(tried.added[:, 0], candidates[entangled[first]])
             dropped[entangled] = tried.dropped[place[same.ravel()]]
         return dropped

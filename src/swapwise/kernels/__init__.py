@@ -21,6 +21,7 @@ CHECKED: bool = _compiled.CHECKED
 blocks = _compiled.blocks
 completions = _compiled.completions
 edge_swaps = _compiled.edge_swaps
+exchanges = _compiled.exchanges
 families = _compiled.families
 fits = _compiled.fits
 gibbs = _compiled.gibbs

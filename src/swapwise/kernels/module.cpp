@@ -9,6 +9,7 @@
 #include "blocks.hpp"
 #include "completions.hpp"
 #include "edge_swaps.hpp"
+#include "exchanges.hpp"
 #include "families.hpp"
 #include "fits.hpp"
 #include "gibbs.hpp"
@@ -127,6 +128,14 @@ void bind_edge_swaps(nb::module_ m) {
     m.def("shuffle", released_for_many_turns(&edge_swaps::shuffle));
 }
 
+void bind_exchanges(nb::module_ m) {
+    m.def("best_of", released(&exchanges::best_of));
+    m.def("best_of_each", released(&exchanges::best_of_each));
+    m.def("spelled_out", released(&exchanges::spelled_out));
+    m.def("best_moves_of_packing", released_for_many_turns(&exchanges::best_moves_of_packing));
+    m.def("best_move", released_for_many_turns(&exchanges::best_move));
+}
+
 void bind_gibbs(nb::module_ m) { m.def("sweep", released(&gibbs::sweep)); }
 
 void bind_ising(nb::module_ m) {
@@ -206,6 +215,7 @@ NB_MODULE(SWAPWISE_MODULE, m) {
 #endif
     bind_blocks(m.def_submodule("blocks"));
     bind_completions(m.def_submodule("completions"));
+    bind_exchanges(m.def_submodule("exchanges"));
     bind_families(m.def_submodule("families"));
     bind_fits(m.def_submodule("fits"));
     bind_glm(m.def_submodule("glm"));

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -175,7 +176,7 @@ def best_of_batches(
     What is scored does not depend on where the clock cuts the batches into pieces.
     """
     found = None
-    for batch in batches:
+    for batch in chain.from_iterable(whole.parts() for whole in batches):
         reached = incumbent if found is None else found.score
         kept = batch if prune is None else prune(batch, reached)
         cheap = costs_little(state, kept) if are_cheap is None else are_cheap(kept)
@@ -186,6 +187,16 @@ def best_of_batches(
                 found = Found(piece.move(index), score)
                 budget.keep([Step(found.move, state.value + score)], score)
     return found
+
+
+def best_by_element(state: State, moves: MoveBatch) -> FloatArray:
+    """Return what the best of some moves that adds each element gains, 0 if none improves."""
+    gains, listed = np.zeros(state.objective.n), moves.to_list()
+    scores = state.gains(listed)
+    for added in listed.added.T:
+        there = added >= 0
+        np.maximum.at(gains, added[there], scores[there])
+    return gains
 
 
 def is_better(score: float, found: Found | None, incumbent: float, scale: float) -> bool:

@@ -19,8 +19,10 @@ from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.least_squares.system_search import can_be_compiled
 from swapwise.search.exhaustive import Exhaustive
 from swapwise.search.loop import Observer, Strategy, search
+from swapwise.search.model_rounds import ModelRounds, has_model
 from swapwise.search.result import SearchResult
 from swapwise.search.rules import (
     Acceptance,
@@ -41,7 +43,7 @@ from swapwise.search.strategies import (
     RandomResidualGreedy,
     RandomSet,
 )
-from swapwise.search.working_sets import ModelRounds, WorkingSets, has_model
+from swapwise.search.working_sets import WorkingSets
 
 PIVOTS: dict[str, type[Pivot]] = {rule.name: rule for rule in (Oblivious, SemiOblivious, NonOblivious)}
 #: Which strategy a method other than local search runs
@@ -58,7 +60,7 @@ STARTS = ("auto", "empty", "arbitrary", "greedy", "modular", "best-singleton", "
 
 # Up to this many columns, all of them are looked at in every round: working sets would save nothing. Where
 # there is no compiled search of a working set, that takes more columns.
-SMALL, SMALL_UNLESS_LAMINAR = 200, 2000
+SMALL, SMALL_UNLESS_COMPILED = 200, 2000
 
 # A graph of more pairs than this is searched by gradients: exact gains take a refit per pair. That is
 # hundreds of times faster, and usually ends within a percent of what the semi-oblivious rule finds.
@@ -295,9 +297,8 @@ def _is_small(objective: SetFunction, constraint: IndependenceSystem) -> bool:
     """Return whether all elements are better looked at in every round."""
     if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
         return False
-    return objective.design.n_features <= (
-        SMALL if constraint.laminar_tree() is not None else SMALL_UNLESS_LAMINAR
-    )
+    is_compiled = can_be_compiled(objective, constraint)
+    return objective.design.n_features <= (SMALL if is_compiled else SMALL_UNLESS_COMPILED)
 
 
 def _require_what_others_need(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -292,7 +293,7 @@ class GeometricImprovement(Acceptance):
     ) -> Found | None:
         """Return the first move that is good enough."""
         least = state.resolution(self.tol)
-        for batch in rule.batches(state, constraint, q):
+        for batch in chain.from_iterable(whole.parts() for whole in rule.batches(state, constraint, q)):
             for moves in budget.pieces([batch], rule.are_cheap(state, batch)):
                 scores = rule.scores(state, moves)
                 good = (scores >= self.delta * state.value) & (scores > least)

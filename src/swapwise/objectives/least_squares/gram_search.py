@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from swapwise.kernels import blocks as block_kernels
 from swapwise.kernels import swaps
 from swapwise.moves import NOTHING, Move, Step
 from swapwise.numerics import TIE
-from swapwise.objectives.least_squares.local_optima import SinglePrecision
 
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares.groups import GroupLeastSquares
@@ -59,14 +58,17 @@ class GramSearch:
     def __init__(
         self, model: LeastSquares, system: IndependenceSystem, tol: float, elements: IndexArray
     ) -> None:
+        self._design, self._squares, self._floor = model.design, model.squares, LEAST_SHARE * model.squares
+        self._limits = self._read_limits(system)
+        self._with_y, self._total = model.products_with_y, model.total
+        self._room, self._tol, self._elements = system.max_size(), tol, elements
+
+    def _read_limits(self, system: IndependenceSystem) -> tuple[Any, ...]:
+        """Return what kernels need to know of a constraint."""
         fixed, tree = np.zeros(system.n, dtype=bool), system.laminar_tree()
         fixed[system.forced] = True
         assert tree is not None
-        self._design, self._squares, self._floor = model.design, model.squares, LEAST_SHARE * model.squares
-        self._limits = tuple(tree), fixed
-        self._with_y, self._total = model.products_with_y, model.total
-        self._room, self._tol, self._elements = system.max_size(), tol, elements
-        self._system = system
+        return tuple(tree), fixed
 
     def steps(
         self, start: IndexArray, budget: Budget, *, well_conditioned: bool = False
@@ -104,13 +106,6 @@ class GramSearch:
         self.is_optimal = status == swaps.OPTIMAL
         return steps
 
-    @cached_property
-    def in_single_precision(self) -> SinglePrecision:
-        """The same model, for many searches."""
-        model = SinglePrecision(self._squares, self._with_y, self._total, self._system)
-        model.know(np.arange(len(self._squares)), self._design.gram_of_all())
-        return model
-
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
         if self._gram is None:
             self._gram = self._design.gram_rows(start, partial(self._likely, tableau, 2 * self._room))
@@ -131,9 +126,9 @@ class GramSearch:
             scores[self._gram[1]] = 0.0
         return np.argsort(-scores, kind="stable")[:most]
 
-    def _move(self, added: int, dropped: int) -> Move:
-        gone = () if dropped == NOTHING else (int(self._elements[dropped]),)
-        return Move((int(self._elements[added]),), gone)
+    def _move(self, added: int, *dropped: int) -> Move:
+        gone = sorted(int(self._elements[place]) for place in dropped if place != NOTHING)
+        return Move((int(self._elements[added]),), tuple(gone))
 
     def _tableau(self, start: IndexArray) -> tuple[Any, ...]:
         n, room = len(self._squares), max(1, len(start), self._room)

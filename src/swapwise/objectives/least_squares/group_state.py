@@ -14,7 +14,15 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.kernels import blocks as kernels
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, SwapGrid, move_between
 from swapwise.numerics import TIE
-from swapwise.objectives.base import SparseState, State, best_of_batches, embed, magnitude, rows_of
+from swapwise.objectives.base import (
+    SparseState,
+    State,
+    best_by_element,
+    best_of_batches,
+    embed,
+    magnitude,
+    rows_of,
+)
 from swapwise.objectives.block_columns import offsets_of
 from swapwise.objectives.least_squares.active_set import ActiveSet
 from swapwise.objectives.least_squares.gram_search import BlockSearch
@@ -144,8 +152,10 @@ class GroupLeastSquaresState(SparseState):
         """Return whether gains are in closed form."""
         return self._is_plain and (isinstance(moves, SwapGrid) or moves.to_list().are_swaps())
 
-    def gains_by_element(self, moves: SwapGrid) -> FloatArray:
-        """Return the gain of the best move of a grid that adds each element, or 0 if none improves."""
+    def gains_by_element(self, moves: MoveBatch) -> FloatArray:
+        """Return the gain of the best move that adds each element, or 0 if none improves."""
+        if not isinstance(moves, SwapGrid):
+            return best_by_element(self, moves)
         return np.maximum(self.gains(moves).max(axis=1, initial=0.0), 0.0)
 
     def _grid_gains(self, moves: SwapGrid, least: float, tie: float) -> FloatArray:

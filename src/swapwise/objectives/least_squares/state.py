@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.kernels import swaps
+from swapwise.constraints.circuits import Exchanges
+from swapwise.kernels import exchanges, swaps
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, Step, SwapGrid, move_between
 from swapwise.numerics import COLLINEAR, ROUNDING, TIE
 from swapwise.objectives.base import (
     SparseState,
+    best_by_element,
     best_of_batches,
     embed,
     gradient_norms2,
@@ -118,6 +121,9 @@ class LeastSquaresState(SparseState):
                 budget.check()
                 index, gain = self._best_of_grid(batch)
                 best = Found(batch.move(index), gain) if index >= 0 else None
+            elif isinstance(batch, Exchanges) and self._basis.is_plain:
+                budget.check()
+                best = self._best_exchange(batch)
             else:
                 best = best_of_batches(self, [batch], incumbent, budget, are_cheap=self._are_cheap)
             if best is not None and is_better(best.score, found, incumbent, magnitude(self)):
@@ -136,6 +142,20 @@ class LeastSquaresState(SparseState):
         index, gain, evaluated = swaps.best_of_grid(moves.feasible, slots, *self._quantities(), TIE, total)
         self.n_evaluations += evaluated
         return index, gain / total
+
+    def _best_exchange(self, moves: Exchanges) -> Found | None:
+        """Return the best of the moves that add one element, by a lazy scan of their circuits."""
+        total = self.objective.total
+        added, columns, gain, evaluated = exchanges.best_of(*self._exchange_quantities(moves), TIE, total)
+        self.n_evaluations += evaluated
+        if added < 0:
+            return None
+        return Found(Move((added,), tuple(moves.drops[columns].tolist())), gain / total)
+
+    def _exchange_quantities(self, moves: Exchanges) -> tuple[Any, ...]:
+        coupling, coef, _, *rest = self._quantities()
+        slots = self._basis.slot[moves.drops]
+        return tuple(moves.circuits), slots, self._basis.inverse, coupling, coef, *rest
 
     def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> Run:
         """Make the best moves in compiled code if there are few columns, no two of them nearly collinear."""
@@ -165,8 +185,14 @@ class LeastSquaresState(SparseState):
         losses = self._basis.weights[:size] ** 2 / np.diag(self._basis.inverse)[:size]
         return float(losses.min(initial=np.inf)) / self.objective.total if size else 0.0
 
-    def gains_by_element(self, moves: SwapGrid) -> FloatArray:
-        """Return the gain of the best move of a grid that adds each element, or 0 if none improves."""
+    def gains_by_element(self, moves: MoveBatch) -> FloatArray:
+        """Return the gain of the best move that adds each element, or 0 if none improves."""
+        if isinstance(moves, Exchanges) and self._basis.is_plain:
+            gains, evaluated = exchanges.best_of_each(*self._exchange_quantities(moves))
+            self.n_evaluations += evaluated
+            return gains / self.objective.total
+        if not isinstance(moves, SwapGrid):
+            return best_by_element(self, moves)
         self.n_evaluations += moves.feasible.size
         gains = swaps.best_of_rows(moves.feasible, self._basis.slot[moves.drops], *self._quantities())
         return gains / self.objective.total

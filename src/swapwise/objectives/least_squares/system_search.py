@@ -1,0 +1,85 @@
+"""Compiled local search of least squares on inner products, beyond laminar limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.circuits import MOST_CIRCUITS, Exchanges
+from swapwise.constraints.intersection import Intersection
+from swapwise.kernels import exchanges
+from swapwise.numerics import TIE
+from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.least_squares.gram_search import BlockSearch, GramSearch
+from swapwise.objectives.least_squares.groups import GroupLeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
+
+
+def can_be_compiled(objective: SparseObjective, system: IndependenceSystem) -> bool:
+    """Return whether there is a compiled search of an objective's models under a constraint."""
+    return _search_for(objective, system) is not None
+
+
+def compiled_search(
+    model: SparseObjective, system: IndependenceSystem, tol: float, elements: IndexArray
+) -> GramSearch | None:
+    """Return the compiled search of a model under a constraint, or None if there is none.
+
+    ``elements`` are the numbers that the model's elements have elsewhere.
+    """
+    kind = _search_for(model, system)
+    return None if kind is None else kind(model, system, tol, elements)
+
+
+def _search_for(model: SparseObjective, system: IndependenceSystem) -> Any:
+    if isinstance(model, GroupLeastSquares):
+        return None if system.laminar_tree() is None else BlockSearch
+    if not isinstance(model, LeastSquares):
+        return None
+    if system.laminar_tree() is not None:
+        return GramSearch
+    if system.group_limits() is not None:
+        return PackingSearch
+    return CircuitSearch if isinstance(system, Intersection) and system.p <= MOST_CIRCUITS else None
+
+
+class PackingSearch(GramSearch):
+    """The search where elements take places in several groups: matchings, packings, several partitions."""
+
+    def _read_limits(self, system: IndependenceSystem) -> tuple[Any, ...]:
+        limits = system.group_limits()
+        assert limits is not None
+        return (tuple(limits),)
+
+    def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
+        problem = *self._products(), self._squares, self._floor, *self._limits
+        return exchanges.best_moves_of_packing(
+            *problem, tableau, start, self._total, self._tol, TIE, share, rounds
+        )
+
+    def _products(self) -> tuple[FloatArray, BoolArray]:
+        """Return the inner products of all columns: there are few."""
+        if self._gram is None:
+            self._gram = self._design.gram_of_all(), np.ones(len(self._squares), dtype=bool)
+        return self._gram
+
+
+class CircuitSearch(PackingSearch):
+    """The search under several matroids of any kind, by moves that add one element.
+
+    The matroids find the circuits, so that there is a call per move. Moves that add more are not looked at.
+    """
+
+    def _read_limits(self, system: IndependenceSystem) -> tuple[Any, ...]:
+        return (system,)
+
+    def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
+        elements, counts = tableau[0], tableau[-2]
+        chosen = start if counts[1] < len(start) else np.sort(elements[: counts[0]])
+        moves = next(iter(self._limits[0].moves(chosen, 1)))
+        assert isinstance(moves, Exchanges)
+        problem = *self._products(), self._squares, self._floor, tuple(moves.circuits)
+        return exchanges.best_move(*problem, tableau, start, self._total, self._tol, TIE, share)

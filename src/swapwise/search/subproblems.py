@@ -1,0 +1,132 @@
+"""A model on some elements, and local search on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray, unwarned
+from swapwise.clock import Budget, Clock
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.moves import Move, Step, move_between
+from swapwise.objectives.base import SparseObjective, State
+from swapwise.objectives.least_squares.local_optima import SHARES, LocalOptima
+from swapwise.objectives.least_squares.system_search import compiled_search
+from swapwise.search.loop import Trace, ending_at, run
+from swapwise.search.result import Event
+from swapwise.search.rules import Additions, BestImprovement, Oblivious
+from swapwise.search.strategies import LocalSearch
+
+
+class Subproblem:
+    """A model on some elements, searched by best improvement: in compiled code where there is some.
+
+    Sets and steps are in the numbers of the whole ground set.
+    """
+
+    #: The model's value where the last search began and ended
+    value_at_start: float
+    value: float
+
+    def __init__(
+        self, model: SparseObjective, constraint: IndependenceSystem, elements: IndexArray, tol: float
+    ) -> None:
+        self.model, self.elements = model, elements
+        self.system = constraint.induced(elements)
+        self._tol = tol
+        self._compiled = compiled_search(model, self.system, tol, elements)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a search takes next to no time."""
+        return self._compiled is not None
+
+    def local_optima(
+        self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator, clock: Clock
+    ) -> LocalOptima:
+        """Return where searches from some sets lead, and those from ``count`` perturbations of the best."""
+        sets: list[IndexArray] = []
+        values: list[float] = []
+        for number in range(len(starts) + count):
+            if number < len(starts):
+                begin = starts[number]
+            else:
+                begin = self._part_of(sets[int(np.argmax(values))], rng)
+            sets.append(support_after(self.search(begin, Budget(clock)), begin))
+            values.append(self.value)
+        work = len(sets) * len(self.elements) * max(1, self.system.max_size()) ** 2
+        return LocalOptima(sets, np.array(values), work)
+
+    def _part_of(self, support: IndexArray, rng: np.random.Generator) -> IndexArray:
+        """Return what is left of a set when a random share is dropped."""
+        kept = support[rng.random(len(support)) >= rng.uniform(*SHARES)]
+        return np.union1d(kept, self.elements[self.system.forced])
+
+    def search(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
+        """Return the best moves from a set of the elements to a local optimum of the model."""
+        places = np.searchsorted(self.elements, start)
+        if self._compiled is not None:
+            steps = self._compiled.steps(places, budget)
+            if steps is not None:
+                self.value_at_start, self.value = self._compiled.value_at_start, self._compiled.value
+                return steps
+        return self._search_by_loop(places, budget)
+
+    def _search_by_loop(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
+        trace, best = Trace(start), BestImprovement(self._tol)
+        # Additions first: there are far fewer of them than exchanges, and most moves of a growing set are.
+        strategies = [LocalSearch(self.system, rule, best) for rule in (Additions(), Oblivious())]
+        with unwarned():  # that columns are collinear matters once they are chosen
+            state = self.model.start(start)
+            self.value_at_start = state.value
+            try:
+                run(strategies, state, trace, Budget(budget.clock, budget.moves))
+            finally:
+                self.value = state.value
+                steps = [self._step(event) for event in trace.history]
+                if steps:
+                    budget.keep(steps, steps[-1].value)
+        return steps
+
+    def _step(self, event: Event) -> Step:
+        added, dropped = (
+            tuple(self.elements[list(places)].tolist()) for places in (event.added, event.dropped)
+        )
+        return Step(Move(added, dropped), event.value)
+
+
+def go(steps: Sequence[Step], state: State) -> Sequence[Step]:
+    """Go where steps of a model lead, and back if the value of the objective did not rise."""
+    before, value = state.support, state.value
+    target = support_after(steps, before)
+    if np.array_equal(before, target):
+        return []
+    state.apply(move_between(before, target))
+    if state.value > value:
+        return ending_at(steps, state.value)
+    state.apply(move_between(target, before))
+    return []
+
+
+def support_after(steps: Sequence[Step], support: IndexArray) -> IndexArray:
+    """Return the set that steps lead to."""
+    for step in steps:
+        support = step.move.result(support)
+    return support
+
+
+def disjoint_bases(
+    weights: FloatArray, chosen: IndexArray, constraint: IndependenceSystem, count: int
+) -> IndexArray:
+    """Return the forced elements, and disjoint maximal sets of the largest weights among those not chosen."""
+    is_left = weights > 0
+    is_left[chosen] = False
+    is_left[constraint.forced] = False
+    best_first = np.argsort(-weights, kind="stable")
+    found = [constraint.forced]
+    for _ in range(count):
+        best_first = best_first[is_left[best_first]]
+        found.append(constraint.extend(np.empty(0, dtype=np.intp), best_first))
+        is_left[found[-1]] = False
+    return np.concatenate(found)
