@@ -22,9 +22,16 @@ TINY = Setting("ar-0", 3.0, samples=60, features=210, size=3, seed=0)
 
 
 def laps(setting: dict[str, Any], programs: Sequence[str], repeats: int) -> Iterator[Message]:
-    """Time programs on an instance, in turns so that noise hits all alike; report a result for each."""
+    """Time programs on the instance of a setting; report a result for each."""
     yield {"doing": "data"}
     instance = Setting(**setting).draw()
+    yield from in_turns(instance, programs, repeats * (TURNS if np.prod(instance.X.shape) <= SMALL else 1))
+
+
+def in_turns(
+    instance: Instance, programs: Sequence[str], turns: int, long: float = LONG
+) -> Iterator[Message]:
+    """Time programs in turns, so that noise hits all alike; those that take ``long`` seconds run once."""
     notes = {name: PROGRAMS[name].why_not(instance) for name in programs}
     seconds: dict[str, list[float]] = {name: [] for name in programs}
     supports: dict[str, IndexArray] = {}
@@ -33,10 +40,9 @@ def laps(setting: dict[str, Any], programs: Sequence[str], repeats: int) -> Iter
     for name in inputs:  # compiles, which is not to be timed
         yield {"doing": name}
         notes[name] = _attempt(name, tiny.X, tiny, [], {})
-    turns = repeats * (TURNS if np.prod(instance.X.shape) <= SMALL else 1)
     for turn in range(turns):
         for name, X in inputs.items():
-            if not notes[name] and (turn == 0 or seconds[name][0] < LONG):
+            if not notes[name] and (turn == 0 or seconds[name][0] < long):
                 yield {"doing": name}
                 notes[name] = _attempt(name, X, instance, seconds[name], supports)
     for name in programs:
