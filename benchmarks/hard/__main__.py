@@ -16,11 +16,11 @@ from rich.console import Console
 
 from benchmarks.hard.instances import instances
 from benchmarks.hard.measure import Rules, measure
-from benchmarks.hard.summary import answers
 from benchmarks.hard.tables import below_a_peer, tables, verdicts
 from benchmarks.race.apart import Failed, TookTooLong
 from benchmarks.race.best import BestKnown
 from benchmarks.race.designs import HARD_DESIGNS
+from benchmarks.race.gaps import answers
 from benchmarks.race.options import RACING, count
 from benchmarks.race.store import Store
 from benchmarks.race.versions import installed

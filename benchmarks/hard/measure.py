@@ -11,7 +11,7 @@ import swapwise as sw
 from benchmarks.race.apart import Message, apart
 from benchmarks.race.best import Best, BestKnown
 from benchmarks.race.designs import Instance, Setting
-from benchmarks.race.laps import in_turns, refitted
+from benchmarks.race.laps import BRIEF, in_turns, refitted
 from benchmarks.race.rows import Lap
 from benchmarks.race.store import Store
 from benchmarks.race.versions import stamp
@@ -19,8 +19,6 @@ from benchmarks.race.versions import stamp
 #: They are timed in turns, and so measured anew together. Of all others only the answer is of interest, which
 #: stays the same as long as their version does.
 TIMED = ("swapwise", "abess", "OMP")
-#: Seconds; whatever takes longer runs once. Ours and the two beside it never do on these instances.
-LONG = 0.5
 LIMIT = 600.0
 RESTARTS = "restarts"
 
@@ -108,7 +106,7 @@ def trial(
     """Report a result for each program on one instance, and one for restarts."""
     yield {"doing": "data"}
     instance = Setting(**setting).draw()
-    yield from in_turns(instance, programs, turns, LONG)
+    yield from in_turns(instance, programs, turns, BRIEF)
     if restarts:
         yield {"doing": RESTARTS}
         yield {"program": RESTARTS, "r2": restarted(instance, restarts, seed), "restarts": restarts}

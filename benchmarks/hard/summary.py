@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.race.best import BestKnown
 from benchmarks.race.compare import OWN
-from benchmarks.race.designs import Setting
 from benchmarks.race.gaps import TIE, Answers
 from benchmarks.race.rows import Lap
 
@@ -35,23 +33,10 @@ class Ratios:
     worst: float
 
 
-def answers(laps: Iterable[Lap], best: BestKnown) -> list[Answers]:
-    """Return what each program found on each setting, with the best known."""
-    by_setting: dict[Setting, dict[str, float]] = {}
-    for lap in laps:
-        if lap.r2 is not None:
-            by_setting.setdefault(lap.setting, {})[lap.program] = lap.r2
-    return [Answers(setting, r2, _highest(setting, r2, best)) for setting, r2 in by_setting.items()]
-
-
-def _highest(setting: Setting, r2: dict[str, float], best: BestKnown) -> float:
-    known = best.of(setting)
-    return max(r2.values()) if known is None else max(known.r2, *r2.values())
-
-
 def beside(some: Sequence[Answers], peer: str) -> Beside | None:
     """Compare with a peer where both found an answer; None if there is no such setting.
 
+    >>> from benchmarks.race.designs import Setting
     >>> setting = Setting("block", 1.0, 200, 1000, 10, 0)
     >>> beside([Answers(setting, {"swapwise": 0.5, "OMP": 0.25}, 0.5)], "OMP")
     Beside(above=1, equal=0, below=0, least=0.25, mean=0.25)

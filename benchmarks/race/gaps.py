@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
 
+from benchmarks.race.best import BestKnown
 from benchmarks.race.designs import Setting
+from benchmarks.race.rows import Lap
 
 TIE = 1e-7  # R² of two answers that differ by less are equal
 
@@ -29,6 +31,20 @@ class Answers:
         """
         gap = self.best - self.r2[program]
         return gap if gap > TIE else 0.0
+
+
+def answers(laps: Iterable[Lap], best: BestKnown) -> list[Answers]:
+    """Return what each program found on each setting, with the best known."""
+    by_setting: dict[Setting, dict[str, float]] = {}
+    for lap in laps:
+        if lap.r2 is not None:
+            by_setting.setdefault(lap.setting, {})[lap.program] = lap.r2
+    return [Answers(setting, r2, _highest(setting, r2, best)) for setting, r2 in by_setting.items()]
+
+
+def _highest(setting: Setting, r2: dict[str, float], best: BestKnown) -> float:
+    known = best.of(setting)
+    return max(r2.values()) if known is None else max(known.r2, *r2.values())
 
 
 @dataclass(frozen=True)
@@ -66,14 +82,15 @@ Group = tuple[str, Callable[[Setting], bool]]
 
 
 def groups(settings: Sequence[Setting]) -> list[Group]:
-    """Return what to sum up by: each design, size and signal-to-noise ratio, and all.
+    """Return what to sum up by: each design, size and signal-to-noise ratio if there are several, and all.
 
-    >>> [name for name, _ in groups([Setting("block", 1.0, 200, 1000, 10, 0)])]
-    ['block', '200x1000x10', 'snr 1', 'all']
+    >>> [name for name, _ in groups([Setting("block", snr, 200, 1000, 10, 0) for snr in (1.0, 6.0)])]
+    ['snr 1', 'snr 6', 'all']
     """
     found: dict[str, Callable[[Setting], bool]] = {}
     for name in (_design, _size, _snr):
-        for label in dict.fromkeys(map(name, settings)):
+        labels = dict.fromkeys(map(name, settings))
+        for label in labels if len(labels) > 1 else ():
             found[label] = lambda setting, name=name, label=label: name(setting) == label  # type: ignore[misc]
     return [*found.items(), ("all", lambda setting: True)]
 
@@ -96,7 +113,18 @@ def gap_table(answers: Sequence[Answers], programs: Sequence[str]) -> Table:
     table = Table("", title=title, title_justify="left")
     for name in programs:
         table.add_column(name, justify="right")
+    for cells in _cells(answers, programs):
+        table.add_row(*cells)
+    return table
+
+
+def gap_markdown(answers: Sequence[Answers], programs: Sequence[str]) -> str:
+    """Return the same for a README."""
+    lines = [["below the best known, mean gap, worst gap", *programs], ["---"] * (1 + len(programs))]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in [*lines, *_cells(answers, programs)])
+
+
+def _cells(answers: Sequence[Answers], programs: Sequence[str]) -> Iterator[list[str]]:
     for label, belongs in groups([one.setting for one in answers]):
         some = [one for one in answers if belongs(one.setting)]
-        table.add_row(label, *(str(gaps(some, name) or "") for name in programs), end_section=False)
-    return table
+        yield [label, *(str(gaps(some, name) or "") for name in programs)]

@@ -11,11 +11,11 @@ from rich.console import Console
 from benchmarks.hard import __main__ as command
 from benchmarks.hard.instances import SIZES, instances
 from benchmarks.hard.measure import Rules, measure
-from benchmarks.hard.summary import answers, beside, ratios
+from benchmarks.hard.summary import beside, ratios
 from benchmarks.hard.tables import below_a_peer, verdicts
 from benchmarks.race.best import Best, BestKnown
 from benchmarks.race.designs import HARD_DESIGNS, Setting
-from benchmarks.race.gaps import Answers, gap_table, gaps
+from benchmarks.race.gaps import Answers, answers, gap_table, gaps
 from benchmarks.race.rows import Lap
 from benchmarks.race.store import Store
 from swapwise.experiments.store import StoreError
