@@ -22,20 +22,23 @@ from benchmarks.race import race as races
 from benchmarks.race import topics
 from benchmarks.race.__main__ import main
 from benchmarks.race.apart import Failed, TookTooLong, apart
+from benchmarks.race.climbs import climb, climbs
 from benchmarks.race.cold import PEER, SCRIPT, new_process
 from benchmarks.race.compare import comparisons, exponents
 from benchmarks.race.designs import BLOCK, DESIGNS, REAL, Setting, grid
+from benchmarks.race.gaps import Answers
 from benchmarks.race.groups import grouped
 from benchmarks.race.laps import laps, refitted
 from benchmarks.race.memory import peak, reset_peak
 from benchmarks.race.moves import paces, restarts
 from benchmarks.race.programs import PROGRAMS, chosen
 from benchmarks.race.race import Rules, keys, race
-from benchmarks.race.rows import Figure, Lap
+from benchmarks.race.rows import Climb, Figure, Lap
 from benchmarks.race.scaling import exponent, growth
 from benchmarks.race.store import Store
 from benchmarks.race.sweep import sweep
-from benchmarks.race.tables import figure_tables, markdown, race_tables
+from benchmarks.race.tables import beside_table, figure_tables, markdown, race_tables
+from benchmarks.race.versions import stamp
 from swapwise.experiments.store import StoreError
 
 pytestmark = pytest.mark.race
@@ -212,18 +215,69 @@ def test_the_table_of_a_readme():
     assert line.startswith("| ar-0.3, snr 3, 100x50x3 | 2.000 | 0.5 | over 120 s | 0.25 | +0.0e+00 |  | ")
 
 
-def test_the_picture_has_a_mark_for_each_comparison():
-    from benchmarks.race.picture import picture
+def test_the_picture_has_one_colour_per_program():
+    from benchmarks.race.picture import COLOURS, picture
 
-    ratios, differences, growth = picture(comparisons(MADE_UP), FIGURES).axes
-    marks = {line.get_label(): line.get_ydata() for line in ratios.get_lines()}
-    assert marks["abess"] == [0.5]
-    assert "skscope" not in marks
-    assert [text.get_text() for text in ratios.get_xticklabels()] == ["100x50x3"]
-    assert "abess" in {line.get_label() for line in differences.get_lines()}
-    assert growth.get_legend().get_texts()[0].get_text() == "swapwise, features: exponent 1.00"
-    *_, empty = picture([], []).axes
-    assert empty.texts[0].get_text() == "not measured"
+    found = [Answers(replace(SETTING, seed=seed), {"swapwise": 0.75, "abess": 0.5}, 0.8) for seed in range(3)]
+    climbed = [Climb(one.setting, 1, "", (0.5, 2.0), (0.25, 0.75)) for one in found]
+    two_threads = [replace(row, threads=2) for row in MADE_UP]
+    drawn = picture([*MADE_UP, *two_threads], MADE_UP, found, climbed, FIGURES)
+    times, gap, growth = drawn.axes
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["swapwise", "abess", "l0bnb"]
+    marks = [(line.get_color(), list(line.get_ydata())) for line in times.get_lines()]
+    assert marks.count((COLOURS["abess"], [4.0])) == 2  # with one thread and with two
+    assert {colour for colour, _ in marks} == {COLOURS[name] for name in ("swapwise", "abess", "l0bnb")}
+    assert [text.get_text() for text in times.get_xticklabels()] == ["100\n× 50\n3"]
+    points = {line.get_color(): line.get_ydata() for line in gap.get_lines() if len(line.get_ydata()) == 1}
+    assert points[COLOURS["abess"]] == pytest.approx([0.3])
+    (climb,) = (line.get_ydata() for line in gap.get_lines() if len(line.get_ydata()) > 1)
+    assert climb[[0, -1]] == pytest.approx([0.55, 0.05])
+    assert "abess: below in 3 of 3" in {text.get_text() for text in gap.texts}
+    assert growth.texts[0].get_text() == "$n^{1.00}$"
+    assert {text.get_text() for axes in picture([], [], [], [], []).axes for text in axes.texts} == {
+        "not measured"
+    }
+
+
+def test_the_table_beside_one_peer():
+    rows = [
+        *MADE_UP,
+        *(replace(row, threads=2, r2=0.25) for row in MADE_UP if row.program in ("swapwise", "abess")),
+    ]
+    cells = next(
+        line for line in shown([beside_table(comparisons(rows), "abess")]).splitlines() if "100 x 50" in line
+    )
+    assert [cell.strip() for cell in cells.split("│")[1:-1]] == [
+        "100 x 50, 3", "ar-0.3, snr 3", "2.0000", "0.5", "+0.0e+00", "2.0000", "0.5", "+0.0e+00",
+    ]  # fmt: skip
+
+
+def test_a_climb_ends_with_the_answer_and_never_falls():
+    (message,) = (one for one in climb([vars(SETTING)], restarts=3) if "doing" not in one)
+    assert message["seconds"] == sorted(message["seconds"])
+    assert message["r2"] == sorted(message["r2"])
+    instance = SETTING.draw()
+    first = PROGRAMS["swapwise"].select(instance.X, instance.y, instance.size)
+    assert message["r2"][-1] >= refitted(instance.X, instance.y, first) - 1e-12
+
+
+def test_climbs_are_measured_once_for_each_version(tmp_path, monkeypatch):
+    given = []
+
+    def instead(function, options, threads, limit):
+        given.append(len(options["settings"]))
+        return ({"seconds": [0.5], "r2": [0.25]} for _ in options["settings"])
+
+    monkeypatch.setattr("benchmarks.race.climbs.apart", instead)
+    settings = [replace(SETTING, seed=seed) for seed in range(3)]
+    store = Store(tmp_path / "rows.jsonl")
+    climbs(settings[:1], Rules(FEW), store)
+    climbs(settings, Rules(FEW), Store(store.path))
+    climbs(settings, Rules(FEW), Store(store.path))
+    assert given == [1, 2]
+    climbs(settings, Rules(FEW), Store(store.path), fresh=True)
+    assert given == [1, 2, 3]
+    assert Store(store.path).climbs(settings)[2] == Climb(settings[2], 1, stamp("swapwise"), (0.5,), (0.25,))
 
 
 def test_the_store_keeps_rows_and_replaces_those_measured_again(tmp_path):
@@ -484,7 +538,7 @@ def test_processes_apart_have_their_threads(measures):
 
 def test_a_small_race_from_the_command_to_the_picture(tmp_path, capsys):
     arguments = ["--sizes", "100x50x3", "--designs", "ar-0.3", "--seeds", "1", "--race-only", "--programs"]
-    assert main([*arguments, *FEW, "--out", str(tmp_path)]) == 0
+    assert main([*arguments, *FEW, "--threads", "1", "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "scikit-learn 1." in out
     assert "ar-0.3, snr 3, 100x50x3: swapwise takes" in out
@@ -493,6 +547,24 @@ def test_a_small_race_from_the_command_to_the_picture(tmp_path, capsys):
     assert [row["program"] for row in rows] == FEW
     assert all(row["seconds"] > 0 and row["found"] == 3 and row["note"] == "" for row in rows)
     assert rows[0]["r2"] >= rows[1]["r2"] - 1e-10
+
+
+def test_the_hard_part_of_a_race(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("benchmarks.race.options.QUICK_HARD_SIZE", (60, 50, 3))
+    monkeypatch.setattr("benchmarks.race.options.HARD_DESIGNS", ("factor", "lags"))
+    monkeypatch.setattr("benchmarks.race.climbs.RESTARTS", 2)
+    assert main(["--quick", "--hard-only", "--programs", "swapwise", "OMP", "--out", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "Below the best known" in out
+    assert [line.split("│")[1].strip() for line in out.splitlines() if " of " in line and "│" in line] == [
+        "factor",
+        "lags",
+        "all",
+    ]
+    kinds = [json.loads(line)["kind"] for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert kinds == ["Lap"] * 4 + ["Climb"] * 2
+    assert len((tmp_path / "best.jsonl").read_text().splitlines()) == 2
+    assert "| factor | " in (tmp_path / "race.md").read_text()
 
 
 def test_interrupted_it_says_how_to_go_on(tmp_path, monkeypatch, capsys):

@@ -11,20 +11,24 @@ import signal
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
 from benchmarks.race.apart import ROOT, Failed, TookTooLong
-from benchmarks.race.compare import Comparison, comparisons
+from benchmarks.race.best import Best, BestKnown
+from benchmarks.race.climbs import climbs
+from benchmarks.race.compare import OWN, comparisons
 from benchmarks.race.designs import Setting
-from benchmarks.race.options import read, settings
+from benchmarks.race.gaps import answers, gap_markdown, gap_table
+from benchmarks.race.options import hard_settings, read, settings
 from benchmarks.race.picture import picture
 from benchmarks.race.race import Rules, keys, race
-from benchmarks.race.rows import Figure
+from benchmarks.race.rows import Figure, Lap
 from benchmarks.race.store import Store
-from benchmarks.race.tables import figure_tables, markdown, race_tables
+from benchmarks.race.tables import beside_table, figure_tables, markdown, race_tables
 from benchmarks.race.topics import TOPICS, measure
 from benchmarks.race.versions import all_versions, installed
 from swapwise.experiments.store import StoreError
@@ -42,11 +46,12 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m benchmar
         notes.print(f"Not installed, and left out: {', '.join(missing)} (pip install '.\\[peers]').")
     for name, version in all_versions(there).items():
         console.print(f"{name} {version}", highlight=False)
-    console.print(f"threads {options.threads}", highlight=False)
-    rules = Rules(there, options.repeats, options.threads, options.limit)
+    console.print(f"threads {', '.join(map(str, options.threads))}", highlight=False)
+    rules = Rules(there, options.repeats, options.threads[0], options.limit)
     try:
         store = Store(options.out / "rows.jsonl")
-        _run(options, rules, store, console, notes)
+        best = BestKnown(options.best or options.out / "best.jsonl")
+        _run(options, rules, store, best, console, notes)
     except KeyboardInterrupt:
         notes.print("Interrupted; the same command goes on from here.")
         return INTERRUPTED
@@ -56,19 +61,48 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m benchmar
     return 0
 
 
-def _run(options: Namespace, rules: Rules, store: Store, console: Console, notes: Console) -> None:
-    wanted = settings(options)
+def _run(
+    options: Namespace, rules: Rules, store: Store, best: BestKnown, console: Console, notes: Console
+) -> None:
+    wanted, hard = settings(options), hard_settings(options)
     figures: list[Figure] = []
     try:
-        race(wanted, rules, store, options.fresh, partial(_tell, console, rules, store, wanted))
+        _hard(hard, rules, store, best, options.fresh, console)
+        for threads in options.threads:
+            these = replace(rules, threads=threads)
+            race(wanted, these, store, options.fresh, partial(_tell, console, these, store, wanted))
+        if options.beside and wanted:
+            console.print(
+                beside_table(comparisons(_laps(wanted, options.threads, rules, store)), options.beside)
+            )
         if not options.race_only:
             for topic in TOPICS:
                 figures += _topic(topic, options, rules, store, notes)
                 for table in figure_tables([row for row in figures if row.topic == topic]):
                     console.print(table)
     finally:
-        _save(options, comparisons(store.laps(keys(wanted, rules))), figures)
+        _save(options, rules, store, best, figures)
     console.print(f"See {options.out / 'race.png'}", soft_wrap=True)
+
+
+def _laps(wanted: list[Setting], threads: list[int], rules: Rules, store: Store) -> list[Lap]:
+    return [lap for count in threads for lap in store.laps(keys(wanted, replace(rules, threads=count)))]
+
+
+def _hard(
+    hard: list[Setting], rules: Rules, store: Store, best: BestKnown, fresh: bool, console: Console
+) -> None:
+    """Race on the hard designs with one thread, and show how far answers are below the best known."""
+    if not hard:
+        return
+    alone = replace(rules, threads=1)
+    race(hard, alone, store, fresh)
+    climbs(hard, alone, store, fresh)
+    laps = store.laps(keys(hard, alone))
+    found = [(lap.setting, Best(lap.r2, lap.program)) for lap in laps if lap.r2 is not None]
+    found += [(one.setting, Best(one.r2[-1], f"{OWN}, restarts")) for one in store.climbs(hard)]
+    best.add(found)
+    console.print(gap_table(answers(laps, best), rules.programs))
 
 
 def _tell(console: Console, rules: Rules, store: Store, wanted: list[Setting], last: Setting) -> None:
@@ -92,12 +126,18 @@ def _topic(topic: str, options: Namespace, rules: Rules, store: Store, notes: Co
         return []
 
 
-def _save(options: Namespace, compared: list[Comparison], figures: list[Figure]) -> None:
+def _save(options: Namespace, rules: Rules, store: Store, best: BestKnown, figures: list[Figure]) -> None:
     """Write the tables and the picture of what there is by now."""
-    if not compared:
+    hard = hard_settings(options)
+    laps = _laps(settings(options), options.threads, rules, store)
+    hard_laps = store.laps(keys(hard, replace(rules, threads=1)))
+    if not laps and not hard_laps:
         return
-    write_atomically(options.out / "race.md", markdown(compared).encode())
-    figure = picture(compared, figures)
+    found = answers(hard_laps, best)
+    tables = [markdown(comparisons(laps))] if laps else []
+    tables += [gap_markdown(found, rules.programs)] if found else []
+    write_atomically(options.out / "race.md", "\n".join(tables).encode())
+    figure = picture(laps, hard_laps, found, store.climbs(hard), figures)
     places: list[Path] = [options.out / "race.png"]
     if options.readme:
         places.append(ROOT / "docs" / "images" / "race.png")

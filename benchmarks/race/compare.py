@@ -23,6 +23,7 @@ class Comparison:
     """
 
     setting: Setting
+    threads: int
     peer: str
     seeds: int
     seconds: float
@@ -34,31 +35,30 @@ class Comparison:
 
 
 def comparisons(laps: Iterable[Lap]) -> list[Comparison]:
-    """Return a comparison for each setting and peer, in the order of the laps."""
-    by_setting: dict[Setting, dict[str, list[Lap]]] = {}
+    """Return a comparison for each setting, number of threads and peer, in the order of the laps."""
+    by_setting: dict[tuple[Setting, int], dict[str, list[Lap]]] = {}
     for lap in laps:
-        programs = by_setting.setdefault(replace(lap.setting, seed=0), {})
+        programs = by_setting.setdefault((replace(lap.setting, seed=0), lap.threads), {})
         programs.setdefault(lap.program, []).append(lap)
     return [
-        _compared(setting, programs[OWN], peer, theirs)
-        for setting, programs in by_setting.items()
+        _compared(setting, threads, programs[OWN], peer, theirs)
+        for (setting, threads), programs in by_setting.items()
         for peer, theirs in programs.items()
         if peer != OWN and all(lap.seconds is not None for lap in programs.get(OWN, [])) and OWN in programs
     ]
 
 
-def _compared(setting: Setting, own: list[Lap], peer: str, theirs: list[Lap]) -> Comparison:
+def _compared(setting: Setting, threads: int, own: list[Lap], peer: str, theirs: list[Lap]) -> Comparison:
     mine = {lap.setting.seed: lap for lap in own}
     seconds = median(lap.seconds for lap in own if lap.seconds is not None)
     pairs = [(mine[lap.setting.seed], lap) for lap in theirs if lap.seconds and lap.setting.seed in mine]
     if not pairs:
-        return Comparison(setting, peer, 0, seconds, note=theirs[0].note)
+        return Comparison(setting, threads, peer, 0, seconds, note=theirs[0].note)
     ratios = [a.seconds / b.seconds for a, b in pairs if a.seconds and b.seconds]
     differences = [a.r2 - b.r2 for a, b in pairs if a.r2 is not None and b.r2 is not None]
     short = max(setting.size - lap.found for _, lap in pairs)
-    return Comparison(
-        setting, peer, len(pairs), seconds, median(ratios), min(differences), max(differences), short
-    )
+    low, high = min(differences), max(differences)
+    return Comparison(setting, threads, peer, len(pairs), seconds, median(ratios), low, high, short)
 
 
 def exponents(figures: Iterable[Figure]) -> dict[tuple[str, str], float]:

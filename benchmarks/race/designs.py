@@ -8,9 +8,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.signal import lfilter
 from scipy.sparse import csr_array
 
+from benchmarks.race.hard import HARD, autoregression
 from swapwise.checks import FloatArray, IndexArray
 
 EQUAL_CORRELATION = 0.5
@@ -71,10 +71,7 @@ def autocorrelated(correlation: float) -> Callable[[Generator, int, int], FloatA
     """Return a design in which columns i and j have the correlation ρ^|i − j|."""
 
     def design(rng: Generator, samples: int, features: int) -> FloatArray:
-        innovation = np.sqrt(1 - correlation**2)
-        X = rng.standard_normal((samples, features))
-        X[:, 0] /= innovation  # so that the first column has variance 1 as all others
-        return np.ascontiguousarray(lfilter([innovation], [1.0, -correlation], X, axis=1))
+        return autoregression(rng.standard_normal((samples, features)), correlation)
 
     return design
 
@@ -158,12 +155,15 @@ DESIGNS: dict[str, Callable[[Generator, int, int], Any]] = {
     "equicorrelated": equicorrelated,
     "block": block,
     "one-hot": one_hot,
+    **HARD,
 }
 REAL = {
     "real-diabetes": Real("load_diabetes", (442, 65), 10, products=True),
     "real-cancer": Real("load_breast_cancer", (569, 495), 10, products=True),
     "real-digits": Real("load_digits", (1797, 61), 20, products=False),
 }
+#: Those on which programs differ in what they find.
+HARD_DESIGNS = ("ar-0.9", "equicorrelated", "block", *HARD)
 SNRS = (0.5, 3.0, 20.0)
 SMALL = (200, 200, 5)
 SIZES = (

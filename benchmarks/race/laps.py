@@ -14,17 +14,26 @@ from benchmarks.race.designs import Instance, Setting
 from benchmarks.race.programs import PROGRAMS, chosen
 from swapwise.checks import FloatArray, IndexArray
 
-#: Whatever takes longer is run once: noise is small beside it.
+#: Seconds; a program whose runs so far took longer in all is not run again: noise is small beside it.
 LONG = 10.0
 #: Fits of data with no more entries take milliseconds, which noise is large beside: they take more turns.
-SMALL, TURNS = 10**6, 5
+#: Whoever takes longer than that runs a few times only.
+SMALL, TURNS, BRIEF = 10**6, 5, 1.0
 TINY = Setting("ar-0", 3.0, samples=60, features=210, size=3, seed=0)
 
 
 def laps(setting: dict[str, Any], programs: Sequence[str], repeats: int) -> Iterator[Message]:
-    """Time programs on an instance, in turns so that noise hits all alike; report a result for each."""
+    """Time programs on the instance of a setting; report a result for each."""
     yield {"doing": "data"}
     instance = Setting(**setting).draw()
+    if np.prod(instance.X.shape) <= SMALL:
+        yield from in_turns(instance, programs, repeats * TURNS, BRIEF)
+    else:
+        yield from in_turns(instance, programs, repeats, LONG)
+
+
+def in_turns(instance: Instance, programs: Sequence[str], turns: int, long: float) -> Iterator[Message]:
+    """Time programs in turns, so that noise hits all alike; none is run again after ``long`` seconds."""
     notes = {name: PROGRAMS[name].why_not(instance) for name in programs}
     seconds: dict[str, list[float]] = {name: [] for name in programs}
     supports: dict[str, IndexArray] = {}
@@ -33,10 +42,9 @@ def laps(setting: dict[str, Any], programs: Sequence[str], repeats: int) -> Iter
     for name in inputs:  # compiles, which is not to be timed
         yield {"doing": name}
         notes[name] = _attempt(name, tiny.X, tiny, [], {})
-    turns = repeats * (TURNS if np.prod(instance.X.shape) <= SMALL else 1)
     for turn in range(turns):
         for name, X in inputs.items():
-            if not notes[name] and (turn == 0 or seconds[name][0] < LONG):
+            if not notes[name] and (turn == 0 or sum(seconds[name]) < long):
                 yield {"doing": name}
                 notes[name] = _attempt(name, X, instance, seconds[name], supports)
     for name in programs:

@@ -1,69 +1,154 @@
-"""The race as one picture: time ratios, differences of R², growth."""
+"""The race as one picture: time, answer, growth; a colour is a program in all three."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from statistics import median
 from typing import Any
 
-from benchmarks.race.compare import Comparison, exponents
+import numpy as np
+
+from benchmarks.race.climbs import RESTARTS, mean_gaps
+from benchmarks.race.compare import OWN, exponents
+from benchmarks.race.gaps import Answers, gaps
+from benchmarks.race.programs import PROGRAMS
+from benchmarks.race.rows import Climb, Lap
 from benchmarks.race.rows import Figure as Measured
 
-LEAST_DIFFERENCE = 1e-10  # what counts as the same R²
+COLOURS = {name: f"C{number}" for number, name in enumerate(PROGRAMS)}
+GROWTH = "time against features"
+NONE = 1e-4  # gaps of R² below are drawn on a linear scale, so that none has a place
+MOMENTS = 200
+PLAIN = {
+    "facecolor": "white",
+    "edgecolor": "none",
+    "alpha": 0.8,
+    "pad": 1,
+}  # so that words stand out from lines
 
 
-def picture(compared: Sequence[Comparison], figures: Sequence[Measured]) -> Any:
+def picture(
+    laps: Sequence[Lap],
+    hard: Sequence[Lap],
+    answers: Sequence[Answers],
+    climbs: Sequence[Climb],
+    figures: Sequence[Measured],
+) -> Any:
     """Return a matplotlib figure of three panels; one without data says so."""
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
-    figure = Figure(figsize=(15, 6), layout="constrained")
-    ratios, differences, growth = figure.subplots(1, 3)
-    ran = [one for one in compared if one.ratio is not None]
-    peers = list(dict.fromkeys(one.peer for one in ran))
-    shapes = sorted({_shape(one) for one in ran}, key=lambda shape: (shape[0] * shape[1], shape))
-    ticks = ["x".join(map(str, shape)) for shape in shapes]
-    for axes in (ratios, differences):
-        axes.set_xticks(range(len(shapes)), ticks, rotation=20, ha="right")
-    for position, peer in enumerate(peers):
-        some = [one for one in ran if one.peer == peer]
-        shift = 0.6 * (position / max(len(peers) - 1, 1) - 0.5)  # so that peers do not hide one another
-        at = [shapes.index(_shape(one)) + shift for one in some]
-        ratios.plot(at, [one.ratio for one in some], "o", label=peer)
-        differences.plot(at, [one.below for one in some], "o", label=peer)
-    ratios.set(yscale="log", title="time as a fraction of the peer's", xlabel="samples x features x support")
-    ratios.axhline(1, color="grey", linewidth=0.8)
-    differences.set_yscale("symlog", linthresh=LEAST_DIFFERENCE)
-    differences.set(title="R² less the peer's, least over seeds", xlabel="samples x features x support")
-    differences.axhline(0, color="grey", linewidth=0.8)
+    figure = Figure(figsize=(16, 5.6), layout="constrained")
+    times, gap, growth = figure.subplots(1, 3)
+    _draw_times(times, [lap for lap in laps if lap.seconds])
+    _draw_answers(gap, [lap for lap in hard if lap.seconds], answers, climbs)
     _draw_growth(growth, figures)
-    for axes in (ratios, differences, growth):
-        _finish(axes)
+    for axes in (times, gap, growth):
+        if axes.has_data():
+            axes.grid(alpha=0.3)
+        else:
+            axes.text(0.5, 0.5, "not measured", ha="center", transform=axes.transAxes)
+    shown = _programs([*laps, *hard])
+    handles = [Line2D([], [], marker="o", color=COLOURS[name], label=name) for name in shown]
+    if handles:
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=len(handles), fontsize=11, frameon=False
+        )
     return figure
 
 
-def _shape(one: Comparison) -> tuple[int, int, int]:
-    return one.setting.samples, one.setting.features, one.setting.size
+def _programs(laps: Iterable[Lap]) -> list[str]:
+    """Return those that ran, in the order of the list of programs."""
+    ran = {lap.program for lap in laps if lap.seconds}
+    return [name for name in PROGRAMS if name in ran]
+
+
+def _draw_times(axes: Any, laps: Sequence[Lap]) -> None:
+    """Draw median seconds at every size, with their range over designs and seeds, per thread count."""
+    shapes = sorted({_shape(lap) for lap in laps}, key=lambda shape: (shape[0] * shape[1], shape))
+    counts, names = sorted({lap.threads for lap in laps}), _programs(laps)
+    places = len(names) * len(counts)
+    for position, (name, threads) in enumerate((name, count) for name in names for count in counts):
+        at, seconds = [], []
+        for number, shape in enumerate(shapes):
+            some = [lap.seconds for lap in laps if _is(lap, name, threads, shape) and lap.seconds]
+            if some:
+                at.append(number + 0.7 * ((position + 0.5) / places - 0.5))  # side by side
+                seconds.append((median(some), min(some), max(some)))
+        filled = COLOURS[name] if threads == counts[0] else "white"
+        style = {"color": COLOURS[name], "markerfacecolor": filled, "markersize": 6}
+        if seconds:
+            middle, low, high = np.array(seconds).T
+            axes.errorbar(at, middle, [middle - low, high - middle], fmt="o", elinewidth=1, **style)
+    labels = [f"{samples:,}\n× {features:,}\n{size}" for samples, features, size in shapes]
+    axes.set_xticks(range(len(shapes)), labels, fontsize=8)
+    marks = ", ".join(f"{'filled' if n == counts[0] else 'open'}: {n} thread{'s' * (n > 1)}" for n in counts)
+    axes.set(
+        yscale="log", title="Time of a fit", ylabel="seconds", xlabel=f"samples × features, chosen ({marks})"
+    )
+
+
+def _shape(lap: Lap) -> tuple[int, int, int]:
+    return lap.setting.samples, lap.setting.features, lap.setting.size
+
+
+def _is(lap: Lap, name: str, threads: int, shape: tuple[int, int, int]) -> bool:
+    return (lap.program, lap.threads, _shape(lap)) == (name, threads, shape)
+
+
+def _draw_answers(
+    axes: Any, laps: Sequence[Lap], answers: Sequence[Answers], climbs: Sequence[Climb]
+) -> None:
+    """Draw the mean gap to the best known over time: peers as points, the climb of swapwise as a line."""
+    points = {name: (_median(laps, name), gaps(answers, name)) for name in _programs(laps)}
+    middle = (
+        np.sqrt(np.prod([limit(at for at, _ in points.values()) for limit in (min, max)])) if points else 0
+    )
+    for name, (seconds, found) in points.items():
+        if found is not None:
+            axes.plot(seconds, found.mean, "o", markersize=10, color=COLOURS[name])
+            says, side = f"{name}: below in {found.below} of {found.trials}", 1 if seconds < middle else -1
+            place = {
+                "xytext": (9 * side, 5),
+                "textcoords": "offset points",
+                "ha": "left" if side > 0 else "right",
+            }
+            axes.annotate(says, (seconds, found.mean), color=COLOURS[name], bbox=PLAIN, **place)
+    best = {one.setting: one.best for one in answers}
+    climbed = [one for one in climbs if one.setting in best]
+    if climbed:
+        # From when every search has something to show.
+        first, last = (max(one.seconds[end] for one in climbed) for end in (0, -1))
+        moments = np.geomspace(first, last, MOMENTS)
+        axes.plot(moments, mean_gaps(climbed, best, moments), color=COLOURS[OWN])
+    axes.set_xscale("log")
+    axes.set_yscale("symlog", linthresh=NONE)
+    axes.margins(y=0.1)
+    axes.set_ylim(bottom=0)
+    axes.set(
+        title="Answer on hard data: how far R² is below the best known",
+        xlabel=f"seconds (line: swapwise as it goes on, with {RESTARTS} restarts)",
+        ylabel="mean gap",
+    )
+
+
+def _median(laps: Sequence[Lap], name: str) -> float:
+    return median(lap.seconds for lap in laps if lap.program == name and lap.seconds)
 
 
 def _draw_growth(axes: Any, figures: Sequence[Measured]) -> None:
-    colours: dict[str, str] = {}
-    styles: dict[str, str] = {}
+    """Draw seconds against the number of features, with an exponent at the end of each line."""
     for (topic, subject), slope in exponents(figures).items():
+        if topic != GROWTH or subject not in COLOURS:
+            continue
         curve = sorted(
             (row.at, row.value)
             for row in figures
             if (row.topic, row.subject, row.quantity) == (topic, subject, "seconds")
         )
-        what = topic.removeprefix("time against ")
-        colour = colours.setdefault(subject, f"C{len(colours)}")
-        style = styles.setdefault(what, ("-", "--", ":")[len(styles) % 3])
-        label = f"{subject}, {what}: exponent {slope:.2f}"
-        axes.plot(*zip(*curve, strict=True), style, marker=".", color=colour, label=label)
-    axes.set(xscale="log", yscale="log", title="growth", xlabel="features, samples or support", ylabel="s")
-
-
-def _finish(axes: Any) -> None:
-    if axes.get_legend_handles_labels()[0]:
-        # Below, where it hides nothing.
-        axes.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.25))
-    else:
-        axes.text(0.5, 0.5, "not measured", ha="center", transform=axes.transAxes)
+        axes.plot(*zip(*curve, strict=True), "-o", markersize=4, color=COLOURS[subject])
+        place = {"xytext": (7, -3), "textcoords": "offset points", "color": COLOURS[subject]}
+        axes.annotate(f"$n^{{{slope:.2f}}}$", curve[-1], **place)
+    axes.margins(x=0.2)
+    axes.set(xscale="log", yscale="log", title="Growth of time with features")
+    axes.set(xlabel="features (1000 samples, 10 chosen)", ylabel="seconds")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -60,6 +61,11 @@ def chosen(support: Any) -> IndexArray:
     return np.unique(np.asarray(support, dtype=np.intp))
 
 
+def threads() -> int:
+    """Return how many threads this process may use, for a program that does not look for itself."""
+    return int(os.environ.get("OMP_NUM_THREADS", "1"))
+
+
 def swapwise(X: Any, y: FloatArray, size: int) -> Any:
     """Fit as a user would, with nothing but the size given."""
     from swapwise import SparseRegressor
@@ -71,7 +77,7 @@ def abess(X: Any, y: FloatArray, size: int) -> Any:
     """Fit with the size given; its other settings were not faster here, save screening."""
     from abess import LinearRegression
 
-    return np.flatnonzero(LinearRegression(support_size=size).fit(X, y).coef_)
+    return np.flatnonzero(LinearRegression(support_size=size, thread=threads()).fit(X, y).coef_)
 
 
 def abess_screening(X: Any, y: FloatArray, size: int) -> Any:
@@ -81,7 +87,8 @@ def abess_screening(X: Any, y: FloatArray, size: int) -> Any:
     samples, features = X.shape
     fewest = int(samples / (np.log(np.log(samples)) * np.log(features)))  # its own choice
     kept = min(max(fewest, size + 1), features)
-    return np.flatnonzero(LinearRegression(support_size=size, screening_size=kept).fit(X, y).coef_)
+    model = LinearRegression(support_size=size, screening_size=kept, thread=threads())
+    return np.flatnonzero(model.fit(X, y).coef_)
 
 
 def skscope(X: FloatArray, y: FloatArray, size: int) -> Any:

@@ -1,7 +1,8 @@
-"""What is measured: one row for each program on each setting, and one for each other figure."""
+"""What is measured: one row for each program on each setting, for each climb, and for each other figure."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -36,6 +37,35 @@ class Lap:
 
 
 @dataclass(frozen=True)
+class Climb:
+    """How the answer of swapwise to a setting rose: the best R² so far at the seconds at which it changed.
+
+    It is that of a fit with many restarts, which begins as the one without does.
+    """
+
+    setting: Setting
+    threads: int
+    versions: str
+    seconds: tuple[float, ...]
+    r2: tuple[float, ...]
+
+    @property
+    def key(self) -> Key:
+        """What it is a row of; another row with the same key is the same measured again."""
+        return ("climb", self.setting, self.threads)
+
+    def at(self, seconds: float) -> float:
+        """Return the R² reached by then: 0, that of no feature, before the first step.
+
+        >>> climb = Climb(Setting("block", 1.0, 200, 1000, 10, 0), 1, "", (0.1, 0.2), (0.5, 0.75))
+        >>> climb.at(0.05), climb.at(0.1), climb.at(9)
+        (0.0, 0.5, 0.75)
+        """
+        steps = bisect_right(self.seconds, seconds)
+        return self.r2[steps - 1] if steps else 0.0
+
+
+@dataclass(frozen=True)
 class Figure:
     """One number on one topic: a ``quantity`` of a ``subject``, measured ``at`` some size.
 
@@ -57,7 +87,7 @@ class Figure:
         return ("figure", self.topic, self.subject, self.at, self.quantity, self.full, self.threads)
 
 
-Row = Lap | Figure
+Row = Lap | Climb | Figure
 
 
 def to_json(row: Row) -> dict[str, Any]:
@@ -74,8 +104,11 @@ def from_json(entry: dict[str, Any]) -> Row:
     """Return the row that plain values stand for."""
     fields = dict(entry)
     kind = fields.pop("kind")
-    if kind == "Lap":
-        return Lap(**{**fields, "setting": Setting(**fields["setting"])})
     if kind == "Figure":
         return Figure(**fields)
-    raise ValueError(f"a row must be a Lap or a Figure; got {kind!r}")
+    fields["setting"] = Setting(**fields["setting"])
+    if kind == "Lap":
+        return Lap(**fields)
+    if kind == "Climb":
+        return Climb(**{**fields, "seconds": tuple(fields["seconds"]), "r2": tuple(fields["r2"])})
+    raise ValueError(f"a row must be a Lap, a Climb or a Figure; got {kind!r}")

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchmarks.race.rows import Figure, Key, Lap, Row, from_json, to_json
+from benchmarks.race.designs import Setting
+from benchmarks.race.rows import Climb, Figure, Key, Lap, Row, from_json, to_json
 from swapwise.experiments.store import StoreError
 from swapwise.files import write_atomically
 
@@ -46,6 +47,11 @@ class Store:
         """Return those laps that are there."""
         found = (self.rows.get(key) for key in keys)
         return [row for row in found if isinstance(row, Lap)]
+
+    def climbs(self, settings: Iterable[Setting]) -> list[Climb]:
+        """Return the climbs with one thread that are there."""
+        found = (self.rows.get(("climb", setting, 1)) for setting in settings)
+        return [row for row in found if isinstance(row, Climb)]
 
     def figures(self, topic: str, full: bool, threads: int) -> list[Figure]:
         """Return all figures on a topic, of full or of quick runs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from rich.table import Table
@@ -16,8 +16,7 @@ HEAD = ("peer", "time / peer's", "R² - peer's, least", "most", "seeds", "")
 def race_tables(compared: Sequence[Comparison]) -> list[Table]:
     """Return a table for each setting, with a line for each peer."""
     tables = []
-    for _, some in groupby(compared, key=lambda one: one.setting):
-        lines = list(some)
+    for lines in _races(compared):
         title = f"{_name(lines[0])}: swapwise takes {lines[0].seconds:.4f} s"
         table = Table(HEAD[0], title=title, title_justify="left")
         for name in HEAD[1:]:
@@ -26,6 +25,43 @@ def race_tables(compared: Sequence[Comparison]) -> list[Table]:
             table.add_row(*_cells(one))
         tables.append(table)
     return tables
+
+
+def _races(compared: Iterable[Comparison]) -> Iterator[list[Comparison]]:
+    """Yield those that were measured together: one setting, one number of threads, all peers."""
+    for _, some in groupby(compared, key=lambda one: (one.setting, one.threads)):
+        yield list(some)
+
+
+def beside_table(compared: Sequence[Comparison], peer: str) -> Table:
+    """Show one peer at every size and design: with each number of threads, seconds, their ratio, and R²."""
+    some = [one for one in compared if one.peer == peer]
+    counts = sorted({one.threads for one in some})
+    title = f"swapwise beside {peer}: median seconds, time / {peer}'s, least R² - {peer}'s over seeds"
+    table = Table("samples x features, chosen", "design", title=title, title_justify="left")
+    for threads in counts:
+        for head in (f"s, {_threads(threads)}", f"/ {peer}'s", f"R² - {peer}'s"):
+            table.add_column(head, justify="right")
+    by_place = {(_size(one), _noise(one), one.threads): one for one in some}
+    for size, design in dict.fromkeys((_size(one), _noise(one)) for one in some):
+        cells: list[str] = []
+        for threads in counts:
+            one = by_place.get((size, design, threads))
+            cells += ["", "", ""] if one is None else [f"{one.seconds:.4f}", *_cells(one)[1:3]]
+        table.add_row(size, design, *cells)
+    return table
+
+
+def _size(one: Comparison) -> str:
+    return f"{one.setting.samples} x {one.setting.features}, {one.setting.size}"
+
+
+def _noise(one: Comparison) -> str:
+    return f"{one.setting.design}, snr {one.setting.snr:g}"
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread{'s' if count > 1 else ''}"
 
 
 def figure_tables(figures: Iterable[Figure]) -> list[Table]:
@@ -55,7 +91,7 @@ def markdown(compared: Sequence[Comparison]) -> str:
     peers = list(dict.fromkeys(one.peer for one in compared))
     head = ["", "swapwise s", *(f"time / {peer}'s" for peer in peers), *(f"R² − {peer}'s" for peer in peers)]
     lines = [_line(head), _line(["---"] * len(head))]
-    for _, some in groupby(compared, key=lambda one: one.setting):
+    for some in _races(compared):
         by_peer = {one.peer: one for one in some}
         any_one = next(iter(by_peer.values()))
         cells = [_cells(by_peer[peer]) if peer in by_peer else ("",) * 6 for peer in peers]
@@ -69,7 +105,8 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _name(one: Comparison) -> str:
-    return str(one.setting).rpartition(", seed")[0]
+    name = str(one.setting).rpartition(", seed")[0]
+    return name if one.threads == 1 else f"{name}, {_threads(one.threads)}"
 
 
 def _cells(one: Comparison) -> tuple[str, ...]:

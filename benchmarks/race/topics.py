@@ -28,7 +28,7 @@ MEASURED = ("swapwise", "abess", "OMP")
 def _growth(shape: tuple[int | None, ...], ladder: Sequence[int]) -> Callable[[bool, Sequence[str]], Calls]:
     def calls(full: bool, programs: Sequence[str]) -> Calls:
         rungs = ladder if full else ladder[:3]
-        options = {"shape": shape, "ladder": rungs, "programs": programs[:2], "repeats": 3 if full else 1}
+        options = {"shape": shape, "ladder": rungs, "programs": programs, "repeats": 3 if full else 1}
         return [(growth, options)]
 
     return calls

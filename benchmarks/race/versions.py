@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+from hashlib import sha256
 from importlib.metadata import version
+from pathlib import Path
 
 from benchmarks.race.programs import PROGRAMS
+from swapwise import kernels
 from swapwise.experiments import manifest
 
 
@@ -27,8 +31,17 @@ def stamp(program: str) -> str:
     known = PROGRAMS[program]
     own = f"{known.package} {known.version()}"
     # Between releases the version says little, and numpy does the work of most.
-    source = f" ({manifest.versions()['source']})" if program == "swapwise" else ""
+    source = f" ({manifest.versions()['source']} {_kernels()})" if program == "swapwise" else ""
     return f"{own}{source}, numpy {version('numpy')}"
+
+
+@cache
+def _kernels() -> str:
+    """Return a checksum of the compiled code, which the one of the source does not cover."""
+    digest = sha256()
+    for path in sorted(Path(kernels.__file__).parent.glob("_*.so")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def all_versions(programs: list[str]) -> dict[str, str]:

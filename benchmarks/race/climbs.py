@@ -1,0 +1,60 @@
+"""How good the answer is after how long: the record of a fit with many restarts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+import swapwise as sw
+from benchmarks.race.apart import Message, apart
+from benchmarks.race.designs import Setting
+from benchmarks.race.laps import TINY
+from benchmarks.race.race import Rules
+from benchmarks.race.rows import Climb
+from benchmarks.race.store import Store
+from benchmarks.race.versions import stamp
+from swapwise.checks import FloatArray
+
+RESTARTS = 200
+
+
+def climb(settings: Sequence[dict[str, Any]], restarts: int) -> Iterator[Message]:
+    """Report when the best R² so far changed, and what it was then, one setting after the other."""
+    tiny = TINY.draw()
+    sw.SparseRegressor(tiny.size, n_restarts=1, random_state=0).fit(tiny.X, tiny.y)  # loads what it needs
+    for setting in settings:
+        yield {"doing": "data"}
+        instance = Setting(**setting).draw()
+        yield {"doing": "swapwise"}
+        model = sw.SparseRegressor(instance.size, n_restarts=restarts, random_state=0)
+        history = model.fit(instance.X, instance.y).result_.history
+        highest = list(accumulate((event.value for event in history), max))
+        # Moves of one compiled call share its time: the last of them is what was known then.
+        last = {event.seconds: value for event, value in zip(history, highest, strict=True)}
+        yield {"seconds": list(last), "r2": list(last.values())}
+
+
+def climbs(settings: Sequence[Setting], rules: Rules, store: Store, fresh: bool = False) -> None:
+    """Measure the climbs that the store does not have of today's version, with one thread."""
+    versions = stamp("swapwise")
+    known = {row.setting for row in store.climbs(settings) if row.versions == versions and not fresh}
+    wanted = [setting for setting in settings if setting not in known]
+    options = {"settings": [asdict(setting) for setting in wanted], "restarts": RESTARTS}
+    results = apart(climb, options, threads=1, limit=rules.limit) if wanted else iter(())
+    for setting, result in zip(wanted, results, strict=True):
+        store.add([Climb(setting, 1, versions, tuple(result["seconds"]), tuple(result["r2"]))])
+
+
+def mean_gaps(climbs: Sequence[Climb], best: dict[Setting, float], seconds: FloatArray) -> FloatArray:
+    """Return how far the answers are below the best known after some seconds, on average over settings.
+
+    >>> setting = Setting("block", 1.0, 200, 1000, 10, 0)
+    >>> climbed = [Climb(setting, 1, "", (0.1, 0.2), (0.5, 0.75))]
+    >>> mean_gaps(climbed, {setting: 1.0}, np.array([0.0, 0.1, 0.3]))
+    array([1.  , 0.5 , 0.25])
+    """
+    return np.array([np.mean([best[one.setting] - one.at(after) for one in climbs]) for after in seconds])
