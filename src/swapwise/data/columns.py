@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,6 +75,10 @@ class Columns(ABC):
     @abstractmethod
     def gram(self, first: IndexArray, second: IndexArray, likely: Likely | None = None) -> FloatArray:
         """Return the inner products of some columns with others."""
+
+    def unit_columns(self, factors: FloatArray) -> Any:
+        """Return columns in single precision, multiplied by factors, for kernels; None if there are none."""
+        return None
 
     def gram_of_all(self) -> FloatArray:
         """Return the inner products of all columns, not to be written to: they may be kept."""

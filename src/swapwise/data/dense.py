@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray, as_matrix, require_finite
 from swapwise.data.matrix import Matrix, Moments
-from swapwise.kernels import moments
+from swapwise.kernels import exploration, moments
 
 # Rows are gathered until they have about this many numbers, and this many columns at a time: copies that
 # stay in the cache.
@@ -117,6 +117,11 @@ class DenseMatrix(Matrix):
         if self.is_float32 or (weight != 1.0).any():
             return super().gram_of_all(weight)
         return self._array.T @ self._array
+
+    def unit_columns(self, shift: FloatArray, factors: FloatArray, row_scale: FloatArray) -> Any:
+        """Return ``(X − shift) · factors`` for kernels, in single precision, its rows scaled."""
+        lying = self._array.T if self._by_columns else self._array
+        return exploration.unit_columns(lying, self._by_columns, shift, factors, row_scale)
 
     def take(self, rows: IndexArray) -> DenseMatrix:
         """Return a copy of some of the samples."""

@@ -45,6 +45,9 @@ KEPT_SHARE, FEWEST_KEPT, KEPT_NUMBERS, PRODUCTS_AT_ONCE = 0.04, 32, 1 << 21, 128
 # computed up to this many in a pass.
 KEPT_ENTRIES, ENTRIES_AT_ONCE = 1 << 26, 1 << 25
 
+# Data of no more entries than this are copied in single precision, where that makes searches faster.
+COPIED_ENTRIES = 1 << 22
+
 # Numbers per block in which the means of columns are taken out of products, to save memory.
 ENTRIES_OF_SHIFTS = 1 << 14
 
@@ -426,6 +429,16 @@ class Design(Columns):
         """Return whether inner products should come from the columns, not from the stored numbers."""
         is_kept = len(self._kept) and (self._kept_place[elements] >= 0).any()
         return bool(is_kept) or self.offsets[elements].max(initial=0.0) > OFF_CENTRE
+
+    def unit_columns(self, factors: FloatArray) -> Any:
+        """Return columns in single precision for kernels, multiplied by factors; None if they are many."""
+        stored = self.matrix.stored
+        is_small = self.n_samples * self.n_features <= COPIED_ENTRIES and not len(self._kept)
+        if not isinstance(stored, DenseMatrix) or not is_small or self.leaves_weights_out:
+            return None
+        self.matrix.count(self.n_features)
+        rows = np.empty(0) if self.row_scale is None else self.row_scale
+        return stored.unit_columns(self.shift, self.factor * factors, rows)
 
     def extreme_eigenvalues(self) -> tuple[float, float]:
         """Return bounds on the smallest and largest eigenvalue of ``AᵀA``, safe against rounding.

@@ -22,6 +22,7 @@ blocks = _compiled.blocks
 completions = _compiled.completions
 edge_swaps = _compiled.edge_swaps
 exchanges = _compiled.exchanges
+exploration = _compiled.exploration
 families = _compiled.families
 fits = _compiled.fits
 gibbs = _compiled.gibbs

@@ -9,6 +9,7 @@
 #include "blocks.hpp"
 #include "completions.hpp"
 #include "edge_swaps.hpp"
+#include "exploration.hpp"
 #include "exchanges.hpp"
 #include "families.hpp"
 #include "fits.hpp"
@@ -22,6 +23,7 @@
 #include "perturbations.hpp"
 #include "processor.hpp"
 #include "swaps.hpp"
+#include "unit_columns.hpp"
 
 namespace nb = nanobind;
 using namespace swapwise;
@@ -192,15 +194,112 @@ void bind_blocks(nb::module_ m) {
 
 void bind_completions(nb::module_ m) { m.def("find", released_for_many_turns(&completions::find)); }
 
+// A C++ object that Python holds on to, and hands back.
+template <class T>
+nb::capsule held(T object) {
+    return nb::capsule(new T(std::move(object)), [](void *pointer) noexcept { delete static_cast<T *>(pointer); });
+}
+template <class T>
+T &in(const nb::capsule &capsule) {
+    return *static_cast<T *>(capsule.data());
+}
+
+using exploration::Exploration;
+using SharedSource = std::shared_ptr<exploration::Source>;
+
+// Products that Python functions compute.
+class PythonSource : public exploration::Source {
+  public:
+    PythonSource(nb::callable with_all, nb::callable with_others)
+        : _with_all(std::move(with_all)), _with_others(std::move(with_others)) {}
+
+    void with_all(Indices elements, Mat<float> products) override {
+        nb::gil_scoped_acquire acquire;
+        copy(_with_all(copied(elements)), products);
+    }
+    void with_others(Indices elements, Indices others, Mat<float> products) override {
+        nb::gil_scoped_acquire acquire;
+        copy(_with_others(copied(elements), copied(others)), products);
+    }
+
+  private:
+    static Vector<Index> copied(Indices elements) {
+        Vector<Index> own(elements.size);
+        own.copy(elements);
+        return own;
+    }
+    static void copy(const nb::object &computed, Mat<float> products) {
+        const auto numbers = nb::cast<Mat<const float>>(computed);
+        for (Index i = 0; i < products.rows; ++i) products[i].copy(numbers[i]);
+    }
+
+    nb::callable _with_all, _with_others;
+};
+
+template <class T>
+nb::capsule unit_columns(Mat<const T> X, bool by_columns, Numbers shift, Numbers factor, Numbers row_scale) {
+    const Index samples = by_columns ? X.columns : X.rows, features = by_columns ? X.rows : X.columns;
+    auto columns = std::make_shared<exploration::UnitColumns>(samples, features);
+    {
+        nb::gil_scoped_release release;
+        columns->read(X, by_columns, shift, factor, row_scale);
+    }
+    return held(SharedSource(columns));
+}
+
+using FoundSet = std::pair<Vector<Index>, double>;
+
+FoundSet as_found(const exploration::Set &set, double value) {
+    Vector<Index> elements(set.size());
+    std::copy(set.begin(), set.end(), elements.begin());
+    return {std::move(elements), value};
+}
+
+exploration::Set as_set(Indices elements) { return {elements.begin(), elements.end()}; }
+
+void bind_exploration(nb::module_ m) {
+    m.def("unit_columns", &unit_columns<double>);
+    m.def("unit_columns", &unit_columns<float>);
+    m.def("computed_columns", [](nb::callable with_all, nb::callable with_others) {
+        return held(SharedSource(std::make_shared<PythonSource>(std::move(with_all), std::move(with_others))));
+    });
+    m.def("begin", [](const nb::capsule &source, Vec<const float> with_y, nested::LimitArrays limits, Flags fixed,
+                      Index rank) {
+        return held(std::make_unique<Exploration>(in<SharedSource>(source), with_y,
+                                                  record_of<nested::Limits>(limits), fixed, rank));
+    });
+    using Held = std::unique_ptr<Exploration>;
+    m.def("join_best", [](const nb::capsule &search, Index bases) {
+        nb::gil_scoped_release release;
+        in<Held>(search)->begin(bases);
+    });
+    m.def("join", [](const nb::capsule &search, Indices elements) {
+        nb::gil_scoped_release release;
+        in<Held>(search)->join_new(as_set(elements));
+    });
+    m.def("settle", [](const nb::capsule &search, Indices start) {
+        nb::gil_scoped_release release;
+        const auto [set, value] = in<Held>(search)->settle(as_set(start));
+        return as_found(set, value);
+    });
+    m.def("better", [](const nb::capsule &search, Indices best, double value, Index most_failures,
+                       double most_work) {
+        nb::gil_scoped_release release;
+        const auto found = in<Held>(search)->better(as_set(best), value, most_failures, most_work);
+        return found ? as_found(found->first, found->second) : as_found({}, -INFINITE);
+    });
+    m.def("candidates", [](const nb::capsule &search) {
+        return as_found(in<Held>(search)->candidates(), in<Held>(search)->work());
+    });
+}
+
 void bind_perturbations(nb::module_ m) {
     m.def("local_optima", released_for_many_turns(&perturbations::local_optima));
     m.def("scaled", released(&perturbations::scaled));
-    m.def("gains_by_column", released_for_many_turns(&perturbations::gains_by_column));
 }
 
 void bind_nested(nb::module_ m) {
     m.def("first_base", released(&nested::first_base));
-    m.def("heaviest", released(&nested::heaviest));
 }
 
 }  // namespace
@@ -216,6 +315,7 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     bind_blocks(m.def_submodule("blocks"));
     bind_completions(m.def_submodule("completions"));
     bind_exchanges(m.def_submodule("exchanges"));
+    bind_exploration(m.def_submodule("exploration"));
     bind_families(m.def_submodule("families"));
     bind_fits(m.def_submodule("fits"));
     bind_glm(m.def_submodule("glm"));

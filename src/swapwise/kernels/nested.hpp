@@ -43,11 +43,11 @@ inline void first_base(Vec<bool> chosen, Indices order, Indices leaf, Indices pa
 
 // The elements of disjoint bases, each of the largest positive weights that the ones before have left. A base
 // has `rank` elements, if enough weights are positive.
-inline Vector<Index> heaviest(Numbers weights, LimitArrays limit_arrays, Index rank, Index bases) {
-    const auto limits = record_of<Limits>(limit_arrays);
+template <class Number>
+std::vector<Index> heaviest_bases(Vec<const Number> weights, const Limits &limits, Index rank, Index bases) {
     std::vector<Index> heap, found;
     for (Index element = 0; element < weights.size; ++element) {
-        if (weights[element] > 0.0) heap.push_back(element);
+        if (weights[element] > 0) heap.push_back(element);
     }
     const auto comes_later = [&](Index a, Index b) {
         return weights[a] < weights[b] || (weights[a] == weights[b] && a > b);
@@ -68,9 +68,7 @@ inline Vector<Index> heaviest(Numbers weights, LimitArrays limit_arrays, Index r
             break;
         }
     }
-    Vector<Index> elements(found.size());
-    std::copy(found.begin(), found.end(), elements.begin());
-    return elements;
+    return found;
 }
 
 // The smallest full set around each set, or -1.

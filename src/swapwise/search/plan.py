@@ -21,6 +21,7 @@ from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.least_squares.system_search import can_be_compiled
 from swapwise.search.exhaustive import Exhaustive
+from swapwise.search.exploring import Exploring, can_be_explored
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.model_rounds import ModelRounds, has_model
 from swapwise.search.result import SearchResult
@@ -161,6 +162,10 @@ class Plan:
         """Return the strategies on few elements; ``first`` is a working set to begin with."""
         if self.start != "model":
             return []
+        if isinstance(objective, LeastSquares) and self.max_iter is None and can_be_explored(
+            objective, constraint
+        ):
+            return [Exploring(constraint, first)]
         if isinstance(objective, (LeastSquares, GroupLeastSquares)):
             return [WorkingSets(constraint, self.tol, first)]
         return [ModelRounds(constraint, self.tol)]

@@ -1,8 +1,9 @@
-"""Least squares among many elements: search few of them, look at all, and leave local optima."""
+"""Least squares among many elements: search few of them, scan all, and take in what would improve the set."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -13,160 +14,131 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.events import notify
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import State
-from swapwise.objectives.least_squares.local_optima import LocalOptima
-from swapwise.search.candidates import Candidates, candidates_for
+from swapwise.search.exploring import Exploring
 from swapwise.search.loop import Strategy
-from swapwise.search.subproblems import go
+from swapwise.search.subproblems import Subproblem, disjoint_bases, go
 
 if TYPE_CHECKING:
-    from swapwise.search.candidates import ExactState
+    from swapwise.objectives.least_squares.group_state import GroupLeastSquaresState
+    from swapwise.objectives.least_squares.state import LeastSquaresState
+
+    ExactState = LeastSquaresState | GroupLeastSquaresState
 
 # How many disjoint bases a working set begins with, of at most how many elements in all, and by how many
-# bases it grows per round. It begins with all elements if there are no more than these.
-FIRST_BASES, MOST_AT_FIRST, NEW_BASES, FEW = 4, 3000, 1, 100
+# bases it grows per round.
+FIRST_BASES, MOST_AT_FIRST, NEW_BASES = 4, 3000, 1
 
 # As long as a round changes more than this share of the set, screening scores are good enough to grow by.
 LARGE_CHANGE = 0.25
 
-# A column that adds less than this share of what the weakest chosen one does has to wait for the scan of all.
+# A column that adds less than this share of what the weakest chosen one does has to wait for the exact scan.
 FAR_LESS = 0.5
 
-# This many perturbations are made at once. Then the next best local optima, this many, are looked at for what
-# would improve them.
-AT_ONCE, NEXT_BEST = 8, 2
-
-# Perturbations end when this many in a row have led to nothing better, or when all of them have cost this much
-# for each entry of the data.
-MOST_FAILURES, MOST_WORK = 96, 30.0
+# This many perturbations are made at once. They end when this many in a row have led to nothing better, or when
+# all of them have cost as much as this many updates of a number for each entry of the data.
+AT_ONCE, MOST_FAILURES, MOST_WORK = 8, 16, 10.0
 
 
 class WorkingSets(Strategy):
-    """Search a working set, look at all elements for what would improve the answer, enlarge it, repeat.
+    """Search a working set, scan all elements exactly, enlarge it, repeat.
 
-    At a local optimum of all elements, the search begins again from parts of it. What would improve the next
-    best local optima joins the working set, too. ``first`` is the working set that a search of the same
-    objective ended with: this one begins with it, and perturbations are left to that search.
+    It ends when the exact scan finds nothing, and no perturbation leads to a better set. ``first`` is the
+    working set that a search of the same objective ended with: this one begins with it, and perturbations are
+    left to that search.
     """
 
     name = "working sets"
 
     def __init__(self, constraint: IndependenceSystem, tol: float, first: IndexArray | None = None) -> None:
-        self._constraint, self._tol, self._first = constraint, tol, first
+        self._constraint, self._tol = constraint, tol
         self._rng = np.random.default_rng(0)
-        self._candidates: Candidates | None = None
-        self._is_searched, self._changed, self._rounds, self._failures = False, False, 0, 0
-
-    @property
-    def elements(self) -> IndexArray:
-        """The working set."""
-        return np.empty(0, dtype=np.intp) if self._candidates is None else np.sort(self._candidates.elements)
+        self._failures, self._most, self._work = 0, MOST_FAILURES if first is None else 0, 0.0
+        #: The working set
+        self.elements = np.empty(0, dtype=np.intp) if first is None else first
+        self._subproblem: Subproblem | None = None
+        self._changed, self._rounds = False, 0
 
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         """Go to the local optimum of the next working set, or to a better one after a perturbation."""
         columns = cast("ExactState", state)
-        if self._candidates is None:
-            self._candidates = self._begin(columns, move_by_move=budget.moves is not None)
-        while len(self._candidates.elements):
-            budget.check()
-            if not self._is_searched:
-                steps = self._search(self._candidates, columns, budget)
+        if self._rounds == 0:
+            self.elements = self._first(columns)
+        while len(self.elements):
+            if self._subproblem is None:
+                steps = self._solve(columns, budget)
                 if steps:
                     return steps
-            if not self._grows(self._candidates, columns, budget):
-                return self._perturb(self._candidates, columns, budget)
+            grown = self._grown(columns, budget)
+            if len(grown) == len(self.elements):
+                return self._perturb(columns, budget)
+            self.elements, self._subproblem = grown, None
         return []
 
-    def _begin(self, state: ExactState, *, move_by_move: bool) -> Candidates:
-        constraint, first = self._constraint, self._first
-        found = candidates_for(state.objective, constraint, self._tol, move_by_move=move_by_move)
-        rank = max(1, constraint.max_size())
-        bases = max(1, min(FIRST_BASES, MOST_AT_FIRST // rank))
-        if first is None and constraint.n <= max(FEW, 2 * bases * rank):
-            first = np.arange(constraint.n)
-        elif first is None:
-            first = found.best(state.screening_scores(), bases, state)
-        first = np.union1d(np.union1d(first, state.support), constraint.forced)
-        if len(first):
-            found.join(first, state)
-        return found
+    def _first(self, state: ExactState) -> IndexArray:
+        first = self.elements
+        if not len(first):
+            most = max(1, min(FIRST_BASES, MOST_AT_FIRST // max(1, self._constraint.max_size())))
+            scores = state.screening_scores()
+            first = disjoint_bases(scores, state.support, self._constraint, most)
+        return np.union1d(first, state.support)
 
-    def _search(self, candidates: Candidates, state: ExactState, budget: Budget) -> Sequence[Step]:
+    def _solve(self, state: ExactState, budget: Budget) -> Sequence[Step]:
+        budget.check()
         self._rounds += 1
         notify(rounds=self._rounds, passes=state.objective.n_passes, value=state.value)
+        model = state.model(self.elements)
+        self._subproblem = Subproblem(model, self._constraint, self.elements, self._tol)
         before = state.support
-        steps = go(candidates.steps_from(before, budget), state)
-        self._is_searched = True
+        steps = go(self._subproblem.search(before, budget), state)
         self._changed = len(np.setdiff1d(state.support, before)) > LARGE_CHANGE * len(state.support)
         return steps
 
-    def _grows(self, candidates: Candidates, state: ExactState, budget: Budget) -> bool:
-        """Let join what may improve the set: by screening, else by a scan of all elements."""
-        if len(candidates.elements) == self._constraint.n:
-            return False
+    def _grown(self, state: ExactState, budget: Budget) -> IndexArray:
+        """Return the working set and what may improve the set: by screening, else by an exact scan."""
+        grown = self.elements
         if self._changed:
             scores = state.screening_scores()
             scores[scores < FAR_LESS * state.least_loss] = 0.0
-            if self._join(scores, candidates, state):
-                return True
-        gains = candidates.gains([state.support], state, budget)
-        gains[gains <= max(state.resolution(self._tol), candidates.tie)] = 0.0
-        return self._join(gains, candidates, state)
+            grown = self._with(scores, state)
+        if len(grown) == len(self.elements):
+            gains = gains_by_addition(state, self._constraint, budget)
+            gains[gains <= state.resolution(self._tol)] = 0.0
+            grown = self._with(gains, state)
+        return grown
 
-    def _join(self, weights: FloatArray, candidates: Candidates, state: ExactState) -> bool:
-        new = candidates.best(weights, NEW_BASES, state)
-        if len(new):
-            candidates.join(new, state)
-            self._is_searched = False
-        return len(new) > 0
+    def _with(self, weights: FloatArray, state: State) -> IndexArray:
+        return np.union1d(self.elements, disjoint_bases(weights, state.support, self._constraint, NEW_BASES))
 
-    def _perturb(self, candidates: Candidates, state: ExactState, budget: Budget) -> Sequence[Step]:
-        """Go to a better local optimum, if one of several perturbations leads to one."""
-        self._changed = False
-        if self._first is not None or not len(state.support):
-            return []
-        design, others = state.objective.design, []
+    def _perturb(self, state: ExactState, budget: Budget) -> Sequence[Step]:
+        """Go to a better local optimum of the working set, if perturbations lead to one."""
+        assert self._subproblem is not None
+        self._changed, design = False, state.objective.design
         most_work = MOST_WORK * design.n_samples * design.n_features
-        while self._failures < MOST_FAILURES and candidates.work < most_work:
+        while self._subproblem.is_compiled and self._failures < self._most and self._work < most_work:
             budget.check()
-            starts = [state.support, *others]
-            found = candidates.local_optima(starts, AT_ONCE, self._rng, budget.clock)
+            found = self._subproblem.local_optima([state.support], AT_ONCE, self._rng, budget.clock)
+            self._work += found.work
             self._failures += AT_ONCE
-            steps = self._jump(found, candidates.tie, state, budget)
-            if steps:
+            place = int(np.argmax(found.values))
+            value = float(found.values[place])
+            if value > state.value + state.resolution(self._tol):
                 self._failures = 0
-                return steps
-            others = _next_best(found, state.support)
-            grows = False
-            if others and len(candidates.elements) < self._constraint.n:
-                gains = candidates.gains(others, state, budget)
-                gains[gains <= candidates.tie] = 0.0
-                grows = self._join(gains, candidates, state)
-                self._is_searched = True
-            if not grows:
-                others = []
+                steps = [Step(move_between(state.support, found.sets[place]), value, "perturbation")]
+                budget.keep(steps, value)
+                return go(steps, state)
         return []
 
-    def _jump(self, found: LocalOptima, tie: float, state: ExactState, budget: Budget) -> Sequence[Step]:
-        """Go to the best of some local optima, if it is better."""
-        place = int(np.argmax(found.values))
-        if found.values[place] <= state.value + max(tie, state.resolution(self._tol)):
-            return []
-        jump = move_between(state.support, found.sets[place])
-        steps = [Step(jump, float(found.values[place]), "perturbation")]
-        budget.keep(steps, found.values[place])
-        return go(steps, state)
 
-
-def _next_best(found: LocalOptima, support: IndexArray) -> list[IndexArray]:
-    """Return the best sets, each once, other than the one at hand."""
-    best: dict[bytes, IndexArray] = {}
-    for place in np.argsort(-found.values, kind="stable"):
-        best.setdefault(found.sets[place].tobytes(), found.sets[place])
-    best.pop(support.tobytes(), None)
-    return list(best.values())[:NEXT_BEST]
+def gains_by_addition(state: ExactState, constraint: IndependenceSystem, budget: Budget) -> FloatArray:
+    """Return what the best move that adds each element, and no other, gains; 0 if none improves."""
+    gains = np.zeros(constraint.n)
+    for batch in takewhile(lambda batch: batch.n_added <= 1, constraint.moves(state.support, 1)):
+        budget.check()
+        np.maximum(gains, state.gains_by_element(batch), out=gains)
+    return gains
 
 
 def working_set(strategies: Sequence[Strategy]) -> IndexArray | None:
     """Return the last working set of the strategies that ran, if one has any."""
-    ran = (each.elements for each in strategies if isinstance(each, WorkingSets))
+    ran = (each.elements for each in strategies if isinstance(each, (WorkingSets, Exploring)))
     return next((elements for elements in ran if len(elements)), None)

@@ -154,7 +154,8 @@ class LeastSquares(SparseObjective):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: the data, and nothing that can be computed again."""
-        return {**self.__dict__, "_factored": None, "_known": NOTHING_KNOWN}
+        kept = {name: value for name, value in self.__dict__.items() if name != "unit_columns"}
+        return {**kept, "_factored": None, "_known": NOTHING_KNOWN}
 
     def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
         """Return a state with closed-form gains at ``support``."""
@@ -207,6 +208,13 @@ class LeastSquares(SparseObjective):
         """
         columns = ColumnSubset(self.design, elements, self._gram_of(elements, likely))
         return LeastSquares(columns, self.y, self.ridge)
+
+    @cached_property
+    def unit_columns(self) -> Any:
+        """Where kernels get products of columns of length 1 from."""
+        from swapwise.objectives.least_squares.exploration import columns_of
+
+        return columns_of(self)
 
     @property
     def is_small(self) -> bool:

@@ -1,0 +1,268 @@
+// The best of many local optima of least squares, found in single precision.
+//
+// Few columns are candidates at a time. A search among them ends in a local optimum; what would improve that,
+// of all columns, becomes a candidate, and the search goes on. Then the best local optimum is perturbed, again
+// and again: a part of it is dropped, and searched for what completes it best. What would improve the local
+// optima that this leads to becomes a candidate, too.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "arrays.hpp"
+#include "listening.hpp"
+#include "nested.hpp"
+#include "quick.hpp"
+
+namespace swapwise::exploration {
+
+using Set = std::vector<Index>;
+
+// Where inner products of columns of length 1 come from.
+class Source {
+  public:
+    virtual ~Source() = default;
+    // Products of some columns with all.
+    virtual void with_all(Indices elements, Mat<float> products) = 0;
+    // Products of some columns with others.
+    virtual void with_others(Indices elements, Indices others, Mat<float> products) = 0;
+};
+
+// All columns are candidates if there are no more of them than this, or than twice as many as would be.
+inline constexpr Index FEW = 100;
+
+// A column that is far from improving a set does not become a candidate: it has to gain this much.
+inline constexpr float LEAST_GAIN = 2e-7f;
+
+// A perturbation drops a share of the set between these two.
+inline constexpr double LEAST_SHARE = 0.1, MOST_SHARE = 0.6;
+
+// Rows of products are kept for this many columns per choice.
+inline constexpr Index ROWS_PER_CHOICE = 30, FEWEST_ROWS = 64;
+
+// A local optimum that is worse than the best by more than this share of what that leaves unexplained is not
+// looked at more closely.
+inline constexpr double FAR_WORSE = 0.25;
+
+// Others are searched for what would improve them, this many times at most.
+inline constexpr Index MOST_ROUNDS = 3;
+
+class Exploration {
+  public:
+    Exploration(std::shared_ptr<Source> source, Vec<const float> with_y, const nested::Limits &limits, Flags fixed,
+                Index rank)
+        : _source(std::move(source)),
+          _with_y(copied(with_y)),
+          _leaf(copied(limits.leaf)),
+          _end(copied(limits.end)),
+          _parent(copied(limits.parent)),
+          _capacity(copied(limits.capacity)),
+          _fixed(copied(fixed)),
+          _rank(std::max<Index>(rank, 1)),
+          _place(Vector<Index>::filled(-1, with_y.size)),
+          _row_of(Vector<Index>::filled(-1, with_y.size)),
+          _rows(std::min(with_y.size, std::max(FEWEST_ROWS, ROWS_PER_CHOICE * _rank)), with_y.size),
+          _gains(with_y.size),
+          _whole{_rows, _row_of, _with_y, {_leaf, _end, _parent, _capacity}, _fixed},
+          _scan(_whole, _rank) {}
+
+    Index n() const { return _with_y.size; }
+    const Set &candidates() const { return _candidates; }
+    double work() const { return _work; }
+
+    // Let more columns be candidates; they must not be among them already.
+    void join(const Set &elements) {
+        const Index known = static_cast<Index>(_candidates.size()), more = static_cast<Index>(elements.size());
+        const Index m = known + more;
+        for (Index i = 0; i < more; ++i) _place[elements[i]] = known + i;
+        _candidates.insert(_candidates.end(), elements.begin(), elements.end());
+        Matrix<float> gram(m, m);
+        for (Index i = 0; i < known; ++i) std::copy_n((*_gram)[i].begin(), known, gram[i].begin());
+        _source->with_others(view(elements), view(_candidates), gram.slice(known, m));
+        for (Index i = known; i < m; ++i) {
+            for (Index j = 0; j < known; ++j) gram(j, i) = gram(i, j);
+            gram(i, i) = 1.0f;  // penalties count as length
+        }
+        _gram.emplace(std::move(gram));
+        _own.emplace(m);
+        _few_leaf.emplace(m);
+        _few_with_y.emplace(m);
+        _few_fixed.emplace(m);
+        for (Index i = 0; i < m; ++i) {
+            (*_own)[i] = i;
+            (*_few_leaf)[i] = _leaf[_candidates[i]];
+            (*_few_with_y)[i] = _with_y[_candidates[i]];
+            (*_few_fixed)[i] = _fixed[_candidates[i]];
+        }
+        _few.emplace(quick::Model{*_gram, *_own, *_few_with_y, {*_few_leaf, _end, _parent, _capacity}, *_few_fixed});
+        _search.emplace(*_few, _rank);
+        _work += WORK_PER_CANDIDATE * static_cast<double>(m) * more;
+    }
+
+    // Begin with disjoint bases of columns that explain most alone, or with all if there are few.
+    void begin(Index bases) {
+        Set first;
+        Vector<float> weights(n());
+        const bool are_few = n() <= std::max(FEW, 2 * bases * _rank);
+        for (Index j = 0; j < n(); ++j) {
+            if (are_few || _fixed[j]) first.push_back(j);
+            weights[j] = are_few || _fixed[j] ? 0.0f : _with_y[j] * _with_y[j];
+        }
+        const Set best = nested::heaviest_bases<float>(weights, _whole.limits, _rank, bases);
+        first.insert(first.end(), best.begin(), best.end());
+        if (!first.empty()) join(first);
+    }
+
+    // Let those of some columns become candidates that are none yet.
+    void join_new(const Set &set) {
+        Set strangers;
+        for (Index element : set) {
+            if (_place[element] < 0) strangers.push_back(element);
+        }
+        if (!strangers.empty()) join(strangers);
+    }
+
+    // The local optimum of all columns that a search from a set leads to, with its value.
+    std::pair<Set, double> settle(Set set) {
+        join_new(set);
+        for (;;) {
+            raise_if_interrupted();
+            search_from(set, Flags());
+            const double value = _search->value();
+            set = found();
+            if (!takes_in(set)) return {set, value};
+        }
+    }
+
+    // Perturb a local optimum until that leads to a better one, or fails often enough.
+    std::optional<std::pair<Set, double>> better(const Set &best, double value, Index most_failures,
+                                                 double most_work) {
+        for (Index failures = 0; failures < most_failures && _work < most_work; ++failures) {
+            raise_if_interrupted();
+            leave(best);
+            Set set = found();
+            double reached = _search->value();
+            for (Index round = 0; round < MOST_ROUNDS && reached <= value + quick::LEAST_GAIN; ++round) {
+                if (reached < value - FAR_WORSE * (1.0 - value)) break;
+                if (!_seen.insert(set).second || !takes_in(set)) break;
+                search_from(set, Flags());
+                set = found();
+                reached = _search->value();
+            }
+            if (reached > value + quick::LEAST_GAIN) return settle(set);
+        }
+        return std::nullopt;
+    }
+
+  private:
+    static constexpr double WORK_PER_CANDIDATE = 10.0, WORK_PER_ROW = 40.0;
+
+    template <class T>
+    static Vector<std::remove_const_t<T>> copied(Vec<T> from) {
+        Vector<std::remove_const_t<T>> to(from.size);
+        std::copy(from.begin(), from.end(), to.begin());
+        return to;
+    }
+    static Indices view(const Set &set) { return {set.data(), static_cast<Index>(set.size())}; }
+
+    // Drop a part of a set, and search for what completes the rest best. What was dropped does not come in until
+    // the set is full.
+    void leave(const Set &best) {
+        auto barred = Vector<bool>::filled(false, static_cast<Index>(_candidates.size()));
+        Set kept;
+        const double share = LEAST_SHARE + (MOST_SHARE - LEAST_SHARE) * uniform();
+        for (Index element : best) {
+            const bool goes = !_fixed[element] && uniform() < share;
+            barred[_place[element]] = goes;
+            if (!goes) kept.push_back(element);
+        }
+        search_from(kept, barred);
+    }
+
+    double uniform() { return static_cast<double>(_random() >> 11) * 0x1.0p-53; }
+
+    // Search among the candidates; what is barred does not come in until the set is full.
+    void search_from(const Set &set, Flags barred) {
+        Set places;
+        for (Index element : set) places.push_back(_place[element]);
+        const Index before = _search->work();
+        _search->go_to(places);
+        _search->grow(barred);
+        _search->search();
+        _work += static_cast<double>(_search->work() - before);
+    }
+
+    // The set where the last search ended, sorted.
+    Set found() const {
+        Set set;
+        for (Index place : _search->elements()) set.push_back(_candidates[place]);
+        std::sort(set.begin(), set.end());
+        return set;
+    }
+
+    // Let what would improve a set become a candidate; return whether there is anything.
+    bool takes_in(const Set &set) {
+        if (static_cast<Index>(_candidates.size()) == n()) return false;
+        know(set);
+        _scan.go_to(set);
+        _gains.fill(0.0);
+        _scan.raise(_gains);
+        _work += static_cast<double>(n()) * static_cast<double>(set.size()) * (static_cast<double>(set.size()) / 4 + 1);
+        for (Index element : _candidates) _gains[element] = 0.0f;
+        for (float &gain : _gains) gain = gain > LEAST_GAIN ? gain : 0.0f;
+        const Set new_ones = nested::heaviest_bases<float>(_gains, _whole.limits, _rank, 1);
+        if (new_ones.empty()) return false;
+        join(new_ones);
+        return true;
+    }
+
+    // See that the products of a set with all columns are there.
+    void know(const Set &set) {
+        Set missing;
+        for (Index element : set) {
+            if (_row_of[element] < 0) missing.push_back(element);
+        }
+        if (missing.empty()) return;
+        if (_used + static_cast<Index>(missing.size()) > _rows.rows) {  // begin anew
+            _row_of.fill(-1);
+            _used = 0;
+            missing = set;
+        }
+        const Index more = static_cast<Index>(missing.size());
+        _source->with_all(view(missing), _rows.slice(_used, _used + more));
+        for (Index i = 0; i < more; ++i) {
+            _row_of[missing[i]] = _used + i;
+            _rows(_used + i, missing[i]) = 1.0f;
+        }
+        _used += more;
+        _work += WORK_PER_ROW * static_cast<double>(more) * n();
+    }
+
+    std::shared_ptr<Source> _source;
+    Vector<float> _with_y;
+    Vector<Index> _leaf, _end, _parent, _capacity;
+    Vector<bool> _fixed;
+    Index _rank, _used = 0;
+    double _work = 0.0;
+    Set _candidates;
+    Vector<Index> _place, _row_of;
+    Matrix<float> _rows;
+    Vector<float> _gains;
+    quick::Model _whole;
+    quick::Tableau _scan;
+    // The candidates alone
+    std::optional<Matrix<float>> _gram;
+    std::optional<Vector<Index>> _own, _few_leaf;
+    std::optional<Vector<float>> _few_with_y;
+    std::optional<Vector<bool>> _few_fixed;
+    std::optional<quick::Model> _few;
+    std::optional<quick::Tableau> _search;
+    std::set<Set> _seen;
+    std::mt19937_64 _random{0};
+};
+
+}  // namespace swapwise::exploration

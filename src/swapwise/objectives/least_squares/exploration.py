@@ -1,0 +1,85 @@
+"""The best of many local optima of least squares in memory: compiled, in single precision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from swapwise.checks import IndexArray
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.kernels import exploration, perturbations
+from swapwise.objectives.least_squares.local_optima import unit_factors
+
+if TYPE_CHECKING:
+    from swapwise.objectives.least_squares.objective import LeastSquares
+
+# How many disjoint bases the candidates begin with, of at most how many elements in all.
+FIRST_BASES, MOST_AT_FIRST = 4, 3000
+
+
+class Exploration:
+    """Local optima of all columns, under laminar limits, that are found among few candidates at a time.
+
+    See ``kernels/exploration.hpp``. Values are of single precision.
+
+    >>> from swapwise import LeastSquares, Uniform
+    >>> explored = Exploration(LeastSquares(np.eye(3), [2.0, 1.0, 0.0]), Uniform(3, 1))
+    >>> explored.settle(np.array([2]))
+    (array([0]), 0.8...)
+    >>> explored.better(np.array([0]), 0.8, 10, np.inf) is None
+    True
+    """
+
+    def __init__(
+        self, objective: LeastSquares, constraint: IndependenceSystem, first: IndexArray | None = None
+    ) -> None:
+        tree, fixed = constraint.laminar_tree(), np.zeros(constraint.n, dtype=bool)
+        assert tree is not None
+        fixed[constraint.forced] = True
+        rank = max(1, constraint.max_size())
+        with_y = objective.products_with_y * unit_factors(objective) / np.sqrt(objective.total)
+        columns = objective.unit_columns
+        self._search = exploration.begin(columns, with_y.astype(np.float32), tuple(tree), fixed, rank)
+        if first is None:
+            exploration.join_best(self._search, max(1, min(FIRST_BASES, MOST_AT_FIRST // rank)))
+        else:
+            exploration.join(self._search, first)
+
+    def settle(self, support: IndexArray) -> tuple[IndexArray, float]:
+        """Return the local optimum that a search from a set leads to, and its value."""
+        found: tuple[IndexArray, float] = exploration.settle(self._search, support)
+        return found
+
+    def better(
+        self, support: IndexArray, value: float, most_failures: int, most_work: float
+    ) -> tuple[IndexArray, float] | None:
+        """Perturb a local optimum until that leads to a better one, or fails too often, or costs too much."""
+        found = exploration.better(self._search, support, value, most_failures, most_work)
+        return found if found[1] > value else None
+
+    @property
+    def candidates(self) -> IndexArray:
+        """The candidates, sorted."""
+        return np.sort(exploration.candidates(self._search)[0])
+
+    @property
+    def work(self) -> float:
+        """How often a number of a tableau was updated so far, or what cost as much."""
+        return float(exploration.candidates(self._search)[1])
+
+
+def columns_of(objective: LeastSquares) -> Any:
+    """Return where kernels get products of columns of length 1 from: a copy of small data, else the data."""
+    design, factors = objective.design, unit_factors(objective)
+    copied = design.unit_columns(factors)
+    if copied is not None:
+        return copied
+
+    def with_all(elements: IndexArray) -> Any:
+        return perturbations.scaled(design.products(elements), factors[elements], factors)
+
+    def with_others(elements: IndexArray, others: IndexArray) -> Any:
+        return perturbations.scaled(design.gram(elements, others), factors[elements], factors[others])
+
+    return exploration.computed_columns(with_all, with_others)
