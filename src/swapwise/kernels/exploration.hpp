@@ -26,6 +26,8 @@ using Set = std::vector<Index>;
 class Source {
   public:
     virtual ~Source() = default;
+    // How many numbers a column has.
+    virtual Index samples() const = 0;
     // Products of some columns with all.
     virtual void with_all(Indices elements, Mat<float> products) = 0;
     // Products of some columns with others.
@@ -44,12 +46,12 @@ inline constexpr double LEAST_SHARE = 0.1, MOST_SHARE = 0.6;
 // Rows of products are kept for this many columns per choice.
 inline constexpr Index ROWS_PER_CHOICE = 30, FEWEST_ROWS = 64;
 
-// A local optimum that is worse than the best by more than this share of what that leaves unexplained is not
-// looked at more closely.
-inline constexpr double FAR_WORSE = 0.25;
+// Of so many perturbations, the best is searched for what would improve it, this many times at most.
+inline constexpr Index AT_ONCE = 16, MOST_ROUNDS = 2;
 
-// Others are searched for what would improve them, this many times at most.
-inline constexpr Index MOST_ROUNDS = 3;
+// When a local optimum is settled, this many bases of columns that come closest to improving it become candidates,
+// up to so many in all.
+inline constexpr Index CLOSE_BASES = 4, MOST_BASES = 20;
 
 class Exploration {
   public:
@@ -100,7 +102,7 @@ class Exploration {
         }
         _few.emplace(quick::Model{*_gram, *_own, *_few_with_y, {*_few_leaf, _end, _parent, _capacity}, *_few_fixed});
         _search.emplace(*_few, _rank);
-        _work += WORK_PER_CANDIDATE * static_cast<double>(m) * more;
+        _work += WORK_PER_PRODUCT * static_cast<double>(_source->samples()) * m * more;
     }
 
     // Begin with disjoint bases of columns that explain most alone, or with all if there are few.
@@ -134,6 +136,7 @@ class Exploration {
             search_from(set, Flags());
             const double value = _search->value();
             set = found();
+            _seen.insert(set);
             if (!takes_in(set)) return {set, value};
         }
     }
@@ -141,25 +144,33 @@ class Exploration {
     // Perturb a local optimum until that leads to a better one, or fails often enough.
     std::optional<std::pair<Set, double>> better(const Set &best, double value, Index most_failures,
                                                  double most_work) {
-        for (Index failures = 0; failures < most_failures && _work < most_work; ++failures) {
+        if (_seen.insert(best).second || _widened != best) widen(best);
+        _widened = best;
+        for (Index failures = 0; failures < most_failures && _work < most_work;) {
             raise_if_interrupted();
-            leave(best);
-            Set set = found();
-            double reached = _search->value();
+            Set next;
+            double reached = -INFINITE;
+            for (Index turn = 0; turn < AT_ONCE && reached <= value + quick::LEAST_GAIN; ++turn, ++failures) {
+                leave(best);
+                Set set = found();
+                if (_search->value() <= reached || _seen.count(set) > 0) continue;
+                reached = _search->value();
+                next = std::move(set);
+            }
             for (Index round = 0; round < MOST_ROUNDS && reached <= value + quick::LEAST_GAIN; ++round) {
-                if (reached < value - FAR_WORSE * (1.0 - value)) break;
-                if (!_seen.insert(set).second || !takes_in(set)) break;
-                search_from(set, Flags());
-                set = found();
+                if (!_seen.insert(next).second || !takes_in(next)) break;
+                search_from(next, Flags());
+                next = found();
                 reached = _search->value();
             }
-            if (reached > value + quick::LEAST_GAIN) return settle(set);
+            if (reached > value + quick::LEAST_GAIN) return settle(next);
         }
         return std::nullopt;
     }
 
   private:
-    static constexpr double WORK_PER_CANDIDATE = 10.0, WORK_PER_ROW = 40.0;
+    // A product of two numbers in a product of matrices costs this share of an update of a tableau.
+    static constexpr double WORK_PER_PRODUCT = 0.16;
 
     template <class T>
     static Vector<std::remove_const_t<T>> copied(Vec<T> from) {
@@ -207,17 +218,35 @@ class Exploration {
     // Let what would improve a set become a candidate; return whether there is anything.
     bool takes_in(const Set &set) {
         if (static_cast<Index>(_candidates.size()) == n()) return false;
+        scan(set);
+        for (float &gain : _gains) gain = gain > LEAST_GAIN ? gain : 0.0f;
+        return join_heaviest(1);
+    }
+
+    // Let what comes closest to improving a set become a candidate.
+    void widen(const Set &set) {
+        const Index room = MOST_BASES * _rank - static_cast<Index>(_candidates.size());
+        if (room < _rank || static_cast<Index>(_candidates.size()) == n()) return;
+        scan(set);
+        for (float &gain : _gains) gain = std::max(0.0f, gain + 1.0f);  // nothing loses more than all
+        join_heaviest(std::min(CLOSE_BASES, room / _rank));
+    }
+
+    // Find the gain of the best move that adds each column to a set.
+    void scan(const Set &set) {
         know(set);
         _scan.go_to(set);
-        _gains.fill(0.0);
+        _gains.fill(-1.0f);
         _scan.raise(_gains);
-        _work += static_cast<double>(n()) * static_cast<double>(set.size()) * (static_cast<double>(set.size()) / 4 + 1);
+        const auto size = static_cast<double>(set.size());
+        _work += static_cast<double>(n()) * size * (WORK_PER_PRODUCT * size + 0.5);
+    }
+
+    bool join_heaviest(Index bases) {
         for (Index element : _candidates) _gains[element] = 0.0f;
-        for (float &gain : _gains) gain = gain > LEAST_GAIN ? gain : 0.0f;
-        const Set new_ones = nested::heaviest_bases<float>(_gains, _whole.limits, _rank, 1);
-        if (new_ones.empty()) return false;
-        join(new_ones);
-        return true;
+        const Set new_ones = nested::heaviest_bases<float>(_gains, _whole.limits, _rank, bases);
+        if (!new_ones.empty()) join(new_ones);
+        return !new_ones.empty();
     }
 
     // See that the products of a set with all columns are there.
@@ -239,7 +268,7 @@ class Exploration {
             _rows(_used + i, missing[i]) = 1.0f;
         }
         _used += more;
-        _work += WORK_PER_ROW * static_cast<double>(more) * n();
+        _work += WORK_PER_PRODUCT * static_cast<double>(_source->samples()) * n() * more;
     }
 
     std::shared_ptr<Source> _source;
@@ -262,6 +291,7 @@ class Exploration {
     std::optional<quick::Model> _few;
     std::optional<quick::Tableau> _search;
     std::set<Set> _seen;
+    Set _widened;
     std::mt19937_64 _random{0};
 };
 

@@ -210,8 +210,10 @@ using SharedSource = std::shared_ptr<exploration::Source>;
 // Products that Python functions compute.
 class PythonSource : public exploration::Source {
   public:
-    PythonSource(nb::callable with_all, nb::callable with_others)
-        : _with_all(std::move(with_all)), _with_others(std::move(with_others)) {}
+    PythonSource(Index samples, nb::callable with_all, nb::callable with_others)
+        : _samples(samples), _with_all(std::move(with_all)), _with_others(std::move(with_others)) {}
+
+    Index samples() const override { return _samples; }
 
     void with_all(Indices elements, Mat<float> products) override {
         nb::gil_scoped_acquire acquire;
@@ -233,6 +235,7 @@ class PythonSource : public exploration::Source {
         for (Index i = 0; i < products.rows; ++i) products[i].copy(numbers[i]);
     }
 
+    Index _samples;
     nb::callable _with_all, _with_others;
 };
 
@@ -260,8 +263,9 @@ exploration::Set as_set(Indices elements) { return {elements.begin(), elements.e
 void bind_exploration(nb::module_ m) {
     m.def("unit_columns", &unit_columns<double>);
     m.def("unit_columns", &unit_columns<float>);
-    m.def("computed_columns", [](nb::callable with_all, nb::callable with_others) {
-        return held(SharedSource(std::make_shared<PythonSource>(std::move(with_all), std::move(with_others))));
+    m.def("computed_columns", [](Index samples, nb::callable with_all, nb::callable with_others) {
+        auto source = std::make_shared<PythonSource>(samples, std::move(with_all), std::move(with_others));
+        return held(SharedSource(std::move(source)));
     });
     m.def("begin", [](const nb::capsule &source, Vec<const float> with_y, nested::LimitArrays limits, Flags fixed,
                       Index rank) {

@@ -170,7 +170,7 @@ class Tableau {
                 sigma[l] = fused(-own[l], row[l], sigma[l]);
             }
         }
-        _work += _m * size() * size() / 4;
+        _work += _m * size() * size() / 6;
     }
 
     // Combine the products of the chosen columns with all, four of them at a time.

@@ -43,6 +43,8 @@ class UnitColumns : public Source {
         }
     }
 
+    Index samples() const override { return _samples; }
+
     void with_all(Indices elements, Mat<float> products) override {
         std::vector<const float *> some = columns(elements), all(_columns.rows);
         for (Index j = 0; j < _columns.rows; ++j) all[j] = _columns[j].begin();

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from swapwise.objectives.least_squares.objective import LeastSquares
     from swapwise.objectives.least_squares.state import LeastSquaresState
 
-# Perturbations end when this many in a row have led to nothing better, or when all of them have cost as much as
-# this many updates for each entry of the data. This many are made between looks at the clock.
-MOST_FAILURES, MOST_WORK, AT_ONCE = 96, 40.0, 32
+# Perturbations end when this many in a row have led to nothing better. They may cost as much as this many updates
+# of a number for each entry of the data since the last better answer, and in all.
+MOST_FAILURES, MOST_WORK, MOST_WORK_IN_ALL = 200, 20.0, 80.0
+
+# This many are made between looks at the clock.
+AT_ONCE = 50
 
 
 def can_be_explored(objective: LeastSquares, constraint: IndependenceSystem) -> bool:
@@ -44,7 +47,7 @@ class Exploring(Strategy):
     def __init__(self, constraint: IndependenceSystem, first: IndexArray | None = None) -> None:
         self._constraint, self._first = constraint, first
         self._explored: Exploration | None = None
-        self._failures, self._most_work, self._rounds = 0, np.inf, 0
+        self._failures, self._rounds = 0, 0
 
     @property
     def elements(self) -> IndexArray:
@@ -56,28 +59,36 @@ class Exploring(Strategy):
         columns = cast("LeastSquaresState", state)
         if self._explored is None:
             explored = self._explored = Exploration(columns.objective, self._constraint, self._first)
-            set_, value = explored.settle(columns.support)
+            steps = self._go(explored.settle(columns.support), None, columns, budget)
             design = columns.objective.design
-            self._most_work = explored.work + MOST_WORK * design.n_samples * design.n_features
-            steps = self._go(set_, value, None, columns, budget)
+            self._entries = design.n_samples * design.n_features
+            self._most_in_all = explored.work + MOST_WORK_IN_ALL * self._entries
+            self._allow_more(explored)
             if steps:
                 return steps
-        while self._first is None and self._failures < MOST_FAILURES and self._explored.work < self._most_work:
+        return [] if self._first is not None else self._perturb(self._explored, columns, budget)
+
+    def _perturb(self, explored: Exploration, state: LeastSquaresState, budget: Budget) -> Sequence[Step]:
+        while self._failures < MOST_FAILURES and explored.work < self._most_work:
             budget.check()
-            most = min(AT_ONCE, MOST_FAILURES - self._failures)
-            found = self._explored.better(columns.support, columns.value, most, self._most_work)
-            self._failures += most
-            if found is not None:
+            found = explored.better(state.support, state.value, AT_ONCE, self._most_work)
+            self._failures += AT_ONCE
+            steps = [] if found is None else self._go(found, "perturbation", state, budget)
+            if steps:
                 self._failures = 0
-                steps = self._go(*found, "perturbation", columns, budget)
-                if steps:
-                    return steps
+                self._allow_more(explored)
+                return steps
         return []
 
+    def _allow_more(self, explored: Exploration) -> None:
+        """Set how much may be done until the next better answer."""
+        self._most_work = min(self._most_in_all, explored.work + MOST_WORK * self._entries)
+
     def _go(
-        self, target: IndexArray, value: float, who: str | None, state: LeastSquaresState, budget: Budget
+        self, found: tuple[IndexArray, float], who: str | None, state: LeastSquaresState, budget: Budget
     ) -> Sequence[Step]:
         self._rounds += 1
+        target, value = found
         notify(rounds=self._rounds, passes=state.objective.n_passes, value=state.value)
         steps = [Step(move_between(state.support, target), value, who)]
         budget.keep(steps, value)

@@ -82,4 +82,4 @@ def columns_of(objective: LeastSquares) -> Any:
     def with_others(elements: IndexArray, others: IndexArray) -> Any:
         return perturbations.scaled(design.gram(elements, others), factors[elements], factors[others])
 
-    return exploration.computed_columns(with_all, with_others)
+    return exploration.computed_columns(design.n_samples, with_all, with_others)
