@@ -37,7 +37,7 @@ class Source {
 // All columns are candidates if there are no more of them than this, or than twice as many as would be.
 inline constexpr Index FEW = 100;
 
-// A column that is far from improving a set does not become a candidate: it has to gain this much.
+// A column that would improve a set has to gain this much: more than rounding.
 inline constexpr float LEAST_GAIN = 2e-7f;
 
 // A perturbation drops a share of the set between these two.
@@ -46,12 +46,12 @@ inline constexpr double LEAST_SHARE = 0.1, MOST_SHARE = 0.6;
 // Rows of products are kept for this many columns per choice.
 inline constexpr Index ROWS_PER_CHOICE = 30, FEWEST_ROWS = 64;
 
-// Of so many perturbations, the best is searched for what would improve it, this many times at most.
-inline constexpr Index AT_ONCE = 16, MOST_ROUNDS = 2;
+// Of so many local optima that perturbations lead to, the best is looked at for what would improve it.
+inline constexpr Index AT_ONCE = 16;
 
-// When a local optimum is settled, this many bases of columns that come closest to improving it become candidates,
-// up to so many in all.
-inline constexpr Index CLOSE_BASES = 4, MOST_BASES = 20;
+// Before a local optimum is perturbed, about this many columns that come closest to improving it become
+// candidates, for as long as there are no more than these, or than so many bases.
+inline constexpr Index CLOSE = 80, MOST_CANDIDATES = 400, MOST_BASES = 12;
 
 class Exploration {
   public:
@@ -144,7 +144,7 @@ class Exploration {
     // Perturb a local optimum until that leads to a better one, or fails often enough.
     std::optional<std::pair<Set, double>> better(const Set &best, double value, Index most_failures,
                                                  double most_work) {
-        if (_seen.insert(best).second || _widened != best) widen(best);
+        if (_widened != best) widen(best);
         _widened = best;
         for (Index failures = 0; failures < most_failures && _work < most_work;) {
             raise_if_interrupted();
@@ -157,8 +157,8 @@ class Exploration {
                 reached = _search->value();
                 next = std::move(set);
             }
-            for (Index round = 0; round < MOST_ROUNDS && reached <= value + quick::LEAST_GAIN; ++round) {
-                if (!_seen.insert(next).second || !takes_in(next)) break;
+            if (reached <= value + quick::LEAST_GAIN) {
+                if (!_seen.insert(next).second || !takes_in(next)) continue;
                 search_from(next, Flags());
                 next = found();
                 reached = _search->value();
@@ -225,11 +225,11 @@ class Exploration {
 
     // Let what comes closest to improving a set become a candidate.
     void widen(const Set &set) {
-        const Index room = MOST_BASES * _rank - static_cast<Index>(_candidates.size());
+        const Index room = std::max(MOST_CANDIDATES, MOST_BASES * _rank) - static_cast<Index>(_candidates.size());
         if (room < _rank || static_cast<Index>(_candidates.size()) == n()) return;
         scan(set);
         for (float &gain : _gains) gain = std::max(0.0f, gain + 1.0f);  // nothing loses more than all
-        join_heaviest(std::min(CLOSE_BASES, room / _rank));
+        join_heaviest(std::min(std::max<Index>(1, CLOSE / _rank), room / _rank));
     }
 
     // Find the gain of the best move that adds each column to a set.

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from swapwise.objectives.least_squares.objective import LeastSquares
     from swapwise.objectives.least_squares.state import LeastSquaresState
 
-# Perturbations end when this many in a row have led to nothing better. They may cost as much as this many updates
-# of a number for each entry of the data since the last better answer, and in all.
-MOST_FAILURES, MOST_WORK, MOST_WORK_IN_ALL = 200, 20.0, 80.0
+# Perturbations end when this many in a row have led to nothing better. They may cost as much as this many
+# updates of a number for each entry of the data since the last better answer, and in all.
+MOST_FAILURES, MOST_WORK, MOST_WORK_IN_ALL = 96, 14.0, 50.0
 
 # This many are made between looks at the clock.
-AT_ONCE = 50
+AT_ONCE = 48
 
 
 def can_be_explored(objective: LeastSquares, constraint: IndependenceSystem) -> bool:

@@ -34,8 +34,8 @@ LARGE_CHANGE = 0.25
 # A column that adds less than this share of what the weakest chosen one does has to wait for the exact scan.
 FAR_LESS = 0.5
 
-# This many perturbations are made at once. They end when this many in a row have led to nothing better, or when
-# all of them have cost as much as this many updates of a number for each entry of the data.
+# This many perturbations are made at once. They end when this many in a row have led to nothing better, or
+# when all of them have cost as much as this many updates of a number for each entry of the data.
 AT_ONCE, MOST_FAILURES, MOST_WORK = 8, 16, 10.0
 
 
