@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from statistics import median
@@ -168,13 +168,15 @@ def programs(measure: str) -> dict[str, Selector]:
     return {**peers, OWN: default_logistic, "L1 path": l1_logistic, FORWARD: forward_logistic}
 
 
-def answers(problem: Problem, size: int, runs: int = RUNS) -> dict[str, Answer]:
+def answers(
+    problem: Problem, size: int, selectors: Mapping[str, Selector], runs: int = RUNS
+) -> dict[str, Answer]:
     """Run all programs in turns; those that take longer than a second in all run no more."""
     judge: Judge = refitted if problem.measure == "R²" else log_likelihood
-    seconds: dict[str, list[float]] = {name: [] for name in programs(problem.measure)}
+    seconds: dict[str, list[float]] = {name: [] for name in selectors}
     found: dict[str, Answer] = {}
     for _ in range(runs):
-        for name, select in programs(problem.measure).items():
+        for name, select in selectors.items():
             if (name in found and found[name].note) or sum(seconds[name]) > BRIEF:
                 continue
             begin = perf_counter()
@@ -189,15 +191,15 @@ def answers(problem: Problem, size: int, runs: int = RUNS) -> dict[str, Answer]:
     return found
 
 
-def table(problem: Problem, runs: int = RUNS) -> Table:
+def table(problem: Problem, selectors: Mapping[str, Selector], runs: int = RUNS) -> Table:
     """Show value and time of every program at every size; a star marks the best values."""
     samples, features = problem.X.shape
     title = f"{problem.name}: {samples} samples, {features} features; {problem.measure} (best: *), ms"
     shown = Table("chosen", title=title, title_justify="left")
-    for name in programs(problem.measure):
+    for name in selectors:
         shown.add_column(name, justify="right")
     for size in problem.sizes:
-        found = answers(problem, size, runs)
+        found = answers(problem, size, selectors, runs)
         best = max(answer.value for answer in found.values() if answer.value is not None)
         shown.add_row(str(size), *(_cell(answer, best, problem.measure) for answer in found.values()))
     return shown
@@ -216,11 +218,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print a table for each problem."""
     parser = ArgumentParser(prog="python -m benchmarks.real", description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS, help=f"of which the median time is taken; {RUNS}")
+    parser.add_argument(
+        "--skip",
+        nargs="+",
+        default=[],
+        metavar="PROGRAM",
+        help=f"programs to leave out; {FORWARD} takes minutes",
+    )
     options = parser.parse_args(arguments)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of classes that are nearly separated, once per program and size
         for problem in problems():
-            Console(width=130).print(table(problem, options.runs))
+            found = programs(problem.measure)
+            selectors = {name: found[name] for name in found if name not in options.skip}
+            Console(width=130).print(table(problem, selectors, options.runs))
 
 
 if __name__ == "__main__":

@@ -219,7 +219,7 @@ def test_the_picture_has_one_colour_per_program():
     from benchmarks.race.picture import COLOURS, picture
 
     found = [Answers(replace(SETTING, seed=seed), {"swapwise": 0.75, "abess": 0.5}, 0.8) for seed in range(3)]
-    climbed = [Climb(one.setting, 1, "", (0.5, 2.0), (0.25, 0.75)) for one in found]
+    climbed = [Climb(one.setting, 1, "", 1.0, (0.5, 2.0), (0.25, 0.75)) for one in found]
     two_threads = [replace(row, threads=2) for row in MADE_UP]
     drawn = picture([*MADE_UP, *two_threads], MADE_UP, found, climbed, FIGURES)
     times, gap, growth = drawn.axes
@@ -256,6 +256,7 @@ def test_a_climb_ends_with_the_answer_and_never_falls():
     (message,) = (one for one in climb([vars(SETTING)], restarts=3) if "doing" not in one)
     assert message["seconds"] == sorted(message["seconds"])
     assert message["r2"] == sorted(message["r2"])
+    assert message["seconds"][0] <= message["first"]
     instance = SETTING.draw()
     first = PROGRAMS["swapwise"].select(instance.X, instance.y, instance.size)
     assert message["r2"][-1] >= refitted(instance.X, instance.y, first) - 1e-12
@@ -266,7 +267,7 @@ def test_climbs_are_measured_once_for_each_version(tmp_path, monkeypatch):
 
     def instead(function, options, threads, limit):
         given.append(len(options["settings"]))
-        return ({"seconds": [0.5], "r2": [0.25]} for _ in options["settings"])
+        return ({"first": 0.5, "seconds": [0.5], "r2": [0.25]} for _ in options["settings"])
 
     monkeypatch.setattr("benchmarks.race.climbs.apart", instead)
     settings = [replace(SETTING, seed=seed) for seed in range(3)]
@@ -277,7 +278,9 @@ def test_climbs_are_measured_once_for_each_version(tmp_path, monkeypatch):
     assert given == [1, 2]
     climbs(settings, Rules(FEW), Store(store.path), fresh=True)
     assert given == [1, 2, 3]
-    assert Store(store.path).climbs(settings)[2] == Climb(settings[2], 1, stamp("swapwise"), (0.5,), (0.25,))
+    assert Store(store.path).climbs(settings)[2] == Climb(
+        settings[2], 1, stamp("swapwise"), 0.5, (0.5,), (0.25,)
+    )
 
 
 def test_the_store_keeps_rows_and_replaces_those_measured_again(tmp_path):

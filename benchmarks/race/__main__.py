@@ -34,13 +34,15 @@ from benchmarks.race.versions import all_versions, installed
 from swapwise.experiments.store import StoreError
 from swapwise.files import write_atomically
 
+WIDTH = 140  # of the widest tables, which are of no use in pieces
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m benchmarks.race") -> int:
     """Race, print tables as they become known, save them, and return the exit status."""
     options = read(arguments, prog)
-    console, notes = Console(), Console(stderr=True)
+    notes = Console(stderr=True)
+    console = Console(width=max(Console().width, WIDTH))
     there, missing = installed(options.programs)
     if missing:
         notes.print(f"Not installed, and left out: {', '.join(missing)} (pip install '.\\[peers]').")

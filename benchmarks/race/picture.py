@@ -19,12 +19,6 @@ COLOURS = {name: f"C{number}" for number, name in enumerate(PROGRAMS)}
 GROWTH = "time against features"
 NONE = 1e-4  # gaps of R² below are drawn on a linear scale, so that none has a place
 MOMENTS = 200
-PLAIN = {
-    "facecolor": "white",
-    "edgecolor": "none",
-    "alpha": 0.8,
-    "pad": 1,
-}  # so that words stand out from lines
 
 
 def picture(
@@ -48,6 +42,7 @@ def picture(
             axes.grid(alpha=0.3)
         else:
             axes.text(0.5, 0.5, "not measured", ha="center", transform=axes.transAxes)
+            axes.set(xticks=[], yticks=[], xlabel="", ylabel="")
     shown = _programs([*laps, *hard])
     handles = [Line2D([], [], marker="o", color=COLOURS[name], label=name) for name in shown]
     if handles:
@@ -65,6 +60,9 @@ def _programs(laps: Iterable[Lap]) -> list[str]:
 
 def _draw_times(axes: Any, laps: Sequence[Lap]) -> None:
     """Draw median seconds at every size, with their range over designs and seeds, per thread count."""
+    axes.set_title("Time of a fit")
+    if not laps:
+        return
     shapes = sorted({_shape(lap) for lap in laps}, key=lambda shape: (shape[0] * shape[1], shape))
     counts, names = sorted({lap.threads for lap in laps}), _programs(laps)
     places = len(names) * len(counts)
@@ -101,26 +99,22 @@ def _draw_answers(
 ) -> None:
     """Draw the mean gap to the best known over time: peers as points, the climb of swapwise as a line."""
     points = {name: (_median(laps, name), gaps(answers, name)) for name in _programs(laps)}
-    middle = (
-        np.sqrt(np.prod([limit(at for at, _ in points.values()) for limit in (min, max)])) if points else 0
-    )
+    slowest = max((seconds for seconds, _ in points.values()), default=0.0)
     for name, (seconds, found) in points.items():
         if found is not None:
             axes.plot(seconds, found.mean, "o", markersize=10, color=COLOURS[name])
-            says, side = f"{name}: below in {found.below} of {found.trials}", 1 if seconds < middle else -1
-            place = {
-                "xytext": (9 * side, 5),
-                "textcoords": "offset points",
-                "ha": "left" if side > 0 else "right",
-            }
-            axes.annotate(says, (seconds, found.mean), color=COLOURS[name], bbox=PLAIN, **place)
+            # Words go to the right, where there is room for them.
+            place = ((9, 4), "left") if seconds < slowest / 2 or len(points) == 1 else ((9, -18), "right")
+            words = {"xytext": place[0], "ha": place[1], "textcoords": "offset points"}
+            says = f"{name}: below in {found.below} of {found.trials}"
+            axes.annotate(says, (seconds, found.mean), color=COLOURS[name], **words)
     best = {one.setting: one.best for one in answers}
     climbed = [one for one in climbs if one.setting in best]
-    if climbed:
-        # From when every search has something to show.
-        first, last = (max(one.seconds[end] for one in climbed) for end in (0, -1))
-        moments = np.geomspace(first, last, MOMENTS)
-        axes.plot(moments, mean_gaps(climbed, best, moments), color=COLOURS[OWN])
+    if climbed and OWN in points:
+        # From when every search has something to show; where its first part ends, the line meets the point.
+        begin, end = (max(one.seconds[step] / one.first for one in climbed) for step in (0, -1))
+        multiples = np.geomspace(begin, end, MOMENTS)
+        axes.plot(multiples * points[OWN][0], mean_gaps(climbed, best, multiples), color=COLOURS[OWN])
     axes.set_xscale("log")
     axes.set_yscale("symlog", linthresh=NONE)
     axes.margins(y=0.1)

@@ -40,12 +40,14 @@ class Lap:
 class Climb:
     """How the answer of swapwise to a setting rose: the best R² so far at the seconds at which it changed.
 
-    It is that of a fit with many restarts, which begins as the one without does.
+    It is that of a fit with many restarts, which begins as the one without does; ``first`` are the seconds of
+    that part.
     """
 
     setting: Setting
     threads: int
     versions: str
+    first: float
     seconds: tuple[float, ...]
     r2: tuple[float, ...]
 
@@ -57,7 +59,7 @@ class Climb:
     def at(self, seconds: float) -> float:
         """Return the R² reached by then: 0, that of no feature, before the first step.
 
-        >>> climb = Climb(Setting("block", 1.0, 200, 1000, 10, 0), 1, "", (0.1, 0.2), (0.5, 0.75))
+        >>> climb = Climb(Setting("block", 1.0, 200, 1000, 10, 0), 1, "", 0.1, (0.1, 0.2), (0.5, 0.75))
         >>> climb.at(0.05), climb.at(0.1), climb.at(9)
         (0.0, 0.5, 0.75)
         """
