@@ -30,4 +30,5 @@ ising = _compiled.ising
 ising_tables = _compiled.ising_tables
 moments = _compiled.moments
 nested = _compiled.nested
+pairs = _compiled.pairs
 swaps = _compiled.swaps

@@ -19,6 +19,7 @@
 #include "listening.hpp"
 #include "moments.hpp"
 #include "nested.hpp"
+#include "pairs.hpp"
 #include "processor.hpp"
 #include "swaps.hpp"
 
@@ -161,6 +162,11 @@ void bind_moments(nb::module_ m) {
     m.def("of_stored", released(&moments::of_stored<double, std::int64_t>));
 }
 
+void bind_pairs(nb::module_ m) {
+    m.def("find", released_for_many_turns(&pairs::find));
+    m.def("find_close", released_for_many_turns(&pairs::find_close));
+}
+
 void bind_swaps(nb::module_ m) {
     m.attr("GOING_ON") = static_cast<int>(swaps::GOING_ON);
     m.attr("DONE") = static_cast<int>(swaps::DONE);
@@ -215,5 +221,6 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     bind_ising_tables(m.def_submodule("ising_tables"));
     bind_moments(m.def_submodule("moments"));
     bind_nested(m.def_submodule("nested"));
+    bind_pairs(m.def_submodule("pairs"));
     bind_swaps(m.def_submodule("swaps"));
 }
