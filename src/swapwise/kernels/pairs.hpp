@@ -21,12 +21,16 @@
 namespace swapwise::pairs {
 
 // Candidates by their own numbers, 0 to m - 1, and the chosen columns in the order of their elements: B (a row per
-// column, and again a row per candidate), C, w, c and σ.
+// column, and again a row per candidate), C, w, c, σ, and the squared lengths of the candidates.
 struct Problem {
     Table rows, coupling, inverse;
-    Numbers coef, corr, sigma;
+    Numbers coef, corr, sigma, squares;
 };
-using ProblemArrays = std::tuple<Table, Table, Table, Numbers, Numbers, Numbers>;
+using ProblemArrays = std::tuple<Table, Table, Table, Numbers, Numbers, Numbers, Numbers>;
+
+// Products are off by rounding, as a share of the lengths of both columns. If the product of what is left of them is
+// less than this share, squared, rounding may count.
+inline constexpr double NOISE = 1e-12;
 
 // Of two columns, what is left of the second once the first is taken out as well: its squared length, what it has
 // in common with y, and with every chosen column.
@@ -79,7 +83,6 @@ class PairGain {
     // Infinite where too little is left of one column for its gain to be known: no bound either.
     double value() const {
         const Step &at = _steps[_size];
-        if (!(at.first > 0.0)) return INFINITE;
         const double ratio = at.both / at.first, left = at.second - ratio * at.both;
         if (!(left > LOST * at.second)) return INFINITE;
         const double rest = at.corr_second - ratio * at.corr_first;
@@ -263,13 +266,13 @@ struct Test {
         width = spread;
         first = sigma + share * share * spread;
         height = problem.corr[first_candidate] + share * coef * spread;
-        missing = least + coef * coef * spread - (first > 0.0 ? height * height / first : 0.0);
+        missing = least + coef * coef * spread - height * height / first;
     }
 };
 
 // Mark the candidates that may gain enough with the first, once a column is dropped. Nothing is divided.
-inline void mark(const Test &test, Numbers row, Numbers products, Numbers corr, Numbers sigma, double share,
-                 Vec<std::uint8_t> marks) {
+inline void mark(const Test &test, Numbers row, Numbers products, Numbers corr, Numbers sigma, Numbers squares,
+                 double share, double noise, Vec<std::uint8_t> marks) {
     const double bar = test.missing * test.first;
 #pragma omp simd
     for (Index b = 0; b < products.size; ++b) {
@@ -277,7 +280,8 @@ inline void mark(const Test &test, Numbers row, Numbers products, Numbers corr, 
         const double second = sigma[b] + row[b] * row[b] * test.width;
         const double rest = other * test.first - both * test.height, left = test.first * second - both * both;
         // That is, if rest² / (first · left) exceeds what is missing; nobody knows if next to nothing is left.
-        const bool passes = rest * rest > bar * left || left <= share * (test.first * second);
+        const bool passes =
+            rest * rest > bar * left || left <= share * (test.first * second) + noise * squares[b];
         marks[b] = static_cast<std::uint8_t>(marks[b] | static_cast<std::uint8_t>(passes));
     }
 }
@@ -325,20 +329,22 @@ inline Answer find(ProblemArrays problem_arrays, exchanges::CircuitArrays circui
         if (!circuits.open[a]) continue;
         const Numbers common = products[i].slice(i + 1, m - first);
         const Numbers corr = problem.corr.slice(a + 1, m), sigma = problem.sigma.slice(a + 1, m);
+        const Numbers squares = problem.squares.slice(a + 1, m);
+        const double noise = NOISE * problem.squares[a];
         const Vec<std::uint8_t> marked = marks.slice(0, common.size);
         const bool is_bound = closes_any(circuits, a);
         marked.fill(is_bound ? 0 : 1);
         for (Index column : fewest_members(circuits, a)) {
-            mark({problem, a, column, least}, problem.rows[column].slice(a + 1, m), common, corr, sigma, share, marked);
+            mark({problem, a, column, least}, problem.rows[column].slice(a + 1, m), common, corr, sigma, squares,
+                 share, noise, marked);
             listener.after(common.size);
         }
         listener.after(common.size);
         for (Index b = 0; b < common.size; ++b) {
             if (!marked[b] || !circuits.open[a + 1 + b]) continue;
             const Index other = a + 1 + b;
-            const double ratio = problem.sigma[a] > 0.0 ? common[b] / problem.sigma[a] : 0.0;
-            const double left = sigma[b] - ratio * common[b];
-            if (!(problem.sigma[a] > 0.0) || left <= share * sigma[b]) {
+            const double ratio = common[b] / problem.sigma[a], left = sigma[b] - ratio * common[b];
+            if (left * problem.sigma[a] <= share * sigma[b] * problem.sigma[a] + noise * squares[b]) {
                 close.push_back(a);
                 close.push_back(other);
                 continue;

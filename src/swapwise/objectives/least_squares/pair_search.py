@@ -13,7 +13,7 @@ from swapwise.constraints.circuits import LargerExchanges
 from swapwise.kernels import pairs
 from swapwise.moves import Found, Move, MoveList, Step
 from swapwise.numerics import TIE
-from swapwise.objectives.base import is_better, magnitude
+from swapwise.objectives.base import State, is_better, magnitude
 from swapwise.objectives.least_squares.active_set import frame_of
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ AT_ONCE = 256
 # Moves are looked at when there are more than this many: the best of them raises the bar for all others.
 MOST_MOVES = 1000
 
-# If less than this share of a column is left beside another, it is worked out from the columns themselves; of so
-# many numbers at a time.
+# If less than this share of a column is left beside another, it is worked out from the columns themselves, for
+# this many numbers at a time.
 CLOSE, CLOSE_NUMBERS = 1e-6, 10**6
 
 # Kernels tell the circuits of both by the bits of one number.
@@ -36,8 +36,8 @@ MOST_MATROIDS = 32
 class PairSearch:
     """Looks for moves that add two elements, from a set of columns that are not nearly collinear.
 
-    All pairs are bounded by what is known of their circuits, see ``swapwise.kernels.pairs``. The few moves that
-    might be better than the best so far are then asked for whether they lead to independent sets.
+    All pairs are bounded by what is known of their circuits, see ``swapwise.kernels.pairs``. Of the few moves
+    that might be better than the best so far, the constraint says whether they lead to independent sets.
     """
 
     def __init__(self, state: LeastSquaresState, moves: LargerExchanges) -> None:
@@ -54,7 +54,8 @@ class PairSearch:
             inverse,
             basis.weights[self._slots],
             basis.corr[self._candidates],
-            np.maximum(basis.sigma[self._candidates], np.finfo(float).tiny),
+            _positive(basis.sigma[self._candidates]),
+            state.objective.squares[self._candidates],
         )
         self._in_common = self._coupling @ np.linalg.inv(inverse) if len(drops) else self._coupling
         part = circuits._replace(of=circuits.of[self._candidates], open=circuits.open[self._candidates])
@@ -91,7 +92,8 @@ class PairSearch:
         end, close, *listed = pairs.find(
             self._problem, self._circuits, products[row:, row:], first + row, size, least, CLOSE, MOST_MOVES
         )
-        added, dropped, gains = (np.concatenate(parts) for parts in zip(listed, *self._close(close, least)))
+        both = zip(listed, *self._close(close, least), strict=True)
+        added, dropped, gains = (np.concatenate(parts) for parts in both)
         drops = np.append(self._moves.alone.drops, -1)
         return end - first, MoveList(self._candidates[added], drops[dropped]), gains
 
@@ -111,7 +113,7 @@ class PairSearch:
         squares = (rest**2).sum(axis=1) + penalty
         for begin in range(0, len(close), at_once := max(1, CLOSE_NUMBERS // rest.shape[1])):
             one, two = where[begin : begin + at_once].T
-            ratio = (rest[one] * rest[two]).sum(axis=1) / np.maximum(squares[one], np.finfo(float).tiny)
+            ratio = (rest[one] * rest[two]).sum(axis=1) / _positive(squares[one])
             second = rest[two] - ratio[:, None] * rest[one]
             sigma = (second**2).sum(axis=1) + penalty[two] + ratio**2 * penalty[one]
             shares = (coupling[two] - ratio[:, None] * coupling[one])[:, self._slots]
@@ -119,30 +121,43 @@ class PairSearch:
                 self._problem,
                 self._circuits,
                 close[begin : begin + at_once],
-                np.maximum(sigma, np.finfo(float).tiny),
+                _positive(sigma),
                 second @ left_of_y,
                 np.ascontiguousarray(shares),
                 size,
                 least,
             )
 
-    def _best_of(
-        self, moves: MoveList, gains: FloatArray, incumbent: float, budget: Budget
-    ) -> Found | None:
+    def _best_of(self, moves: MoveList, gains: FloatArray, incumbent: float, budget: Budget) -> Found | None:
         """Return the best of moves that lead to an independent set and gain more than ``incumbent``."""
-        state, best, tied = self._state, None, set[Move]()
-        for index in np.argsort(-gains, kind="stable"):
-            if gains[index] < incumbent - TIE * magnitude(state):
+        state, best = self._state, dict[Move, float]()
+        tie = TIE * magnitude(state)
+        for index in np.argsort(-gains, kind="stable").tolist():
+            if gains[index] < incumbent - tie:
                 break
-            move = _sorted(moves.move(int(index)))
-            if move in tied or not self._moves.is_independent(move.result(state.support)):
+            move = moves.move(index)
+            move = Move(move.added, tuple(sorted(move.dropped)))
+            if move in best or not self._moves.is_independent(move.result(state.support)):
                 continue
             budget.check()
-            score = float(state.gains(MoveList(np.array([move.added]), np.array([move.dropped])))[0])
-            if score > incumbent + TIE * (abs(incumbent) + magnitude(state)) * bool(tied):
-                best, incumbent, tied = Found(move, score), score, {move}
-        return best
+            score = float(State.gains(state, moves.take(slice(index, index + 1)))[0])  # by a refit
+            if score > incumbent:
+                best[move] = score
+                incumbent = max(incumbent, score - tie)  # from here on, only ties and what is better
+        if not best:
+            return None
+        top = max(best.values())
+        tied = [move for move, score in best.items() if score >= top - tie]
+        needed = [move for move in tied if not any(_drops_more(move, other) for other in tied)]
+        first = min(needed, key=lambda move: (move.added, move.dropped))
+        return Found(first, best[first])
 
 
-def _sorted(move: Move) -> Move:
-    return Move(move.added, tuple(sorted(move.dropped)))
+def _drops_more(move: Move, other: Move) -> bool:
+    """Return whether a move drops something needlessly: another adds the same and drops but a part."""
+    return move.added == other.added and set(other.dropped) < set(move.dropped)
+
+
+def _positive(squares: FloatArray) -> FloatArray:
+    """Return squared lengths that can be divided by: columns of zeros have nothing in common with any other."""
+    return np.where(squares > 0, squares, 1.0)
