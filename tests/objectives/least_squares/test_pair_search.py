@@ -11,7 +11,7 @@ from swapwise import Graphic, Intersection, LeastSquares, Partition
 from swapwise.clock import Budget, Clock, OutOfTime
 from swapwise.objectives.base import State
 from swapwise.objectives.least_squares import pair_search
-from swapwise.objectives.least_squares.pair_search import PairSearch
+from swapwise.objectives.least_squares.pair_search import PairSearch, can_pair
 from tests.objectives.least_squares.test_system_search import intersection, some_start
 
 
@@ -37,7 +37,7 @@ def larger_moves(system, support):
 def check(X, y, ridge, system, support, share):
     state = LeastSquares(X, y, ridge).start(support)
     larger = larger_moves(system, support)
-    if not state._can_pair(larger):
+    if not can_pair(state, larger):
         return None
     listed = larger.to_list()
     gains = State.gains(state, listed)  # by refits

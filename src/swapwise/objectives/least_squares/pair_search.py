@@ -25,12 +25,18 @@ AT_ONCE = 256
 # Moves are looked at when there are more than this many: the best of them raises the bar for all others.
 MOST_MOVES = 1000
 
-# If less than this share of a column is left beside another, it is worked out from the columns themselves, for
-# this many numbers at a time.
+# If less than this share of a column is left beside another, it is worked out from the columns: this many
+# numbers at a time.
 CLOSE, CLOSE_NUMBERS = 1e-6, 10**6
 
 # Kernels tell the circuits of both by the bits of one number.
 MOST_MATROIDS = 32
+
+
+def can_pair(state: LeastSquaresState, moves: LargerExchanges) -> bool:
+    """Return whether the best of larger moves is found without a list of them."""
+    few = moves.alone.circuits.of.shape[1] <= MOST_MATROIDS
+    return moves.n_added == 2 and few and state._basis.is_plain
 
 
 class PairSearch:
@@ -159,5 +165,5 @@ def _drops_more(move: Move, other: Move) -> bool:
 
 
 def _positive(squares: FloatArray) -> FloatArray:
-    """Return squared lengths that can be divided by: columns of zeros have nothing in common with any other."""
+    """Return squared lengths that can be divided by: columns of zeros have nothing in common with others."""
     return np.where(squares > 0, squares, 1.0)

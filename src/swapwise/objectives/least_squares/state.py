@@ -27,7 +27,7 @@ from swapwise.objectives.base import (
 from swapwise.objectives.least_squares.active_set import ActiveSet
 from swapwise.objectives.least_squares.gram_search import GramSearch
 from swapwise.objectives.least_squares.objective import READ_AHEAD, LeastSquares
-from swapwise.objectives.least_squares.pair_search import MOST_MATROIDS, PairSearch
+from swapwise.objectives.least_squares.pair_search import PairSearch, can_pair
 
 TINY = float(np.finfo(float).tiny)
 
@@ -125,7 +125,7 @@ class LeastSquaresState(SparseState):
             elif isinstance(batch, Exchanges) and self._basis.is_plain:
                 budget.check()
                 best = self._best_exchange(batch)
-            elif isinstance(batch, LargerExchanges) and self._can_pair(batch):
+            elif isinstance(batch, LargerExchanges) and can_pair(self, batch):
                 reached = incumbent if found is None else found.score
                 best = PairSearch(self, batch).best(reached, budget)
             else:
@@ -146,11 +146,6 @@ class LeastSquaresState(SparseState):
         index, gain, evaluated = swaps.best_of_grid(moves.feasible, slots, *self._quantities(), TIE, total)
         self.n_evaluations += evaluated
         return index, gain / total
-
-    def _can_pair(self, moves: LargerExchanges) -> bool:
-        """Return whether the best of larger moves is found without a list of them."""
-        few = moves.alone.circuits.of.shape[1] <= MOST_MATROIDS
-        return moves.n_added == 2 and few and self._basis.is_plain
 
     def _best_exchange(self, moves: Exchanges) -> Found | None:
         """Return the best of the moves that add one element, by a lazy scan of their circuits."""

@@ -70,7 +70,8 @@ class PackingSearch(GramSearch):
 class CircuitSearch(PackingSearch):
     """The search under several matroids of any kind, by moves that add one element.
 
-    The matroids find the circuits, so that there is a call per move. Moves that add more are not looked at.
+    The matroids find the circuits, so that there is a call per move. Moves that add more are left to the rule
+    that comes after working sets: they are rarely better, and there are far more of them.
     """
 
     def _read_limits(self, system: IndependenceSystem) -> tuple[Any, ...]:
