@@ -30,6 +30,7 @@ from swapwise.constraints.base import (
     names_of,
 )
 from swapwise.constraints.circuits import MOST_CIRCUITS, Circuits, Exchanges
+from swapwise.kernels import exchanges
 from swapwise.moves import NOTHING, MoveList, first_of_each
 
 ALONE = -2  # a group that no element has
@@ -103,19 +104,7 @@ class PackingSystem(IndependenceSystem):
         """Add elements in the given order while their groups have places."""
         chosen = np.zeros(self.n, dtype=bool)
         chosen[support] = True
-        rest = as_order(order)
-        room = self._room(support)
-        begin, size = 0, 64
-        while begin < len(rest):
-            # Groups fill up soon, and then few elements of a longer piece are left to be looked at in turn.
-            piece = rest[begin : begin + size]
-            begin, size = begin + size, 2 * size
-            open_ = piece[(room[self._groups[piece]] > 0).all(axis=1) & ~chosen[piece]]
-            for element, groups in zip(open_.tolist(), self._groups[open_].tolist(), strict=True):
-                if all(room[group] > 0 for group in groups):
-                    chosen[element] = True
-                    for group in groups:
-                        room[group] -= 1
+        exchanges.extend(chosen, as_order(order), self._groups, self._room(support))
         return np.flatnonzero(chosen)
 
     def group_limits(self) -> GroupLimits | None:

@@ -132,6 +132,7 @@ void bind_exchanges(nb::module_ m) {
     m.def("best_of", released(&exchanges::best_of));
     m.def("best_of_each", released(&exchanges::best_of_each));
     m.def("spelled_out", released(&exchanges::spelled_out));
+    m.def("extend", released(&exchanges::extend));
     m.def("best_moves_of_packing", released_for_many_turns(&exchanges::best_moves_of_packing));
     m.def("best_move", released_for_many_turns(&exchanges::best_move));
 }
