@@ -135,7 +135,7 @@ def under_intersection(features: int, q: int, variant: str, seed: int = 0) -> Un
     )
 
 
-# R² after 60 seconds of a search that lists all moves of the neighbourhood, on the data of `under_two_matroids`.
+# R² after 60 seconds of a search that lists all moves, on the data of `under_two_matroids`.
 BY_LISTS = {
     ("graphic", 500): 0.7438925084,
     ("linear", 500): 0.7203988421,

@@ -68,9 +68,12 @@ class PackingSystem(IndependenceSystem):
     _capacity: IndexArray
 
     def __init__(self, groups: ArrayLike, capacity: ArrayLike) -> None:
-        self._groups = np.asarray(groups, dtype=np.intp)
-        self._capacity = np.asarray(capacity, dtype=np.intp)
-        _require_groups(self._groups, self._capacity)
+        given = np.asarray(groups, dtype=np.intp), np.asarray(capacity, dtype=np.intp)
+        _require_groups(*given)
+        self._hold(*given)
+
+    def _hold(self, groups: IndexArray, capacity: IndexArray) -> None:
+        self._groups, self._capacity = groups, capacity
         self.n, self.p = self._groups.shape
         # Padding finds the last row: "no element" is in no group at all.
         self._groups_of = np.vstack([self._groups, np.full((1, self.p), ALONE)])
@@ -81,7 +84,8 @@ class PackingSystem(IndependenceSystem):
 
     def induced(self, elements: IndexArray) -> PackingSystem:
         """Return the same groups with some of their elements."""
-        part = PackingSystem(self._groups[elements], self._capacity)
+        part = object.__new__(PackingSystem)  # all has been checked
+        part._hold(self._groups[elements], self._capacity)
         part.names = names_of(self, elements)
         return part
 

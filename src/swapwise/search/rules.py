@@ -116,6 +116,14 @@ class Additions(Pivot):
         yield additions(constraint.addable(state.support))
 
 
+class OneAtATime(Oblivious):
+    """Score all moves that add one element, by their exact gain: larger ones are left to other rules."""
+
+    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+        """Yield the moves that add one element."""
+        return takewhile(_adds_one, constraint.moves(state.support, q))
+
+
 class _OnCoefficients(Pivot):
     """A rule that reads the coefficients of a sparse objective."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -17,7 +16,7 @@ from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, 
 from swapwise.objectives.least_squares.system_search import compiled_search
 from swapwise.search.loop import Strategy, Trace, ending_at, run
 from swapwise.search.result import Event, Status
-from swapwise.search.rules import Additions, BestImprovement, Oblivious
+from swapwise.search.rules import Additions, BestImprovement, OneAtATime
 from swapwise.search.strategies import LocalSearch
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class Subproblem:
     @property
     def is_compiled(self) -> bool:
         """Whether a search takes next to no time."""
-        return self._compiled is not None
+        return self._compiled is not None and self._compiled.is_quick
 
     def search(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
         """Return the best moves from a set of the elements to a local optimum of the model."""
@@ -90,7 +89,7 @@ class Subproblem:
     def _search_by_loop(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
         trace, best = Trace(start), BestImprovement(self._tol)
         # Additions first: there are far fewer of them than exchanges, and most moves of a growing set are.
-        strategies = [LocalSearch(self.system, rule, best) for rule in (Additions(), Oblivious())]
+        strategies = [LocalSearch(self.system, rule, best) for rule in (Additions(), OneAtATime())]
         with unwarned():  # that columns are collinear matters once they are chosen
             state = self.model.start(start)
             self.value_at_start = state.value
@@ -319,7 +318,7 @@ def support_after(steps: Sequence[Step], support: IndexArray) -> IndexArray:
 def gains_by_addition(state: ExactState, constraint: IndependenceSystem, budget: Budget) -> FloatArray:
     """Return what the best move that adds each element, and no other, gains; 0 if none improves."""
     gains = np.zeros(constraint.n)
-    for batch in takewhile(lambda batch: batch.n_added <= 1, constraint.moves(state.support, 1)):
+    for batch in OneAtATime().batches(state, constraint, 1):
         budget.check()
         np.maximum(gains, state.gains_by_element(batch), out=gains)
     return gains
