@@ -12,7 +12,20 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from benchmarks.reference import PlainLeastSquares
-from swapwise import Graphic, Laminar, LeastSquares, OracleMatroid, Partition, Status, Uniform, maximize
+from swapwise import (
+    BMatching,
+    Graphic,
+    Intersection,
+    Laminar,
+    LeastSquares,
+    OracleMatroid,
+    Partition,
+    SetPacking,
+    Status,
+    Transversal,
+    Uniform,
+    maximize,
+)
 from swapwise.clock import Clock, OutOfTime
 from swapwise.search import working_sets
 
@@ -89,6 +102,48 @@ def test_twins_zeros_and_few_samples_do_no_harm(seed, kind):
     assert result.status is Status.LOCAL_OPTIMUM
     assert np.isfinite(result.coef).all()
     assert_local_optimum(PlainLeastSquares(X, y), matroid, result, slack=1e-8)
+
+
+def forest_of_colours(rng, n):
+    forest = Graphic(some_edges(rng, n))
+    if rng.random() < 0.3:
+        forest = forest.contract(forest.random_set(np.empty(0, dtype=np.intp), rng)[:1])
+    return Intersection(forest, Partition(rng.integers(0, 4, n), int(rng.integers(1, 3))))
+
+
+SYSTEMS = {
+    "matching": lambda rng, n: BMatching(some_edges(rng, n), int(rng.integers(1, 3))),
+    "packing": lambda rng, n: SetPacking([rng.integers(0, 9, rng.integers(1, 4)).tolist() for _ in range(n)]),
+    "partitions": lambda rng, n: Intersection(*(Partition(rng.integers(0, 3, n), 2) for _ in range(2))),
+    "forest of colours": forest_of_colours,
+    "oracle and posts": lambda rng, n: Intersection(
+        OracleMatroid(n, lambda s: len(s) <= 3 and (s % 4 == 0).sum() <= 1),
+        Transversal(n, [np.flatnonzero(rng.random(n) < 0.5) for _ in range(3)]),
+    ),
+}
+
+
+@pytest.mark.parametrize("degenerate", [False, True])
+@pytest.mark.parametrize("kind", SYSTEMS)
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6))
+def test_no_move_of_a_system_improves_the_answer(kind, degenerate, seed):
+    """Moves of all sizes are refitted, those that add two elements and drop four among them."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 15))
+    X, y = rng.standard_normal((12, n)), rng.standard_normal(12)
+    if degenerate:
+        X = rng.integers(-1, 2, (int(rng.integers(3, 12)), n)).astype(float)
+        y = rng.standard_normal(len(X))
+    system, plain = SYSTEMS[kind](rng, n), PlainLeastSquares(X, y)
+    with patch.object(working_sets, "FIRST_BASES", 1):
+        result = quiet(maximize, LeastSquares(X, y), system, start="model")
+    assert result.status is Status.LOCAL_OPTIMUM
+    assert system.is_independent(result.support)
+    assert np.isin(system.forced, result.support).all()
+    for batch in system.moves(result.support):
+        for move in batch.to_list().moves():
+            assert plain.value(move.result(result.support)) <= result.value + 1e-8
 
 
 @settings(max_examples=60)

@@ -99,7 +99,7 @@ class BMatching(PackingSystem):
         part = object.__new__(BMatching)
         part.edges, part.vertices, part.b = [self.edges[e] for e in elements], self.vertices, self.b
         part._tail, part._head = self._tail[elements], self._head[elements]
-        PackingSystem.__init__(part, self._groups[elements], self._capacity)
+        part._hold(self._groups[elements], self._capacity)
         part.names = names_of(self, elements)
         return part
 

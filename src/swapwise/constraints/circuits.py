@@ -115,8 +115,8 @@ class LargerExchanges(ListedLater):
     """
 
     alone: Exchanges
-    n_added: int
     is_independent: Callable[[IndexArray], bool]
+    _size: int
     _batches: Callable[[], Iterator[MoveList]]
 
     def __init__(
@@ -126,7 +126,12 @@ class LargerExchanges(ListedLater):
         is_independent: Callable[[IndexArray], bool],
         batches: Callable[[], Iterator[MoveList]],
     ) -> None:
-        self._hold(alone=alone, n_added=size, is_independent=is_independent, _batches=batches)
+        self._hold(alone=alone, is_independent=is_independent, _size=size, _batches=batches)
+
+    @property
+    def n_added(self) -> int:  # type: ignore[override]
+        """How many elements a move adds."""
+        return self._size
 
     def to_list(self) -> MoveList:
         """List the moves, all at once."""

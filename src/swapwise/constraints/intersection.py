@@ -27,7 +27,9 @@ from swapwise.constraints.base import (
     MaxWeight,
     as_order,
     best_so_far,
+    forced_among,
     in_one_order,
+    names_of,
 )
 from swapwise.constraints.circuits import MOST_CIRCUITS, Circuits, Exchanges, LargerExchanges
 from swapwise.constraints.laminar import Laminar
@@ -82,7 +84,7 @@ class Intersection(IndependenceSystem):
         self.n = matroids[0].n
         self.p: int = len(matroids)
         self.forced = _forced_by(matroids)
-        self.matroids = tuple(
+        self.matroids: tuple[Matroid, ...] = tuple(
             matroid if len(matroid.forced) == len(self.forced) else matroid.contract(self.forced)
             for matroid in matroids
         )
@@ -111,8 +113,13 @@ class Intersection(IndependenceSystem):
 
     def induced(self, elements: IndexArray) -> Intersection:
         """Return the intersection of the matroids on some of the elements."""
-        matroids = (cast(Matroid, matroid.induced(elements)) for matroid in self.matroids)
-        return Intersection(*matroids, neighbourhood=self.neighbourhood)
+        part = object.__new__(Intersection)  # all has been checked
+        part.n, part.p, part.names = len(elements), self.p, names_of(self, elements)
+        part.forced, part.neighbourhood = forced_among(self, elements), self.neighbourhood
+        part.matroids = tuple(cast(Matroid, matroid.induced(elements)) for matroid in self.matroids)
+        part._made_of = part.matroids
+        part._packing = None if self._packing is None else self._packing.induced(elements)
+        return part
 
     def _is_independent(self, support: IndexArray) -> bool:
         return all(matroid._is_independent(support) for matroid in self.matroids)

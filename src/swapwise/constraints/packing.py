@@ -30,6 +30,7 @@ from swapwise.constraints.base import (
     names_of,
 )
 from swapwise.constraints.circuits import MOST_CIRCUITS, Circuits, Exchanges
+from swapwise.kernels import exchanges
 from swapwise.moves import NOTHING, MoveList, first_of_each
 
 ALONE = -2  # a group that no element has
@@ -67,9 +68,12 @@ class PackingSystem(IndependenceSystem):
     _capacity: IndexArray
 
     def __init__(self, groups: ArrayLike, capacity: ArrayLike) -> None:
-        self._groups = np.asarray(groups, dtype=np.intp)
-        self._capacity = np.asarray(capacity, dtype=np.intp)
-        _require_groups(self._groups, self._capacity)
+        given = np.asarray(groups, dtype=np.intp), np.asarray(capacity, dtype=np.intp)
+        _require_groups(*given)
+        self._hold(*given)
+
+    def _hold(self, groups: IndexArray, capacity: IndexArray) -> None:
+        self._groups, self._capacity = groups, capacity
         self.n, self.p = self._groups.shape
         # Padding finds the last row: "no element" is in no group at all.
         self._groups_of = np.vstack([self._groups, np.full((1, self.p), ALONE)])
@@ -80,7 +84,8 @@ class PackingSystem(IndependenceSystem):
 
     def induced(self, elements: IndexArray) -> PackingSystem:
         """Return the same groups with some of their elements."""
-        part = PackingSystem(self._groups[elements], self._capacity)
+        part = object.__new__(PackingSystem)  # all has been checked
+        part._hold(self._groups[elements], self._capacity)
         part.names = names_of(self, elements)
         return part
 
@@ -103,19 +108,7 @@ class PackingSystem(IndependenceSystem):
         """Add elements in the given order while their groups have places."""
         chosen = np.zeros(self.n, dtype=bool)
         chosen[support] = True
-        rest = as_order(order)
-        room = self._room(support)
-        begin, size = 0, 64
-        while begin < len(rest):
-            # Groups fill up soon, and then few elements of a longer piece are left to be looked at in turn.
-            piece = rest[begin : begin + size]
-            begin, size = begin + size, 2 * size
-            open_ = piece[(room[self._groups[piece]] > 0).all(axis=1) & ~chosen[piece]]
-            for element, groups in zip(open_.tolist(), self._groups[open_].tolist(), strict=True):
-                if all(room[group] > 0 for group in groups):
-                    chosen[element] = True
-                    for group in groups:
-                        room[group] -= 1
+        exchanges.extend(chosen, as_order(order), self._groups, self._room(support))
         return np.flatnonzero(chosen)
 
     def group_limits(self) -> GroupLimits | None:

@@ -31,5 +31,6 @@ ising = _compiled.ising
 ising_tables = _compiled.ising_tables
 moments = _compiled.moments
 nested = _compiled.nested
+pairs = _compiled.pairs
 perturbations = _compiled.perturbations
 swaps = _compiled.swaps

@@ -372,6 +372,19 @@ struct Packing {
 };
 using PackingArrays = std::tuple<Links, Indices>;
 
+// Add to a mask of chosen elements each of an order in turn whose groups all have room.
+inline void extend(Vec<bool> chosen, Indices order, Links groups, Vec<Index> room) {
+    for (Index element : order) {
+        const auto own = groups[element];
+        const auto is_full = [&](Index group) { return group >= 0 && room[group] <= 0; };
+        if (chosen[element] || std::any_of(own.begin(), own.end(), is_full)) continue;
+        chosen[element] = true;
+        for (Index group : own) {
+            if (group >= 0) --room[group];
+        }
+    }
+}
+
 // The circuits of chosen elements of a packing: the members of groups that are full.
 class PackingCircuits {
   public:

@@ -20,6 +20,7 @@
 #include "listening.hpp"
 #include "moments.hpp"
 #include "nested.hpp"
+#include "pairs.hpp"
 #include "perturbations.hpp"
 #include "processor.hpp"
 #include "swaps.hpp"
@@ -134,6 +135,7 @@ void bind_exchanges(nb::module_ m) {
     m.def("best_of", released(&exchanges::best_of));
     m.def("best_of_each", released(&exchanges::best_of_each));
     m.def("spelled_out", released(&exchanges::spelled_out));
+    m.def("extend", released(&exchanges::extend));
     m.def("best_moves_of_packing", released_for_many_turns(&exchanges::best_moves_of_packing));
     m.def("best_move", released_for_many_turns(&exchanges::best_move));
 }
@@ -162,6 +164,11 @@ void bind_moments(nb::module_ m) {
     m.def("by_columns", released(&moments::by_columns<float>));
     m.def("of_stored", released(&moments::of_stored<double, std::int32_t>));
     m.def("of_stored", released(&moments::of_stored<double, std::int64_t>));
+}
+
+void bind_pairs(nb::module_ m) {
+    m.def("find", released_for_many_turns(&pairs::find));
+    m.def("find_close", released_for_many_turns(&pairs::find_close));
 }
 
 void bind_swaps(nb::module_ m) {
@@ -329,6 +336,7 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     bind_ising_tables(m.def_submodule("ising_tables"));
     bind_moments(m.def_submodule("moments"));
     bind_nested(m.def_submodule("nested"));
+    bind_pairs(m.def_submodule("pairs"));
     bind_perturbations(m.def_submodule("perturbations"));
     bind_swaps(m.def_submodule("swaps"));
 }

@@ -34,6 +34,8 @@ from swapwise.search.rules import (
     Oblivious,
     Pivot,
     SemiOblivious,
+    SmallestImprovement,
+    adds_one,
 )
 from swapwise.search.strategies import (
     BestSingleton,
@@ -131,13 +133,14 @@ class Plan:
         if self.above is None:
             return result
         rounds = [run.n_moves for run in result.strategies if run.name == self.method]
+        looks_at_all = self.start_is_given or self.epsilon is not None or adds_one(constraint, self.q)
         find = partial(
             self.above.guarantee,
             objective,
             constraint,
             self.rule or self.method,
             status=result.status,
-            n_iter=rounds[-1] if rounds else 0,
+            n_iter=rounds[-1] if rounds and looks_at_all else 0,
             value=result.value,
             q=self.q,
             epsilon=self.epsilon,
@@ -189,7 +192,8 @@ class Plan:
 
     def _acceptance(self, constraint: IndependenceSystem) -> Acceptance:
         if self.epsilon is None:
-            return BestImprovement(self.tol)
+            # A start that is asked for by name is for the algorithms of the paper, to the letter.
+            return BestImprovement(self.tol) if self.start_is_given else SmallestImprovement(self.tol)
         # The paper divides by n; its proof needs only as many terms as a base has elements.
         return GeometricImprovement(self.epsilon / max(1, constraint.max_size()), self.tol)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby, takewhile
 
 import numpy as np
 
@@ -60,6 +60,20 @@ class Pivot(ABC):
         """Return the move with the best score above ``incumbent``, or None; ties go to the first."""
         return self._best_of(self.batches(state, constraint, q), state, incumbent, budget)
 
+    def find_smallest(
+        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+    ) -> Found | None:
+        """Return the best of the moves that add as few elements as any does with a score above ``incumbent``.
+
+        None if no move has one, whatever it adds. Moves that add more are looked at only if they have to be.
+        """
+        batches = self.batches(state, constraint, q)
+        for _, of_one_size in groupby(batches, key=lambda batch: batch.n_added):
+            found = self._best_of(of_one_size, state, incumbent, budget)
+            if found is not None:
+                return found
+        return None
+
     def _best_of(
         self, batches: Iterator[MoveBatch], state: State, incumbent: float, budget: Budget
     ) -> Found | None:
@@ -100,6 +114,14 @@ class Additions(Pivot):
     def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
         """Yield all additions."""
         yield additions(constraint.addable(state.support))
+
+
+class OneAtATime(Oblivious):
+    """Score all moves that add one element, by their exact gain: larger ones are left to other rules."""
+
+    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+        """Yield the moves that add one element."""
+        return takewhile(_adds_one, constraint.moves(state.support, q))
 
 
 class _OnCoefficients(Pivot):
@@ -200,10 +222,25 @@ class NonOblivious(_OnCoefficients):
             batches: Iterator[MoveBatch] = iter([self._best_exchange(state, constraint, q, budget)])
         elif self.smoothness == "move" and q == 1 and not isinstance(constraint, Matroid):
             # Under a matroid all swaps are one grid, and cheap; elsewhere they are long lists.
-            batches = constraint.moves(state.support, q, self._unpruned(state, constraint))
+            cheapest = MoveList.joined(constraint.cheapest_drops(state.support, coef_norms2(state)))
+            batches = constraint.moves(state.support, q, self._unpruned(state, cheapest))
         else:
             batches = self.batches(state, constraint, q)
         return self._best_of(batches, state, incumbent, budget)
+
+    def find_smallest(
+        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+    ) -> Found | None:
+        """Return the best of the moves that add one element, or else the best of all."""
+        assert isinstance(state, SparseState)
+        if q > 1 or self.smoothness != "move" or adds_one(constraint, q):
+            find = self.find_best if q > 1 or self.smoothness == "move" else super().find_smallest
+            return find(state, constraint, q, incumbent, budget)
+        cheapest = constraint.cheapest_drops(state.support, coef_norms2(state), q)
+        candidates = self._unpruned(state, MoveList.joined(takewhile(_adds_one, cheapest)))
+        singles = takewhile(_adds_one, constraint.moves(state.support, q, candidates))
+        found = self._best_of(singles, state, incumbent, budget)
+        return found or self.find_best(state, constraint, q, incumbent, budget)
 
     def are_cheap(self, state: State, moves: MoveBatch) -> bool:
         """Return True: the gradient scores every move."""
@@ -217,14 +254,13 @@ class NonOblivious(_OnCoefficients):
         gain, cost = gradient_norms2(state) / (2 * M), coef_norms2(state) * M / 2
         return constraint.best_exchange(state.support, gain, cost, q, budget.clock)
 
-    def _unpruned(self, state: SparseState, constraint: IndependenceSystem) -> IndexArray:
-        """Return the elements that the best move can add, without a look at all moves.
+    def _unpruned(self, state: SparseState, cheapest: MoveList) -> IndexArray:
+        """Return the elements that the best move can add, without a look at all but the cheapest drops.
 
         A score falls with M, and M only grows with what a move drops. So no move that adds j scores
         more than j would with its own M and the cheapest drop; and the best scores no less than the
         best of the cheapest drops does.
         """
-        cheapest = MoveList.joined(constraint.cheapest_drops(state.support, coef_norms2(state)))
         reached = self.scores(state, cheapest)
         alone = MoveList(cheapest.added, cheapest.dropped[:, :0])
         M = np.maximum(state.move_smoothness(alone), np.finfo(float).tiny)
@@ -281,6 +317,19 @@ class BestImprovement(Acceptance):
         return rule.find_best(state, constraint, q, state.resolution(self.tol), budget)
 
 
+class SmallestImprovement(BestImprovement):
+    """Make the best of the smallest moves that improve: one that adds more only if none that adds less does.
+
+    It ends where no move improves, whatever it adds, as :class:`BestImprovement` does, and gets there sooner.
+    """
+
+    def pick(
+        self, rule: Pivot, state: State, constraint: IndependenceSystem, q: int, budget: Budget
+    ) -> Found | None:
+        """Return the best improving move that adds as few elements as any; ties go to the first."""
+        return rule.find_smallest(state, constraint, q, state.resolution(self.tol), budget)
+
+
 class GeometricImprovement(Acceptance):
     """Make the first move whose score is at least ``delta · f(X)``: Algorithm 5 of the paper."""
 
@@ -301,3 +350,12 @@ class GeometricImprovement(Acceptance):
                     index = int(np.argmax(good))
                     return Found(moves.move(index), float(scores.flat[index]))
         return None
+
+
+def adds_one(constraint: IndependenceSystem, q: int) -> bool:
+    """Return whether it is known that all moves under a constraint add one element."""
+    return isinstance(constraint, Matroid) or (q == 1 and constraint.group_limits() is not None)
+
+
+def _adds_one(moves: MoveBatch) -> bool:
+    return moves.n_added <= 1

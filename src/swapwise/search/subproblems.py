@@ -15,7 +15,7 @@ from swapwise.objectives.least_squares.local_optima import SHARES, LocalOptima
 from swapwise.objectives.least_squares.system_search import compiled_search
 from swapwise.search.loop import Trace, ending_at, run
 from swapwise.search.result import Event
-from swapwise.search.rules import Additions, BestImprovement, Oblivious
+from swapwise.search.rules import Additions, BestImprovement, OneAtATime
 from swapwise.search.strategies import LocalSearch
 
 
@@ -40,7 +40,7 @@ class Subproblem:
     @property
     def is_compiled(self) -> bool:
         """Whether a search takes next to no time."""
-        return self._compiled is not None
+        return self._compiled is not None and self._compiled.is_quick
 
     def local_optima(
         self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator, clock: Clock
@@ -76,7 +76,7 @@ class Subproblem:
     def _search_by_loop(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
         trace, best = Trace(start), BestImprovement(self._tol)
         # Additions first: there are far fewer of them than exchanges, and most moves of a growing set are.
-        strategies = [LocalSearch(self.system, rule, best) for rule in (Additions(), Oblivious())]
+        strategies = [LocalSearch(self.system, rule, best) for rule in (Additions(), OneAtATime())]
         with unwarned():  # that columns are collinear matters once they are chosen
             state = self.model.start(start)
             self.value_at_start = state.value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -16,6 +15,7 @@ from swapwise.moves import Step, move_between
 from swapwise.objectives.base import State
 from swapwise.search.exploring import Exploring
 from swapwise.search.loop import Strategy
+from swapwise.search.rules import OneAtATime
 from swapwise.search.subproblems import Subproblem, disjoint_bases, go
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class WorkingSets(Strategy):
 def gains_by_addition(state: ExactState, constraint: IndependenceSystem, budget: Budget) -> FloatArray:
     """Return what the best move that adds each element, and no other, gains; 0 if none improves."""
     gains = np.zeros(constraint.n)
-    for batch in takewhile(lambda batch: batch.n_added <= 1, constraint.moves(state.support, 1)):
+    for batch in OneAtATime().batches(state, constraint, 1):
         budget.check()
         np.maximum(gains, state.gains_by_element(batch), out=gains)
     return gains

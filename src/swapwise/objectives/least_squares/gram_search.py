@@ -50,6 +50,8 @@ class GramSearch:
     n_evaluations: int
     #: Whether it is clear that no move gains anything there
     is_optimal: bool
+    #: Whether a search takes no more than some milliseconds
+    is_quick: bool = True
     #: How many columns an element has at most: a move sweeps the tableau once for each
     _widest: int = 1
     #: Inner products, and of which columns with all others they are known
@@ -61,7 +63,8 @@ class GramSearch:
         self._design, self._squares, self._floor = model.design, model.squares, LEAST_SHARE * model.squares
         self._limits = self._read_limits(system)
         self._with_y, self._total = model.products_with_y, model.total
-        self._room, self._tol, self._elements = system.max_size(), tol, elements
+        self._room, self._tol = system.max_size(), tol
+        self._names: list[int] = elements.tolist()
 
     def _read_limits(self, system: IndependenceSystem) -> tuple[Any, ...]:
         """Return what kernels need to know of a constraint."""
@@ -127,8 +130,8 @@ class GramSearch:
         return np.argsort(-scores, kind="stable")[:most]
 
     def _move(self, added: int, *dropped: int) -> Move:
-        gone = sorted(int(self._elements[place]) for place in dropped if place != NOTHING)
-        return Move((int(self._elements[added]),), tuple(gone))
+        gone = tuple([self._names[place] for place in dropped if place != NOTHING])
+        return Move((self._names[added],), gone)
 
     def _tableau(self, start: IndexArray) -> tuple[Any, ...]:
         n, room = len(self._squares), max(1, len(start), self._room)

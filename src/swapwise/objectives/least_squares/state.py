@@ -11,7 +11,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.constraints.circuits import Exchanges
+from swapwise.constraints.circuits import Exchanges, LargerExchanges
 from swapwise.kernels import exchanges, swaps
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, Step, SwapGrid, move_between
 from swapwise.numerics import COLLINEAR, ROUNDING, TIE
@@ -27,6 +27,7 @@ from swapwise.objectives.base import (
 from swapwise.objectives.least_squares.active_set import ActiveSet
 from swapwise.objectives.least_squares.gram_search import GramSearch
 from swapwise.objectives.least_squares.objective import READ_AHEAD, LeastSquares
+from swapwise.objectives.least_squares.pair_search import PairSearch, can_pair
 
 TINY = float(np.finfo(float).tiny)
 
@@ -124,6 +125,9 @@ class LeastSquaresState(SparseState):
             elif isinstance(batch, Exchanges) and self._basis.is_plain:
                 budget.check()
                 best = self._best_exchange(batch)
+            elif isinstance(batch, LargerExchanges) and can_pair(self, batch):
+                reached = incumbent if found is None else found.score
+                best = PairSearch(self, batch).best(reached, budget)
             else:
                 best = best_of_batches(self, [batch], incumbent, budget, are_cheap=self._are_cheap)
             if best is not None and is_better(best.score, found, incumbent, magnitude(self)):

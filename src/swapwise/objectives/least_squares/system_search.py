@@ -10,6 +10,7 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.circuits import MOST_CIRCUITS, Exchanges
 from swapwise.constraints.intersection import Intersection
+from swapwise.constraints.matroid import Matroid
 from swapwise.kernels import exchanges
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SparseObjective
@@ -70,10 +71,13 @@ class PackingSearch(GramSearch):
 class CircuitSearch(PackingSearch):
     """The search under several matroids of any kind, by moves that add one element.
 
-    The matroids find the circuits, so that there is a call per move. Moves that add more are not looked at.
+    The matroids find the circuits, so that there is a call per move. Moves that add more are left to the rule
+    that comes after working sets: they are rarely better, and there are far more of them.
     """
 
     def _read_limits(self, system: IndependenceSystem) -> tuple[Any, ...]:
+        assert isinstance(system, Intersection)
+        self.is_quick = not any(map(_asks_one_by_one, system.matroids))
         return (system,)
 
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
@@ -83,3 +87,9 @@ class CircuitSearch(PackingSearch):
         assert isinstance(moves, Exchanges)
         problem = *self._products(), self._squares, self._floor, tuple(moves.circuits)
         return exchanges.best_move(*problem, tableau, start, self._total, self._tol, TIE, share)
+
+
+def _asks_one_by_one(matroid: Matroid) -> bool:
+    """Return whether a matroid, or one that it is made of, finds swaps by asking about each of them."""
+    made_of: tuple[Matroid, ...] = getattr(matroid, "_made_of", ())
+    return type(matroid)._swap_mask is Matroid._swap_mask or any(map(_asks_one_by_one, made_of))
