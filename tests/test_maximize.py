@@ -274,7 +274,7 @@ def test_the_result_is_what_it_says(regression):
     assert result.value == regression(result.support)
     np.testing.assert_array_equal(np.flatnonzero(result.coef), result.support)
     assert np.all(np.diff(result.support) > 0)
-    assert result.method == "oblivious"
+    assert result.method == "oblivious, exploration"
     assert result.seconds > 0
     assert result.n_evaluations > result.n_iter == len(result.history)
     frame = result.to_frame()
@@ -318,7 +318,8 @@ def test_random_residual_greedy_draws_from_the_heaviest_rest():
 
 
 def test_auto_is_oblivious_where_gains_are_in_closed_form(regression, coverage):
-    assert sw.maximize(regression, sw.Uniform(12, 3)).method == "oblivious"
+    assert sw.maximize(regression, sw.Uniform(12, 3)).method == "oblivious, exploration"
+    assert sw.maximize(regression, sw.Uniform(12, 3), "oblivious").method == "oblivious"
     assert sw.maximize(coverage, sw.Uniform(4, 2)).method == "oblivious"
     assert sw.maximize(Unsmooth(), sw.Uniform(12, 3)).method == "semi-oblivious"
 

@@ -73,7 +73,7 @@ def test_the_default_search_of_least_squares_is_on_the_record(name, n):
     objective, constraint = sw.LeastSquares(X, y), CONSTRAINTS[name](n)
     result = check_watched(lambda **options: sw.maximize(sw.LeastSquares(X, y), constraint, **options))
     check_record(result, objective, constraint.forced)
-    assert len(result.history) > 3
+    assert result.history
     assert result.begin.tolist() == constraint.forced.tolist()
     assert result.status is sw.Status.LOCAL_OPTIMUM
 
@@ -88,8 +88,13 @@ def test_working_sets_serve_every_constraint(name):
 
     result = check_watched(search)
     check_record(result, objective, constraint.forced)
-    assert [run.name for run in result.strategies] == ["working sets", "oblivious"]
-    assert result.strategies[0].n_moves > 3
+    is_laminar = constraint.laminar_tree() is not None
+    first = "exploration" if is_laminar else "working sets"
+    assert [run.name for run in result.strategies] == [first, "oblivious"]
+    assert result.strategies[0].n_moves > (0 if is_laminar else 3)
+    by_moves = sw.maximize(objective, constraint, start="model", max_iter=10**6)
+    assert by_moves.method == "working sets, oblivious"
+    assert result.value >= by_moves.value - 1e-6
 
 
 def test_the_default_depends_on_what_is_fastest():
@@ -157,8 +162,7 @@ def test_perturbations_leave_a_local_optimum_for_a_better_one():
         for place, event in enumerate(result.history):
             if event.strategy == "perturbation":
                 left += 1
-                assert event.value < values[place - 1]
-                assert max(values[place:]) > values[place - 1]
+                assert event.value > values[place - 1]
     assert left > 0
 
 
@@ -201,7 +205,7 @@ def test_a_limit_on_moves_holds_for_working_sets(seed, most):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((60, 300))
     objective = sw.LeastSquares(X, X[:, :20] @ rng.standard_normal(20) + rng.standard_normal(60))
-    whole = sw.maximize(objective, sw.Uniform(300, 10))
+    whole = sw.maximize(objective, sw.Uniform(300, 10), max_iter=10**6)
     result = sw.maximize(objective, sw.Uniform(300, 10), max_iter=most)
     check_record(result, objective)
     assert len(result.history) <= most
@@ -213,7 +217,7 @@ def test_a_limit_on_moves_holds_for_working_sets(seed, most):
 
 def test_a_compiled_call_shares_its_time_and_says_so():
     X, y = regression(500)
-    result = sw.maximize(sw.LeastSquares(X, y), sw.Uniform(500, 8))
+    result = sw.maximize(sw.LeastSquares(X, y), sw.Uniform(500, 8), max_iter=10**6)
     together = [event for event in result.history if event.n_together > 1]
     assert together
     for event in together:

@@ -252,7 +252,7 @@ def test_a_search_cut_short_among_the_few_keeps_its_moves(monkeypatch):
 
     monkeypatch.setattr("swapwise.objectives.least_squares.gram_search.WORK_PER_CALL", 1)
     monkeypatch.setattr(Clock, "check", tick)
-    result = maximize(LeastSquares(X, X[:, :40].sum(axis=1)), Uniform(300, 30), start="model")
+    result = maximize(LeastSquares(X, X[:, :40].sum(axis=1)), Uniform(300, 30), max_iter=1000)
     assert 0 < len(result.support) < 30
     assert result.value > 0
 

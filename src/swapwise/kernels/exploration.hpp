@@ -131,6 +131,7 @@ class Exploration {
     // The local optimum of all columns that a search from a set leads to, with its value.
     std::pair<Set, double> settle(Set set) {
         join_new(set);
+        if (_candidates.empty()) return {set, 0.0};  // no column explains anything
         for (;;) {
             raise_if_interrupted();
             search_from(set, Flags());
@@ -144,6 +145,8 @@ class Exploration {
     // Perturb a local optimum until that leads to a better one, or fails often enough.
     std::optional<std::pair<Set, double>> better(const Set &best, double value, Index most_failures,
                                                  double most_work) {
+        if (best.empty()) return std::nullopt;
+        join_new(best);
         if (_widened != best) widen(best);
         _widened = best;
         for (Index failures = 0; failures < most_failures && _work < most_work;) {
@@ -157,6 +160,7 @@ class Exploration {
                 reached = _search->value();
                 next = std::move(set);
             }
+            if (next.empty()) continue;
             if (reached <= value + quick::LEAST_GAIN) {
                 if (!_seen.insert(next).second || !takes_in(next)) continue;
                 search_from(next, Flags());

@@ -18,20 +18,17 @@ from swapwise.search.loop import Strategy
 from swapwise.search.subproblems import go
 
 if TYPE_CHECKING:
-    from swapwise.objectives.least_squares.objective import LeastSquares
     from swapwise.objectives.least_squares.state import LeastSquaresState
 
 # Perturbations end when this many in a row have led to nothing better. They may cost as much as this many
 # updates of a number for each entry of the data since the last better answer, and in all.
 MOST_FAILURES, MOST_WORK, MOST_WORK_IN_ALL = 96, 14.0, 50.0
 
+# Values in single precision that differ by no more than this count as equal.
+TIE = 2e-7
+
 # This many are made between looks at the clock.
 AT_ONCE = 48
-
-
-def can_be_explored(objective: LeastSquares, constraint: IndependenceSystem) -> bool:
-    """Return whether data are in memory, and limits laminar."""
-    return not objective.design.sequential and constraint.laminar_tree() is not None
 
 
 class Exploring(Strategy):
@@ -89,6 +86,11 @@ class Exploring(Strategy):
     ) -> Sequence[Step]:
         self._rounds += 1
         target, value = found
+        # A forced element that others span is nothing to a search in single precision.
+        if len(np.setdiff1d(self._constraint.forced, target, assume_unique=True)):
+            return []
+        if value <= state.value + TIE and len(state.support):
+            return []
         notify(rounds=self._rounds, passes=state.objective.n_passes, value=state.value)
         steps = [Step(move_between(state.support, target), value, who)]
         budget.keep(steps, value)

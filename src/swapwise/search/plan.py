@@ -21,7 +21,7 @@ from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.least_squares.system_search import can_be_compiled
 from swapwise.search.exhaustive import Exhaustive
-from swapwise.search.exploring import Exploring, can_be_explored
+from swapwise.search.exploring import Exploring
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.model_rounds import ModelRounds, has_model
 from swapwise.search.result import SearchResult
@@ -94,6 +94,8 @@ class Plan:
     above: Above | None = None
     #: Whether the start was asked for by name: its moves do not count towards ``max_iter``
     start_is_given: bool = False
+    #: Whether the local optimum that the method ends in is left for better ones
+    explores: bool = False
 
     def search(
         self,
@@ -113,6 +115,8 @@ class Plan:
             models = self.models(objective, constraint)
         starts = [*self.starts(objective, constraint), *models]
         strategies = [self.main(objective, constraint, rng)]
+        if self.explores:
+            strategies += [Exploring(constraint), *strategies]
         if not self.start_is_given:
             starts, strategies = [], [*starts, *strategies]
         result = search(
@@ -165,13 +169,17 @@ class Plan:
         """Return the strategies on few elements; ``first`` is a working set to begin with."""
         if self.start != "model":
             return []
-        if isinstance(objective, LeastSquares) and self.max_iter is None and can_be_explored(
-            objective, constraint
-        ):
+        if self.can_explore(objective, constraint):
             return [Exploring(constraint, first)]
         if isinstance(objective, (LeastSquares, GroupLeastSquares)):
             return [WorkingSets(constraint, self.tol, first)]
         return [ModelRounds(constraint, self.tol)]
+
+    def can_explore(self, objective: SetFunction, constraint: IndependenceSystem) -> bool:
+        """Return whether there is a compiled search for many local optima; it does not go move by move."""
+        if self.max_iter is not None or not isinstance(objective, LeastSquares):
+            return False
+        return not objective.design.sequential and constraint.laminar_tree() is not None
 
     def main(
         self, objective: SetFunction, constraint: IndependenceSystem, rng: np.random.Generator | None
@@ -233,7 +241,12 @@ def resolve(
     else:
         begin = found
     given = isinstance(start, str) and start != "auto"
-    return Plan(name, rule, where, begin, q, max_iter, epsilon, tol, above, given)
+    plan = Plan(name, rule, where, begin, q, max_iter, epsilon, tol, above, given)
+    # Where working sets are not needed, a method that was asked for by name ends in its first local optimum.
+    asked = (method, start) if isinstance(method, str) and isinstance(start, str) else None
+    if where == "empty" and asked == ("auto", "auto") and plan.can_explore(objective, constraint):
+        plan = replace(plan, explores=True)
+    return plan
 
 
 def search_by_default(

@@ -27,18 +27,20 @@ class LocalSearch(Strategy):
         self.name, self.finished = rule.name, rule.finished
         # A rule of one's own, derived from this one, may leave moves out or score them otherwise.
         self._may_run = type(rule) is Oblivious and isinstance(acceptance, BestImprovement) and q == 1
-        self._is_over = False
+        self._optimum: IndexArray | None = None
 
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         """Make the move that the rules choose, or many at first where that can be done in compiled code."""
         if self._may_run:
             self._may_run = False  # only once: errors of updates add up, so later moves are scored exactly
-            steps, self._is_over = state.best_run(self._constraint, self._acceptance.tol, budget)
+            steps, is_optimal = state.best_run(self._constraint, self._acceptance.tol, budget)
+            self._optimum = state.support if is_optimal else None
             if steps:
                 return ending_at(steps, state.value)
-        if self._is_over:
-            return []
+        if self._optimum is not None and np.array_equal(self._optimum, state.support):
+            return []  # nothing has led away from where the search ended
         found = self._acceptance.pick(self._rule, state, self._constraint, self._q, budget)
+        self._optimum = state.support if found is None else None
         return [] if found is None else self._make(found.move, state)
 
     def _make(self, move: Move, state: State) -> Sequence[Step]:
