@@ -26,6 +26,7 @@ from swapwise.objectives.base import (
     gradient_norms2,
     magnitude,
 )
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.search.result import Status
 
 
@@ -68,11 +69,19 @@ class Pivot(ABC):
         None if no move has one, whatever it adds. Moves that add more are looked at only if they have to be.
         """
         batches = self.batches(state, constraint, q)
-        for _, of_one_size in groupby(batches, key=lambda batch: batch.n_added):
+        for size, of_one_size in groupby(batches, key=lambda batch: batch.n_added):
+            if size > 1 and not self._larger_may_score(state, constraint, q, incumbent, budget):
+                return None
             found = self._best_of(of_one_size, state, incumbent, budget)
             if found is not None:
                 return found
         return None
+
+    def _larger_may_score(
+        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+    ) -> bool:
+        """Return whether a move that adds several elements may score more than ``incumbent``."""
+        return True
 
     def _best_of(
         self, batches: Iterator[MoveBatch], state: State, incumbent: float, budget: Budget
@@ -132,6 +141,18 @@ class _OnCoefficients(Pivot):
         if isinstance(objective, SparseObjective):
             return None
         return "coefficients and gradients (it is a plain set function, not a SparseObjective)"
+
+    def _larger_may_score(
+        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+    ) -> bool:
+        """Return whether any larger move gains more: least squares find out without a list of them.
+
+        No score of a move is above its gain.
+        """
+        if q > 1 or not isinstance(state.objective, LeastSquares):
+            return True
+        larger = (moves for moves in constraint.moves(state.support, q) if moves.n_added > 1)
+        return state.find_best(larger, incumbent, budget) is not None
 
 
 class SemiOblivious(_OnCoefficients):
@@ -240,7 +261,16 @@ class NonOblivious(_OnCoefficients):
         candidates = self._unpruned(state, MoveList.joined(takewhile(_adds_one, cheapest)))
         singles = takewhile(_adds_one, constraint.moves(state.support, q, candidates))
         found = self._best_of(singles, state, incumbent, budget)
-        return found or self.find_best(state, constraint, q, incumbent, budget)
+        if found is not None or not self._larger_may_score(state, constraint, q, incumbent, budget):
+            return found
+        return self.find_best(state, constraint, q, incumbent, budget)
+
+    def _larger_may_score(
+        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+    ) -> bool:
+        """Look only if scores are bounds: with a number of one's own they need not be."""
+        is_bound = isinstance(self.smoothness, str)
+        return not is_bound or super()._larger_may_score(state, constraint, q, incumbent, budget)
 
     def are_cheap(self, state: State, moves: MoveBatch) -> bool:
         """Return True: the gradient scores every move."""
