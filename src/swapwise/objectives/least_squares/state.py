@@ -150,7 +150,7 @@ class LeastSquaresState(SparseState):
     def elements_of_larger(
         self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget
     ) -> IndexArray | None:
-        """Return the elements of all moves that add two and gain more than ``incumbent``; None if not known."""
+        """Return the elements of moves that add two and gain more than ``incumbent``; None if not known."""
         larger = [batch for batch in batches if batch.n_added > 1]
         known = [batch for batch in larger if isinstance(batch, LargerExchanges) and can_pair(self, batch)]
         if len(known) < len(larger) or len(known) != 1:
