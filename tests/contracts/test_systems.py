@@ -85,6 +85,32 @@ def test_allows_every_part_of_what_it_allows(name, data):
         assert all(large - {element} in allowed for element in large)
 
 
+@every_system
+@given(st.data())
+def test_limits_on_groups_say_the_same(name, data):
+    specimen = data.draw(SYSTEMS[name])
+    limits = specimen.system.group_limits()
+    if limits is None:
+        assert name not in EXCHANGE_SYSTEMS
+        return
+    for chosen in subsets(range(specimen.system.n)):
+        groups = limits.groups[as_array(chosen)]
+        counts = np.bincount(groups[groups >= 0], minlength=len(limits.capacity))
+        assert (counts <= limits.capacity).all() == specimen.allows(chosen)
+
+
+@every_system
+@given(st.data())
+def test_batches_of_moves_come_in_order_of_size_and_do_not_mix_sizes(name, data):
+    specimen, support = drawn(data, name)
+    q = 1 if name in ORACLES else 2
+    batches = [part for batch in specimen.system.moves(support, q) for part in batch.parts()]
+    sizes = [(batch.n_added, set((batch.to_list().added >= 0).sum(axis=1).tolist())) for batch in batches]
+    assert all(found <= {size} for size, found in sizes)
+    told = [size for size, found in sizes if found]
+    assert told == sorted(told)
+
+
 @pytest.mark.parametrize("name", EXCHANGE_SYSTEMS)
 @settings(max_examples=40)
 @given(data=st.data())

@@ -26,6 +26,7 @@ from swapwise.objectives.base import (
     gradient_norms2,
     magnitude,
 )
+from swapwise.objectives.least_squares.state import LeastSquaresState
 from swapwise.search.result import Status
 
 
@@ -68,10 +69,19 @@ class Pivot(ABC):
         None if no move has one, whatever it adds. Moves that add more are looked at only if they have to be.
         """
         batches = self.batches(state, constraint, q)
-        for _, of_one_size in groupby(batches, key=lambda batch: batch.n_added):
+        for size, of_one_size in groupby(batches, key=lambda batch: batch.n_added):
+            larger = self._larger(state, constraint, q, incumbent, budget) if size > 1 else None
+            if larger is not None:
+                return self._best_of(larger, state, incumbent, budget)
             found = self._best_of(of_one_size, state, incumbent, budget)
             if found is not None:
                 return found
+        return None
+
+    def _larger(
+        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+    ) -> Iterator[MoveBatch] | None:
+        """Return the moves that add several elements and may score enough; None if that could be any."""
         return None
 
     def _best_of(
@@ -132,6 +142,26 @@ class _OnCoefficients(Pivot):
         if isinstance(objective, SparseObjective):
             return None
         return "coefficients and gradients (it is a plain set function, not a SparseObjective)"
+
+    def _larger(
+        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+    ) -> Iterator[MoveBatch] | None:
+        """Return the moves among elements whose moves gain enough: no score of a move is above its gain.
+
+        Least squares find these without a list of all moves.
+        """
+        assert isinstance(state, SparseState)
+        if not isinstance(state, LeastSquaresState):
+            return None
+        elements = state.elements_of_larger(constraint.moves(state.support, q), incumbent, budget)
+        if elements is None:
+            return None
+        batches = (moves for moves in constraint.moves(state.support, q, elements) if moves.n_added > 1)
+        return self._worth_scoring(batches, state)
+
+    def _worth_scoring(self, batches: Iterator[MoveBatch], state: SparseState) -> Iterator[MoveBatch]:
+        """Yield what is to be scored of all moves: here the cheapest drops."""
+        return (moves.cheapest(coef_norms2(state)) for moves in batches)
 
 
 class SemiOblivious(_OnCoefficients):
@@ -240,7 +270,23 @@ class NonOblivious(_OnCoefficients):
         candidates = self._unpruned(state, MoveList.joined(takewhile(_adds_one, cheapest)))
         singles = takewhile(_adds_one, constraint.moves(state.support, q, candidates))
         found = self._best_of(singles, state, incumbent, budget)
-        return found or self.find_best(state, constraint, q, incumbent, budget)
+        if found is not None:
+            return found
+        larger = self._larger(state, constraint, q, incumbent, budget)
+        if larger is not None:
+            return self._best_of(larger, state, incumbent, budget)
+        return self.find_best(state, constraint, q, incumbent, budget)
+
+    def _larger(
+        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+    ) -> Iterator[MoveBatch] | None:
+        """Look for them only if scores are bounds: with a number of one's own they need not be."""
+        is_bound = isinstance(self.smoothness, str)
+        return super()._larger(state, constraint, q, incumbent, budget) if is_bound else None
+
+    def _worth_scoring(self, batches: Iterator[MoveBatch], state: SparseState) -> Iterator[MoveBatch]:
+        """Yield all moves if each has its own M, else only those with the cheapest drop."""
+        return batches if self.smoothness == "move" else super()._worth_scoring(batches, state)
 
     def are_cheap(self, state: State, moves: MoveBatch) -> bool:
         """Return True: the gradient scores every move."""

@@ -83,6 +83,18 @@ class PairSearch:
                     budget.keep([Step(best.move, state.value + best.score)], best.score)
         return found
 
+    def elements(self, incumbent: float, budget: Budget) -> IndexArray:
+        """Return the elements of all pairs that may gain more than ``incumbent``: others do not."""
+        state, found = self._state, np.zeros(self._state.objective.n, dtype=bool)
+        least = (incumbent - TIE * magnitude(state)) * state.objective.total
+        for first in range(0, len(self._candidates), AT_ONCE):
+            budget.check()
+            products, row = self._products(first), 0
+            while row < len(products):
+                row, moves, _ = self._next(first, products, row, least)
+                found[moves.added] = True
+        return np.flatnonzero(found)
+
     def _products(self, first: int) -> FloatArray:
         """Return what some candidates have in common with all later ones beside the chosen columns."""
         rest = self._candidates[first:]

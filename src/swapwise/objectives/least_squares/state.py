@@ -147,6 +147,16 @@ class LeastSquaresState(SparseState):
         self.n_evaluations += evaluated
         return index, gain / total
 
+    def elements_of_larger(
+        self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget
+    ) -> IndexArray | None:
+        """Return the elements of moves that add two and gain more than ``incumbent``; None if not known."""
+        larger = [batch for batch in batches if batch.n_added > 1]
+        known = [batch for batch in larger if isinstance(batch, LargerExchanges) and can_pair(self, batch)]
+        if len(known) < len(larger) or len(known) != 1:
+            return None
+        return PairSearch(self, known[0]).elements(incumbent, budget)
+
     def _best_exchange(self, moves: Exchanges) -> Found | None:
         """Return the best of the moves that add one element, by a lazy scan of their circuits."""
         total = self.objective.total
