@@ -134,7 +134,7 @@ def test_restarts_of_working_sets_are_never_worse_and_repeatable(kind):
 def test_the_record_leads_over_every_answer_that_was_the_best():
     X, y = hard_problem()
     objective = sw.LeastSquares(X, y)
-    found = best_of_searches(objective, sw.Uniform(30, 4), n_restarts=20).best
+    found = best_of_searches(objective, sw.Uniform(30, 4), "oblivious", n_restarts=20).best
     check_record(found, objective)
     assert "restart" in {event.strategy for event in found.history}
     assert found.method == "oblivious, restart"

@@ -37,16 +37,16 @@ OFF_CENTRE = 30.0
 # The same for those of all columns, which the last scan of a search reads, too: no digit is to be lost.
 CENTRED = 1.0
 
-# Products of columns with all others are kept up to this share of the data, of at least 32 columns or this
-# many numbers, and computed for 128 columns at a time.
-KEPT_SHARE, FEWEST_KEPT, KEPT_NUMBERS, PRODUCTS_AT_ONCE = 0.04, 32, 1 << 21, 128
+# Products of columns with all others are kept up to this share of the data, of at least 32 columns, and
+# computed for 128 at a time.
+KEPT_SHARE, FEWEST_KEPT, PRODUCTS_AT_ONCE = 0.04, 32, 128
 
 # Of data that are read as a whole, products of columns with all others are kept up to this many numbers, and
 # computed up to this many in a pass.
 KEPT_ENTRIES, ENTRIES_AT_ONCE = 1 << 26, 1 << 25
 
 # Data of no more entries than this are copied in single precision, where that makes searches faster.
-COPIED_ENTRIES = 1 << 22
+COPIED_ENTRIES = 1 << 21
 
 # Numbers per block in which the means of columns are taken out of products, to save memory.
 ENTRIES_OF_SHIFTS = 1 << 14
@@ -136,7 +136,7 @@ class Design(Columns):
     def _no_products(self) -> VectorCache | GramRows:
         """Return what will keep products of columns with all others."""
         n, at_once = self.n_features, PRODUCTS_AT_ONCE
-        room = max(FEWEST_KEPT, int(KEPT_SHARE * self.n_samples), KEPT_NUMBERS // max(1, n))
+        room = max(FEWEST_KEPT, int(KEPT_SHARE * self.n_samples))
         if self.sequential:
             room, at_once = max(FEWEST_KEPT, KEPT_ENTRIES // n), max(1, ENTRIES_AT_ONCE // n)
         if n * n <= SMALL_GRAM:

@@ -41,8 +41,8 @@ class Exploring(Strategy):
 
     name = "exploration"
 
-    def __init__(self, constraint: IndependenceSystem, first: IndexArray | None = None) -> None:
-        self._constraint, self._first = constraint, first
+    def __init__(self, constraint: IndependenceSystem, tol: float, first: IndexArray | None = None) -> None:
+        self._constraint, self._tol, self._first = constraint, tol, first
         self._explored: Exploration | None = None
         self._failures, self._rounds = 0, 0
 
@@ -94,4 +94,4 @@ class Exploring(Strategy):
         notify(rounds=self._rounds, passes=state.objective.n_passes, value=state.value)
         steps = [Step(move_between(state.support, target), value, who)]
         budget.keep(steps, value)
-        return go(steps, state)
+        return go(steps, state, state.resolution(self._tol) if len(state.support) else 0.0)

@@ -65,6 +65,9 @@ STARTS = ("auto", "empty", "arbitrary", "greedy", "modular", "best-singleton", "
 # there is no compiled search of a working set, that takes more columns.
 SMALL, SMALL_UNLESS_COMPILED = 200, 2000
 
+# Who asks for larger gains than this wants a search to end early.
+COARSE = 1e-6
+
 # A graph of more pairs than this is searched by gradients: exact gains take a refit per pair. That is
 # hundreds of times faster, and usually ends within a percent of what the semi-oblivious rule finds.
 MOST_PAIRS_TO_REFIT = 300
@@ -116,7 +119,7 @@ class Plan:
         starts = [*self.starts(objective, constraint), *models]
         strategies = [self.main(objective, constraint, rng)]
         if self.explores:
-            strategies += [Exploring(constraint), *strategies]
+            strategies += [Exploring(constraint, self.tol), *strategies]
         if not self.start_is_given:
             starts, strategies = [], [*starts, *strategies]
         result = search(
@@ -170,16 +173,17 @@ class Plan:
         if self.start != "model":
             return []
         if self.can_explore(objective, constraint):
-            return [Exploring(constraint, first)]
+            return [Exploring(constraint, self.tol, first)]
         if isinstance(objective, (LeastSquares, GroupLeastSquares)):
             return [WorkingSets(constraint, self.tol, first)]
         return [ModelRounds(constraint, self.tol)]
 
     def can_explore(self, objective: SetFunction, constraint: IndependenceSystem) -> bool:
         """Return whether there is a compiled search for many local optima; it does not go move by move."""
-        if self.max_iter is not None or not isinstance(objective, LeastSquares):
+        if self.max_iter is not None or self.tol > COARSE or not isinstance(objective, LeastSquares):
             return False
-        return not objective.design.sequential and constraint.laminar_tree() is not None
+        is_at_hand = not objective.design.sequential or objective.is_small
+        return is_at_hand and constraint.laminar_tree() is not None
 
     def main(
         self, objective: SetFunction, constraint: IndependenceSystem, rng: np.random.Generator | None

@@ -373,7 +373,8 @@ class SmallestImprovement(BestImprovement):
         self, rule: Pivot, state: State, constraint: IndependenceSystem, q: int, budget: Budget
     ) -> Found | None:
         """Return the best improving move that adds as few elements as any; ties go to the first."""
-        return rule.find_smallest(state, constraint, q, state.resolution(self.tol), budget)
+        find = rule.find_best if adds_one(constraint, q) else rule.find_smallest
+        return find(state, constraint, q, state.resolution(self.tol), budget)
 
 
 class GeometricImprovement(Acceptance):

@@ -96,14 +96,14 @@ class Subproblem:
         return Step(Move(added, dropped), event.value)
 
 
-def go(steps: Sequence[Step], state: State) -> Sequence[Step]:
-    """Go where steps of a model lead, and back if the value of the objective did not rise."""
+def go(steps: Sequence[Step], state: State, least: float = 0.0) -> Sequence[Step]:
+    """Go where steps of a model lead, and back if the value of the objective rose by no more than ``least``."""
     before, value = state.support, state.value
     target = support_after(steps, before)
     if np.array_equal(before, target):
         return []
     state.apply(move_between(before, target))
-    if state.value > value:
+    if state.value > value + least:
         return ending_at(steps, state.value)
     state.apply(move_between(target, before))
     return []

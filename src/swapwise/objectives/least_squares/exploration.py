@@ -75,11 +75,15 @@ def columns_of(objective: LeastSquares) -> Any:
     copied = design.unit_columns(factors)
     if copied is not None:
         return copied
+    # Of data that are read in passes there are few columns here, and products of all of them take one pass.
+    known = design.gram_of_all() if design.sequential else None
 
     def with_all(elements: IndexArray) -> Any:
-        return perturbations.scaled(design.products(elements), factors[elements], factors)
+        rows = design.products(elements) if known is None else known[elements]
+        return perturbations.scaled(rows, factors[elements], factors)
 
     def with_others(elements: IndexArray, others: IndexArray) -> Any:
-        return perturbations.scaled(design.gram(elements, others), factors[elements], factors[others])
+        gram = design.gram(elements, others) if known is None else known[np.ix_(elements, others)]
+        return perturbations.scaled(gram, factors[elements], factors[others])
 
     return exploration.computed_columns(design.n_samples, with_all, with_others)
