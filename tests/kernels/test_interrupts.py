@@ -17,12 +17,14 @@ from swapwise.kernels import (
     blocks,
     completions,
     edge_swaps,
+    exploration,
     families,
     gibbs,
     glm,
     ising,
     ising_tables,
     moments,
+    perturbations,
     swaps,
 )
 
@@ -181,6 +183,29 @@ def grid(n=2_000_000, k=4000):
     return feasible, np.arange(k), *quantities
 
 
+def few_columns():
+    columns = np.random.default_rng(0).standard_normal((50, 60))
+    columns /= np.linalg.norm(columns, axis=0)
+    whole = np.zeros(60, dtype=int), np.array([1]), np.array([0]), np.array([10])
+    with_y = (columns[:, ::3].sum(axis=1) / 5 @ columns).astype(np.float32)
+    return columns, with_y, whole, np.zeros(60, dtype=bool)
+
+
+def explore():
+    columns, *problem = few_columns()
+    source = exploration.unit_columns(columns, False, np.zeros(60), np.ones(60), EMPTY)
+    search = exploration.begin(source, *problem, 10)
+    exploration.join_best(search, 4)
+    start = np.arange(10)
+    return partial(exploration.better, search, start, 2.0, 10**9, np.inf)
+
+
+def perturb():
+    columns, *problem = few_columns()
+    gram = (columns.T @ columns).astype(np.float32)
+    return partial(perturbations.local_optima, gram, *problem, np.arange(10)[None, :], 10**6, RANDOM.capsule)
+
+
 def best_of_rows():
     return partial(swaps.best_of_rows, *grid())
 
@@ -236,6 +261,8 @@ CALLS = {
     "gibbs.sweep": sample_spins,
     "edge_swaps.shuffle": shuffle_edges,
     "edge_swaps.grow": grow_edges,
+    "exploration.better": explore,
+    "perturbations.local_optima": perturb,
     "families.divergences": distances,
     "families.class_divergences": distances_of_classes,
     "families.shorten_steps": shortened_steps,

@@ -84,13 +84,13 @@ class Exploring(Strategy):
     def _go(
         self, found: tuple[IndexArray, float], who: str | None, state: LeastSquaresState, budget: Budget
     ) -> Sequence[Step]:
-        self._rounds += 1
         target, value = found
-        # A forced element that others span is nothing to a search in single precision.
-        if len(np.setdiff1d(self._constraint.forced, target, assume_unique=True)):
-            return []
         if value <= state.value + TIE and len(state.support):
             return []
+        # A forced element that others span is nothing to a search in single precision.
+        if not set(self._constraint.forced.tolist()) <= set(target.tolist()):
+            return []
+        self._rounds += 1
         notify(rounds=self._rounds, passes=state.objective.n_passes, value=state.value)
         steps = [Step(move_between(state.support, target), value, who)]
         budget.keep(steps, value)
