@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Perturbations end when this many in a row have led to nothing better. They may cost as much as this many
 # updates of a number for each entry of the data since the last better answer, and in all.
-MOST_FAILURES, MOST_WORK, MOST_WORK_IN_ALL = 96, 14.0, 50.0
+MOST_FAILURES, FIRST_WORK, MOST_WORK, MOST_WORK_IN_ALL = 96, 10.0, 15.0, 50.0
 
 # Values in single precision that differ by no more than this count as equal.
 TIE = 2e-7
@@ -44,7 +44,7 @@ class Exploring(Strategy):
     def __init__(self, constraint: IndependenceSystem, tol: float, first: IndexArray | None = None) -> None:
         self._constraint, self._tol, self._first = constraint, tol, first
         self._explored: Exploration | None = None
-        self._failures, self._rounds = 0, 0
+        self._failures, self._rounds, self._succeeded = 0, 0, False
 
     @property
     def elements(self) -> IndexArray:
@@ -72,14 +72,15 @@ class Exploring(Strategy):
             self._failures += AT_ONCE
             steps = [] if found is None else self._go(found, "perturbation", state, budget)
             if steps:
-                self._failures = 0
+                self._failures, self._succeeded = 0, True
                 self._allow_more(explored)
                 return steps
         return []
 
     def _allow_more(self, explored: Exploration) -> None:
         """Set how much may be done until the next better answer."""
-        self._most_work = min(self._most_in_all, explored.work + MOST_WORK * self._entries)
+        most = MOST_WORK if self._succeeded else FIRST_WORK
+        self._most_work = min(self._most_in_all, explored.work + most * self._entries)
 
     def _go(
         self, found: tuple[IndexArray, float], who: str | None, state: LeastSquaresState, budget: Budget
