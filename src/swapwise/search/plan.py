@@ -22,7 +22,7 @@ from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.least_squares.system_search import can_be_compiled
 from swapwise.search.exhaustive import Exhaustive
 from swapwise.search.loop import Observer, Strategy, search
-from swapwise.search.model_rounds import ModelRounds, has_model
+from swapwise.search.model_rounds import ModelRounds, PerturbedSearch, has_model
 from swapwise.search.result import SearchResult
 from swapwise.search.rules import (
     Acceptance,
@@ -109,7 +109,9 @@ class Plan:
         if models is None:
             models = self.models(objective, constraint)
         starts = [*self.starts(objective, constraint), *models]
-        strategies = [self.main(objective, constraint, rng)]
+        main = self.main(objective, constraint, rng)
+        rounds = next((each for each in models if isinstance(each, ModelRounds)), None)
+        strategies = [main if rounds is None else PerturbedSearch(main, rounds)]
         if not self.start_is_given:
             starts, strategies = [], [*starts, *strategies]
         result = search(
@@ -156,14 +158,22 @@ class Plan:
         return [jumps[self.start](constraint)] if self.start in jumps else []
 
     def models(
-        self, objective: SetFunction, constraint: IndependenceSystem, first: IndexArray | None = None
+        self,
+        objective: SetFunction,
+        constraint: IndependenceSystem,
+        first: IndexArray | None = None,
+        *,
+        perturbs: bool = True,
     ) -> list[Strategy]:
-        """Return the strategies on few elements; ``first`` is a working set to begin with."""
+        """Return the strategies on few elements; ``first`` is a working set to begin with.
+
+        Searches of many that are made for one answer leave perturbations of models to the others.
+        """
         if self.start != "model":
             return []
         if isinstance(objective, (LeastSquares, GroupLeastSquares)):
             return [WorkingSets(constraint, self.tol, first)]
-        return [ModelRounds(constraint, self.tol)]
+        return [ModelRounds(constraint, self.tol, perturbs=perturbs)]
 
     def main(
         self, objective: SetFunction, constraint: IndependenceSystem, rng: np.random.Generator | None

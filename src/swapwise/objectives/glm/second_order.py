@@ -110,6 +110,22 @@ class SecondOrderModel:
         slope = self.slope[rows] + tied * coef * spread
         return (slope**2 / (self.left[rows] + tied**2 * spread) - coef**2 * spread) / 2
 
+    def best_exchanges(self, size: int) -> FloatArray:
+        """Return what each column adds in place of the best of the first parameters to drop.
+
+        That is relative to the loss of the parameter that is missed least, so it is never negative.
+
+        >>> slopes, products = np.array([0.0, 2.0]), np.array([[1.0], [0.6]])
+        >>> SecondOrderModel(slopes, np.ones(2), products, np.eye(1), np.ones(1)).best_exchanges(1).round(2)
+        array([0.5, 2.9])
+        """
+        n = len(self.slope)
+        rows, places = np.repeat(np.arange(n), size), np.tile(np.arange(size), n)
+        gains = self.predicted_swaps(rows, places).reshape(n, size).max(axis=1)
+        losses = self._theta[:size] ** 2 / np.maximum(np.diag(self.inverse)[:size], np.finfo(float).tiny) / 2
+        best: FloatArray = gains + losses.min()
+        return best
+
 
 def inverted(hessian: FloatArray) -> tuple[FloatArray, float]:
     """Return the inverse of minus a Hessian, and the least share that others leave of a column's square.

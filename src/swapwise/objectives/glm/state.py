@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.clock import Budget
+from swapwise.clock import PIECE_SECONDS, Budget
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude, rows_of
 from swapwise.objectives.glm.block_bounds import BlockBounds
@@ -71,9 +71,15 @@ class GeneralizedLinearState(SparseState):
         scores[self.support] = 0.0
         return scores
 
-    def model(self, elements: IndexArray) -> LeastSquares | GroupLeastSquares | None:
+    def exchange_scores(self) -> FloatArray:
+        """Return what each element is predicted to add in place of a chosen one."""
+        scores = self.objective.fitter.exchange_scores(self.support, self._theta)
+        scores[self.support] = 0.0
+        return scores
+
+    def model(self, elements: IndexArray, damping: float = 0.0) -> LeastSquares | GroupLeastSquares | None:
         """Return the second-order model around the fit as least squares on some columns."""
-        return self.objective.fitter.quadratic(self.support, self._theta, elements)
+        return self.objective.fitter.quadratic(self.support, self._theta, elements, damping)
 
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return exact gains: one warm-started refit per move, unless it was scored from this set before."""
@@ -116,6 +122,11 @@ class GeneralizedLinearState(SparseState):
         if dropped is None or not len(listed) or (added == NOTHING).any():
             return moves
         refits = BoundedRefits(self, listed, least, budget)
+        if (
+            dropped[0] != NOTHING and (dropped == dropped[0]).all()
+        ):  # the fit without it says more than this one
+            self._refit_without(int(dropped[0]), np.arange(len(listed)), added, refits)
+            return refits.refitted()
         elements, row = np.unique(added, return_inverse=True)
         additions = self.objective.fitter.expansion(self.support, self._theta, elements)
         predicted = self._predicted(additions, row, dropped)
@@ -174,12 +185,18 @@ class BoundedRefits:
     def refit(self, rows: IndexArray) -> None:
         """Refit moves and raise the incumbent to the best of them."""
         state, moves = self._state, self._listed.take(rows)
-        for piece in self._budget.pieces([moves], state.objective.scoring == "pass") if len(rows) else ():
+        for piece in self._budget.pieces([moves], self._are_quick(len(rows))) if len(rows) else ():
             index, gain = piece.best(state.gains(piece))
             if gain > self._incumbent:
                 self._incumbent = gain
                 self._budget.keep([Step(piece.move(index), state.value + gain)], gain)
         self._done.update(rows.tolist())
+
+    def _are_quick(self, count: int) -> bool:
+        """Return whether some refits are better made together than with a look at the clock between them."""
+        objective = self._state.objective
+        seconds = objective.likelihood.newton_seconds(self._state._theta.size)
+        return objective.scoring == "pass" or count * seconds < PIECE_SECONDS
 
     def refitted(self) -> MoveList:
         """Return the moves that were refitted, in their order."""
