@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -28,22 +29,24 @@ CANDIDATES, CANDIDATES_PER_CHOICE, BASES, FEW = 100, 4, 6, 200
 # Elements of several coefficients cost more, so there are no more candidates of them than these per choice.
 BASES_OF_BLOCKS = 3
 
-# Models are searched from this many perturbations at once, and the best sets, this many, are refitted.
-AT_ONCE, REFITTED = 32, 4
+# Models are damped like this, one after the other, until one leads to something better. Without damping, a
+# model is best for a few steps, and promises far too much of sets that have little in common with the fit.
+DAMPINGS = 0.3, 0.6, 0.0
 
-# Models for perturbations are damped: without it, they promise far too much of sets that have little in
-# common with the fit. Far sets need more of it, near ones less. Perturbations end when each of these has led
-# to nothing better and, where all elements are looked at anyway, this many models around parts of the set.
-DAMPINGS, PARTS = (0.3, 0.6, 0.9), 9
+# Where all elements are looked at anyway, this many more models are around parts of the set, with a damping.
+PARTS, DAMPING_OF_PARTS = 9, 0.3
+
+# Models are searched from this many perturbations, or as many as are about this much work. The best few sets
+# are refitted.
+MOST_AT_ONCE, WORK_AT_ONCE, REFITTED = 16, 10**8, 3
 
 
 class ModelRounds(Strategy):
     """Newton's method for sets: search the second-order model around the fit, refit on what it finds, repeat.
 
-    Each round is one move. From a set that is not empty, damped models are searched, and from perturbations
-    of the set, too; the best few sets that they find are refitted. The exact refit decides: values only rise.
-    Where a refit is a pass over the data, and in searches that are to be brief, models are followed only as
-    far as they lead by themselves.
+    Each round is one move. From a set that is not empty, models are damped and searched from perturbations of
+    the set, too; the best few sets that they find are refitted. The exact refit decides: values only rise. A
+    search that is not to perturb only goes where the model itself leads.
     """
 
     name = "model rounds"
@@ -58,7 +61,7 @@ class ModelRounds(Strategy):
             )
 
     def __init__(self, constraint: IndependenceSystem, tol: float, *, perturbs: bool = True) -> None:
-        self._constraint, self._tol, self._perturbs = constraint, tol, perturbs
+        self._constraint, self._tol, self.perturbs = constraint, tol, perturbs
         self._rounds, self._failures, self._rng = 0, 0, np.random.default_rng(0)
         self._candidates = np.empty(0, dtype=np.intp)
         #: Where the last round ended
@@ -69,7 +72,7 @@ class ModelRounds(Strategy):
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         """Go where the model around the state leads, or one of its perturbations."""
         assert isinstance(state, SparseState)
-        perturbs = self._perturbs and len(state.support) > 0 and state.objective.scoring != "pass"
+        perturbs = self.perturbs and len(state.support) > 0
         if not np.array_equal(state.support, self._left_at):
             self._failures = 0
         self._left_at = state.support
@@ -83,9 +86,8 @@ class ModelRounds(Strategy):
         return []
 
     def _most_failures(self, perturbs: bool) -> int:
-        if not perturbs:
-            return 1
-        return len(DAMPINGS) + PARTS * (len(self._candidates) == self._constraint.n)
+        looks_at_all = len(self._candidates) == self._constraint.n
+        return len(DAMPINGS) + PARTS * looks_at_all if perturbs else 1
 
     def _follow(self, state: SparseState, budget: Budget) -> Sequence[Step]:
         """Go where the model leads, if that is better."""
@@ -103,31 +105,43 @@ class ModelRounds(Strategy):
         return go([step], state)
 
     def _perturb(self, state: SparseState, budget: Budget) -> Sequence[Step]:
-        """Go to the best of what a damped model finds around the set, if that is better."""
-        around, damping = state, DAMPINGS[0]
-        if self._failures < len(DAMPINGS):
-            damping = DAMPINGS[self._failures]
-        else:
-            part = part_of(state.support, self._rng)
-            around = state.objective.start(np.union1d(part, self._constraint.forced))
-        subproblem = self._subproblem(around, state.exchange_scores, damping)
-        if subproblem is None:
-            return []
+        """Go to the best of what a model finds around the set, if that is better."""
         self._known.add(state.support.tobytes())
-        found = _local_optima(subproblem, around.support, self._rng, budget.clock)
-        best_first = (found.sets[place] for place in np.argsort(-found.values, kind="stable"))
-        new = {some.tobytes(): some for some in best_first if some.tobytes() not in self._known}
-        moves = [move_between(state.support, some) for some in list(new.values())[:REFITTED]]
-        self._known.update(list(new)[:REFITTED])
+        new: dict[bytes, IndexArray] = {}
+        for some in self._promising(state, budget.clock):
+            if some.tobytes() not in self._known and len(new) < REFITTED:
+                new[some.tobytes()] = some
+        self._known.update(new)
+        if not new:
+            return []
         budget.check()
+        moves = [move_between(state.support, some) for some in new.values()]
         with unwarned():  # of sets that are not chosen
             gains = state.gains(MoveList.of(moves))
-        if gains.max(initial=0.0) <= state.resolution(self._tol):
-            return []
         best = int(np.argmax(gains))
+        if gains[best] <= state.resolution(self._tol):
+            return []
         step = Step(moves[best], state.value + float(gains[best]), "perturbation")
         budget.keep([step], gains[best])
         return go([step], state)
+
+    def _promising(self, state: SparseState, clock: Clock) -> Iterable[IndexArray]:
+        """Return sets that a model thinks much of, the best first."""
+        around, damping = state, DAMPING_OF_PARTS
+        if self._failures < len(DAMPINGS):
+            damping = DAMPINGS[self._failures]
+        else:
+            part = np.union1d(part_of(state.support, self._rng), self._constraint.forced)
+            with unwarned():
+                around = state.objective.start(part)
+        subproblem = self._subproblem(around, around.exchange_scores, damping)
+        if subproblem is None:
+            return []
+        if damping == 0:
+            steps = subproblem.search(state.support, Budget(clock, REFITTED))
+            return accumulate(steps, lambda support, step: step.move.result(support), initial=state.support)
+        found = _local_optima(subproblem, around.support, self._rng, clock)
+        return [found.sets[place] for place in np.argsort(-found.values, kind="stable")]
 
     def _subproblem(
         self, state: SparseState, scores: Callable[[], FloatArray], damping: float = 0.0
@@ -181,12 +195,14 @@ def _local_optima(
 ) -> LocalOptima:
     """Return where searches of a model lead from a set and, if they take next to no time, its parts."""
     model, elements = subproblem.model, subproblem.elements
+    work = len(elements) * max(1, subproblem.system.max_size()) ** 2
+    count = max(1, min(MOST_AT_ONCE, WORK_AT_ONCE // work))
     if isinstance(model, LeastSquares) and subproblem.system.laminar_tree() is not None:
         searches = SinglePrecision(model, subproblem.system)
         searches.join(np.arange(len(elements)))
-        found = searches.local_optima([np.searchsorted(elements, support)], AT_ONCE, rng)
+        found = searches.local_optima([np.searchsorted(elements, support)], count, rng)
         return found._replace(sets=[elements[places] for places in found.sets])
-    return subproblem.local_optima([support], AT_ONCE if subproblem.is_compiled else 0, rng, clock)
+    return subproblem.local_optima([support], count if subproblem.is_compiled else 0, rng, clock)
 
 
 def has_model(objective: SetFunction) -> bool:

@@ -110,8 +110,8 @@ class Plan:
             models = self.models(objective, constraint)
         starts = [*self.starts(objective, constraint), *models]
         main = self.main(objective, constraint, rng)
-        rounds = next((each for each in models if isinstance(each, ModelRounds)), None)
-        strategies = [main if rounds is None else PerturbedSearch(main, rounds)]
+        rounds = [each for each in models if isinstance(each, ModelRounds) and each.perturbs]
+        strategies = [PerturbedSearch(main, rounds[0]) if rounds else main]
         if not self.start_is_given:
             starts, strategies = [], [*starts, *strategies]
         result = search(
@@ -167,13 +167,13 @@ class Plan:
     ) -> list[Strategy]:
         """Return the strategies on few elements; ``first`` is a working set to begin with.
 
-        Searches of many that are made for one answer leave perturbations of models to the others.
+        Where a search is one of many, or a refit is a pass over the data, models are not perturbed.
         """
         if self.start != "model":
             return []
         if isinstance(objective, (LeastSquares, GroupLeastSquares)):
             return [WorkingSets(constraint, self.tol, first)]
-        return [ModelRounds(constraint, self.tol, perturbs=perturbs)]
+        return [ModelRounds(constraint, self.tol, perturbs=perturbs and objective.scoring != "pass")]
 
     def main(
         self, objective: SetFunction, constraint: IndependenceSystem, rng: np.random.Generator | None

@@ -105,7 +105,7 @@ class SecondOrderModel:
         ``rows`` are the columns that come, ``places`` the parameters that go.
         """
         coef = self._theta[places]
-        spread = 1.0 / np.maximum(np.diag(self.inverse)[places], np.finfo(float).tiny)
+        spread = self._spread(places)
         tied = self.coupling[rows, places]
         slope = self.slope[rows] + tied * coef * spread
         return (slope**2 / (self.left[rows] + tied**2 * spread) - coef**2 * spread) / 2
@@ -119,12 +119,18 @@ class SecondOrderModel:
         >>> SecondOrderModel(slopes, np.ones(2), products, np.eye(1), np.ones(1)).best_exchanges(1).round(2)
         array([0.5, 2.9])
         """
-        n = len(self.slope)
-        rows, places = np.repeat(np.arange(n), size), np.tile(np.arange(size), n)
-        gains = self.predicted_swaps(rows, places).reshape(n, size).max(axis=1)
-        losses = self._theta[:size] ** 2 / np.maximum(np.diag(self.inverse)[:size], np.finfo(float).tiny) / 2
-        best: FloatArray = gains + losses.min()
+        coef, tied = self._theta[:size], self.coupling[:, :size]
+        spread = self._spread(np.arange(size))
+        losses = coef**2 * spread
+        slope = self.slope[:, None] + tied * (coef * spread)
+        gains = slope**2 / (self.left[:, None] + tied**2 * spread) - losses
+        best: FloatArray = (gains.max(axis=1) + losses.min()) / 2
         return best
+
+    def _spread(self, places: IndexArray) -> FloatArray:
+        """Return how a loss of parameters grows with their squares."""
+        spread: FloatArray = 1.0 / np.maximum(np.diag(self.inverse)[places], np.finfo(float).tiny)
+        return spread
 
 
 def inverted(hessian: FloatArray) -> tuple[FloatArray, float]:
