@@ -1,7 +1,7 @@
 """Likelihoods: hard classifications beside abess, what bounds spare exact searches, and what a path costs.
 
-``python -m benchmarks.glm`` fits 20 hard classifications, nearly separable and correlated by 0.8, beside abess:
-in one process and one thread, in turns, every answer refitted by the same program.
+``python -m benchmarks.glm`` fits 20 hard classifications, nearly separable and correlated by 0.8, beside
+abess: in one process and one thread, in turns, every answer refitted by the same program.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from benchmarks.peers import PEERS
 from benchmarks.race.hard import autoregression
 from swapwise.objectives.base import State
 from swapwise.objectives.glm.objective import GeneralizedLinear
-
 
 # Samples, features, chosen
 HARD_SIZES = ((300, 1000, 10), (600, 2000, 15))
@@ -104,15 +103,14 @@ def hard_classifications(
     sizes: Sequence[tuple[int, int, int]] = HARD_SIZES, seeds: int = HARD_SEEDS, runs: int = 5
 ) -> list[HardClassification]:
     """Fit each of them by both programs, in turns."""
-    rows = []
+    rows: list[HardClassification] = []
     programs = {name: PEERS["logistic"][name] for name in ("swapwise", "abess")}
     for design, (samples, features, size), seed in product(HARD_DESIGNS, sizes, range(seeds)):
         X, y = hard_classification(design, samples, features, size, seed)
-        objective, seconds, values = sw.Logistic(X, y), {}, {}
-        for name, select in programs.items():
-            if not rows:
-                select(X, y, size)  # imports, which are not to be timed
-            seconds[name] = []
+        objective, values = sw.Logistic(X, y), dict[str, float]()
+        seconds: dict[str, list[float]] = {name: [] for name in programs}
+        for select in programs.values() if not rows else ():
+            select(X, y, size)  # imports, which are not to be timed
         for _ in range(runs):
             for name, select in programs.items():
                 begin = perf_counter()
@@ -144,7 +142,9 @@ def hard_verdict(rows: Sequence[HardClassification]) -> str:
     """
     below = sum(row.value < row.abess_value - SAME for row in rows)
     above = sum(row.value > row.abess_value + SAME for row in rows)
-    by_size = {size: median(row.ratio for row in rows if row.size == size) for size in {row.size for row in rows}}
+    by_size = {
+        size: median(row.ratio for row in rows if row.size == size) for size in {row.size for row in rows}
+    }
     parts = "; ".join(f"{size}: {ratio:.2f}" for size, ratio in sorted(by_size.items()))
     return (
         f"likelihood below that of abess: {below} of {len(rows)}; above: {above}; time relative to abess, "

@@ -134,7 +134,7 @@ class ChunkedFitter(Fitter):
         return likelihood.refit_carefully(columns, self.penalties_on(support), fit)
 
     def values_after(
-        self, support: IndexArray, theta: FloatArray, moves: MoveList
+        self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float = -np.inf
     ) -> tuple[FloatArray, BoolArray]:
         """Return the log-likelihood after each move, and whether it is the best: few passes."""
         values, converged = np.full(len(moves), self.likelihood.null), np.ones(len(moves), dtype=bool)

@@ -74,9 +74,12 @@ class Fitter(ABC):
 
     @abstractmethod
     def values_after(
-        self, support: IndexArray, theta: FloatArray, moves: MoveList
+        self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float = -np.inf
     ) -> tuple[FloatArray, BoolArray]:
-        """Return the log-likelihood after each move, refitted from what stays, and whether it is the best."""
+        """Return the log-likelihood after each move, refitted from what stays, and whether it is the best.
+
+        It may be minus infinity where it is proven to be below what is ``wanted``.
+        """
 
     @abstractmethod
     def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
@@ -162,12 +165,12 @@ class MemoryFitter(Fitter):
         return self.likelihood.refit(self.chosen(support), self.penalties_on(support), theta)
 
     def values_after(
-        self, support: IndexArray, theta: FloatArray, moves: MoveList
+        self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float = -np.inf
     ) -> tuple[FloatArray, BoolArray]:
         """Return the log-likelihood after each move, and whether it is the best."""
         values, converged = np.empty(len(moves)), np.empty(len(moves), dtype=bool)
         for part in self._parts(support, moves):
-            values[part], converged[part] = self._values_of(support, theta, moves.take(part))
+            values[part], converged[part] = self._values_of(support, theta, moves.take(part), wanted)
         return values, converged
 
     def _parts(self, support: IndexArray, moves: MoveList) -> list[slice]:
@@ -177,7 +180,7 @@ class MemoryFitter(Fitter):
         return [slice(begin, begin + step) for begin in range(0, len(moves), step)]
 
     def _values_of(
-        self, support: IndexArray, theta: FloatArray, moves: MoveList
+        self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float
     ) -> tuple[FloatArray, BoolArray]:
         likelihood = self.likelihood
         # Only what the moves touch, numbered by its places
@@ -193,7 +196,7 @@ class MemoryFitter(Fitter):
         start = support, theta, likelihood.intercept_alone, likelihood.null
         with few_threads(theta.size):
             return glm.values_after(
-                family, data, sample, intercept, *start, added, dropped, likelihood.tol, MAX_STEPS
+                family, data, sample, intercept, *start, added, dropped, likelihood.tol, MAX_STEPS, wanted
             )
 
     def _derivatives(self, support: IndexArray, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:

@@ -83,22 +83,28 @@ class GeneralizedLinearState(SparseState):
 
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return exact gains: one warm-started refit per move, unless it was scored from this set before."""
+        return self.gains_above(-np.inf, moves)
+
+    def gains_above(self, least: float, moves: MoveBatch) -> FloatArray:
+        """Return exact gains, or minus infinity for moves that are proven to gain less."""
         listed = moves.to_list()
         if not listed.are_swaps():
-            return moves.spread(self._refits(listed))
+            return moves.spread(self._refits(listed, least))
         keys = list(zip(*(column.tolist() for column in listed.swap_columns()), strict=True))
         fresh = [row for row, key in enumerate(keys) if key not in self._scored]
-        gains = self._refits(listed.take(np.array(fresh, dtype=np.intp)))
-        self._scored.update(zip([keys[row] for row in fresh], gains.tolist(), strict=True))
-        return moves.spread(np.array([self._scored[key] for key in keys], dtype=np.float64))
+        gains = self._refits(listed.take(np.array(fresh, dtype=np.intp)), least)
+        exact = ((keys[row], gain) for row, gain in zip(fresh, gains.tolist(), strict=True) if gain > -np.inf)
+        self._scored.update(exact)
+        return moves.spread(np.array([self._scored.get(key, -np.inf) for key in keys], dtype=np.float64))
 
-    def _refits(self, moves: MoveList) -> FloatArray:
+    def _refits(self, moves: MoveList, least: float) -> FloatArray:
         if not len(moves):
             return np.empty(0)
         self.n_evaluations += len(moves)
         objective, theta = self.objective, self._theta
-        values, converged = objective.fitter.values_after(self.support, theta, moves)
-        gains: FloatArray = values - objective.likelihood.null - self.value
+        before = objective.likelihood.null + self.value
+        values, converged = objective.fitter.values_after(self.support, theta, moves, before + least)
+        gains: FloatArray = values - before
         for row in np.flatnonzero(~converged):  # exactly as it is refitted if the move is taken
             support = moves.move(int(row)).result(self.support)
             gains[row] = objective.fit_from(support, self._parameters_on(support))[0] - self.value
@@ -184,13 +190,16 @@ class BoundedRefits:
 
     def refit(self, rows: IndexArray) -> None:
         """Refit moves and raise the incumbent to the best of them."""
-        state, moves = self._state, self._listed.take(rows)
+        state, moves, known = self._state, self._listed.take(rows), list[FloatArray]()
         for piece in self._budget.pieces([moves], self._are_quick(len(rows))) if len(rows) else ():
-            index, gain = piece.best(state.gains(piece))
+            gains = state.gains_above(self.least, piece)
+            index, gain = piece.best(gains)
             if gain > self._incumbent:
                 self._incumbent = gain
                 self._budget.keep([Step(piece.move(index), state.value + gain)], gain)
-        self._done.update(rows.tolist())
+            known.append(gains)
+        if known:
+            self._done.update(rows[np.concatenate(known) > -np.inf].tolist())
 
     def _are_quick(self, count: int) -> bool:
         """Return whether some refits are better made together than with a look at the clock between them."""
