@@ -1,8 +1,8 @@
 """Measurements on Ising models: each function measures one thing.
 
 ``python -m benchmarks.ising --patterns`` fits a table of patterns with counts, and the samples it stands for;
-``--best-known`` says which share of the best value that any search or restart finds is found by default, and in
-the first local optimum: ten graphs of 20 vertices, degrees up to b = 1 to 7.
+``--best-known`` says which share of the best value that any search or restart finds is found by default, and
+in the first local optimum: ten graphs of 20 vertices, degrees up to b = 1 to 7.
 """
 
 from __future__ import annotations
