@@ -159,6 +159,16 @@ def test_hard_instances_end_higher_than_one_local_search():
     assert max(gains) > 0.005
 
 
+def test_what_a_local_search_ends_with_is_left_for_something_better():
+    objective, constraint = hard_logistic(), Uniform(300, 8)
+    begin = np.arange(50, 58)
+    plain, _, _ = run_from(objective, constraint, begin, perturbs=False)
+    state, trace, status = run_from(objective, constraint, begin, perturbs=True)
+    assert state.value > plain.value + 0.001
+    assert "perturbation" in [event.strategy for event in trace.history]
+    assert status is Status.LOCAL_OPTIMUM
+
+
 def test_perturbations_are_on_the_record_and_count_as_moves():
     objective, constraint = hard_logistic(), Uniform(300, 8)
     result = maximize(objective, constraint)
