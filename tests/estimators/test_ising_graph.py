@@ -60,8 +60,9 @@ class TestFit:
 
     def test_auto_refits_for_every_pair_only_while_these_are_few(self):
         few, many = spins(n_vertices=24, n_samples=30), spins(n_vertices=26, n_samples=30)
-        assert sw.IsingGraph(max_iter=1).fit(few).result_.method == "semi-oblivious"
-        assert sw.IsingGraph(max_iter=1).fit(many).result_.method == "non-oblivious"
+        for data, rule in ((few, "semi-oblivious"), (many, "non-oblivious")):
+            assert sw.IsingGraph(max_iter=1, start="empty").fit(data).result_.method == rule
+            assert sw.IsingGraph().fit(data).result_.method == f"model rounds, {rule}"
         assert sw.IsingGraph(max_iter=1, method="greedy").fit(many).result_.method == "greedy"
 
     def test_all_codings_give_the_same(self):
@@ -138,7 +139,7 @@ class TestFit:
 class TestRestarts:
     def test_the_best_is_kept_and_edges_are_counted(self):
         data = spins(n_vertices=10, n_samples=15, seed=5)
-        options = {"method": "non-oblivious", "max_degree": 3}
+        options = {"method": "non-oblivious", "max_degree": 3, "start": "empty"}
         once, often = (sw.IsingGraph(**options, n_restarts=n).fit(data) for n in (0, 9))
         assert often.result_.value > once.result_.value
         np.testing.assert_array_equal(once.selection_frequency_ > 0, once.coupling_ != 0)
