@@ -258,12 +258,12 @@ class TestCrossValidation:
     @pytest.mark.slow
     def test_every_degree_keeps_the_better_of_a_cold_and_a_warm_start(self):
         data, degrees = spins(n_vertices=10, n_samples=120), (1, 2, 3, 4)
-        model = sw.IsingGraphCV([4, 1, 2, 3], [0.05, 0.01], cv=3).fit(data)
+        model = sw.IsingGraphCV([4, 1, 2, 3], [0.05, 0.01], cv=3, start="empty").fit(data)
         rows, wins = [], {"cold": 0, "warm": 0}
         for ridge, (train, test) in itertools.product((0.01, 0.05), KFold(3).split(data)):
             before = None
             for b in degrees:
-                best = sw.IsingGraph(b, ridge=ridge).fit(data[train])
+                best = sw.IsingGraph(b, ridge=ridge, start="empty").fit(data[train])
                 if before is not None:
                     warm = sw.IsingGraph(b, start=before.support_, ridge=ridge).fit(data[train])
                     wins["cold"] += best.result_.value > warm.result_.value + 1e-9
@@ -301,7 +301,7 @@ class TestCrossValidation:
     @pytest.mark.slow
     def test_one_standard_error_takes_the_smallest_degree_near_the_best(self):
         data = spins(n_samples=60)
-        options = {"max_degrees": [0, 1, 2, 3, 4, 5], "cv": 4, "method": "non-oblivious"}
+        options = {"max_degrees": [0, 1, 2, 3, 4, 5], "cv": 4, "method": "non-oblivious", "start": "empty"}
         best, near = (sw.IsingGraphCV(**options, one_standard_error=one).fit(data) for one in (False, True))
         pd.testing.assert_frame_equal(best.path_, near.path_)
         path = best.path_.set_index(["max_degree", "ridge"])
