@@ -146,6 +146,17 @@ class MoveList(MoveBatch):
         return cls(nothing, nothing)
 
     @classmethod
+    def of(cls, moves: Sequence[Move]) -> MoveList:
+        """Return moves as a list.
+
+        >>> MoveList.of([Move((4, 5), (1,)), Move((), (0,))]).added
+        array([[ 4,  5],
+               [-1, -1]])
+        """
+        rows = [[np.array([part], dtype=np.intp) for part in (move.added, move.dropped)] for move in moves]
+        return cls.joined(cls(*row) for row in rows)
+
+    @classmethod
     def joined(cls, lists: Iterable[MoveList], n_added: int = 0, n_dropped: int = 0) -> MoveList:
         """Return one list of all moves, in order, with columns for at least ``n_added`` and ``n_dropped``.
 

@@ -46,7 +46,7 @@ def test_the_graph_is_that_of_the_estimator(tmp_path, data, chain):
     assert nx.utils.edges_equal(read.edges.data(), expected.edges.data())
     assert f"{len(edges)} edges between 5 columns, from 300 rows" in done.output
     moves = len(sw.IsingGraph(2).fit(chain).result_.history)
-    assert f"Search ended: local optimum, {moves} moves (semi-oblivious), " in done.output
+    assert f"Search ended: local optimum, {moves} move{'s' * (moves != 1)} (model rounds, semi" in done.output
     line = next(line for line in done.output.splitlines() if line.startswith("b "))
     strongest = max(expected["b"], key=lambda vertex: abs(expected["b"][vertex]["weight"]))
     assert line.split()[1:3] == [strongest, f"({expected['b'][strongest]['weight']:+.2f}),"]

@@ -60,8 +60,9 @@ class TestFit:
 
     def test_auto_refits_for_every_pair_only_while_these_are_few(self):
         few, many = spins(n_vertices=24, n_samples=30), spins(n_vertices=26, n_samples=30)
-        assert sw.IsingGraph(max_iter=1).fit(few).result_.method == "semi-oblivious"
-        assert sw.IsingGraph(max_iter=1).fit(many).result_.method == "non-oblivious"
+        for data, rule in ((few, "semi-oblivious"), (many, "non-oblivious")):
+            assert sw.IsingGraph(max_iter=1, start="empty").fit(data).result_.method == rule
+            assert sw.IsingGraph().fit(data).result_.method == f"model rounds, {rule}"
         assert sw.IsingGraph(max_iter=1, method="greedy").fit(many).result_.method == "greedy"
 
     def test_all_codings_give_the_same(self):
@@ -138,7 +139,7 @@ class TestFit:
 class TestRestarts:
     def test_the_best_is_kept_and_edges_are_counted(self):
         data = spins(n_vertices=10, n_samples=15, seed=5)
-        options = {"method": "non-oblivious", "max_degree": 3}
+        options = {"method": "non-oblivious", "max_degree": 3, "start": "empty"}
         once, often = (sw.IsingGraph(**options, n_restarts=n).fit(data) for n in (0, 9))
         assert often.result_.value > once.result_.value
         np.testing.assert_array_equal(once.selection_frequency_ > 0, once.coupling_ != 0)
@@ -257,12 +258,12 @@ class TestCrossValidation:
     @pytest.mark.slow
     def test_every_degree_keeps_the_better_of_a_cold_and_a_warm_start(self):
         data, degrees = spins(n_vertices=10, n_samples=120), (1, 2, 3, 4)
-        model = sw.IsingGraphCV([4, 1, 2, 3], [0.05, 0.01], cv=3).fit(data)
+        model = sw.IsingGraphCV([4, 1, 2, 3], [0.05, 0.01], cv=3, start="empty").fit(data)
         rows, wins = [], {"cold": 0, "warm": 0}
         for ridge, (train, test) in itertools.product((0.01, 0.05), KFold(3).split(data)):
             before = None
             for b in degrees:
-                best = sw.IsingGraph(b, ridge=ridge).fit(data[train])
+                best = sw.IsingGraph(b, ridge=ridge, start="empty").fit(data[train])
                 if before is not None:
                     warm = sw.IsingGraph(b, start=before.support_, ridge=ridge).fit(data[train])
                     wins["cold"] += best.result_.value > warm.result_.value + 1e-9
@@ -300,7 +301,7 @@ class TestCrossValidation:
     @pytest.mark.slow
     def test_one_standard_error_takes_the_smallest_degree_near_the_best(self):
         data = spins(n_samples=60)
-        options = {"max_degrees": [0, 1, 2, 3, 4, 5], "cv": 4, "method": "non-oblivious"}
+        options = {"max_degrees": [0, 1, 2, 3, 4, 5], "cv": 4, "method": "non-oblivious", "start": "empty"}
         best, near = (sw.IsingGraphCV(**options, one_standard_error=one).fit(data) for one in (False, True))
         pd.testing.assert_frame_equal(best.path_, near.path_)
         path = best.path_.set_index(["max_degree", "ridge"])

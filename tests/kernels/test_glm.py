@@ -195,12 +195,23 @@ def test_values_after_moves_are_those_of_refits(kernels, name, with_intercept):
     problem_on(support)
     theta = problem.nothing()
     problem.refit(kernels, theta)
-    values, converged = kernels.glm.values_after(
-        problem.family, (columns, begin, members, ridge),
-        (problem.offset, problem.target, problem.weight, problem.basis), with_intercept, support, theta,
-        problem.alone, -np.inf, added, dropped, 1e-14, 100,
-    )  # fmt: skip
+
+    def values_after(wanted):
+        return kernels.glm.values_after(
+            problem.family, (columns, begin, members, ridge),
+            (problem.offset, problem.target, problem.weight, problem.basis), with_intercept, support, theta,
+            problem.alone, -np.inf, added, dropped, 1e-14, 100, wanted,
+        )  # fmt: skip
+
+    values, converged = values_after(-np.inf)
     assert converged.all()
+    # What is not wanted may be left out, and nothing else.
+    for wanted in np.append(values, [values.min() - 1.0, values.max() + 1e3]):
+        found, converged = values_after(wanted)
+        left_out = found == -np.inf
+        assert converged.all()
+        assert (values[left_out] < wanted + 1e-12).all()
+        np.testing.assert_array_equal(found[~left_out], values[~left_out])
     for value, new, old in zip(values, added, dropped, strict=True):
         problem_on([*np.setdiff1d(support, old), *new[new >= 0]])
         expected, _, _ = problem.refit(kernels, problem.nothing())

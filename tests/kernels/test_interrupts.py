@@ -62,7 +62,7 @@ def likelihoods_after_moves():
     return partial(
         glm.values_after,
         (families.LOGISTIC, 0.0), data, sample, False, support, np.zeros((m - 1, 1)), np.zeros(1), -np.inf,
-        added, -np.ones_like(added), 1e-14, 100,
+        added, -np.ones_like(added), 1e-14, 100, -np.inf,
     )  # fmt: skip
 
 

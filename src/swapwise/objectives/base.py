@@ -356,10 +356,16 @@ class SparseState(State):
         """Return roughly what each element alone would add, to tell which are worth a closer look."""
         return gradient_norms2(self)
 
-    def model(self, elements: IndexArray) -> SparseObjective | None:
+    def exchange_scores(self) -> FloatArray:
+        """Return roughly what each element would add in place of a chosen one, for the same purpose."""
+        return self.screening_scores()
+
+    def model(self, elements: IndexArray, damping: float = 0.0) -> SparseObjective | None:
         """Return the second-order model of ``u`` around the fit, on some elements; None if there is none.
 
         Its elements are numbered by their positions in ``elements``. See ``SparseObjective.second_order``.
+        The curvature is that at the fit or, with ``damping``, its mean over the last part of the way from no
+        coefficients to the fit: a worse model near by, and a better one of sets that have less in common.
         """
         return None
 

@@ -1,35 +1,52 @@
-"""Newton's method for sets: rounds of second-order models."""
+"""Newton's method for sets: rounds of second-order models, and perturbations of what they lead to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 
 import numpy as np
 
-from swapwise.checks import IndexArray
-from swapwise.clock import Budget
+from swapwise.checks import FloatArray, IndexArray, unwarned
+from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.events import notify
-from swapwise.moves import Step, move_between
+from swapwise.moves import MoveList, Step, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
+from swapwise.objectives.least_squares.local_optima import LocalOptima, SinglePrecision
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.search.loop import Strategy
-from swapwise.search.subproblems import Subproblem, disjoint_bases, go, support_after
+from swapwise.search.result import Status
+from swapwise.search.subproblems import Subproblem, disjoint_bases, go, part_of, support_after
 
-# A model that leads to a worse set than the one it was made for ends the rounds; few get that far.
-MOST_MODELS = 20
+# Few searches need more models.
+MOST_MODELS = 40
 
 # Models look at this many elements, and at this many per element that can be chosen; this many disjoint bases
-# are among them, so that every part of the constraint has a choice.
-CANDIDATES, CANDIDATES_PER_CHOICE, BASES = 100, 4, 6
+# are among them, so that every part of the constraint has a choice. Of no more than these, they look at all.
+CANDIDATES, CANDIDATES_PER_CHOICE, BASES, FEW = 100, 4, 6, 200
 
 # Elements of several coefficients cost more, so there are no more candidates of them than these per choice.
 BASES_OF_BLOCKS = 3
+
+# Models are damped like this, one after the other, until one leads to something better. Without damping, a
+# model is best for a few steps, and promises far too much of sets that have little in common with the fit.
+DAMPINGS = 0.3, 0.6, 0.0
+
+# Where all elements are looked at anyway, this many more models are around parts of the set, with a damping.
+PARTS, DAMPING_OF_PARTS = 9, 0.3
+
+# Models are searched from this many perturbations, or as many as are about this much work. The best few sets
+# are refitted.
+MOST_AT_ONCE, WORK_AT_ONCE, REFITTED = 16, 10**8, 3
 
 
 class ModelRounds(Strategy):
     """Newton's method for sets: search the second-order model around the fit, refit on what it finds, repeat.
 
-    Each round is one move. The rounds end when a model finds nothing, or leads to a set that is no better.
+    Each round is one move. From a set that is not empty, models are damped and searched from perturbations of
+    the set, too; the best few sets that they find are refitted. The exact refit decides: values only rise. A
+    search that is not to perturb only goes where the model itself leads.
     """
 
     name = "model rounds"
@@ -43,23 +60,43 @@ class ModelRounds(Strategy):
                 f"{type(objective).__name__} has none. start='greedy' works here"
             )
 
-    def __init__(self, constraint: IndependenceSystem, tol: float) -> None:
-        self._constraint, self._tol, self._rounds = constraint, tol, 0
+    def __init__(self, constraint: IndependenceSystem, tol: float, *, perturbs: bool = True) -> None:
+        self._constraint, self._tol, self.perturbs = constraint, tol, perturbs
+        self._rounds, self._failures, self._rng = 0, 0, np.random.default_rng(0)
+        self._candidates = np.empty(0, dtype=np.intp)
+        #: Where the last round ended
+        self._left_at = np.empty(0, dtype=np.intp)
+        #: Sets whose value is known
+        self._known: set[bytes] = set()
 
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
-        """Go where the model around the state leads."""
+        """Go where the model around the state leads, or one of its perturbations."""
         assert isinstance(state, SparseState)
-        if self._rounds == MOST_MODELS:
-            return []
-        self._rounds += 1
+        perturbs = self.perturbs and len(state.support) > 0
+        if not np.array_equal(state.support, self._left_at):
+            self._failures = 0
+        self._left_at = state.support
+        while self._failures < self._most_failures(perturbs) and self._rounds < MOST_MODELS:
+            budget.check()
+            self._rounds += 1
+            steps = self._perturb(state, budget) if perturbs else self._follow(state, budget)
+            if steps:
+                return steps
+            self._failures += 1
+        return []
+
+    def _most_failures(self, perturbs: bool) -> int:
+        looks_at_all = len(self._candidates) == self._constraint.n
+        return len(DAMPINGS) + PARTS * looks_at_all if perturbs else 1
+
+    def _follow(self, state: SparseState, budget: Budget) -> Sequence[Step]:
+        """Go where the model leads, if that is better."""
         passes = state.objective.n_passes
         if passes is not None:
             notify(rounds=self._rounds, passes=passes, value=state.value)
-        elements = self._candidates(state)
-        model = state.model(elements) if len(elements) else None
-        if model is None:
+        subproblem = self._subproblem(state, state.screening_scores)
+        if subproblem is None:
             return []
-        subproblem = Subproblem(model, self._constraint, elements, self._tol)
         target = support_after(subproblem.search(state.support, Budget(budget.clock)), state.support)
         step = Step(move_between(state.support, target), np.inf)
         if not step.move.added:
@@ -67,20 +104,107 @@ class ModelRounds(Strategy):
         budget.keep([step], np.inf)
         return go([step], state)
 
-    def _candidates(self, state: SparseState) -> IndexArray:
-        """Return the chosen elements, a few disjoint bases of large screening scores, and single ones."""
-        scores = state.screening_scores().copy()
+    def _perturb(self, state: SparseState, budget: Budget) -> Sequence[Step]:
+        """Go to the best of what a model finds around the set, if that is better."""
+        self._known.add(state.support.tobytes())
+        new: dict[bytes, IndexArray] = {}
+        for some in self._promising(state, budget.clock):
+            if some.tobytes() not in self._known and len(new) < REFITTED:
+                new[some.tobytes()] = some
+        self._known.update(new)
+        if not new:
+            return []
+        budget.check()
+        moves = [move_between(state.support, some) for some in new.values()]
+        with unwarned():  # of sets that are not chosen
+            gains = state.gains(MoveList.of(moves))
+        best = int(np.argmax(gains))
+        if gains[best] <= state.resolution(self._tol):
+            return []
+        step = Step(moves[best], state.value + float(gains[best]), "perturbation")
+        budget.keep([step], gains[best])
+        return go([step], state)
+
+    def _promising(self, state: SparseState, clock: Clock) -> Iterable[IndexArray]:
+        """Return sets that a model thinks much of, the best first."""
+        around, damping = state, DAMPING_OF_PARTS
+        if self._failures < len(DAMPINGS):
+            damping = DAMPINGS[self._failures]
+        else:
+            part = np.union1d(part_of(state.support, self._rng), self._constraint.forced)
+            with unwarned():
+                around = state.objective.start(part)
+        subproblem = self._subproblem(around, around.exchange_scores, damping)
+        if subproblem is None:
+            return []
+        if damping == 0:
+            steps = subproblem.search(state.support, Budget(clock, REFITTED))
+            return accumulate(steps, lambda support, step: step.move.result(support), initial=state.support)
+        found = _local_optima(subproblem, around.support, self._rng, clock)
+        return [found.sets[place] for place in np.argsort(-found.values, kind="stable")]
+
+    def _subproblem(
+        self, state: SparseState, scores: Callable[[], FloatArray], damping: float = 0.0
+    ) -> Subproblem | None:
+        """Return the model around the state on candidates, or None if there is none."""
+        if not self._failures:  # else the state is where it was
+            self._candidates = self._best_candidates(state, scores)
+        elements = self._candidates
+        model = state.model(elements, damping) if len(elements) else None
+        return None if model is None else Subproblem(model, self._constraint, elements, self._tol)
+
+    def _best_candidates(self, state: SparseState, find_scores: Callable[[], FloatArray]) -> IndexArray:
+        """Return the chosen elements, a few disjoint bases of large scores, and single ones."""
         wanted, bases = CANDIDATES_PER_CHOICE * self._constraint.max_size(), BASES_OF_BLOCKS
         if state.objective.groups is None:
             wanted, bases = max(CANDIDATES, wanted), BASES
+            if self._constraint.n <= max(FEW, wanted):
+                return np.arange(self._constraint.n)
+        scores = find_scores()
         found = np.union1d(disjoint_bases(scores, state.support, self._constraint, bases), state.support)
         scores[found] = 0.0
         best = np.argsort(-scores, kind="stable")[: max(0, wanted - len(found))]
         return np.union1d(found, best[scores[best] > 0])
 
 
+class PerturbedSearch(Strategy):
+    """A local search that perturbs what it ends with, as model rounds do, until that leads to nothing better.
+
+    The local search has the last word: no move of its rule improves the answer.
+    """
+
+    def __init__(self, main: Strategy, rounds: ModelRounds) -> None:
+        self._main, self._rounds = main, rounds
+        self.name = main.name
+
+    @property
+    def finished(self) -> Status:  # type: ignore[override]
+        """Why the local search stopped."""
+        return self._main.finished
+
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Make a move of the local search, or else go to a better set from where it ends."""
+        steps = self._main.advance(state, budget)
+        if steps or self.finished is Status.INTERRUPTED:
+            return steps
+        return self._rounds.advance(state, budget)
+
+
+def _local_optima(
+    subproblem: Subproblem, support: IndexArray, rng: np.random.Generator, clock: Clock
+) -> LocalOptima:
+    """Return where searches of a model lead from a set and, if they take next to no time, its parts."""
+    model, elements = subproblem.model, subproblem.elements
+    work = len(elements) * max(1, subproblem.system.max_size()) ** 2
+    count = max(1, min(MOST_AT_ONCE, WORK_AT_ONCE // work))
+    if isinstance(model, LeastSquares) and subproblem.system.laminar_tree() is not None:
+        searches = SinglePrecision(model, subproblem.system)
+        searches.join(np.arange(len(elements)))
+        found = searches.local_optima([np.searchsorted(elements, support)], count, rng)
+        return found._replace(sets=[elements[places] for places in found.sets])
+    return subproblem.local_optima([support], count if subproblem.is_compiled else 0, rng, clock)
+
+
 def has_model(objective: SetFunction) -> bool:
     """Return whether the objective has second-order models."""
     return isinstance(objective, SparseObjective) and objective.second_order
-
-

@@ -198,7 +198,8 @@ class _Walk:
         """Return the moves that strategies on few elements make from the forced elements."""
         constraint = self._constraints[place]
         trace = Trace(constraint.forced)
-        models = replace(self._plan, start="model").models(self._objective, constraint)
+        by_models = replace(self._plan, start="model")
+        models = by_models.models(self._objective, constraint, perturbs=False)
         budget = Budget(self._clock, self._plan.max_iter)
         try:
             run(models, self._objective.start(constraint.forced), trace, budget)

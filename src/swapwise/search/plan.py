@@ -23,7 +23,7 @@ from swapwise.objectives.least_squares.system_search import can_be_compiled
 from swapwise.search.exhaustive import Exhaustive
 from swapwise.search.exploring import Exploring
 from swapwise.search.loop import Observer, Strategy, search
-from swapwise.search.model_rounds import ModelRounds, has_model
+from swapwise.search.model_rounds import ModelRounds, PerturbedSearch, has_model
 from swapwise.search.result import SearchResult
 from swapwise.search.rules import (
     Acceptance,
@@ -117,7 +117,9 @@ class Plan:
         if models is None:
             models = self.models(objective, constraint)
         starts = [*self.starts(objective, constraint), *models]
-        strategies = [self.main(objective, constraint, rng)]
+        main = self.main(objective, constraint, rng)
+        rounds = [each for each in models if isinstance(each, ModelRounds) and each.perturbs]
+        strategies = [PerturbedSearch(main, rounds[0]) if rounds else main]
         if self.explores:
             strategies += [Exploring(constraint, self.tol), *strategies]
         if not self.start_is_given:
@@ -167,16 +169,24 @@ class Plan:
         return [jumps[self.start](constraint)] if self.start in jumps else []
 
     def models(
-        self, objective: SetFunction, constraint: IndependenceSystem, first: IndexArray | None = None
+        self,
+        objective: SetFunction,
+        constraint: IndependenceSystem,
+        first: IndexArray | None = None,
+        *,
+        perturbs: bool = True,
     ) -> list[Strategy]:
-        """Return the strategies on few elements; ``first`` is a working set to begin with."""
+        """Return the strategies on few elements; ``first`` is a working set to begin with.
+
+        Where a search is one of many, or a refit is a pass over the data, models are not perturbed.
+        """
         if self.start != "model":
             return []
         if self.can_explore(objective, constraint):
             return [Exploring(constraint, self.tol, first)]
         if isinstance(objective, (LeastSquares, GroupLeastSquares)):
             return [WorkingSets(constraint, self.tol, first)]
-        return [ModelRounds(constraint, self.tol)]
+        return [ModelRounds(constraint, self.tol, perturbs=perturbs and objective.scoring != "pass")]
 
     def can_explore(self, objective: SetFunction, constraint: IndependenceSystem) -> bool:
         """Return whether there is a compiled search for many local optima; it does not go move by move."""

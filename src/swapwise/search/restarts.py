@@ -201,7 +201,7 @@ def search_again(problem: Problem, kept: IndexArray, seed: int, time_limit: floa
     with unwarned():  # the first search has said what there is to say
         if plan.rule is None:
             return plan.search(objective, constraint, rng, clock)
-        models = plan.models(objective, constraint, problem.known)
+        models = plan.models(objective, constraint, problem.known, perturbs=False)
         again = replace(plan, begin=constraint.random_set(kept, rng), start="empty")
         return again.search(objective, constraint, rng, clock, models=models)
 

@@ -45,33 +45,39 @@ class Subproblem:
     def local_optima(
         self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator, clock: Clock
     ) -> LocalOptima:
-        """Return where searches from some sets lead, and those from ``count`` perturbations of the best."""
+        """Return where searches from some sets lead, and those from ``count`` perturbations of the best.
+
+        Only compiled searches are made: sets of nearly collinear columns stay as they are, of no value.
+        """
         sets: list[IndexArray] = []
         values: list[float] = []
         for number in range(len(starts) + count):
             if number < len(starts):
                 begin = starts[number]
             else:
-                begin = self._part_of(sets[int(np.argmax(values))], rng)
-            sets.append(support_after(self.search(begin, Budget(clock)), begin))
-            values.append(self.value)
+                part = part_of(sets[int(np.argmax(values))], rng)
+                begin = np.union1d(part, self.elements[self.system.forced])
+            steps = self._compiled_steps(begin, Budget(clock))
+            sets.append(begin if steps is None else support_after(steps, begin))
+            values.append(-np.inf if steps is None else self.value)
         work = len(sets) * len(self.elements) * max(1, self.system.max_size()) ** 2
         return LocalOptima(sets, np.array(values), work)
 
-    def _part_of(self, support: IndexArray, rng: np.random.Generator) -> IndexArray:
-        """Return what is left of a set when a random share is dropped."""
-        kept = support[rng.random(len(support)) >= rng.uniform(*SHARES)]
-        return np.union1d(kept, self.elements[self.system.forced])
-
     def search(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
         """Return the best moves from a set of the elements to a local optimum of the model."""
-        places = np.searchsorted(self.elements, start)
-        if self._compiled is not None:
-            steps = self._compiled.steps(places, budget)
-            if steps is not None:
-                self.value_at_start, self.value = self._compiled.value_at_start, self._compiled.value
-                return steps
-        return self._search_by_loop(places, budget)
+        steps = self._compiled_steps(start, budget)
+        if steps is not None:
+            return steps
+        return self._search_by_loop(np.searchsorted(self.elements, start), budget)
+
+    def _compiled_steps(self, start: IndexArray, budget: Budget) -> Sequence[Step] | None:
+        """Return the moves of the compiled search, or None if there is none from the set."""
+        if self._compiled is None:
+            return None
+        steps = self._compiled.steps(np.searchsorted(self.elements, start), budget)
+        if steps is not None:
+            self.value_at_start, self.value = self._compiled.value_at_start, self._compiled.value
+        return steps
 
     def _search_by_loop(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
         trace, best = Trace(start), BestImprovement(self._tol)
@@ -114,6 +120,11 @@ def support_after(steps: Sequence[Step], support: IndexArray) -> IndexArray:
     for step in steps:
         support = step.move.result(support)
     return support
+
+
+def part_of(support: IndexArray, rng: np.random.Generator) -> IndexArray:
+    """Return what is left of a set when a random share is dropped."""
+    return support[rng.random(len(support)) >= rng.uniform(*SHARES)]
 
 
 def disjoint_bases(

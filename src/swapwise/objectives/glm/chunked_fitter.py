@@ -134,7 +134,7 @@ class ChunkedFitter(Fitter):
         return likelihood.refit_carefully(columns, self.penalties_on(support), fit)
 
     def values_after(
-        self, support: IndexArray, theta: FloatArray, moves: MoveList
+        self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float = -np.inf
     ) -> tuple[FloatArray, BoolArray]:
         """Return the log-likelihood after each move, and whether it is the best: few passes."""
         values, converged = np.full(len(moves), self.likelihood.null), np.ones(len(moves), dtype=bool)
@@ -242,10 +242,13 @@ class ChunkedFitter(Fitter):
         alone, products = self.likelihood.intercept_alone, np.zeros((design.n_features, 1))
         return SecondOrderModel(design.with_target, squares, products, np.full((1, 1), curve), alone)
 
-    def quadratic(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> LeastSquares | None:
+    def quadratic(
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
+    ) -> LeastSquares | None:
         """Return the second-order model around a fit as least squares on some columns.
 
         Inner products are all that is known of them, so columns are shown in coordinates that have these.
+        There is no damping: it would take more passes over the data.
         """
         fitted, fit_intercept = theta[:, 0], self.likelihood.fit_intercept
         used = np.union1d(elements, support)

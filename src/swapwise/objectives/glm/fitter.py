@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -73,9 +74,12 @@ class Fitter(ABC):
 
     @abstractmethod
     def values_after(
-        self, support: IndexArray, theta: FloatArray, moves: MoveList
+        self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float = -np.inf
     ) -> tuple[FloatArray, BoolArray]:
-        """Return the log-likelihood after each move, refitted from what stays, and whether it is the best."""
+        """Return the log-likelihood after each move, refitted from what stays, and whether it is the best.
+
+        It may be minus infinity where it is proven to be below what is ``wanted``.
+        """
 
     @abstractmethod
     def slopes(self, support: IndexArray, theta: FloatArray) -> FloatArray:
@@ -85,6 +89,13 @@ class Fitter(ABC):
     def screening_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
         """Return what a Newton step in each element's own coefficients is predicted to gain."""
 
+    def exchange_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return what an element is predicted to add in place of the best of the chosen to drop.
+
+        That is relative to the loss of the chosen one that is missed least, so it is never negative.
+        """
+        return self.screening_scores(support, theta)
+
     @abstractmethod
     def expansion(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray
@@ -93,11 +104,12 @@ class Fitter(ABC):
 
     @abstractmethod
     def quadratic(
-        self, support: IndexArray, theta: FloatArray, elements: IndexArray
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
     ) -> LeastSquares | GroupLeastSquares | None:
         """Return the second-order model around a fit as least squares on the columns of some elements.
 
-        The weights are the curvature there, the response is the one that Newton's step would fit. None if
+        The weights are the curvature there, the response is the one that Newton's step would fit. With
+        ``damping``, the curvature is a mean: see :meth:`swapwise.objectives.base.SparseState.model`. None if
         nothing curves.
         """
 
@@ -153,12 +165,12 @@ class MemoryFitter(Fitter):
         return self.likelihood.refit(self.chosen(support), self.penalties_on(support), theta)
 
     def values_after(
-        self, support: IndexArray, theta: FloatArray, moves: MoveList
+        self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float = -np.inf
     ) -> tuple[FloatArray, BoolArray]:
         """Return the log-likelihood after each move, and whether it is the best."""
         values, converged = np.empty(len(moves)), np.empty(len(moves), dtype=bool)
         for part in self._parts(support, moves):
-            values[part], converged[part] = self._values_of(support, theta, moves.take(part))
+            values[part], converged[part] = self._values_of(support, theta, moves.take(part), wanted)
         return values, converged
 
     def _parts(self, support: IndexArray, moves: MoveList) -> list[slice]:
@@ -168,7 +180,7 @@ class MemoryFitter(Fitter):
         return [slice(begin, begin + step) for begin in range(0, len(moves), step)]
 
     def _values_of(
-        self, support: IndexArray, theta: FloatArray, moves: MoveList
+        self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float
     ) -> tuple[FloatArray, BoolArray]:
         likelihood = self.likelihood
         # Only what the moves touch, numbered by its places
@@ -184,7 +196,7 @@ class MemoryFitter(Fitter):
         start = support, theta, likelihood.intercept_alone, likelihood.null
         with few_threads(theta.size):
             return glm.values_after(
-                family, data, sample, intercept, *start, added, dropped, likelihood.tol, MAX_STEPS
+                family, data, sample, intercept, *start, added, dropped, likelihood.tol, MAX_STEPS, wanted
             )
 
     def _derivatives(self, support: IndexArray, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -201,6 +213,14 @@ class MemoryFitter(Fitter):
         _, slope, curve = self._derivatives(support, theta)
         squares = self.columns.weighted_squares(curve[0, 0]) + self.penalties.ridge
         return gains_of_steps(self.columns.dots(slope, exact=True)[0], squares)
+
+    def exchange_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
+        """Return what an element is predicted to add in place of the best of the chosen to drop."""
+        if self._has_blocks or not len(support):
+            return self.screening_scores(support, theta)
+        model = self.expansion(support, theta, np.arange(self.columns.n_features))
+        assert isinstance(model, SecondOrderModel)
+        return model.best_exchanges(len(support))
 
     @cached_property
     def _has_blocks(self) -> bool:
@@ -261,15 +281,19 @@ class MemoryFitter(Fitter):
         return bounds.bound
 
     def quadratic(
-        self, support: IndexArray, theta: FloatArray, elements: IndexArray
+        self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
     ) -> LeastSquares | GroupLeastSquares | None:
         """Return the second-order model around a fit as least squares on the columns of some elements."""
         likelihood = self.likelihood
         if self._has_blocks:
             point, (_, begin) = self._point(support, theta), self._elements.places(elements)
+            if damping > 0:
+                point = replace(point, curve=likelihood.mean_curvature(point.eta, damping))
             return quadratic_model(point, point.eta - likelihood.offset, self._elements.of(elements), begin)
         eta = likelihood.offset + theta.T @ self.chosen(support)
         _, slope, curve = likelihood.derivatives(eta)
+        if damping > 0:
+            curve = likelihood.mean_curvature(eta, damping)
         steepest = float(curve.max())
         if steepest < SMALLEST:
             return None

@@ -17,6 +17,9 @@ MAX_STEPS = 200
 # What a fit may miss of its maximum, relative to the value of a perfect one.
 FIT_TOLERANCE = 1e-14
 
+# Means of the curvature on the way to a fit are taken over this many places.
+PLACES_OF_MEAN = 5
+
 # What a fit takes, as measured on one core of a common computer: steps; products of columns (by a library of
 # linear algebra) and of entries of the matrix (in a loop of our own) per second.
 GLM_NEWTON_STEPS, GLM_PRODUCTS_PER_SECOND, GLM_PIVOTS_PER_SECOND = 12, 1e10, 1e10
@@ -93,6 +96,20 @@ class Likelihood:
         kernel, target, weight = self.family.kernel, self.target, self.weight
         value = families.derivatives(kernel, eta, target, weight, self.basis, slope, curve)
         return value, slope, curve
+
+    def mean_curvature(self, eta: FloatArray, share: float) -> FloatArray:
+        """Return minus the curvature, its mean over the last share of the way from the intercept alone to η.
+
+        >>> from swapwise.objectives.glm.logistic import LOGISTIC_FAMILY
+        >>> likelihood = Likelihood(LOGISTIC_FAMILY, np.array([0.0, 1.0]))
+        >>> likelihood.mean_curvature(np.array([[4.0, 0.0]]), 1.0).round(2)  # 0.01 at 4, 0.12 at 0
+        array([[[0.06, 0.12]]])
+        """
+        alone = self.offset + self.intercept_alone[:, None]
+        ways = share * (np.arange(PLACES_OF_MEAN) + 0.5) / PLACES_OF_MEAN
+        curves = [self.derivatives(eta + way * (alone - eta))[2] for way in ways]
+        mean: FloatArray = np.mean(curves, axis=0)
+        return mean
 
     def most_curvature(self) -> FloatArray | None:
         """Return what the curvature of each sample does not exceed, weighted; None if it knows no bounds."""

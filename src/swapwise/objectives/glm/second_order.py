@@ -105,10 +105,32 @@ class SecondOrderModel:
         ``rows`` are the columns that come, ``places`` the parameters that go.
         """
         coef = self._theta[places]
-        spread = 1.0 / np.maximum(np.diag(self.inverse)[places], np.finfo(float).tiny)
+        spread = self._spread(places)
         tied = self.coupling[rows, places]
         slope = self.slope[rows] + tied * coef * spread
         return (slope**2 / (self.left[rows] + tied**2 * spread) - coef**2 * spread) / 2
+
+    def best_exchanges(self, size: int) -> FloatArray:
+        """Return what each column adds in place of the best of the first parameters to drop.
+
+        That is relative to the loss of the parameter that is missed least, so it is never negative.
+
+        >>> slopes, products = np.array([0.0, 2.0]), np.array([[1.0], [0.6]])
+        >>> SecondOrderModel(slopes, np.ones(2), products, np.eye(1), np.ones(1)).best_exchanges(1).round(2)
+        array([0.5, 2.9])
+        """
+        coef, tied = self._theta[:size], self.coupling[:, :size]
+        spread = self._spread(np.arange(size))
+        losses = coef**2 * spread
+        slope = self.slope[:, None] + tied * (coef * spread)
+        gains = slope**2 / (self.left[:, None] + tied**2 * spread) - losses
+        best: FloatArray = (gains.max(axis=1) + losses.min()) / 2
+        return best
+
+    def _spread(self, places: IndexArray) -> FloatArray:
+        """Return how a loss of parameters grows with their squares."""
+        spread: FloatArray = 1.0 / np.maximum(np.diag(self.inverse)[places], np.finfo(float).tiny)
+        return spread
 
 
 def inverted(hessian: FloatArray) -> tuple[FloatArray, float]:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.clock import Budget
+from swapwise.clock import PIECE_SECONDS, Budget
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude, rows_of
 from swapwise.objectives.glm.block_bounds import BlockBounds
@@ -71,28 +71,40 @@ class GeneralizedLinearState(SparseState):
         scores[self.support] = 0.0
         return scores
 
-    def model(self, elements: IndexArray) -> LeastSquares | GroupLeastSquares | None:
+    def exchange_scores(self) -> FloatArray:
+        """Return what each element is predicted to add in place of a chosen one."""
+        scores = self.objective.fitter.exchange_scores(self.support, self._theta)
+        scores[self.support] = 0.0
+        return scores
+
+    def model(self, elements: IndexArray, damping: float = 0.0) -> LeastSquares | GroupLeastSquares | None:
         """Return the second-order model around the fit as least squares on some columns."""
-        return self.objective.fitter.quadratic(self.support, self._theta, elements)
+        return self.objective.fitter.quadratic(self.support, self._theta, elements, damping)
 
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return exact gains: one warm-started refit per move, unless it was scored from this set before."""
+        return self.gains_above(-np.inf, moves)
+
+    def gains_above(self, least: float, moves: MoveBatch) -> FloatArray:
+        """Return exact gains, or minus infinity for moves that are proven to gain less."""
         listed = moves.to_list()
         if not listed.are_swaps():
-            return moves.spread(self._refits(listed))
+            return moves.spread(self._refits(listed, least))
         keys = list(zip(*(column.tolist() for column in listed.swap_columns()), strict=True))
         fresh = [row for row, key in enumerate(keys) if key not in self._scored]
-        gains = self._refits(listed.take(np.array(fresh, dtype=np.intp)))
-        self._scored.update(zip([keys[row] for row in fresh], gains.tolist(), strict=True))
-        return moves.spread(np.array([self._scored[key] for key in keys], dtype=np.float64))
+        gains = self._refits(listed.take(np.array(fresh, dtype=np.intp)), least)
+        exact = ((keys[row], gain) for row, gain in zip(fresh, gains.tolist(), strict=True) if gain > -np.inf)
+        self._scored.update(exact)
+        return moves.spread(np.array([self._scored.get(key, -np.inf) for key in keys], dtype=np.float64))
 
-    def _refits(self, moves: MoveList) -> FloatArray:
+    def _refits(self, moves: MoveList, least: float) -> FloatArray:
         if not len(moves):
             return np.empty(0)
         self.n_evaluations += len(moves)
         objective, theta = self.objective, self._theta
-        values, converged = objective.fitter.values_after(self.support, theta, moves)
-        gains: FloatArray = values - objective.likelihood.null - self.value
+        before = objective.likelihood.null + self.value
+        values, converged = objective.fitter.values_after(self.support, theta, moves, before + least)
+        gains: FloatArray = values - before
         for row in np.flatnonzero(~converged):  # exactly as it is refitted if the move is taken
             support = moves.move(int(row)).result(self.support)
             gains[row] = objective.fit_from(support, self._parameters_on(support))[0] - self.value
@@ -116,6 +128,11 @@ class GeneralizedLinearState(SparseState):
         if dropped is None or not len(listed) or (added == NOTHING).any():
             return moves
         refits = BoundedRefits(self, listed, least, budget)
+        if (
+            dropped[0] != NOTHING and (dropped == dropped[0]).all()
+        ):  # the fit without it says more than this one
+            self._refit_without(int(dropped[0]), np.arange(len(listed)), added, refits)
+            return refits.refitted()
         elements, row = np.unique(added, return_inverse=True)
         additions = self.objective.fitter.expansion(self.support, self._theta, elements)
         predicted = self._predicted(additions, row, dropped)
@@ -173,13 +190,22 @@ class BoundedRefits:
 
     def refit(self, rows: IndexArray) -> None:
         """Refit moves and raise the incumbent to the best of them."""
-        state, moves = self._state, self._listed.take(rows)
-        for piece in self._budget.pieces([moves], state.objective.scoring == "pass") if len(rows) else ():
-            index, gain = piece.best(state.gains(piece))
+        state, moves, known = self._state, self._listed.take(rows), list[FloatArray]()
+        for piece in self._budget.pieces([moves], self._are_quick(len(rows))) if len(rows) else ():
+            gains = state.gains_above(self.least, piece)
+            index, gain = piece.best(gains)
             if gain > self._incumbent:
                 self._incumbent = gain
                 self._budget.keep([Step(piece.move(index), state.value + gain)], gain)
-        self._done.update(rows.tolist())
+            known.append(gains)
+        if known:
+            self._done.update(rows[np.concatenate(known) > -np.inf].tolist())
+
+    def _are_quick(self, count: int) -> bool:
+        """Return whether some refits are better made together than with a look at the clock between them."""
+        objective = self._state.objective
+        seconds = objective.likelihood.newton_seconds(self._state._theta.size)
+        return objective.scoring == "pass" or count * seconds < PIECE_SECONDS
 
     def refitted(self) -> MoveList:
         """Return the moves that were refitted, in their order."""

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # maximum. For a field it is the double.
 STRONGEST_COUPLING, STRONGEST_FIELD = 6.0, 12.0
 
+# Graphs of more pairs are searched without second-order models.
+MOST_PAIRS_IN_MODELS = 2000
+
 # What a fit takes, as measured on one core of a common computer: steps, and products per second.
 ISING_NEWTON_STEPS, ISING_PRODUCTS_PER_SECOND = 8, 2e9
 
@@ -95,6 +98,7 @@ class IsingPseudoLikelihood(SparseObjective):
     ) -> None:
         self.data = open_spins(spins, ridge, fields, edges, sample_weight)
         self.scoring = self.data.scoring
+        self.second_order = self.data.samples is not None and self.data.model.n <= MOST_PAIRS_IN_MODELS
         self.n_samples = self.data.n_samples
         # The samples, one vertex per row, if they are in memory.
         self.spins = None if self.data.samples is None else self.data.samples.spins

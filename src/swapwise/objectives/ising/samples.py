@@ -26,6 +26,9 @@ from swapwise.threads import n_kernel_threads
 # A refit that scores a move may stop this far below the maximum.
 GAIN_TOLERANCE = 1e-13
 
+# Means of the Hessian on the way to a fit are taken over this many places.
+PLACES_OF_MEAN = 5
+
 # Starting threads for fewer refits would cost more than it saves.
 ROWS_WORTH_THREADS = 64
 
@@ -165,13 +168,41 @@ class Samples(SpinData):
 
     def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian of the log-likelihood without fields, for some edges."""
-        wrong = sigmoid(-2.0 * self.spins * self.local_fields(coef))
-        curve = 4.0 * wrong * (1.0 - wrong) * self.spins**2 * self.weight / self.n_samples
-        block = np.zeros((len(elements), len(elements)))
+        return self._products(self._curvature(self.local_fields(coef)), elements, fields=False)
+
+    def mean_hessian(
+        self,
+        coef: FloatArray,
+        fields: FloatArray | None,
+        alone: FloatArray,
+        elements: IndexArray,
+        share: float,
+    ) -> FloatArray:
+        """Return minus the Hessian for some edges and, if there are any, for the fields of all vertices.
+
+        It is the mean over the last share of the way from no couplings, with the fields ``alone``.
+        """
+        local = self.local_fields(coef, fields)
+        back = (alone[:, None] if self.model.fields else 0.0) - local
+        ways = share * (np.arange(PLACES_OF_MEAN) + 0.5) / PLACES_OF_MEAN if share > 0 else np.zeros(1)
+        curve: FloatArray = np.mean([self._curvature(local + way * back) for way in ways], axis=0)
+        return self._products(curve, elements, fields=self.model.fields)
+
+    def _curvature(self, local: FloatArray) -> FloatArray:
+        """Return how each sample of each vertex curves in its local field."""
+        wrong = sigmoid(-2.0 * self.spins * local)
+        return 4.0 * wrong * (1.0 - wrong) * self.spins**2 * self.weight / self.n_samples
+
+    def _products(self, curve: FloatArray, elements: IndexArray, *, fields: bool) -> FloatArray:
+        """Return products of what edges, then fields, add to local fields, weighted by the curvature."""
+        size = len(elements)
+        block = np.zeros((size + fields * self.model.n_vertices,) * 2)
         tail, head = self.model.tail[elements], self.model.head[elements]
         for vertex in range(self.model.n_vertices):
             meet = np.flatnonzero((tail == vertex) | (head == vertex))
             others = self.spins[np.where(tail[meet] == vertex, head[meet], tail[meet])]
+            if fields:
+                meet, others = np.append(meet, size + vertex), np.vstack([others, np.ones(self.n_samples)])
             block[np.ix_(meet, meet)] += (others * curve[vertex]) @ others.T
         return block
 

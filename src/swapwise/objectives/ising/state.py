@@ -14,6 +14,8 @@ from swapwise.clock import Budget
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude
 from swapwise.objectives.ising.objective import IsingPseudoLikelihood
+from swapwise.objectives.least_squares.by_products import least_squares_of
+from swapwise.objectives.least_squares.objective import LeastSquares
 
 # A part of several drops is refitted, to bound the moves that drop more, if at least this many share it.
 SHARED_BY = 3
@@ -24,6 +26,10 @@ ROOM = 1e-9
 
 # At most this many gains are remembered: some hundred megabytes.
 MOST_REMEMBERED = 1_000_000
+
+# Where edges are many and samples few, nothing curves in some directions. Models have at least this ridge,
+# relative to the largest curvature.
+LEAST_MODEL_RIDGE = 1e-4
 
 Key = tuple[int, ...]
 
@@ -75,6 +81,21 @@ class IsingState(SparseState):
             self._gradient = self.objective.gradient_with(self._coef, fields)
             self._gradient[self.support] = 0.0
         return self._gradient
+
+    def model(self, elements: IndexArray, damping: float = 0.0) -> LeastSquares | None:
+        """Return the second-order model around the fit as least squares by inner products of edges."""
+        objective, samples = self.objective, self.objective.data.samples
+        if samples is None:
+            return None
+        fields = self._parameters[len(self.support) :]
+        hessian = samples.mean_hessian(self._coef, fields, objective.no_couplings(0), elements, damping)
+        # The slope in fields, and in couplings that are chosen, is zero but for the ridge.
+        slope = np.append(
+            self.gradient[elements] + objective.ridge * self._coef[elements], np.zeros(len(fields))
+        )
+        target = slope + hessian @ np.append(self._coef[elements], fields)
+        ridge = objective.ridge + LEAST_MODEL_RIDGE * float(np.diag(hessian).max(initial=0.0))
+        return least_squares_of(hessian, target, ridge, len(fields))
 
     def gains(self, moves: MoveBatch) -> FloatArray:
         """Return exact gains: one warm-started refit per move, unless it was scored from this set before."""

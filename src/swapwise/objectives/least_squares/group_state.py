@@ -103,7 +103,7 @@ class GroupLeastSquaresState(SparseState):
         scores[self.support] = 0.0
         return scores / self._blocks.plain.total
 
-    def model(self, elements: IndexArray) -> GroupLeastSquares:
+    def model(self, elements: IndexArray, damping: float = 0.0) -> GroupLeastSquares:
         """Return the same objective on some elements: it is its own second-order model."""
         return self.objective.restricted(elements)
 

@@ -88,7 +88,7 @@ class LeastSquaresState(SparseState):
         objective = self.objective
         return gradient_norms2(self) * (objective.total / 4) / np.maximum(objective.squares, TINY)
 
-    def model(self, elements: IndexArray) -> LeastSquares:
+    def model(self, elements: IndexArray, damping: float = 0.0) -> LeastSquares:
         """Return the same objective on some elements: it is its own second-order model."""
         return self.objective.restricted(elements, partial(self._likely, elements))
 
