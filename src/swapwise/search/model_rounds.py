@@ -13,8 +13,7 @@ from swapwise.constraints.base import IndependenceSystem
 from swapwise.events import notify
 from swapwise.moves import MoveList, Step, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
-from swapwise.objectives.least_squares.local_optima import LocalOptima, SinglePrecision
-from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.least_squares.local_optima import LocalOptima
 from swapwise.search.loop import Strategy
 from swapwise.search.result import Status
 from swapwise.search.subproblems import Subproblem, disjoint_bases, go, part_of, support_after
@@ -194,14 +193,8 @@ def _local_optima(
     subproblem: Subproblem, support: IndexArray, rng: np.random.Generator, clock: Clock
 ) -> LocalOptima:
     """Return where searches of a model lead from a set and, if they take next to no time, its parts."""
-    model, elements = subproblem.model, subproblem.elements
-    work = len(elements) * max(1, subproblem.system.max_size()) ** 2
+    work = len(subproblem.elements) * max(1, subproblem.system.max_size()) ** 2
     count = max(1, min(MOST_AT_ONCE, WORK_AT_ONCE // work))
-    if isinstance(model, LeastSquares) and subproblem.system.laminar_tree() is not None:
-        searches = SinglePrecision(model, subproblem.system)
-        searches.join(np.arange(len(elements)))
-        found = searches.local_optima([np.searchsorted(elements, support)], count, rng)
-        return found._replace(sets=[elements[places] for places in found.sets])
     return subproblem.local_optima([support], count if subproblem.is_compiled else 0, rng, clock)
 
 

@@ -45,9 +45,7 @@ class SinglePrecision:
         with_y = (model.products_with_y * factors / np.sqrt(model.total)).astype(np.float32)
         self._model, self._room = (gram, with_y, tuple(tree), fixed), max(1, system.max_size())
 
-    def local_optima(
-        self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator
-    ) -> LocalOptima:
+    def local_optima(self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator) -> LocalOptima:
         """Return where searches from some sets lead, and those from ``count`` perturbations of the best."""
         padded = np.full((len(starts), self._room), NOTHING, dtype=np.int64)
         for row, start in zip(padded, starts, strict=True):
