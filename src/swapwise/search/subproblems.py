@@ -11,7 +11,8 @@ from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SparseObjective, State
-from swapwise.objectives.least_squares.local_optima import SHARES, LocalOptima
+from swapwise.objectives.least_squares.local_optima import SHARES, LocalOptima, SinglePrecision
+from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.least_squares.system_search import compiled_search
 from swapwise.search.loop import Trace, ending_at, run
 from swapwise.search.result import Event
@@ -47,8 +48,13 @@ class Subproblem:
     ) -> LocalOptima:
         """Return where searches from some sets lead, and those from ``count`` perturbations of the best.
 
-        Only compiled searches are made: sets of nearly collinear columns stay as they are, of no value.
+        Only compiled searches are made, under laminar limits in single precision. Sets of nearly collinear
+        columns stay as they are, of no value.
         """
+        if isinstance(self.model, LeastSquares) and self.system.laminar_tree() is not None:
+            places = [np.searchsorted(self.elements, start) for start in starts]
+            found = SinglePrecision(self.model, self.system).local_optima(places, count, rng)
+            return found._replace(sets=[self.elements[some] for some in found.sets])
         sets: list[IndexArray] = []
         values: list[float] = []
         for number in range(len(starts) + count):
@@ -103,7 +109,7 @@ class Subproblem:
 
 
 def go(steps: Sequence[Step], state: State, least: float = 0.0) -> Sequence[Step]:
-    """Go where steps of a model lead, and back if the value of the objective rose by no more than ``least``."""
+    """Go where steps of a model lead, and back if the objective rose by no more than ``least``."""
     before, value = state.support, state.value
     target = support_after(steps, before)
     if np.array_equal(before, target):

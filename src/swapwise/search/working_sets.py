@@ -125,7 +125,7 @@ class WorkingSets(Strategy):
                 self._failures = 0
                 steps = [Step(move_between(state.support, found.sets[place]), value, "perturbation")]
                 budget.keep(steps, value)
-                return go(steps, state)
+                return go(steps, state, state.resolution(self._tol))
         return []
 
 
