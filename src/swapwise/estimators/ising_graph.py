@@ -247,7 +247,7 @@ class IsingGraph(BaseIsingGraph):
     n_iter_ : int
         The number of moves on the record of ``result_``, at least 1.
     selection_frequency_ : array of shape (n_features, n_features)
-        The share of the searches whose answer has the edge.
+        The share of restarts, the first search included, whose answer has the edge: all on the same data.
     result_ : SearchResult
     constraint_ : BMatching
     ridge_ : float

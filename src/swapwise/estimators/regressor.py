@@ -66,7 +66,8 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     support_ : sorted integer array
         The features chosen.
     selection_frequency_ : array of shape (n_features,)
-        The share of the searches whose answer holds each feature.
+        The share of restarts, the first search included, whose answer holds each feature: all on the same
+        data, so it says how sure the search is, not how stable the choice is under resampling.
     result_ : SearchResult
         The search behind the answer, on centred and scaled columns; its elements are features or groups.
     constraint_ : IndependenceSystem
