@@ -128,18 +128,17 @@ class Exploration {
         if (!strangers.empty()) join(strangers);
     }
 
-    // The local optimum of all columns that a search from a set leads to, with its value.
-    std::pair<Set, double> settle(Set set) {
-        join_new(set);
-        if (_candidates.empty()) return {set, 0.0};  // no column explains anything
-        for (;;) {
-            raise_if_interrupted();
-            search_from(set, Flags());
-            const double value = _search->value();
-            set = found();
-            _seen.insert(set);
-            if (!takes_in(set)) return {set, value};
-        }
+    // Search among the candidates, and let what would improve the answer become one: the set, its value, and
+    // whether there was nothing, so that the set is a local optimum of all columns.
+    std::tuple<Set, double, bool> search_once(const Set &start) {
+        raise_if_interrupted();
+        join_new(start);
+        if (_candidates.empty()) return {start, 0.0, true};  // no column explains anything
+        search_from(start, Flags());
+        Set set = found();
+        const double value = _search->value();
+        _seen.insert(set);
+        return {set, value, !takes_in(set)};
     }
 
     // Perturb a local optimum until that leads to a better one, or fails often enough.
@@ -173,6 +172,15 @@ class Exploration {
     }
 
   private:
+    // The local optimum of all columns that a search from a set leads to, with its value.
+    std::pair<Set, double> settle(Set set) {
+        for (;;) {
+            auto [next, value, is_settled] = search_once(set);
+            if (is_settled) return {std::move(next), value};
+            set = std::move(next);
+        }
+    }
+
     // A product of two numbers in a product of matrices costs this share of an update of a tableau.
     static constexpr double WORK_PER_PRODUCT = 0.16;
 

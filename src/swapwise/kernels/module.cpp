@@ -259,11 +259,12 @@ nb::capsule unit_columns(Mat<const T> X, bool by_columns, Numbers shift, Numbers
 
 using FoundSet = std::pair<Vector<Index>, double>;
 
-FoundSet as_found(const exploration::Set &set, double value) {
+Vector<Index> as_elements(const exploration::Set &set) {
     Vector<Index> elements(set.size());
     std::copy(set.begin(), set.end(), elements.begin());
-    return {std::move(elements), value};
+    return elements;
 }
+FoundSet as_found(const exploration::Set &set, double value) { return {as_elements(set), value}; }
 
 exploration::Set as_set(Indices elements) { return {elements.begin(), elements.end()}; }
 
@@ -288,10 +289,10 @@ void bind_exploration(nb::module_ m) {
         nb::gil_scoped_release release;
         in<Held>(search)->join_new(as_set(elements));
     });
-    m.def("settle", [](const nb::capsule &search, Indices start) {
+    m.def("search_once", [](const nb::capsule &search, Indices start) {
         nb::gil_scoped_release release;
-        const auto [set, value] = in<Held>(search)->settle(as_set(start));
-        return as_found(set, value);
+        const auto [set, value, is_settled] = in<Held>(search)->search_once(as_set(start));
+        return std::make_tuple(as_elements(set), value, is_settled);
     });
     m.def("better", [](const nb::capsule &search, Indices best, double value, Index most_failures,
                        double most_work) {

@@ -20,8 +20,9 @@ from swapwise.search.subproblems import go
 if TYPE_CHECKING:
     from swapwise.objectives.least_squares.state import LeastSquaresState
 
-# Perturbations end when this many in a row have led to nothing better. For each entry of the data they may cost
-# as much as this many updates of a number: until something better is found, from then to the next, and in all.
+# Perturbations end when this many in a row have led to nothing better. For each entry of the data they may
+# cost as much as this many updates of a number: until something better is found, from then to the next, and in
+# all.
 MOST_FAILURES, FIRST_WORK, MOST_WORK, MOST_WORK_IN_ALL = 96, 10.0, 15.0, 50.0
 
 # Values in single precision that differ by no more than this count as equal.
@@ -56,7 +57,7 @@ class Exploring(Strategy):
         columns = cast("LeastSquaresState", state)
         if self._explored is None:
             explored = self._explored = Exploration(columns.objective, self._constraint, self._first)
-            steps = self._go(explored.settle(columns.support), None, columns, budget)
+            steps = self._go(self._settled(explored, columns, budget), None, columns, budget)
             design = columns.objective.design
             self._entries = design.n_samples * design.n_features
             self._most_in_all = explored.work + MOST_WORK_IN_ALL * self._entries
@@ -64,6 +65,17 @@ class Exploring(Strategy):
             if steps:
                 return steps
         return [] if self._first is not None else self._perturb(self._explored, columns, budget)
+
+    def _settled(
+        self, explored: Exploration, state: LeastSquaresState, budget: Budget
+    ) -> tuple[IndexArray, float]:
+        """Return the local optimum that a search from the state leads to; what comes before it is kept."""
+        support, value, is_settled = state.support, state.value, False
+        while not is_settled:
+            budget.check()
+            support, value, is_settled = explored.search_once(support)
+            budget.keep([Step(move_between(state.support, support), value)], value)
+        return support, value
 
     def _perturb(self, explored: Exploration, state: LeastSquaresState, budget: Budget) -> Sequence[Step]:
         while self._failures < MOST_FAILURES and explored.work < self._most_work:

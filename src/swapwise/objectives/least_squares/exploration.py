@@ -25,8 +25,8 @@ class Exploration:
 
     >>> from swapwise import LeastSquares, Uniform
     >>> explored = Exploration(LeastSquares(np.eye(3), [2.0, 1.0, 0.0]), Uniform(3, 1))
-    >>> explored.settle(np.array([2]))
-    (array([0]), 0.8...)
+    >>> explored.search_once(np.array([2]))
+    (array([0]), 0.8..., True)
     >>> explored.better(np.array([0]), 0.8, 10, np.inf) is None
     True
     """
@@ -46,9 +46,12 @@ class Exploration:
         else:
             exploration.join(self._search, first)
 
-    def settle(self, support: IndexArray) -> tuple[IndexArray, float]:
-        """Return the local optimum that a search from a set leads to, and its value."""
-        found: tuple[IndexArray, float] = exploration.settle(self._search, support)
+    def search_once(self, support: IndexArray) -> tuple[IndexArray, float, bool]:
+        """Return where a search among the candidates leads, its value, and whether no column improves that.
+
+        Columns that do are candidates from then on.
+        """
+        found: tuple[IndexArray, float, bool] = exploration.search_once(self._search, support)
         return found
 
     def better(
