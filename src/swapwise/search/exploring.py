@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from swapwise.objectives.least_squares.state import LeastSquaresState
 
 # Perturbations end when this many in a row have led to nothing better. For each entry of the data they may
-# cost as much as this many updates of a number: until something better is found, from then to the next, and in
-# all.
+# cost as much as this many updates of a number: before something better is found, between finds, and in all.
 MOST_FAILURES, FIRST_WORK, MOST_WORK, MOST_WORK_IN_ALL = 96, 10.0, 15.0, 50.0
 
 # Values in single precision that differ by no more than this count as equal.

@@ -117,7 +117,7 @@ class SecondOrderModel:
 
         >>> slopes, products = np.array([0.0, 2.0]), np.array([[1.0], [0.6]])
         >>> SecondOrderModel(slopes, np.ones(2), products, np.eye(1), np.ones(1)).best_exchanges(1).round(2)
-        array([0.5, 2.9])
+        array([0.5 , 3.38])
         """
         coef, tied = self._theta[:size], self.coupling[:, :size]
         spread = self._spread(np.arange(size))

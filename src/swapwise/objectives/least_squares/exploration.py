@@ -25,8 +25,9 @@ class Exploration:
 
     >>> from swapwise import LeastSquares, Uniform
     >>> explored = Exploration(LeastSquares(np.eye(3), [2.0, 1.0, 0.0]), Uniform(3, 1))
-    >>> explored.search_once(np.array([2]))
-    (array([0]), 0.8..., True)
+    >>> support, value, is_settled = explored.search_once(np.array([2]))
+    >>> support, round(value, 6), is_settled
+    (array([0]), 0.8, True)
     >>> explored.better(np.array([0]), 0.8, 10, np.inf) is None
     True
     """
