@@ -74,7 +74,8 @@ def test_the_answer_is_that_of_the_estimator(tmp_path, data, numbers):
     assert answer["intercept"] == pytest.approx(model.intercept_)
     assert answer["search"]["status"] == "LOCAL_OPTIMUM"
     assert answer["search"]["moves"] == len(model.result_.history) > 0
-    assert f"Search ended: local optimum, {len(model.result_.history)} moves (oblivious), " in done.output
+    moves = len(model.result_.history)
+    assert f"Search ended: local optimum, {moves} moves (oblivious, exploration), " in done.output
     assert f"R² {model.score(X, y):.4f} on 120 rows" in done.output
     for name, coefficient in zip(chosen_in(answer), model.coef_[model.support_], strict=True):
         assert f"{name} {coefficient:.4g}" in words(done.output)

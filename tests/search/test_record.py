@@ -93,8 +93,8 @@ def test_working_sets_serve_every_constraint(name):
     assert [run.name for run in result.strategies] == [first, "oblivious"]
     assert result.strategies[0].n_moves > (0 if is_laminar else 3)
     by_moves = sw.maximize(objective, constraint, start="model", max_iter=10**6)
-    assert by_moves.method == "working sets, oblivious"
-    assert result.value >= by_moves.value - 1e-6
+    assert by_moves.strategies[0].name == "working sets"
+    assert by_moves.strategies[0].n_moves > 3
 
 
 def test_the_default_depends_on_what_is_fastest():

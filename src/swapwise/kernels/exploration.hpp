@@ -34,7 +34,8 @@ class Source {
     virtual void with_others(Indices elements, Indices others, Mat<float> products) = 0;
 };
 
-// All columns are candidates if there are no more of them than this, or than twice as many as would be.
+// All columns are candidates if there are no more of them than this; or twice as many as would be, up to
+// MOST_CANDIDATES.
 inline constexpr Index FEW = 100;
 
 // A column that would improve a set has to gain this much: more than rounding.
@@ -43,8 +44,9 @@ inline constexpr float LEAST_GAIN = 2e-7f;
 // A perturbation drops a share of the set between these two.
 inline constexpr double LEAST_SHARE = 0.1, MOST_SHARE = 0.6;
 
-// Rows of products are kept for this many columns per choice.
-inline constexpr Index ROWS_PER_CHOICE = 30, FEWEST_ROWS = 64;
+// Products with all columns are kept for this many columns per choice; of more entries than these, for the larger
+// of two per choice and a share of the samples.
+inline constexpr Index ROWS_PER_CHOICE = 30, FEWEST_ROWS = 64, MANY_ENTRIES = 1 << 21, ONE_IN = 10;
 
 // Of so many local optima that perturbations lead to, the best is looked at for what would improve it.
 inline constexpr Index AT_ONCE = 16;
@@ -67,7 +69,7 @@ class Exploration {
           _rank(std::max<Index>(rank, 1)),
           _place(Vector<Index>::filled(-1, with_y.size)),
           _row_of(Vector<Index>::filled(-1, with_y.size)),
-          _rows(std::min(with_y.size, std::max(FEWEST_ROWS, ROWS_PER_CHOICE * _rank)), with_y.size),
+          _rows(most_rows(), with_y.size),
           _gains(with_y.size),
           _whole{_rows, _row_of, _with_y, {_leaf, _end, _parent, _capacity}, _fixed},
           _scan(_whole, _rank) {}
@@ -109,7 +111,7 @@ class Exploration {
     void begin(Index bases) {
         Set first;
         Vector<float> weights(n());
-        const bool are_few = n() <= std::max(FEW, 2 * bases * _rank);
+        const bool are_few = n() <= std::max(FEW, std::min(MOST_CANDIDATES, 2 * bases * _rank));
         for (Index j = 0; j < n(); ++j) {
             if (are_few || _fixed[j]) first.push_back(j);
             weights[j] = are_few || _fixed[j] ? 0.0f : _with_y[j] * _with_y[j];
@@ -146,8 +148,12 @@ class Exploration {
                                                  double most_work) {
         if (best.empty()) return std::nullopt;
         join_new(best);
-        if (_widened != best) widen(best);
-        _widened = best;
+        if (_widened != best) {
+            const double before = _work;
+            widen(best);
+            _work = before;  // else little data would leave nothing for the perturbations themselves
+            _widened = best;
+        }
         for (Index failures = 0; failures < most_failures && _work < most_work;) {
             raise_if_interrupted();
             Set next;
@@ -183,6 +189,13 @@ class Exploration {
 
     // A product of two numbers in a product of matrices costs this share of an update of a tableau.
     static constexpr double WORK_PER_PRODUCT = 0.16;
+
+    Index most_rows() const {
+        const Index samples = _source->samples();
+        const bool are_many = samples * n() > MANY_ENTRIES;
+        const Index rows = are_many ? std::max(2 * _rank, samples / ONE_IN) : ROWS_PER_CHOICE * _rank;
+        return std::min(n(), std::max(rows, FEWEST_ROWS));
+    }
 
     template <class T>
     static Vector<std::remove_const_t<T>> copied(Vec<T> from) {

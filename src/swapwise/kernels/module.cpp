@@ -238,7 +238,7 @@ class PythonSource : public exploration::Source {
         return own;
     }
     static void copy(const nb::object &computed, Mat<float> products) {
-        const auto numbers = nb::cast<Mat<const float>>(computed);
+        const auto numbers = nb::cast<Mat<const float>>(computed, false);
         for (Index i = 0; i < products.rows; ++i) products[i].copy(numbers[i]);
     }
 

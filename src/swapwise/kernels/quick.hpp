@@ -120,7 +120,9 @@ class Tableau {
             float *best = gains.begin();
             const float *gained = _rest.begin();
 #pragma omp simd
-            for (Index l = 0; l < _m; ++l) best[l] = std::max(best[l], gained[l] - loss);
+            for (Index l = 0; l < _m; ++l) {
+                best[l] = gained[l] > 0.0f ? std::max(best[l], gained[l] - loss) : best[l];
+            }
         }
     }
 
@@ -145,7 +147,10 @@ class Tableau {
             left -= total * known[q];
             rest -= _coef[q] * known[q];
         }
-        if (left < LEAST_LEFT) return;
+        if (left < LEAST_LEFT) {
+            if (!_model.fixed[added]) return;
+            left = LEAST_LEFT;  // what is forced in stays in; exact fits decide what it is worth
+        }
         _coef[size] = 0.0f;
         for (Index q = 0; q <= size; ++q) _inverse(size, q) = _inverse(q, size) = 0.0f;
         put_into_small(size, 1.0f / left, rest / left);

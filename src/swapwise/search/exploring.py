@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # cost as much as this many updates of a number: before something better is found, between finds, and in all.
 MOST_FAILURES, FIRST_WORK, MOST_WORK, MOST_WORK_IN_ALL = 96, 10.0, 15.0, 50.0
 
+# Less data count as so many entries: perturbations of them take no time at all.
+FEWEST_ENTRIES = 10_000
+
 # Values in single precision that differ by no more than this count as equal.
 TIE = 2e-7
 
@@ -58,7 +61,7 @@ class Exploring(Strategy):
             explored = self._explored = Exploration(columns.objective, self._constraint, self._first)
             steps = self._go(self._settled(explored, columns, budget), None, columns, budget)
             design = columns.objective.design
-            self._entries = design.n_samples * design.n_features
+            self._entries = max(FEWEST_ENTRIES, design.n_samples * design.n_features)
             self._most_in_all = explored.work + MOST_WORK_IN_ALL * self._entries
             self._allow_more(explored)
             if steps:
@@ -69,12 +72,13 @@ class Exploring(Strategy):
         self, explored: Exploration, state: LeastSquaresState, budget: Budget
     ) -> tuple[IndexArray, float]:
         """Return the local optimum that a search from the state leads to; what comes before it is kept."""
-        support, value, is_settled = state.support, state.value, False
-        while not is_settled:
-            budget.check()
+        support = state.support
+        while True:
             support, value, is_settled = explored.search_once(support)
+            if is_settled:
+                return support, value
             budget.keep([Step(move_between(state.support, support), value)], value)
-        return support, value
+            budget.check()
 
     def _perturb(self, explored: Exploration, state: LeastSquaresState, budget: Budget) -> Sequence[Step]:
         while self._failures < MOST_FAILURES and explored.work < self._most_work:

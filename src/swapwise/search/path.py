@@ -198,7 +198,7 @@ class _Walk:
         """Return the moves that strategies on few elements make from the forced elements."""
         constraint = self._constraints[place]
         trace = Trace(constraint.forced)
-        by_models = replace(self._plan, start="model")
+        by_models = replace(self._plan, start="model", explores=False)
         models = by_models.models(self._objective, constraint, perturbs=False)
         budget = Budget(self._clock, self._plan.max_iter)
         try:
@@ -329,7 +329,7 @@ def stepwise_path(
             problem = Problem(objective, constraint, plan, working_set(models))
             found = [restart(problem, found[0], n_restarts, rng, clock)[0]]
         if answers and plan.rule is not None:
-            onward = replace(plan, start="empty", begin=answers[-1].support)
+            onward = replace(plan, start="empty", begin=answers[-1].support, explores=False)
             found.append(onward.search(objective, constraint, rng, Clock(time_limit)))
         if any(result.status is Status.INTERRUPTED for result in found):
             raise KeyboardInterrupt  # of what was cut short no degree is to be chosen

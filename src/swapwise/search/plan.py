@@ -121,7 +121,7 @@ class Plan:
         rounds = [each for each in models if isinstance(each, ModelRounds) and each.perturbs]
         strategies = [PerturbedSearch(main, rounds[0]) if rounds else main]
         if self.explores:
-            strategies += [Exploring(constraint, self.tol), *strategies]
+            strategies += [*self._explorers(objective, constraint), *strategies]
         if not self.start_is_given:
             starts, strategies = [], [*starts, *strategies]
         result = search(
@@ -182,18 +182,22 @@ class Plan:
         """
         if self.start != "model":
             return []
-        if self.can_explore(objective, constraint):
-            return [Exploring(constraint, self.tol, first)]
         if isinstance(objective, (LeastSquares, GroupLeastSquares)):
-            return [WorkingSets(constraint, self.tol, first)]
+            return self._explorers(objective, constraint, first)
         return [ModelRounds(constraint, self.tol, perturbs=perturbs and objective.scoring != "pass")]
 
-    def can_explore(self, objective: SetFunction, constraint: IndependenceSystem) -> bool:
-        """Return whether there is a compiled search for many local optima; it does not go move by move."""
-        if self.max_iter is not None or self.tol > COARSE or not isinstance(objective, LeastSquares):
-            return False
-        is_at_hand = not objective.design.sequential or objective.is_small
-        return is_at_hand and constraint.laminar_tree() is not None
+    def _explorers(
+        self, objective: SetFunction, constraint: IndependenceSystem, first: IndexArray | None = None
+    ) -> list[Strategy]:
+        """Return what searches least squares on few columns at a time, and leaves local optima."""
+        working_sets = WorkingSets(constraint, self.tol, first)
+        if self.tol > COARSE or not isinstance(objective, LeastSquares) or constraint.laminar_tree() is None:
+            return [working_sets]
+        if objective.design.sequential and not objective.is_small:
+            return [working_sets]
+        exploring = Exploring(constraint, self.tol, first)
+        # Who counts moves wants to see them one by one, as long as there are such moves.
+        return [exploring] if self.max_iter is None else [working_sets, exploring]
 
     def main(
         self, objective: SetFunction, constraint: IndependenceSystem, rng: np.random.Generator | None
@@ -258,9 +262,8 @@ def resolve(
     plan = Plan(name, rule, where, begin, q, max_iter, epsilon, tol, above, given)
     # Where working sets are not needed, a method that was asked for by name ends in its first local optimum.
     asked = (method, start) if isinstance(method, str) and isinstance(start, str) else None
-    if where == "empty" and asked == ("auto", "auto") and plan.can_explore(objective, constraint):
-        plan = replace(plan, explores=True)
-    return plan
+    explores = where == "empty" and asked == ("auto", "auto") and tol <= COARSE
+    return replace(plan, explores=explores and _can_explore(objective, constraint))
 
 
 def search_by_default(
@@ -327,6 +330,16 @@ def _start_of(
     # Elsewhere than under a matroid each round has very many moves: too many to grow a set by them.
     is_wide = objective.n > SMALL and not isinstance(constraint, Matroid)
     return "greedy" if is_wide and objective.scoring == "closed form" else "empty"
+
+
+def _can_explore(objective: SetFunction, constraint: IndependenceSystem) -> bool:
+    """Return whether perturbations cost little: they are compiled, and take no pass over the data."""
+    if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
+        return False
+    if objective.design.sequential and not (isinstance(objective, LeastSquares) and objective.is_small):
+        return False
+    is_laminar = constraint.laminar_tree() is not None
+    return is_laminar or (isinstance(objective, LeastSquares) and constraint.group_limits() is not None)
 
 
 def _is_small(objective: SetFunction, constraint: IndependenceSystem) -> bool:

@@ -128,7 +128,7 @@ class Restarts(Strategy):
         while self._left:
             results = self._batch(state, budget)
             best = max(results, key=lambda result: result.value)
-            better = best.value > state.value and not np.array_equal(best.support, state.support)
+            better = best.value > state.value + state.resolution(self._problem.plan.tol)
             steps = self._steps(state, best) if better else []
             if better:
                 self.finished = best.status if best.status not in ENDS_ALL else self.finished
@@ -202,7 +202,7 @@ def search_again(problem: Problem, kept: IndexArray, seed: int, time_limit: floa
         if plan.rule is None:
             return plan.search(objective, constraint, rng, clock)
         models = plan.models(objective, constraint, problem.known, perturbs=False)
-        again = replace(plan, begin=constraint.random_set(kept, rng), start="empty")
+        again = replace(plan, begin=constraint.random_set(kept, rng), start="empty", explores=False)
         return again.search(objective, constraint, rng, clock, models=models)
 
 

@@ -128,9 +128,9 @@ class GeneralizedLinearState(SparseState):
         if dropped is None or not len(listed) or (added == NOTHING).any():
             return moves
         refits = BoundedRefits(self, listed, least, budget)
-        if (
-            dropped[0] != NOTHING and (dropped == dropped[0]).all()
-        ):  # the fit without it says more than this one
+        share_one_drop = dropped[0] != NOTHING and (dropped == dropped[0]).all()
+        if share_one_drop and self.objective.scoring != "pass":
+            # The fit without it says more than this one, and costs little.
             self._refit_without(int(dropped[0]), np.arange(len(listed)), added, refits)
             return refits.refitted()
         elements, row = np.unique(added, return_inverse=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from swapwise.objectives.least_squares.objective import LeastSquares
 
 # How many disjoint bases the candidates begin with, of at most how many elements in all.
-FIRST_BASES, MOST_AT_FIRST = 4, 3000
+FIRST_BASES, MOST_AT_FIRST = 4, 1000
 
 
 class Exploration:
