@@ -151,7 +151,8 @@ class Exploration {
         if (_widened != best) {
             const double before = _work;
             widen(best);
-            _work = before;  // else little data would leave nothing for the perturbations themselves
+            // The first time is free: else little data would leave nothing for the perturbations themselves.
+            if (_widened.empty()) _work = before;
             _widened = best;
         }
         for (Index failures = 0; failures < most_failures && _work < most_work;) {
