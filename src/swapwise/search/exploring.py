@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 # cost as much as this many updates of a number: before something better is found, between finds, and in all.
 MOST_FAILURES, FIRST_WORK, MOST_WORK, MOST_WORK_IN_ALL = 96, 10.0, 15.0, 50.0
 
-# Less data count as so many entries: perturbations of them take no time at all.
-FEWEST_ENTRIES = 10_000
+# Less data count as so many entries, for perturbations of them take no time at all. More count as so many, for
+# in large data there is rarely anything better to be found.
+FEWEST_ENTRIES, MOST_ENTRIES = 10_000, 4_000_000
 
 # Values in single precision that differ by no more than this count as equal.
 TIE = 2e-7
@@ -61,7 +62,8 @@ class Exploring(Strategy):
             explored = self._explored = Exploration(columns.objective, self._constraint, self._first)
             steps = self._go(self._settled(explored, columns, budget), None, columns, budget)
             design = columns.objective.design
-            self._entries = max(FEWEST_ENTRIES, design.n_samples * design.n_features)
+            entries = design.n_samples * design.n_features
+            self._entries = min(MOST_ENTRIES, max(FEWEST_ENTRIES, entries))
             self._most_in_all = explored.work + MOST_WORK_IN_ALL * self._entries
             self._allow_more(explored)
             if steps:
