@@ -41,9 +41,6 @@ inline constexpr Index FEW = 100;
 // A column that would improve a set has to gain this much: more than rounding.
 inline constexpr float LEAST_GAIN = 2e-7f;
 
-// A perturbation drops a share of the set between these two.
-inline constexpr double LEAST_SHARE = 0.1, MOST_SHARE = 0.6;
-
 // Products with all columns are kept for this many columns per choice; of more entries than these, for the larger
 // of two per choice and a share of the samples.
 inline constexpr Index ROWS_PER_CHOICE = 30, FEWEST_ROWS = 64, MANY_ENTRIES = 1 << 21, ONE_IN = 10;
@@ -211,7 +208,7 @@ class Exploration {
     void leave(const Set &best) {
         auto barred = Vector<bool>::filled(false, static_cast<Index>(_candidates.size()));
         Set kept;
-        const double share = LEAST_SHARE + (MOST_SHARE - LEAST_SHARE) * uniform();
+        const double share = quick::dropped_share(uniform());
         for (Index element : best) {
             const bool goes = !_fixed[element] && uniform() < share;
             barred[_place[element]] = goes;
@@ -282,7 +279,7 @@ class Exploration {
             if (_row_of[element] < 0) missing.push_back(element);
         }
         if (missing.empty()) return;
-        if (_used + static_cast<Index>(missing.size()) > _rows.rows) {  // begin anew
+        if (_used + static_cast<Index>(missing.size()) > _rows.rows) {  // forget them, and start over
             _row_of.fill(-1);
             _used = 0;
             missing = set;

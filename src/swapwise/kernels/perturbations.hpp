@@ -12,9 +12,6 @@
 
 namespace swapwise::perturbations {
 
-// A perturbation drops a share of the set between these two.
-inline constexpr double LEAST_SHARE = 0.1, MOST_SHARE = 0.6;
-
 // Local optima around the best of some sets: each is reached from a part of the best one so far.
 //
 // First come those that the searches from `starts` lead to. Then, `count` times, a share of the best is dropped,
@@ -41,7 +38,7 @@ inline std::tuple<Matrix<Index>, Vector<double>, Index> local_optima(
                 if (element >= 0) kept.push_back(element);
             }
         } else {
-            const double share = LEAST_SHARE + (MOST_SHARE - LEAST_SHARE) * random.uniform();
+            const double share = quick::dropped_share(random.uniform());
             for (Index element : best) {
                 barred[element] = !model.fixed[element] && random.uniform() < share;
                 if (!barred[element]) kept.push_back(element);

@@ -22,6 +22,9 @@ inline constexpr float LEAST_GAIN = 1e-6f;
 // No run of moves is longer than this many times the size of the set.
 inline constexpr Index MOVES_PER_CHOICE = 10;
 
+// The share of a set that a perturbation drops, given a random number from 0 to 1: between a tenth and 0.6.
+inline double dropped_share(double random) { return 0.1 + 0.5 * random; }
+
 // Products of columns of length 1 with each other and with y, and which sets are allowed. Only columns that
 // have a row of `products` can be chosen.
 struct Model {
