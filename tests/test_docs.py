@@ -158,6 +158,14 @@ def test_what_the_page_shows_of_the_command_line_is_what_it_does(terminal):
             assert without_times(terminal(block)) == without_times(block)
 
 
+def test_the_first_try_prints_what_the_readme_shows(terminal):
+    shown = re.search(
+        r"^```\n(\d+ of \d+ features chosen.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S
+    )[1]
+    command = "$ swapwise select --demo --certify\n"
+    assert without_times(terminal(command)) == without_times(command + shown)
+
+
 def test_the_page_has_every_command():
     assert set(re.findall(r"^\| \[`swapwise (\w+)`\]", COMMAND_LINE, re.M)) == set(COMMANDS)
 
