@@ -32,5 +32,6 @@ ising_tables = _compiled.ising_tables
 moments = _compiled.moments
 nested = _compiled.nested
 pairs = _compiled.pairs
+perspective = _compiled.perspective
 perturbations = _compiled.perturbations
 swaps = _compiled.swaps

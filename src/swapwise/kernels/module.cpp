@@ -21,6 +21,7 @@
 #include "moments.hpp"
 #include "nested.hpp"
 #include "pairs.hpp"
+#include "perspective.hpp"
 #include "perturbations.hpp"
 #include "processor.hpp"
 #include "swaps.hpp"
@@ -305,6 +306,8 @@ void bind_exploration(nb::module_ m) {
     });
 }
 
+void bind_perspective(nb::module_ m) { m.def("solve", released_for_many_turns(&perspective::solve)); }
+
 void bind_perturbations(nb::module_ m) {
     m.def("local_optima", released_for_many_turns(&perturbations::local_optima));
     m.def("scaled", released(&perturbations::scaled));
@@ -338,6 +341,7 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     bind_moments(m.def_submodule("moments"));
     bind_nested(m.def_submodule("nested"));
     bind_pairs(m.def_submodule("pairs"));
+    bind_perspective(m.def_submodule("perspective"));
     bind_perturbations(m.def_submodule("perturbations"));
     bind_swaps(m.def_submodule("swaps"));
 }
