@@ -5,6 +5,7 @@ from typing import Any
 
 from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify, exact
+from swapwise.certify.history import ProofEvent
 from swapwise.constraints.base import IndependenceSystem, MaxWeight
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.graphic import Graphic
@@ -109,6 +110,7 @@ __all__ = [
     "OracleSystem",
     "Partition",
     "Poisson",
+    "ProofEvent",
     "RestrictedConstants",
     "SearchResult",
     "SemiOblivious",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -196,3 +196,24 @@ def tolerance(objective: sw.SetFunction, value: float, share: float = 1e-12) -> 
 def best_of(objective: sw.SetFunction, sets) -> float:
     """Return the largest value of some sets, minus infinity if there are none."""
     return max((objective(sorted(chosen)) for chosen in sets), default=-np.inf)
+
+
+def check_history(objective: sw.SetFunction, certificate: sw.Certificate, best: float) -> None:
+    """Check that all on the record is true of the optimum, and that it leads to what the certificate says."""
+    history, slack = certificate.history, tolerance(objective, best)
+    found = certificate.value if certificate.better is None else certificate.better_value
+    assert history[-1].upper_bound == certificate.upper_bound
+    assert abs(history[-1].value - found) <= certificate.resolution
+    assert history[-1].n_nodes <= certificate.n_nodes
+    assert history[0].seconds >= 0.0
+    assert history[-1].seconds <= certificate.seconds
+    for event in history:
+        assert event.upper_bound >= best - slack, f"{event} for an optimum of {best}"
+        assert event.value <= best + slack, f"{event} for an optimum of {best}"
+        assert event.kind in certificate.bounds if np.isfinite(event.upper_bound) else not event.kind
+    for before, after in pairwise(history):
+        assert before.seconds < after.seconds
+        assert before.n_nodes <= after.n_nodes
+        assert before.value <= after.value
+        assert before.upper_bound >= after.upper_bound
+        assert before[1:3] != after[1:3]

@@ -21,6 +21,7 @@ from tests.certify.problem_zoo import (
     GRAPH_CONSTRAINTS,
     OBJECTIVES,
     WAYS,
+    check_history,
     enumeration,
     expected_warnings,
     randoms,
@@ -48,6 +49,7 @@ def check_certificate(objective, constraint, certificate, best=None):
     if certificate.better is not None:
         assert constraint.is_independent(certificate.better)
         assert certificate.value < objective(certificate.better) <= best + tolerance(objective, best)
+    check_history(objective, certificate, best)
 
 
 def check_certificates(random, constraint, closed_form, count=2):
@@ -351,6 +353,9 @@ def test_what_simple_bounds_prove_needs_no_parts():
             ValueError,
             "max_nodes must be a non-negative integer, got -1",
         ),
+        ((sw.Linear(np.ones(12)), TRIPLES), {"gap": -0.1}, ValueError, "gap must be"),
+        ((sw.Linear(np.ones(12)), TRIPLES), {"gap": 1.0}, ValueError, "gap must be at least 0 and below 1"),
+        ((sw.Linear(np.ones(12)), TRIPLES), {"gap": "small"}, TypeError, "gap must be"),
         ((sw.Linear(np.ones(12)), TRIPLES), {"max_nodes": 1.0}, TypeError, "max_nodes must be.*got 1.0"),
         ((sw.Linear(np.ones(12)), TRIPLES), {"max_nodes": "1"}, TypeError, "max_nodes must be.*got '1'"),
         ((sw.Linear(np.ones(12)), TRIPLES), {"max_nodes": True}, TypeError, "max_nodes must be.*got True"),
@@ -363,21 +368,19 @@ def test_what_certify_and_exact_refuse(function, arguments, options, error, mess
 
 
 @pytest.mark.parametrize(
-    ("result", "options", "error", "message"),
+    ("result", "error", "message"),
     [
-        ([0, 1, 2, 3], {}, ValueError, r"\[0, 1, 2, 3\] is not allowed by Uniform"),
-        ([12], {}, ValueError, "from 0 to 11"),
-        ([0, 0], {}, ValueError, "repeated"),
-        ([0.5], {}, TypeError, "integers"),
-        (3, {}, TypeError, "got 3"),
-        ("greedy", {}, TypeError, "a SearchResult or an independent set, got 'greedy'"),
-        (None, {"gap": -0.1}, ValueError, "gap must be"),
-        (None, {"gap": "small"}, TypeError, "gap must be"),
+        ([0, 1, 2, 3], ValueError, r"\[0, 1, 2, 3\] is not allowed by Uniform"),
+        ([12], ValueError, "from 0 to 11"),
+        ([0, 0], ValueError, "repeated"),
+        ([0.5], TypeError, "integers"),
+        (3, TypeError, "got 3"),
+        ("greedy", TypeError, "a SearchResult or an independent set, got 'greedy'"),
     ],
 )
-def test_what_certify_refuses(result, options, error, message):
+def test_what_certify_refuses(result, error, message):
     with pytest.raises(error, match=message):
-        sw.certify(sw.Linear(np.ones(12)), TRIPLES, result, **options)
+        sw.certify(sw.Linear(np.ones(12)), TRIPLES, result)
 
 
 def test_no_limit_on_time_is_none_or_infinity():
@@ -510,4 +513,6 @@ def test_a_certificate_survives_pickling():
     assert repr(copy) == repr(proven)
     assert copy.bounds == proven.bounds
     assert copy.resolution == proven.resolution
+    assert copy.history == proven.history
+    assert copy.n_passes == proven.n_passes
     assert copy.support.tolist() == proven.support.tolist()

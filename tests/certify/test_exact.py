@@ -20,6 +20,7 @@ from tests.certify.problem_zoo import (
     GRAPH_CONSTRAINTS,
     OBJECTIVES,
     WAYS,
+    check_history,
     enumeration,
     expected_warnings,
     randoms,
@@ -43,6 +44,7 @@ def check_exact(objective, constraint, result):
     assert result.certificate.value == result.value
     assert result.certificate.support.tolist() == result.support.tolist()
     assert constraint.is_independent(result.support)
+    check_history(objective, result.certificate, best)
     assert np.isin(constraint.forced, result.support).all()
     if isinstance(objective, sw.SparseObjective):
         assert result.coef.tolist() == objective.coef(result.support).tolist()
@@ -186,7 +188,7 @@ def problem():
 
 def worst_first(patch):
     """Have the search begin, and stay, with nothing: then there is much to prove."""
-    stay = lambda objective, constraint, clock, start=(): sw.maximize(  # noqa: E731
+    stay = lambda objective, constraint, clock, start=(), observers=(): sw.maximize(  # noqa: E731
         objective, constraint, start=constraint.forced if isinstance(start, str) else start, max_iter=0
     )
     patch.setattr(certify, "search_by_default", stay)
@@ -201,6 +203,7 @@ def check_stopped(objective, constraint, result, status):
     assert certificate.value == result.value == objective(result.support) <= best + 1e-12
     assert certificate.gap >= best - result.value - tolerance(objective, best, EQUAL)
     assert constraint.is_independent(result.support)
+    check_history(objective, certificate, best)
 
 
 @pytest.mark.parametrize("kind", ["tall", "wide", "logistic", "coverage", "monotone"])

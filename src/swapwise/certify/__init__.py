@@ -1,8 +1,9 @@
 """What is proven of an answer after the search, on this very instance.
 
-``certify`` is the entry; a ``prover`` tries all bounds and makes a ``certificate``. ``bounds`` are those that
-need no search. Branch and bound is in ``branching``: it splits a ``region`` of the independent sets, and the
-parts are ``nodes``, each bounded in one of three ways, between which ``root`` decides:
+``certify`` is the entry; a ``prover`` tries all bounds, keeps the ``history`` and makes a ``certificate``.
+``bounds`` are those that need no search. Branch and bound is in ``branching``: it splits a ``region`` of the
+independent sets, and the parts are ``nodes``, each bounded in one of three ways, between which ``root``
+decides:
 
 - by the perspective ``relaxation``: fractional sets, and a ``diagonal`` that is subtracted from the Hessian;
 - by the ``summands`` of the objective, each maximised by itself;

@@ -30,6 +30,8 @@ class BranchAndBound:
         self.objective = objective
         self.support = support
         self.value = value
+        #: Called whenever a part was looked at or a better set was found
+        self.notify: Callable[[], None] = lambda: None
         #: How many parts were looked at
         self.n_nodes = 0
         self._numbers = count()
@@ -56,6 +58,11 @@ class BranchAndBound:
         return self.value + EQUAL * abs(self.value) + ROUNDING * self.objective.scale
 
     @property
+    def n_open(self) -> int:
+        """How many parts are still to be looked at."""
+        return len(self._open)
+
+    @property
     def is_open(self) -> bool:
         """Whether there are parts that might hold a better set."""
         return bool(self._open) or not self._has_root
@@ -65,19 +72,13 @@ class BranchAndBound:
         """The set that keeps the bound up because its value is only known within bounds, in words, or ''."""
         return self._doubt if self.cutoff < self._leaf_bound == self.upper_bound else ""
 
-    def run(
-        self,
-        clock: Clock,
-        gap: float = 0.0,
-        max_nodes: int | None = None,
-        notify: Callable[[], None] = lambda: None,
-    ) -> Status:
+    def run(self, clock: Clock, gap: float = 0.0, max_nodes: int | None = None) -> Status:
         """Go on until the best set has at least ``1 − gap`` of the bound, or clock or nodes run out."""
         while self.is_open and self.cutoff < (1.0 - gap) * self.upper_bound:
             if max_nodes is not None and self.n_nodes >= max_nodes:
                 return Status.ITERATION_LIMIT
             self.step(clock)
-            notify()
+            self.notify()
         return Status.COMPLETE
 
     def step(self, clock: Clock) -> None:
@@ -151,6 +152,7 @@ class BranchAndBound:
             self.support, self.value = polished.support, polished.value
         if polished.status == Status.INTERRUPTED:
             raise KeyboardInterrupt  # meant for all of this, not only for the search
+        self.notify()
 
     def _put(self, node: Node) -> None:
         heapq.heappush(self._open, (-node.bound, next(self._numbers), node))

@@ -7,6 +7,7 @@ from math import floor
 
 import numpy as np
 
+from swapwise.certify.history import ProofEvent
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.search.result import Status
 
@@ -48,6 +49,10 @@ class Certificate:
         "assuming"
     doubt : why more could not be proven, if numbers are to blame, such as a value that is only known within
         bounds; it reads on after "because". Empty if there is no such reason
+    history : the record of the proof: a :class:`ProofEvent` whenever the best value or the upper bound got
+        better, those of a search before it included; of very many, the smallest steps are left out
+    n_passes : how many times the proof read all of the data, where a few columns count as their share; None
+        for objectives that do not count
     verdict : what is proven in a few words, such as ``"at least 97.0% of the optimum"``
     caveats : what has to be said with it, in clauses: what it assumes, and what is in doubt
     cut_short : how the proof was stopped before its end, such as ``"stopped after 10 s"``, or empty
@@ -81,13 +86,13 @@ class Certificate:
     resolution: float = 0.0
     assumptions: tuple[str, ...] = ()
     doubt: str = ""
+    history: tuple[ProofEvent, ...] = ()
+    n_passes: float | None = None
 
     @property
     def ratio(self) -> float:
         """The share of the optimum that the answer has at least; 1 means that it is optimal."""
-        if self.upper_bound <= self.value + self.resolution:
-            return 1.0
-        return max(0.0, self.value / self.upper_bound)
+        return proven_share(self.value, self.upper_bound, self.resolution)
 
     @property
     def gap(self) -> float:
@@ -155,6 +160,15 @@ class Certificate:
         if self.trivial:
             return f"{said}, at most {self.bounds['all']:.6g} by all elements together"
         return f"{said}, upper bound {self.upper_bound:.6g}, by {self.kind}"
+
+
+def proven_share(value: float, upper_bound: float, resolution: float) -> float:
+    """Return the share of the optimum that a value has at least; values within the resolution are equal.
+
+    >>> proven_share(3.0, 4.0, 1e-9), proven_share(4.0, 4.0, 1e-9), proven_share(-1.0, 4.0, 1e-9)
+    (0.75, 1.0, 0.0)
+    """
+    return 1.0 if upper_bound <= value + resolution else max(0.0, value / upper_bound)
 
 
 def percent(ratio: float) -> str:

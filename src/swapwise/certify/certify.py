@@ -15,8 +15,9 @@ from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import move_between
 from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.search.loop import passes_of
 from swapwise.search.plan import check_problem, check_start, search_by_default
-from swapwise.search.progress import proof_bar
+from swapwise.search.progress import ProofState, proof_bar
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 from swapwise.theory.guarantees import Guarantee
 from swapwise.threads import few_threads
@@ -81,15 +82,14 @@ def certify(
     """
     check_problem(objective, constraint)
     _require_bounds(objective)
-    gap = as_real(gap, "gap")
-    if gap >= 1:
-        raise ValueError(f"gap must be at least 0 and below 1, got {gap:g}")
+    gap = _as_gap(gap)
     most = _as_max_nodes(max_nodes)
     clock = Clock(as_time_limit(time_limit))
-    support, value, status = _answer(objective, constraint, result, clock)
-    with _observer("certify", progress) as observe, few_threads(objective.n):
-        prover = Prover(objective, constraint, support, value, observe)
-        prover.run(_proof_clock(clock, status), gap, most)
+    with _bar("certify", progress) as show:
+        support, value, status, moves = _answer(objective, constraint, result, clock, show)
+        with few_threads(objective.n):
+            prover = Prover(objective, constraint, support, value, clock, moves, show)
+            prover.run(_proof_clock(clock, status), gap, most)
     certificate = prover.certificate(clock.seconds())
     proven = prover.tree.value >= (1.0 - gap) * certificate.upper_bound
     if isinstance(objective, SparseObjective) and prover.by_values_only and not proven:
@@ -107,6 +107,7 @@ def exact(
     constraint: IndependenceSystem,
     time_limit: float | None = None,
     *,
+    gap: float = 0.0,
     max_nodes: int | None = None,
     progress: bool = False,
 ) -> SearchResult:
@@ -122,6 +123,8 @@ def exact(
     constraint : IndependenceSystem
     time_limit : float, optional
         Seconds after which the best set so far is returned, with what is proven of it.
+    gap : float
+        Stop as soon as the best set so far is proven to have at least ``1 − gap`` of the optimum.
     max_nodes : int, optional
         The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
         Where no limit on time cuts in, the bound is then the same on every run.
@@ -138,8 +141,9 @@ def exact(
         - TIME_LIMIT: the time was up before that was proven;
         - ITERATION_LIMIT: ``max_nodes`` parts were looked at before that was proven;
         - INTERRUPTED: by the keyboard, or because values contradict each other and no search could go on;
-        - COMPLETE: every part was looked at, but some value is only known within bounds, so that the answer
-          could not be called optimal. ``certificate.doubt`` says why.
+        - COMPLETE: the answer has as large a share of the optimum as ``gap`` asks for; or every part was
+          looked at, but some value is only known within bounds, so that the answer could not be called
+          optimal, and ``certificate.doubt`` says why.
 
     Examples
     --------
@@ -154,12 +158,14 @@ def exact(
     """
     check_problem(objective, constraint)
     _require_bounds(objective)
+    gap = _as_gap(gap)
     most = _as_max_nodes(max_nodes)
     clock = Clock(as_time_limit(time_limit))
-    first = search_by_default(objective, constraint, clock)
-    with _observer("exact", progress) as observe, few_threads(objective.n):
-        prover = Prover(objective, constraint, first.support, first.value, observe)
-        status = prover.run(_proof_clock(clock, first.status), 0.0, most)
+    with _bar("exact", progress) as show:
+        first = _first_search(objective, constraint, clock, show)
+        with few_threads(objective.n):
+            prover = Prover(objective, constraint, first.support, first.value, clock, first.history, show)
+            status = prover.run(_proof_clock(clock, first.status), gap, most)
     tree = prover.tree
     certificate = prover.certificate(clock.seconds(), of_best=True)
     history = _extended(first, tree.support, tree.value, clock.seconds())
@@ -176,6 +182,7 @@ def exact(
         method=f"{first.method}, exact",
         strategies=[*first.strategies, StrategyRun("exact", n_moves, tree.value, seconds)],
         certificate=certificate,
+        n_passes=passes_of(objective),
         _guarantee=partial(Guarantee, 1.0, "proven", certificate.kind) if certificate.optimal else None,
     )
     _ = result.guarantee  # worked out now, so that a pickled result has it
@@ -191,6 +198,13 @@ def _extended(first: SearchResult, support: IndexArray, value: float, seconds: f
     return [*first.history, event]
 
 
+def _as_gap(gap: float) -> float:
+    gap = as_real(gap, "gap")
+    if gap >= 1:
+        raise ValueError(f"gap must be at least 0 and below 1, got {gap:g}")
+    return gap
+
+
 def _as_max_nodes(max_nodes: int | None) -> int | None:
     return None if max_nodes is None else as_count(max_nodes, "max_nodes")
 
@@ -204,8 +218,19 @@ def _unproven_status(of_search: Status, of_proof: Status) -> Status:
     return Status.INTERRUPTED if of_search == Status.INTERRUPTED else of_proof
 
 
-def _observer(what: str, progress: bool) -> AbstractContextManager[Callable[[int, float, float], None]]:
-    return proof_bar(what) if progress else nullcontext(lambda parts, value, bound: None)
+def _bar(what: str, progress: bool) -> AbstractContextManager[Callable[[ProofState], None]]:
+    return proof_bar(what) if progress else nullcontext(lambda state: None)
+
+
+def _first_search(
+    objective: SetFunction, constraint: IndependenceSystem, clock: Clock, show: Callable[[ProofState], None]
+) -> SearchResult:
+    """Search for the set that a proof begins with, and show the values on the way."""
+
+    def observe(move: Event) -> None:
+        show(ProofState(move.value, n_passes=objective.n_passes))
+
+    return search_by_default(objective, constraint, clock, observers=[observe])
 
 
 def _answer(
@@ -213,15 +238,17 @@ def _answer(
     constraint: IndependenceSystem,
     result: SearchResult | Iterable[int] | None,
     clock: Clock,
-) -> tuple[IndexArray, float, Status]:
+    show: Callable[[ProofState], None],
+) -> tuple[IndexArray, float, Status, list[Event]]:
+    """Return the set to judge, its value, how its search ended, and the moves if the search was made here."""
     if result is None:
-        found = search_by_default(objective, constraint, clock)
-        return found.support, found.value, found.status
+        found = _first_search(objective, constraint, clock, show)
+        return found.support, found.value, found.status, found.history
     if isinstance(result, str):
         raise TypeError(f"result must be a SearchResult or an independent set, got {result!r}")
     support = check_start(result, constraint, "result")
     assert isinstance(support, np.ndarray)
-    return support, float(objective._value(support)), Status.COMPLETE
+    return support, float(objective._value(support)), Status.COMPLETE, []
 
 
 def _require_bounds(objective: SetFunction) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from swapwise.certify.bounds import bound_from_concavity, bound_from_gains, bound_of_all, ceiling
 from swapwise.certify.branching import BranchAndBound
-from swapwise.certify.certificate import Certificate
+from swapwise.certify.certificate import Certificate, proven_share
+from swapwise.certify.history import ProofEvent, ProofHistory
 from swapwise.certify.nodes import Node, SetNode
 from swapwise.certify.region import Region
 from swapwise.certify.root import WHOLE_CURVATURE_UP_TO, root_node
@@ -18,11 +20,19 @@ from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.search.result import Status
+from swapwise.search.progress import ProofState
+from swapwise.search.result import Event, Status
 from swapwise.theory.constants import restricted_constants
 
 # How much of the time that is left each of the simple bounds may take, which are seldom the best ones.
 SHARE_OF_TIME = 0.3
+
+
+@runtime_checkable
+class ReportsBounds(Protocol):
+    """A node that calls ``observe(kind, bound)`` while it lowers its bound, if it is the root."""
+
+    observe: Callable[[str, float], None]
 
 
 class Prover:
@@ -34,9 +44,14 @@ class Prover:
         constraint: IndependenceSystem,
         support: IndexArray,
         value: float,
-        observe: Callable[[int, float, float], None],
+        clock: Clock,
+        moves: Iterable[Event] = (),
+        show: Callable[[ProofState], None] = lambda state: None,
     ) -> None:
-        self._observe = observe
+        """``moves`` have led to the set since the clock was started; ``show`` hears how far the proof is."""
+        self._clock, self._show = clock, show
+        self._passes_before = objective.n_passes
+        self.history = ProofHistory(moves, value)
         self.objective = objective
         self.region = Region.of(constraint)
         self.answer, self.value = support, value
@@ -44,6 +59,7 @@ class Prover:
         self.status = Status.COMPLETE
         self.root: Node | None = None
         self.tree = BranchAndBound(objective, support, value)
+        self.tree.notify = self._notify
 
     def run(self, clock: Clock, gap: float, max_nodes: int | None = None) -> Status:
         """Go on until the answer has at least ``1 − gap`` of the bound; return why it stopped."""
@@ -58,24 +74,42 @@ class Prover:
         except KeyboardInterrupt:
             self.status = Status.INTERRUPTED
         finally:
-            self._collect()
+            self._notify()
         return self.status
+
+    def observe_bound(self, kind: str, bound: float) -> None:
+        """Note a proven bound on all independent sets, also while the root is still being looked at."""
+        self.bounds[kind] = min(self.bounds.get(kind, np.inf), float(bound))
+        self._notify()
 
     def _branch(self, clock: Clock, gap: float, max_nodes: int | None) -> Status:
         if max_nodes == 0:  # before the root is made, which may take long
             return Status.ITERATION_LIMIT
         self.root = root_node(self.objective, self.region, self.answer, clock)
+        if isinstance(self.root, ReportsBounds):
+            self.root.observe = self.observe_bound
         self.tree.set_root(self.root)
-        return self.tree.run(clock, gap, max_nodes, self._notify)
+        return self.tree.run(clock, gap, max_nodes)
 
     def _notify(self) -> None:
-        bound = min([self.tree.upper_bound, *self.bounds.values()])
-        self._observe(self.tree.n_nodes, self.tree.value, bound)
+        """Put on the record what is known now, and show it."""
+        self._collect()
+        value, n_nodes = self.tree.value, self.tree.n_nodes
+        kind = self._best_kind()
+        bound = self.bounds.get(kind, np.inf)
+        self.history.note(ProofEvent(self._clock.seconds(), value, bound, kind, n_nodes))
+        gap = 1.0 - proven_share(value, bound, self._resolution)
+        self._show(ProofState(value, bound, gap, n_nodes, self.tree.n_open, self.objective.n_passes))
+
+    def _best_kind(self) -> str:
+        """Return what has proven the best bound, or '' if there is none."""
+        kind = min(self.bounds, key=lambda name: self.bounds[name], default="")
+        return kind if self.bounds.get(kind, np.inf) < np.inf else ""
 
     def certificate(self, seconds: float, *, of_best: bool = False) -> Certificate:
         """Return what is proven so far of the answer, or else of the best set that was found."""
         support, value = (self.tree.support, self.tree.value) if of_best else (self.answer, self.value)
-        kind = min(self.bounds, key=lambda name: self.bounds[name], default="all")
+        kind = self._best_kind() or "all"
         doubt = self.tree.doubt
         if self.bounds.get(kind, np.inf) < self.tree.value - self._resolution:
             warn(
@@ -102,7 +136,15 @@ class Prover:
             resolution=self._resolution,
             assumptions=self.region.constraint.assumptions,
             doubt=doubt if upper_bound > value + self._resolution else "",  # else it is optimal
+            history=self.history.down_to(upper_bound),
+            n_passes=self._n_passes(),
         )
+
+    def _n_passes(self) -> float | None:
+        after = self.objective.n_passes
+        if after is None or self._passes_before is None:
+            return None
+        return round(after - self._passes_before, 3)
 
     @property
     def _resolution(self) -> float:
@@ -116,18 +158,17 @@ class Prover:
     def _simple_bounds(self, clock: Clock) -> None:
         objective, region, support = self.objective, self.region, self.answer
         if objective.monotone:
-            self.bounds["all"] = ceiling(objective)
+            self.observe_bound("all", ceiling(objective))
             # Where nothing is known beforehand, any bound is worth all of the time.
             known = np.isfinite(self.bounds["all"])
-            self.bounds["all"] = bound_of_all(
-                objective, region, clock.share(SHARE_OF_TIME) if known else clock
-            )
+            part_of_time = clock.share(SHARE_OF_TIME) if known else clock
+            self.observe_bound("all", bound_of_all(objective, region, part_of_time))
         clock.check()
         if objective.submodular:
             for at in (region.held, support):
                 part = replace(region, clock=clock.share(SHARE_OF_TIME))
                 bound, _ = bound_from_gains(objective, part, at, clock)
-                self.bounds["gains"] = min(bound, self.bounds.get("gains", np.inf))
+                self.observe_bound("gains", bound)
         if (
             isinstance(objective, SparseObjective)
             and objective.groups is None
@@ -138,7 +179,7 @@ class Prover:
             clock.check()
             m = constants.m_2s - ROUNDING * objective.n * constants.M_1
             if m > 0:
-                self.bounds["concavity"] = bound_from_concavity(objective, region, support, m)
+                self.observe_bound("concavity", bound_from_concavity(objective, region, support, m))
 
     def _is_enough(self, gap: float) -> bool:
         return self.tree.cutoff >= (1.0 - gap) * min(self.bounds.values(), default=np.inf)

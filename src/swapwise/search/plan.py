@@ -267,11 +267,15 @@ def resolve(
 
 
 def search_by_default(
-    objective: SetFunction, constraint: IndependenceSystem, clock: Clock, start: Any = "auto"
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    clock: Clock,
+    start: Any = "auto",
+    observers: Iterable[Observer] = (),
 ) -> SearchResult:
     """Run what is best for a problem."""
     plan = resolve(objective, constraint, start=start)
-    return plan.search(objective, constraint, None, clock)
+    return plan.search(objective, constraint, None, clock, observers)
 
 
 def resolve_method(method: str | Pivot, objective: SetFunction) -> tuple[str, Pivot | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from swapwise.events import subscribe
 from swapwise.search.result import Event, SearchResult
@@ -67,6 +67,9 @@ class _Looks:
             self._known.pop("share", None)
         self._known.update(news)
 
+    def __bool__(self) -> bool:
+        return bool(self._known)
+
     def __str__(self) -> str:
         known = self._known
         words = [f"round {known['rounds']:.0f}"] if "rounds" in known else []
@@ -78,22 +81,62 @@ class _Looks:
         return "  ".join(words)
 
 
+class ProofState(NamedTuple):
+    """How far a proof has come, in words that a bar has room for.
+
+    >>> print(ProofState(0.693273, 0.71, gap=0.0236, n_nodes=12, n_open=7))
+    value 0.693273  bound 0.71  gap 2.4 %  12 parts, 7 open
+    >>> print(ProofState(0.693273))
+    value 0.693273  no bound yet
+    """
+
+    value: float
+    upper_bound: float = float("inf")
+    #: The share of the bound that the value may lack
+    gap: float = 1.0
+    n_nodes: int = 0
+    n_open: int = 0
+    #: How often the data were read since the objective was made; None if that is not counted
+    n_passes: float | None = None
+
+    def __str__(self) -> str:
+        """Return it in words; what does not exist yet is left out."""
+        words = [f"value {self.value:.6g}"]
+        if self.upper_bound == float("inf"):
+            words.append("no bound yet")
+        else:
+            words += [f"bound {self.upper_bound:.6g}", f"gap {100 * self.gap:.2g} %"]
+        if self.n_nodes:
+            words.append(f"{self.n_nodes} parts, {self.n_open} open")
+        return "  ".join(words)
+
+
 @contextmanager
-def proof_bar(what: str) -> Iterator[Callable[[int, float, float], None]]:
-    """Show parts looked at, value, upper bound and time on the terminal while a bound is proven."""
-    text = "{task.completed:.0f} parts  value {task.fields[value]:.6g}  bound {task.fields[bound]:.6g}"
-    with _bar(text) as bar:
-        task = bar.add_task(what, total=None, value=0.0, bound=float("inf"))
+def proof_bar(what: str) -> Iterator[Callable[[ProofState], None]]:
+    """Show value, bound, gap, parts and time while a bound is proven, and passes over data in chunks."""
+    # Nobody knows how far away the end is; without a bar there is room for the numbers.
+    with _bar("{task.fields[words]}{task.fields[looks]}", has_bar=False) as bar:
+        task = bar.add_task(what, total=None, words="", looks="")
+        looks = _Looks()
 
-        def show(parts: int, value: float, bound: float) -> None:
-            bar.update(task, completed=parts, value=value, bound=bound)
+        def hear(news: dict[str, float]) -> None:
+            if "share" in news:  # of the data: they are read in passes
+                looks.hear({"share": news["share"]})
+                bar.update(task, looks=f"  {looks}")
 
-        yield show
+        def show(state: ProofState) -> None:
+            if looks and state.n_passes is not None:
+                looks.hear({"passes": state.n_passes, "share": 1.0})
+            bar.update(task, words=str(state), looks=f"  {looks}")
+
+        with subscribe(hear):
+            yield show
 
 
-def _bar(text: str) -> Progress:
+def _bar(text: str, *, has_bar: bool = True) -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = TextColumn("{task.description}"), BarColumn(), TextColumn(text), TimeElapsedColumn()
+    bar = [BarColumn()] if has_bar else []
+    columns = TextColumn("{task.description}"), *bar, TextColumn(text), TimeElapsedColumn()
     return Progress(*columns, console=Console(stderr=True))
