@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy
+import scipy.sparse.linalg
 
 from swapwise.checks import BoolArray, FloatArray
 from swapwise.clock import Clock
@@ -16,6 +17,16 @@ SINGULAR = 1e-10
 
 # This fraction of a diagonal is kept back, so that H − D is positive definite beyond all rounding.
 KEPT_BACK = 1e-4
+
+# Elements whose weight is above this share of their price count as fractional; others keep a weight that is
+# below the price by the margin, or this share of their diagonal at least.
+NEARLY_CHOSEN, MARGIN, LEAST_KEPT = 0.98, 2.0, 1e-4
+
+# What elements are worth by themselves in the choice of a diagonal, relative to the mean.
+SPREAD = 1e-2
+
+# Matrices up to this size are taken apart into eigenvalues; larger ones only if they are singular.
+EIGENVALUES_UP_TO = 200
 
 # No more Newton steps than this for one μ: the next one is as well begun a little off the path.
 NEWTON_STEPS = 8
@@ -45,6 +56,11 @@ def proportional_diagonal(
     if not usable.any():
         return diagonal
     scaled = H[np.ix_(usable, usable)] / np.outer(lengths[usable], lengths[usable])
+    if len(scaled) > EIGENVALUES_UP_TO:
+        shift = _shift_by_inverse(scaled, clock)
+        if shift is not None:
+            diagonal[usable] = shift * lengths[usable] ** 2
+            return diagonal
     eigenvalues, vectors = np.linalg.eigh(scaled)
     singular = eigenvalues <= SINGULAR * len(scaled)
     tied = (np.abs(vectors[:, singular]) > 1e-7).any(axis=1)
@@ -66,13 +82,84 @@ def proportional_diagonal(
     return diagonal if is_valid_shift(H, diagonal) else np.zeros(len(H))
 
 
+def _shift_by_inverse(H: FloatArray, clock: Clock) -> FloatArray | None:
+    """Return the same shift of a matrix with unit diagonal; None if the matrix is nearly singular."""
+    try:
+        scipy.linalg.cholesky(H - SINGULAR * len(H) * np.eye(len(H)), check_finite=False)
+        factor = scipy.linalg.cholesky(H, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    clock.check()
+    inverse, info = scipy.linalg.lapack.dpotri(factor, lower=True)
+    assert info == 0
+    inverse += np.tril(inverse, -1).T
+    alone = 1.0 / np.diag(inverse)
+    root = np.sqrt(alone)
+    clock.check()
+    together = scipy.sparse.linalg.LinearOperator(H.shape, lambda v: root * (inverse @ (root * v.ravel())))
+    start = np.random.default_rng(0).standard_normal(len(H))
+    most = scipy.sparse.linalg.eigsh(together, 1, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)[0]
+    for slack in (1.002, 1.02, 1.2):
+        clock.check()
+        shift = (1.0 - KEPT_BACK) * alone / (slack * float(most))
+        if is_valid_shift(H, shift):
+            return shift
+    return None
+
+
+def raised_diagonal(
+    H: FloatArray,
+    D: FloatArray,
+    slope: FloatArray,
+    z: FloatArray,
+    prices: FloatArray,
+    share: float,
+    clock: Clock,
+) -> FloatArray | None:
+    """Return a shift that is larger where that lowers the relaxation at a fractional set z; None if none is.
+
+    φ falls with D_i by ``(g_i/D_i)² z_i (1 − z_i) / 2``, so only elements with a share in the fractional set
+    have a use for it. The others need only so much that their weight ``g_i²/2D_i`` stays well below the price
+    of their place, and elements that are chosen for certain need none. What these leave is the Schur
+    complement, and much smaller. As the fractional set changes in turn, only a ``share`` of the way is gone.
+
+    >>> H = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> D, slope, z = np.full(3, 0.9), np.array([1.0, 0.1, 0.1]), np.array([0.5, 0.0, 0.0])
+    >>> raised_diagonal(H, D, slope, z, np.full(3, 0.5), 1.0, Clock()).round(1)
+    array([1.5, 0. , 0. ])
+    """
+    weights = slope**2 / (2 * D)
+    worth = (slope / D) ** 2 * z * (1 - z)
+    active = (z < 1) & ((z > 0) | (weights > NEARLY_CHOSEN * prices))
+    if not worth[active].sum() > 0:
+        return None
+    goal = D.copy()
+    needed = np.divide(slope**2 * MARGIN, 2 * prices, out=np.zeros(len(D)), where=prices > 0)
+    goal[~active] = np.clip(needed, LEAST_KEPT * D, D)[~active]
+    goal[z >= 1] = LEAST_KEPT * D[z >= 1]
+    clock.check()
+    left = schur_complement(H - np.diag(np.where(active, 0.0, goal)), ~active) if not active.all() else H
+    clock.check()
+    # A little for every element: what is of no use here may be elsewhere.
+    worth, mean = worth[active], float(worth[active] @ D[active]) / np.count_nonzero(active)
+    goal[active] = best_diagonal(left, worth + SPREAD * mean / D[active], D[active], clock=clock)
+    raised = D + share * (goal - D)
+    return raised if is_valid_shift(H, raised) else None
+
+
 def schur_complement(H: FloatArray, free: BoolArray) -> FloatArray:
     """Return the Schur complement of the ``free`` elements in H."""
     lengths = np.sqrt(np.diag(H)[free])
     lengths[lengths == 0] = 1.0
     across = H[np.ix_(free, ~free)] / lengths[:, None]
     inner = H[np.ix_(free, free)] / np.outer(lengths, lengths)
-    rest = H[np.ix_(~free, ~free)] - across.T @ np.linalg.pinv(inner, rcond=SINGULAR, hermitian=True) @ across
+    try:
+        factor = scipy.linalg.cholesky(inner - SINGULAR * np.eye(len(inner)), lower=True, check_finite=False)
+        half = scipy.linalg.solve_triangular(factor, across, lower=True, check_finite=False)
+        taken = half.T @ half
+    except np.linalg.LinAlgError:
+        taken = across.T @ np.linalg.pinv(inner, rcond=SINGULAR, hermitian=True) @ across
+    rest = H[np.ix_(~free, ~free)] - taken
     return (rest + rest.T) / 2
 
 

@@ -1,0 +1,342 @@
+"""The perspective relaxation of choosing elements: fractional sets, and the upper bounds they prove.
+
+With a strong-concavity margin, a diagonal D such that ``u(w) + wᵀDw/2`` is still concave, write
+``u = −L − wᵀDw/2``. A fractional set z has the value ``φ(z) = max_w −L(w) − Σ D_i w_i² / 2z_i``: f on sets,
+and concave. At any w, with g = ∇L(w),
+
+    f(S)  ≤  −L(w) + ⟨g, w⟩ + max over independent S of Σ_{i∈S} g_i² / 2D_i
+
+which at the w of the best z is φ(z) itself. Elements whose D is 0 are free: they are used without penalty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from swapwise.certify.bounds import cancellation
+from swapwise.certify.region import Region
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.numerics import ROUNDING
+from swapwise.objectives.base import SparseObjective, embed
+
+#: Finds a set of large weight, if not the largest, for a slope that gives the weights
+Oracle = Callable[[FloatArray], IndexArray]
+
+# Weights below this are rounding: the set is dropped from the combination.
+SMALLEST_WEIGHT = 1e-12
+
+NEWTON_STEPS = 50
+
+# If free elements are farther than this from their optimum, relative to the value, nothing is proven.
+FREE_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """A proven upper bound on f over a region, the weights that prove it, and a set of the largest weight."""
+
+    bound: float
+    #: The part of the bound that is the same for every set
+    base: float
+    #: What each element adds to the bound if it is chosen
+    weights: FloatArray
+    support: IndexArray
+
+    def bound_on(self, region: Region) -> float:
+        """Return the upper bound that the same point proves on a part of the region."""
+        return self.base + region.max_weight(self.weights)[1]
+
+
+class Perspective:
+    """A fractional set on its way to the largest φ over a region."""
+
+    def __init__(
+        self,
+        objective: SparseObjective,
+        region: Region,
+        diagonal: FloatArray,
+        combination: ConvexCombination | None = None,
+    ) -> None:
+        self.objective = objective
+        self.region = region
+        if combination is None:
+            slope = objective.gradient_at(np.zeros(objective.n)) ** 2
+            combination = ConvexCombination([region.max_weight(slope)[0]], [1.0])
+        self.combination = combination
+        self.coef = np.zeros(objective.n)
+        self.set_diagonal(diagonal)
+
+    def set_diagonal(self, diagonal: FloatArray) -> None:
+        """Use another diagonal for which ``u(w) + wᵀDw/2`` is concave."""
+        self.diagonal = diagonal
+        self._shifted = diagonal > 0
+        self._free = ~self._shifted & ~self.region.outside
+        self._move_to(self.combination)
+
+    # -- the best coefficients of a fractional set --------------------------------------------------
+
+    def _move_to(self, combination: ConvexCombination) -> None:
+        self.combination = combination
+        self.point = combination.point(self.objective.n)
+        self.point[self._free] = 1.0
+        self._fit()
+        self.dual = self._dual()
+
+    def _fit(self) -> None:
+        """Find w by Newton steps on r, where ``w = √z r``: that is well behaved when z goes to 0."""
+        used = np.flatnonzero(self.point > 0)
+        root, D = np.sqrt(self.point[used]), self.diagonal[used]
+        r = self.coef[used] / root
+        coef = embed(self.objective, used, root * r)
+        self.used, self.value = used, self._penalised(coef, r, D)
+        factor = None
+        for _ in range(NEWTON_STEPS):
+            self.region.clock.check()
+            if factor is None or self.objective.curvature_is != "hessian":
+                factor = Factor.of(self._curvature(coef, used, root, D))
+            slope = root * (self.objective.gradient_at(coef)[used] + D * coef[used]) - D * r
+            step = factor.solve(slope)
+            rise = float(slope @ step)
+            if rise <= 1e-15 * max(abs(self.value), self.objective.scale, 1e-300):
+                break
+            length, value = 1.0, -np.inf
+            while length > 1e-8:
+                ahead = embed(self.objective, used, root * (r + length * step))
+                value = self._penalised(ahead, r + length * step, D)
+                if value >= self.value + 1e-4 * length * rise:
+                    break
+                length /= 2
+            if not value > self.value:
+                break
+            coef, r, self.value = ahead, r + length * step, value
+        assert factor is not None
+        self.coef, self._factor = coef, factor
+
+    def _penalised(self, coef: FloatArray, r: FloatArray, D: FloatArray) -> float:
+        """Return ``−L(w) − Σ D r² / 2``."""
+        return self.objective.value_at(coef) + 0.5 * float(self.diagonal @ coef**2) - 0.5 * float(D @ r**2)
+
+    def _curvature(self, coef: FloatArray, used: IndexArray, root: FloatArray, D: FloatArray) -> FloatArray:
+        """Return minus the second derivatives in r."""
+        rest = self.objective.hessian_at(coef, used)
+        self._steepness = np.sqrt(np.diag(rest))
+        rest[np.diag_indices(len(used))] -= D
+        matrix = root[:, None] * rest * root
+        matrix[np.diag_indices(len(used))] += D
+        return matrix
+
+    # -- the bound ----------------------------------------------------------------------------------
+
+    def _dual(self) -> Dual:
+        objective, coef, D = self.objective, self.coef, self.diagonal
+        value = objective.value_at(coef)
+        self.slope = objective.gradient_at(coef) + D * coef
+        shift = 0.5 * float(D @ coef**2)
+        paired = float(self.slope @ coef)
+        weights = np.zeros(objective.n)
+        weights[self._shifted] = self.slope[self._shifted] ** 2 / (2 * D[self._shifted])
+        support, largest = self.region.max_weight(weights)
+        rounding = ROUNDING * (abs(value) + shift + abs(paired) + largest)
+        rounding += cancellation(coef[self.used], self._steepness)
+        base = value + shift - paired + rounding + self._left_over(value)
+        return Dual(base + largest, base, weights, support)
+
+    def _left_over(self, value: float) -> float:
+        """Return what the slope of the free elements may still be worth; it is zero up to rounding.
+
+        By how far they can be from their best: in units of their curvature, no farther than values reach.
+        """
+        free = np.flatnonzero(self._free)
+        if not len(free):
+            return 0.0
+        size = max(abs(value), self.objective.scale)
+        curvature = np.sqrt(np.diag(self.objective.hessian_at(self.coef, free)))
+        slope, reach = np.abs(self.slope[free]), 2 * curvature * np.abs(self.coef[free]) + 2 * np.sqrt(size)
+        flat = curvature == 0
+        if (slope[flat] > 0).any():
+            return np.inf
+        worth = float((slope[~flat] / curvature[~flat]) @ reach[~flat])
+        return worth if worth <= FREE_TOLERANCE * size else np.inf
+
+    # -- towards the best fractional set ------------------------------------------------------------
+
+    def improve(self, steps: int = 60) -> bool:
+        """Take one Newton step of φ over the convex combinations; return whether φ rose.
+
+        The second-order model of φ is maximised by pairwise Frank–Wolfe steps, which need no more
+        factorisations; only the true φ at its end does.
+        """
+        elements = np.unique(np.concatenate([*self.combination.sets, self.dual.support]))
+        gap = self.dual.bound - self.value
+        before, value, dual, start = self.combination, self.value, self.dual, self.point
+        ahead = pairwise_frank_wolfe(
+            before,
+            elements,
+            dual.weights[elements],
+            self._curve(elements),
+            self._oracle(elements),
+            steps,
+            gap / 20,
+        )
+        share = 1.0
+        while share > 0.01:
+            self._move_to(before.blend(ahead, share))
+            if self.value >= value + 1e-3 * float(dual.weights @ (self.point - start)):
+                return self.value > value
+            share /= 4
+        self._move_to(before)
+        return False
+
+    def _curve(self, elements: IndexArray) -> FloatArray:
+        """Return minus the second derivatives of φ in z: ``(g/D) (K⁻¹ + Z/D)⁻¹ (g/D)``, with K that of L."""
+        both = np.union1d(elements, self.used)
+        rest = self.objective.hessian_at(self.coef, both)
+        rest[np.diag_indices(len(both))] -= self.diagonal[both]
+        here, there = np.searchsorted(both, elements), np.searchsorted(both, self.used)
+        across = np.sqrt(self.point[self.used])[:, None] * rest[np.ix_(there, here)]
+        inverse = rest[np.ix_(here, here)] - across.T @ self._factor.solve(across)
+        D = self.diagonal[elements]
+        ratio = np.divide(self.slope[elements], D, out=np.zeros(len(D)), where=D > 0)
+        curve: FloatArray = ratio[:, None] * inverse * ratio
+        return curve
+
+    def _oracle(self, elements: IndexArray) -> Oracle:
+        """Return the oracle for sets of the region among ``elements``.
+
+        It is greedy, as the exact set of largest weight may be expensive; the true φ asks for that.
+        """
+        weights = np.full(self.objective.n, -1.0)
+
+        def greedy(slope: FloatArray) -> IndexArray:
+            weights[elements] = slope
+            return self.region.greedy_set(weights)
+
+        return greedy
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A Cholesky factor of a matrix that is scaled to a unit diagonal first."""
+
+    factor: tuple[FloatArray, bool]
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, matrix: FloatArray) -> Factor:
+        """Factor a positive semidefinite matrix; one that is singular is raised a little."""
+        scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+        scale[scale == 0] = 1.0
+        matrix = matrix / np.outer(scale, scale)
+        raised = 1e-14
+        while True:
+            try:
+                return cls(scipy.linalg.cho_factor(matrix, check_finite=False), scale)
+            except np.linalg.LinAlgError:  # free elements may be linear combinations of others
+                matrix[np.diag_indices(len(matrix))] += raised
+                raised *= 10
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Return the matrix's inverse times a vector or matrix."""
+        shape = (-1,) + (1,) * (right.ndim - 1)
+        scale = self.scale.reshape(shape)
+        solution: FloatArray = scipy.linalg.cho_solve(self.factor, right / scale, check_finite=False) / scale
+        return solution
+
+
+class ConvexCombination:
+    """A fractional set: independent sets and their weights, which sum to 1.
+
+    >>> combination = ConvexCombination([np.array([0, 1]), np.array([1, 2])], [0.5, 0.5])
+    >>> combination.point(3)
+    array([0.5, 1. , 0.5])
+    """
+
+    def __init__(self, sets: Iterable[IndexArray], weights: Iterable[float]) -> None:
+        merged: dict[bytes, tuple[IndexArray, float]] = {}
+        for support, weight in zip(sets, weights, strict=True):
+            if weight > SMALLEST_WEIGHT:
+                key = support.tobytes()
+                merged[key] = (support, weight + merged[key][1] if key in merged else weight)
+        self.sets = [support for support, _ in merged.values()]
+        self.weights = np.array([weight for _, weight in merged.values()])
+        self.weights /= self.weights.sum()
+
+    def point(self, n: int) -> FloatArray:
+        """Return the fractional set: for each element, the total weight of the sets that hold it."""
+        point = np.zeros(n)
+        for support, weight in zip(self.sets, self.weights, strict=True):
+            point[support] += weight
+        return np.minimum(point, 1.0)
+
+    def blend(self, other: ConvexCombination, share: float) -> ConvexCombination:
+        """Return ``1 − share`` of this one plus ``share`` of another."""
+        weights = np.append((1.0 - share) * self.weights, share * other.weights)
+        return ConvexCombination([*self.sets, *other.sets], weights)
+
+    def within(self, keep: Callable[[IndexArray], bool]) -> ConvexCombination | None:
+        """Return the combination of those sets that may stay, or None if none may."""
+        pairs = zip(self.sets, self.weights, strict=True)
+        kept = [(support, weight) for support, weight in pairs if keep(support)]
+        return ConvexCombination(*zip(*kept, strict=True)) if kept else None
+
+
+def pairwise_frank_wolfe(
+    combination: ConvexCombination,
+    elements: IndexArray,
+    slope: FloatArray,
+    curve: FloatArray,
+    oracle: Oracle,
+    steps: int,
+    gap: float,
+) -> ConvexCombination:
+    """Move weight between sets to raise ``slope·d − dᵀ curve d / 2``, where d is how far the point moves.
+
+    ``slope`` and ``curve`` are those of ``elements``, which no set goes beyond. Frank–Wolfe with
+    pairwise steps: weight moves from the set of the smallest slope to that of the largest. The oracle is
+    asked for another set only when the gap between the sets at hand is less than half of the Frank–Wolfe
+    gap that its last answer left.
+    """
+    position = np.full(elements.max(initial=-1) + 1, -1)
+    position[elements] = np.arange(len(elements))
+    sets, count = list(combination.sets), len(combination.sets)
+    rows = np.zeros((count + steps, len(elements)))
+    weights = np.zeros(count + steps)
+    weights[:count] = combination.weights
+    for number, support in enumerate(sets):
+        rows[number, position[support]] = 1.0
+    slope = slope.copy()
+    last_gap = np.inf
+    for _ in range(steps):
+        slopes = rows[:count] @ slope
+        worst = int(np.argmin(np.where(weights[:count] > SMALLEST_WEIGHT, slopes, np.inf)))
+        best = int(np.argmax(slopes))
+        local = float(slopes[best] - slopes[worst])
+        if local < last_gap / 2:
+            here = float(weights[:count] @ slopes)
+            support = oracle(slope)
+            last_gap = float(slope[position[support]].sum()) - here
+            if last_gap > max(gap, slopes[best] - here):
+                sets.append(support)
+                best, count = count, count + 1
+                rows[best, position[support]] = 1.0
+            elif local > gap:
+                last_gap = local  # nothing new for now: make the best of the sets at hand
+            else:
+                break
+        way = rows[best] - rows[worst]
+        moved = np.flatnonzero(way)
+        bend = curve[:, moved] @ way[moved]
+        rise, curvature = float(slope @ way), float(way @ bend)
+        if rise <= 0:
+            break
+        step = float(weights[worst])
+        if curvature * step > rise:
+            step = rise / curvature
+        slope -= step * bend
+        weights[best] += step
+        weights[worst] -= step
+    return ConvexCombination(sets, weights[:count])

@@ -1,0 +1,64 @@
+"""A quadratic function of coefficients, known by its slope and its curvature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.objectives.base import Groups, SparseObjective, rows_of
+
+
+class Quadratic(SparseObjective):
+    """``u(w) = ⟨b, w⟩ − wᵀHw / 2``: all that proofs about least squares need, whatever the data.
+
+    >>> f = Quadratic(np.array([[2.0, 0.0], [0.0, 1.0]]), np.array([2.0, 3.0]))
+    >>> f([0]), f([1])
+    (1.0, 4.5)
+    """
+
+    curvature_is = "hessian"
+
+    def __init__(
+        self,
+        H: FloatArray,
+        slope: FloatArray,
+        scale: float = 0.0,
+        copies: IndexArray | None = None,
+        groups: Groups | None = None,
+    ) -> None:
+        """``copies`` has the same number for elements that are multiples of each other."""
+        self.H, self.slope, self.scale, self.groups = H, slope, scale, groups
+        self.n = len(H) if groups is None else len(groups.begin) - 1
+        self.copies = np.arange(self.n) if copies is None else copies
+
+    def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
+        rows = rows_of(self, support)
+        coef = np.linalg.lstsq(self.H[np.ix_(rows, rows)], self.slope[rows])[0]
+        return 0.5 * float((self.slope[rows] * coef).sum()), coef
+
+    def value_at(self, coef: FloatArray) -> float:
+        """Return ``⟨b, w⟩ − wᵀHw / 2``."""
+        return float((coef * (self.slope - 0.5 * self._bent(coef))).sum())
+
+    def gradient_at(self, coef: FloatArray) -> FloatArray:
+        """Return ``b − Hw``."""
+        gradient: FloatArray = self.slope - self._bent(coef)
+        return gradient
+
+    def _bent(self, coef: FloatArray) -> FloatArray:
+        used = np.flatnonzero(coef.reshape(len(coef), -1).any(axis=1))
+        if 2 * len(used) > len(coef):
+            return self.H @ coef
+        return self.H[used].T @ coef[used]
+
+    def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return the block of H that belongs to some elements."""
+        rows = rows_of(self, elements)
+        return self.H if len(rows) == len(self.H) else self.H[np.ix_(rows, rows)]
+
+    def restricted(self, elements: IndexArray) -> Quadratic:
+        """Return the same function of some elements only, numbered by their positions."""
+        rows = rows_of(self, elements)
+        groups = None if self.groups is None else self.groups.restricted(elements)
+        H, slope = self.H[np.ix_(rows, rows)], self.slope[rows]
+        return Quadratic(H, slope, self.scale, self.copies[elements], groups)
