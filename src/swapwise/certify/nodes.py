@@ -12,7 +12,6 @@ from swapwise.certify.region import Region
 from swapwise.certify.relaxation import ConvexCombination, Dual, Perspective
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget, Clock
-from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.strategies import gains_of_additions
 
@@ -224,24 +223,15 @@ class PerspectiveNode(Node):
 
     def _fix(self, target: float) -> None:
         """Fix by reduced cost the elements without which, or with which, no set can exceed the target."""
-        constraint = self.region.constraint
-        if self.bound <= target or not isinstance(constraint, Matroid) or self.dual is None:
+        if self.bound <= target or self.dual is None:
             return
-        weights, support = self.dual.weights, self.dual.support
-        (moves,) = constraint.moves(support)
-        grid = moves.feasible
-        grid[self.region.outside] = False
-        cost = np.append(np.where(self.region.inside[support], np.inf, weights[support]), 0.0)
-        with_it = self.dual.bound + weights - np.where(grid, cost, np.inf).min(axis=1)
-        fixed = np.setdiff1d(self.region.open, support)
-        fixed = fixed[with_it[fixed] <= target]
-        region = self.region.with_outside(fixed) if len(fixed) else self.region
-        replaced = np.where(grid[:, :-1], weights[:, None], 0.0).max(axis=0, initial=0.0)
-        without = self.dual.bound - weights[support] + replaced
-        for element in support[(without <= target) & ~self.region.inside[support]]:
-            region = region.with_inside(int(element))
-        if region is not self.region:
-            self._fixed_below = max(self._fixed_below, target)
+        region = self.region.above(self.dual.weights, self.dual.base, target)
+        if region is self.region:
+            return
+        self._fixed_below = max(self._fixed_below, target)
+        if region is None:
+            self.bound = target
+        else:
             self._restrict(region)
 
     def _restrict(self, region: Region) -> None:
