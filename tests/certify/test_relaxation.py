@@ -106,8 +106,8 @@ def test_three_general_matroids_are_only_bounded():
 
 def test_where_the_heaviest_set_is_not_known_its_bound_counts(monkeypatch):
     half = MaxWeight(np.array([0]), 1.0, factor=0.5)
-    monkeypatch.setattr(sw.Uniform, "_max_weight", lambda constraint, weights, clock: half)
-    region = Region.of(sw.Uniform(4, 2))
+    monkeypatch.setattr(sw.OracleSystem, "_max_weight", lambda constraint, weights, clock: half)
+    region = Region.of(sw.OracleSystem(4, lambda support: len(support) <= 2))
     assert region.max_weight(np.ones(4))[1] == 2
     assert region.with_inside(3).max_weight(np.array([1.0, 1.0, 1.0, 5.0]))[1] == 5 + 2
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import IndependenceSystem, MaxWeight, heaviest_first
 from swapwise.numerics import SUM
 
 
@@ -39,13 +39,12 @@ class Region:
         outside[constraint.loops()] = True
         return cls(constraint, inside, outside)
 
-    def with_inside(self, element: int) -> Region:
-        """Return the part whose sets hold ``element``; what no longer fits is outside."""
-        inside, outside = self.inside.copy(), self.outside.copy()
-        inside[element] = True
-        held = np.flatnonzero(inside)
-        outside |= ~self.constraint.addable(held) & ~inside
-        return replace(self, inside=inside, outside=outside)
+    def with_inside(self, elements: int | IndexArray) -> Region:
+        """Return the part whose sets hold ``elements``; what no longer fits is outside."""
+        inside = self.inside.copy()
+        inside[elements] = True
+        fits = self.constraint.addable(np.flatnonzero(inside))
+        return replace(self, inside=inside, outside=self.outside | ~(fits | inside))
 
     def with_outside(self, elements: int | IndexArray) -> Region:
         """Return the part whose sets do without ``elements``."""
@@ -66,27 +65,92 @@ class Region:
     def greedy_set(self, weights: FloatArray) -> IndexArray:
         """Return the greedy set, heaviest elements first; under a matroid its weight is the largest."""
         wanted = np.where(self.outside | self.inside, 0.0, weights)
-        order = np.argsort(-wanted, kind="stable")
-        return self.constraint.extend(self.held, order[: np.count_nonzero(wanted > 0)])
+        return self.constraint.extend(self.held, heaviest_first(wanted))
 
     def max_weight(self, weights: FloatArray) -> tuple[IndexArray, float]:
         """Return a set of large weight, and a weight that no set of the region exceeds.
 
         ``weights`` are not negative. Out of time, the weight holds all the same, but is larger than need be.
         """
-        held = self.held
+        answer = self.heaviest(weights)
+        return answer.support, answer.upper_bound
+
+    def heaviest(self, weights: FloatArray) -> MaxWeight:
+        """Return what :meth:`max_weight` does, with all that was found out on the way.
+
+        >>> from swapwise import Uniform
+        >>> Region.of(Uniform(3, 1)).heaviest(np.array([1.0, 2.0, 3.0])).exact
+        True
+        """
         wanted = np.where(self.outside, -1.0, weights)
-        if not len(held):
-            answer = self.constraint._max_weight(wanted, self.clock)
-            return answer.support, answer.upper_bound
-        # With weights this large, every set of largest weight holds all of them.
-        heavy = 2.0 * float(wanted.sum(where=wanted > 0)) or 1.0
-        wanted[held] = heavy
-        answer = self.constraint._max_weight(wanted, self.clock)
-        if answer.exact and np.isin(held, answer.support).all():
-            weight = float(weights[answer.support].sum())
-            beyond = answer.upper_bound - float(wanted[answer.support].sum())
-            return answer.support, weight + max(0.0, beyond) + SUM * heavy * len(held)
-        wanted[held] = 0.0
-        rest = self.constraint._max_weight(wanted, self.clock).upper_bound
-        return self.greedy_set(weights), float(weights[held].sum()) + rest
+        return self.constraint._max_weight_holding(self.held, wanted, self.clock)
+
+    def bounds_with_and_without(
+        self, weights: FloatArray, answer: MaxWeight | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return for each element a weight that no set exceeds that has it, and one for those without it.
+
+        Rounding is accounted for. Under a matroid the bounds are met; where no set has the element, or none
+        does without it, the bound is -inf. ``answer`` is that of :meth:`heaviest`, if it is at hand.
+
+        >>> from swapwise import Uniform
+        >>> region = Region.of(Uniform(4, 2)).with_inside(0)
+        >>> with_it, without = region.bounds_with_and_without(np.array([1.0, 2.0, 3.0, 4.0]))
+        >>> with_it.round(6).tolist(), without.round(6).tolist()
+        ([5.0, 3.0, 4.0, 5.0], [-inf, 5.0, 5.0, 4.0])
+        """
+        answer = answer or self.heaviest(weights)
+        wanted = np.where(self.outside, -1.0, weights)
+        bounds = self.constraint._bounds_with_and_without(self.held, wanted, answer)
+        rounding = SUM * answer.upper_bound
+        with_it, without = (np.minimum(bound, answer.upper_bound) + rounding for bound in bounds)
+        with_it[self.outside] = -np.inf
+        without[self.inside] = -np.inf
+        return with_it, without
+
+    def fixed_by(
+        self, weights: FloatArray, base: float, target: float, answer: MaxWeight | None = None
+    ) -> tuple[IndexArray, IndexArray]:
+        """Return the open elements that every set above the target has, and those that none has.
+
+        No set S of the region has a value of more than ``base + Σ_{i∈S} weights_i``; ``weights`` are not
+        negative, and ``answer`` is that of :meth:`heaviest` to them, if it is at hand. This is fixing by
+        reduced cost. If no set at all is above the target, an element may be among both.
+
+        >>> from swapwise import Uniform
+        >>> Region.of(Uniform(4, 2)).fixed_by(np.array([1.0, 2.0, 4.0, 7.0]), base=10.0, target=18.5)
+        (array([3]), array([0]))
+        """
+        with_it, without = self.bounds_with_and_without(weights, answer)
+        is_open = ~(self.inside | self.outside)
+        return (
+            np.flatnonzero(is_open & (base + without <= target)),
+            np.flatnonzero(is_open & (base + with_it <= target)),
+        )
+
+    def above(
+        self, weights: FloatArray, base: float, target: float, answer: MaxWeight | None = None
+    ) -> Region | None:
+        """Return the part that has all sets above the target, with elements fixed as :meth:`fixed_by` says.
+
+        None if there is no such set; the region itself if nothing is fixed.
+
+        >>> from swapwise import Uniform
+        >>> region, weights = Region.of(Uniform(4, 2)), np.array([1.0, 2.0, 4.0, 7.0])
+        >>> region.above(weights, base=10.0, target=18.5).open
+        array([1, 2])
+        >>> region.above(weights, base=10.0, target=22.0) is None
+        True
+        """
+        answer = answer or self.heaviest(weights)
+        if base + answer.upper_bound <= target:
+            return None
+        every, none = self.fixed_by(weights, base, target, answer)
+        if not len(every) and not len(none):
+            return self
+        region = self.with_outside(none)
+        if not len(every):
+            return region
+        if region.outside[every].any() or not self.constraint._is_independent(np.union1d(self.held, every)):
+            return None
+        return region.with_inside(every)

@@ -29,6 +29,8 @@ SECONDS = 1.0
 ASKED_BY_THEOREMS = ("moves", "cheapest_drops", "best_exchange", "exchange_size")
 ASKED_BY_PROOFS = (
     "_max_weight",
+    "_max_weight_holding",
+    "_bounds_with_and_without",
     "max_weight",
     "max_size",
     "extend",

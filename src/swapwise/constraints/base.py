@@ -14,6 +14,7 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_t
 from swapwise.clock import Clock
 from swapwise.constraints.axioms import assumptions_of, grown, note_extended
 from swapwise.moves import MoveBatch, MoveList
+from swapwise.numerics import SUM
 
 System = TypeVar("System", bound="IndependenceSystem")
 
@@ -268,6 +269,39 @@ class IndependenceSystem(Queries, ABC):
         """
         return greedy_weight(self, weights)
 
+    def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
+        """Return a set of large weight among those that hold all of ``held``, an independent set.
+
+        ``held`` has all that is forced in. Elements of negative weight are never chosen; none of ``held`` has
+        one. Out of time, the bound holds all the same, but is larger than need be.
+        """
+        if not len(held):
+            return self._max_weight(weights, clock)
+        # With weights this large, every set of largest weight holds all of them.
+        wanted, heavy = weights.copy(), 2.0 * float(weights.sum(where=weights > 0)) or 1.0
+        wanted[held] = heavy
+        answer = self._max_weight(wanted, clock)
+        if answer.exact and np.isin(held, answer.support).all():
+            weight = float(weights[answer.support].sum())
+            beyond = max(0.0, answer.upper_bound - float(wanted[answer.support].sum()))
+            return MaxWeight(answer.support, weight, bound=weight + beyond + SUM * heavy * len(held))
+        wanted[held] = 0.0
+        rest = self._max_weight(wanted, clock).upper_bound
+        greedy = self.extend(held, heaviest_first(wanted))
+        return MaxWeight.below(float(weights[held].sum()) + rest, greedy, weights)
+
+    def _bounds_with_and_without(
+        self, held: IndexArray, weights: FloatArray, answer: MaxWeight
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return for each element what no set weighs more that has it, and what none that does without.
+
+        ``answer`` is that of :meth:`_max_weight_holding`, and the sets are those that it is about. Bounds are
+        right up to rounding. With an element of negative weight, or without one that is held, there is no
+        set, and any number will do. Here nothing is known but the bound on all sets.
+        """
+        bound = np.full(self.n, answer.upper_bound)
+        return bound, bound.copy()
+
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add to an independent set each element of ``order`` in turn that keeps it independent.
 
@@ -304,6 +338,15 @@ class IndependenceSystem(Queries, ABC):
         return min(self.n, self.p * len(self.extend(np.empty(0, dtype=np.intp), np.arange(self.n))))
 
 
+def heaviest_first(weights: FloatArray) -> IndexArray:
+    """Return the elements of positive weight, the heaviest first; among equal ones the first.
+
+    >>> heaviest_first(np.array([1.0, 0.0, 3.0, 1.0]))
+    array([2, 0, 3])
+    """
+    return np.argsort(-weights, kind="stable")[: np.count_nonzero(weights > 0)]
+
+
 def greedy_weight(constraint: IndependenceSystem, weights: FloatArray) -> MaxWeight:
     """Return the set that takes the largest weights first; elements without positive weight are left out.
 
@@ -315,7 +358,7 @@ def greedy_weight(constraint: IndependenceSystem, weights: FloatArray) -> MaxWei
     >>> greedy_weight(SetPacking([{1, 2}, {2, 3}, {3, 4}]), np.array([2.0, 3.0, 2.0]))
     MaxWeight(support=array([1]), weight=3.0, factor=0.5, bound=None)
     """
-    largest_first = np.argsort(-weights, kind="stable")[: np.count_nonzero(weights > 0)]
+    largest_first = heaviest_first(weights)
     support = constraint.extend(np.empty(0, dtype=np.intp), largest_first)
     if constraint.p is None:
         bound = float(weights[largest_first[: constraint.max_size()]].sum())

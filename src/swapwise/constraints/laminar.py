@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elements
-from swapwise.constraints.base import LaminarTree, as_order, names_of
+from swapwise.clock import Clock
+from swapwise.constraints.base import LaminarTree, MaxWeight, as_order, names_of
 from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.kernels import nested
 from swapwise.moves import NOTHING, MoveList
+
+# Weights that are looked at to find about how large the largest are.
+SAMPLE = 4000
 
 
 class Laminar(Matroid):
@@ -86,6 +91,18 @@ class Laminar(Matroid):
         )
         self._levels = _levels_of(self._tree.parent)
 
+    @classmethod
+    def of_tree(cls, tree: LaminarTree) -> Laminar:
+        """Return the limits that a tree of sets states.
+
+        >>> from swapwise import Uniform
+        >>> Laminar.of_tree(Uniform(4, 3).truncate(2).laminar_tree()).rank()
+        2
+        """
+        laminar = object.__new__(Laminar)
+        laminar.n, laminar._tree, laminar._levels = len(tree.leaf), tree, _levels_of(tree.parent)
+        return laminar
+
     def laminar_tree(self) -> LaminarTree:
         """Return the tree of the sets."""
         return self._tree
@@ -157,6 +174,53 @@ class Laminar(Matroid):
         nested.first_base(chosen, as_order(order), self._tree.leaf, self._tree.parent, self._tree.capacity)
         return np.flatnonzero(chosen)
 
+    def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        return self._max_weight_holding(np.empty(0, dtype=np.intp), weights, clock)
+
+    def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
+        # The greedy algorithm, by turns: it is seldom that any but the heaviest elements are looked at.
+        rest = np.where(self.addable(held), weights, 0.0)
+        support, turn = held, 2 * self._rank + 32
+        while True:
+            heaviest = rest >= max(_about(turn, rest), np.finfo(float).tiny)
+            some = np.flatnonzero(heaviest)
+            support = self.extend(support, some[np.argsort(-rest[some], kind="stable")])
+            rest[heaviest | ~self.addable(support)] = 0.0
+            if not (rest > 0).any():
+                return MaxWeight(support, float(weights[support].sum()))
+            turn *= 4
+
+    def _bounds_with_and_without(
+        self, held: IndexArray, weights: FloatArray, answer: MaxWeight
+    ) -> tuple[FloatArray, FloatArray]:
+        # Who is added takes the place of any chosen element of the smallest full set around; who is dropped
+        # makes room for whom one of the sets around kept out. So the sets are all there is to look at.
+        leaf, parent = self._tree.leaf, self._tree.parent
+        support, blocker = answer.support, self._blockers(answer.support)
+        droppable = support[~np.isin(support, held)]
+        cheapest = np.full(len(parent), np.inf)
+        np.minimum.at(cheapest, leaf[droppable], weights[droppable])
+        for nodes in reversed(self._levels[1:]):
+            np.minimum.at(cheapest, parent[nodes], cheapest[nodes])
+        price = np.append(cheapest, 0.0)[blocker]  # nothing where no set is full, and the blocker is -1
+        with_it = answer.weight + (weights - price[leaf])
+        with_it[support] = answer.weight
+        incoming = weights.copy()
+        incoming[support] = 0.0
+        heaviest, kept_out = np.zeros((2, len(parent)))
+        np.maximum.at(heaviest, leaf, incoming)
+        full = blocker >= 0
+        np.maximum.at(kept_out, blocker[full], heaviest[full])
+        for nodes in self._levels[1:]:
+            kept_out[nodes] = np.maximum(kept_out[nodes], kept_out[parent[nodes]])
+        without = np.full(self.n, answer.weight)
+        without[support] += kept_out[leaf[support]] - weights[support]
+        return with_it, without
+
+    @cached_property
+    def _rank(self) -> int:
+        return self.max_size()
+
     def max_size(self) -> int:
         """Return the rank: from the leaves up, no set gives more than its limit."""
         given = np.bincount(self._tree.leaf, minlength=len(self._tree.end))
@@ -171,6 +235,13 @@ class Laminar(Matroid):
         addable = self._blockers(support)[self._tree.leaf] < 0
         addable[support] = False
         return addable
+
+
+def _about(count: int, weights: FloatArray) -> float:
+    """Return a number that about ``count`` of the weights, or more, are not below: a sample tells."""
+    sample = weights[:: max(1, len(weights) // SAMPLE)]
+    place = len(sample) * count // max(1, len(weights)) + 2
+    return float(np.partition(sample, -place)[-place]) if place <= len(sample) else -np.inf
 
 
 def _read_limits(n: int, limits: Iterable[tuple[Iterable[int], int]]) -> tuple[list[IndexArray], list[int]]:

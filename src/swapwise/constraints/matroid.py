@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 import numpy as np
 
-from swapwise.checks import BoolArray, IndexArray, as_count, as_elements
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elements
+from swapwise.clock import Clock
 from swapwise.constraints.axioms import note_swaps
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import IndependenceSystem, MaxWeight, heaviest_first
 from swapwise.moves import SwapGrid
+
+# Swaps whose weights are looked at in one go: numbers, eight bytes each.
+LARGEST_GRID = 1_000_000
 
 
 class Matroid(IndependenceSystem):
@@ -59,6 +64,46 @@ class Matroid(IndependenceSystem):
                 feasible[element, column] = self._is_independent(larger[larger != dropped])
         note_swaps(self, support, feasible)
         return feasible
+
+    @cached_property
+    def _nested(self) -> Matroid | None:
+        """The sets that hold all that is forced in, as limits on nested sets, if that is what they are."""
+        from swapwise.constraints.laminar import Laminar
+
+        tree = self.laminar_tree()
+        return None if tree is None else Laminar.of_tree(tree)
+
+    def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
+        if self._nested is not None:
+            return self._nested._max_weight_holding(held, weights, clock)
+        rest = weights.copy()
+        rest[held] = 0.0
+        support = self.extend(held, heaviest_first(rest))
+        return MaxWeight(support, float(weights[support].sum()))
+
+    def _bounds_with_and_without(
+        self, held: IndexArray, weights: FloatArray, answer: MaxWeight
+    ) -> tuple[FloatArray, FloatArray]:
+        if self._nested is not None:
+            return self._nested._bounds_with_and_without(held, weights, answer)
+        # From a max-weight set one swap leads to the heaviest set with an element, and one to the heaviest
+        # without: the bounds are exact.
+        support = answer.support
+        price = np.append(np.where(np.isin(support, held), np.inf, weights[support]), 0.0)
+        incoming = weights.copy()
+        incoming[support] = 0.0
+        with_it = np.empty(self.n)
+        replacement = np.zeros(len(support))
+        feasible, rows = self._swap_mask(support), max(1, LARGEST_GRID // len(price))
+        for begin in range(0, self.n, rows):
+            some = slice(begin, begin + rows)
+            with_it[some] = weights[some] - np.where(feasible[some], price, np.inf).min(axis=1)
+            gains = np.where(feasible[some, :-1], incoming[some, None], 0.0)
+            np.maximum(replacement, gains.max(axis=0, initial=0.0), out=replacement)
+        with_it[support] = 0.0
+        without = np.zeros(self.n)
+        without[support] = replacement - weights[support]
+        return answer.weight + with_it, answer.weight + without
 
     def rank(self, elements: Iterable[int] | None = None) -> int:
         """Return the size of a largest independent subset of ``elements`` (default: of all)."""
