@@ -1,8 +1,8 @@
-"""``python -m benchmarks.proofs``: how soon and how far swapwise, OKRidge, l0bnb and El0ps prove their answers.
+"""``python -m benchmarks.proofs``: what swapwise, OKRidge, l0bnb and El0ps prove, and how soon.
 
-Every program runs in a process of its own, one at a time, on the same data and with the same number of threads;
-the peers run in environments that pip makes for them. The gap is the same for all: what of the bound on the
-value is not reached. Stopped and started again with the same ``--store``, the comparison goes on.
+Every program runs in a process of its own, one at a time, on the same data and with as many threads; the
+peers run in environments that pip makes for them. The gap is the same for all: what of the bound on the value
+is not reached. Stopped and started again with the same ``--store``, the comparison goes on.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def constraint_of(name: str, features: int, size: int) -> sw.IndependenceSystem:
     Bases of all but the first and the last two have 20 elements or so, as long as there are some hundred
     elements to choose from; the graph has as few vertices as it needs for its edges.
 
-    >>> [constraint_of(name, 1000, 10).max_size for name in ("uniform", "partition", "laminar", "graphic")]
+    >>> [constraint_of(name, 1000, 10).max_size() for name in ("uniform", "partition", "laminar", "graphic")]
     [10, 20, 15, 45]
     """
     places = np.arange(features)

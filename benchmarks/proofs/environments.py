@@ -47,7 +47,7 @@ PEERS = {
 
 
 def _pip(python: Path, *requirements: str) -> None:
-    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements]
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]

@@ -13,9 +13,10 @@ GAP = 1e-4
 class Line:
     """A problem to be drawn from a seed.
 
-    ``model`` says what is maximised, ``constraint`` where, and ``size`` is that of the truth and, of a uniform
-    constraint or a partition of the paper, the limit. ``ridge`` is what swapwise's objective is given: the
-    weight of ‖w‖² beside ‖y − Xw‖² for least squares, of ‖w‖²/2 beside the mean log-likelihood elsewhere.
+    ``model`` says what is maximised and ``constraint`` where. ``size`` is that of the truth, and the limit of
+    a uniform constraint; for the paper's, the limit of a category. ``ridge`` is what swapwise's objective is
+    given: the weight of ‖w‖² beside ‖y − Xw‖² for least squares, of ‖w‖²/2 beside the mean log-likelihood
+    elsewhere.
     """
 
     group: str
@@ -37,7 +38,7 @@ class Line:
         """
         kind = [] if self.model == "least squares" else [self.model]
         kind += [] if self.constraint == "uniform" else [self.constraint]
-        limit = "capacity" if self.constraint == "paper" else "k"
+        limit = {"uniform": "k", "paper": "capacity"}.get(self.constraint, "true")
         drawn = [] if self.constraint == "paper" else [f"ρ = {self.correlation:g}"]
         shape = [f"{self.samples} × {self.features}", f"{limit} = {self.size}"]
         return ", ".join([*kind, *shape, *drawn, f"ridge {self.ridge:g}"])
@@ -93,7 +94,11 @@ OWN, BEFORE = "swapwise", "swapwise before"
 
 GROUPS = {
     "table": Group(
-        tuple(Line("table", *line, correlation) for *line, correlations in TABLE for correlation in correlations),
+        tuple(
+            Line("table", samples, features, size, ridge, correlation)
+            for samples, features, size, ridge, correlations in TABLE
+            for correlation in correlations
+        ),
         20.0,
         (OWN, "okridge"),
     ),

@@ -69,9 +69,8 @@ def _run(wanted: Outcome, places: Places, folder: str) -> Outcome:
     """Run a program on data that are there."""
     line = wanted.line
     job = {**asdict(line), "seconds": wanted.limit, "gap": GAP, "folder": folder}
-    run = places.run
     try:
-        (found,) = run(PROGRAMS[wanted.program], job, wanted.threads, wanted.limit + GRACE)
+        (found,) = places.run(PROGRAMS[wanted.program], job, wanted.threads, wanted.limit + GRACE)
     except CannotInstall as error:
         return replace(wanted, note=str(error))
     except TookTooLong:

@@ -53,10 +53,10 @@ class Places:
         Raises :class:`CannotInstall` if it is not there and cannot be.
         """
         if program.name in PEERS:
-            python, ahead = str(PEERS[program.name].python(self.environments)), ()
+            python, ahead = str(PEERS[program.name].python(self.environments)), []
         else:
             source = self.before if program.name == BEFORE else SOURCE
-            python, ahead = sys.executable, (str(source),)
+            python, ahead = sys.executable, [str(source)]
         measure = f"benchmarks.proofs.runs.{program.module}", "run"
         return apart_in(python, measure, job, environment(threads, ahead), limit)
 

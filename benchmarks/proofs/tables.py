@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 
-from benchmarks.proofs.lines import OWN
 from benchmarks.proofs.outcomes import Outcome
 
 #: Values that differ by less, relative to the larger, count as the same answer.
@@ -49,7 +48,7 @@ def ratios(outcomes: Sequence[Outcome]) -> str:
 
 
 def figure(outcome: Outcome) -> str:
-    """Say what came of a run: the time until it was proven, or the gap that was left, or why there is none."""
+    """Say what came of a run: the time until it was proven, the gap that was left, or why there is none."""
     if outcome.gap is None or outcome.seconds is None:
         return outcome.note
     if outcome.proven_at is not None:
@@ -71,22 +70,23 @@ def _all_failed(outcomes: Sequence[Outcome]) -> bool:
     return all(one.gap is None for one in outcomes)
 
 
-def _answers(outcomes: Iterable[Outcome]) -> str:
-    """Say whether programs found the same, seed by seed, by values that are computed in the same way."""
-    verdicts = []
-    by_seed: dict[int, dict[str, float]] = {}
-    for one in outcomes:
-        value = one.plain if one.plain is not None else one.value
-        if value is not None:
-            by_seed.setdefault(one.seed, {})[one.program] = value
-    for values in by_seed.values():
-        if len(values) < 2:
-            continue
-        best = max(values.values())
-        behind = [name for name, value in values.items() if value < best - SAME * abs(best)]
-        verdicts.append("the same" if not behind else f"{', '.join(behind)} worse")
-    said = dict.fromkeys(verdicts)
-    return "; ".join(said)
+def _answers(outcomes: Sequence[Outcome]) -> str:
+    """Say whether programs found the same, seed by seed."""
+    seeds = dict.fromkeys(one.seed for one in outcomes)
+    said = [_verdict([one for one in outcomes if one.seed == seed and one.points]) for seed in seeds]
+    return "; ".join(dict.fromkeys(filter(None, said)))
+
+
+def _verdict(outcomes: Sequence[Outcome]) -> str:
+    """Compare answers to one problem by values that are computed plainly, or where there are none by sets."""
+    if len(outcomes) < 2:
+        return ""
+    values = {one.program: one.plain for one in outcomes if one.plain is not None}
+    if len(values) < len(outcomes):
+        return "the same" if len({one.support for one in outcomes}) == 1 else "others"
+    best = max(values.values())
+    behind = [name for name, value in values.items() if value < best - SAME * abs(best)]
+    return f"{', '.join(behind)} worse" if behind else "the same"
 
 
 def _seconds(seconds: float) -> str:

@@ -1,14 +1,16 @@
 """El0ps: least squares or logistic regression with penalties on the size and on squares, for one penalty.
 
-Its loss is ``f(Xw) + β‖w‖² + λ‖w‖₀``, where f is ``½‖y − Xw‖²`` or the log-loss summed over samples, without an
-intercept. β is half the ridge, times the samples for log-losses, since swapwise takes their mean.
+Its loss is ``f(Xw) + β‖w‖² + λ‖w‖₀``, where f is ``½‖y − Xw‖²`` or the log-loss summed over samples, without
+an intercept. β is half the ridge, times the samples for log-losses, since swapwise takes their mean.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -23,12 +25,17 @@ def run(
     folder: str, model: str, size: int, ridge: float, seconds: float, gap: float, **_: Any
 ) -> Iterator[dict[str, Any]]:
     """Report a proof at the penalty that gives the size."""
+    import pybnb
     from el0ps.datafit import Leastsquares, Logistic
     from el0ps.penalty import L2norm
     from el0ps.solver import BnbSolver
 
-    class Solver(BnbSolver):  # type: ignore[misc]
+    class Solver(BnbSolver):
         """Its solver, which keeps the bound that results of its own do not have."""
+
+        def __init__(self, **limits: Any) -> None:
+            with patch.object(pybnb, "Solver", partial(pybnb.Solver, comm=None)):
+                super().__init__(**limits)
 
         def package_results(self, problem: Any, results: Any) -> Any:
             self.bound = results.bound
@@ -38,7 +45,7 @@ def run(
     squares = model == "least squares"
     X, y = tiny()
     datafit = Leastsquares if squares else Logistic
-    BnbSolver().solve(datafit(y if squares else np.sign(y)), L2norm(1.0), np.asfortranarray(X), 1.0)
+    Solver().solve(datafit(y if squares else np.sign(y)), L2norm(1.0), np.asfortranarray(X), 1.0)
     X, y = read(folder)
     start = Start.read(folder)
     yield {"doing": "el0ps"}
@@ -48,11 +55,13 @@ def run(
     penalty = start.penalty * unit
     beta = ridge / 2 if squares else len(y) * ridge / 2
     target = datafit(y if squares else 2 * y - 1)
-    solver = Solver(time_limit=max(seconds - watch.seconds(), 0.0), relative_gap=gap)
+    tolerance = start.tolerance(gap, nothing / unit)
+    solver = Solver(time_limit=max(seconds - watch.seconds(), 0.0), relative_gap=tolerance)
     found = solver.solve(target, L2norm(beta), np.asfortranarray(X), penalty, start.vector(X.shape[1]))
     support = np.flatnonzero(found.x)
     value = (nothing - (found.objective_value - penalty * len(support))) / unit
     bound = (nothing - (solver.bound - penalty * size)) / unit
     watch.reach(value, min(bound, nothing / unit))
     own_gap = (found.objective_value - solver.bound) / abs(found.objective_value)
-    yield watch.report(support, own_gap, note(len(support), size))
+    said = [note(len(support), size), "" if squares else "no intercept"]
+    yield watch.report(support, own_gap, ", ".join(filter(None, said)))

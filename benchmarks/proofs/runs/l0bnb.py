@@ -1,7 +1,7 @@
 """l0bnb: least squares with penalties on the size and on squares, by its tree for one penalty.
 
-Its loss is ``½‖y − Xw‖² + λ₂‖w‖² + λ₀‖w‖₀`` with all ``|w_j| ≤ M``. With X and y scaled as its own paths scale
-them, here by the same number for all columns so that the problem stays the same, it is
+Its loss is ``½‖y − Xw‖² + λ₂‖w‖² + λ₀‖w‖₀`` with all ``|w_j| ≤ M``. X and y are scaled
+as its own paths do, but all columns by the same number, so that the problem stays the same. The loss is then
 ``½ (1 − value) + λ₀·size``, and λ₂ is half the ridge. Its gap is relative to that loss.
 """
 
@@ -19,7 +19,9 @@ from benchmarks.proofs.runs.report import Watch, levels, read, tiny
 M_MULTIPLIER = 1.2
 
 
-def run(folder: str, size: int, ridge: float, seconds: float, gap: float, **_: Any) -> Iterator[dict[str, Any]]:
+def run(
+    folder: str, size: int, ridge: float, seconds: float, gap: float, **_: Any
+) -> Iterator[dict[str, Any]]:
     """Report a proof at the penalty that gives the size."""
     vars(np).setdefault("Inf", np.inf)  # which it asks for, and numpy 2 has no more
     from l0bnb import BNBTree
@@ -45,7 +47,7 @@ def run(folder: str, size: int, ridge: float, seconds: float, gap: float, **_: A
             l0,
             l2,
             M_MULTIPLIER * np.abs(first).max(),
-            gap_tol=gap,
+            gap_tol=start.tolerance(gap, 1.0),
             warm_start=first,
             verbose=True,
             time_limit=max(seconds - watch.seconds(), 0.0),

@@ -14,7 +14,9 @@ import numpy as np
 from benchmarks.proofs.runs.report import Watch, levels, read, tiny
 
 
-def run(folder: str, size: int, ridge: float, seconds: float, gap: float, **_: Any) -> Iterator[dict[str, Any]]:
+def run(
+    folder: str, size: int, ridge: float, seconds: float, gap: float, **_: Any
+) -> Iterator[dict[str, Any]]:
     """Report a proof; what its constructor computes (X'X and its eigenvalues) is counted."""
     from okridge.tree import BNBTree
 

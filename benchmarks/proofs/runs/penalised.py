@@ -20,9 +20,10 @@ NAME = "start.json"
 
 @dataclass(frozen=True)
 class Start:
-    """The penalty, in units of swapwise's objective, and the answer to start from."""
+    """The penalty, in units of swapwise's objective, and the answer to start from, with its value."""
 
     penalty: float
+    value: float
     support: list[int]
     coef: list[float]
 
@@ -40,6 +41,16 @@ class Start:
         coef = np.zeros(features)
         coef[self.support] = factor * np.array(self.coef)
         return coef
+
+    def tolerance(self, gap: float, nothing: float) -> float:
+        """Return the gap relative to the penalised loss at which that of the value is small enough.
+
+        ``nothing`` is the loss of no feature, in units of the objective.
+
+        >>> Start(0.01, 0.75, [3, 4], [1.0, 1.0]).tolerance(1e-4, 1.0)  # the loss is 0.27
+        0.0002777777777777778
+        """
+        return gap * self.value / (nothing - self.value + self.penalty * len(self.support))
 
 
 def note(found: int, size: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from io import TextIOBase
@@ -18,6 +18,7 @@ NUMBER = r"(-?(?:[\d.]+(?:e[-+]?\d+)?|inf))"
 LEVEL = re.compile(rf"l: \d+,.*\bd: {NUMBER},.*\bu: {NUMBER},")
 
 Point = tuple[float, float, float]
+Tell = Callable[[float, float], None]
 
 
 @dataclass
@@ -49,7 +50,7 @@ class Watch:
 class _Levels(TextIOBase):
     """A stream that calls back with the loss and the dual bound of every level printed to it."""
 
-    def __init__(self, tell: Any) -> None:
+    def __init__(self, tell: Tell) -> None:
         self._tell, self._line = tell, ""
 
     def write(self, text: str) -> int:
@@ -62,11 +63,14 @@ class _Levels(TextIOBase):
 
 
 @contextmanager
-def levels(tell: Any) -> Iterator[None]:
+def levels(tell: Tell) -> Iterator[None]:
     """Call ``tell(loss, bound)`` for every level of a tree that a program prints meanwhile.
 
-    >>> with levels(lambda loss, bound: print(f"{loss:g}, {bound:g}", file=sys.stderr) or found.append(loss)):
-    ...     print("l: 0,    d: -5.5000000,    u: -5.2500000,    g: 0.04,    t: 1 s")  # doctest: +SKIP
+    >>> found = []
+    >>> with levels(lambda loss, bound: found.append((loss, bound))):
+    ...     print("l: 0,    d: -5.5000000000,    u: -5.2500000000,    g: 0.0476190476,    t: 1.00000 s")
+    >>> found
+    [(-5.25, -5.5)]
     """
     with redirect_stdout(_Levels(tell)):
         yield
