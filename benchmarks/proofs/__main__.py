@@ -22,6 +22,7 @@ from benchmarks.proofs.programs import PROGRAMS, Places
 from benchmarks.proofs.tables import figure, markdown, ratios
 from benchmarks.race.apart import Failed, TookTooLong
 from benchmarks.race.options import count, positive
+from swapwise.experiments.store import StoreError
 
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         notes.print("Interrupted; the same command goes on from here.")
         return INTERRUPTED
-    except (OSError, ValueError, Failed, TookTooLong) as error:
+    except (OSError, StoreError, Failed, TookTooLong) as error:
         notes.print(f"python -m benchmarks.proofs: {error}", markup=False)
         return 1
     return 0

@@ -43,12 +43,12 @@ def measure(
         for seed in range(rules.seeds):
             wanted = [Outcome(line, seed, name, rules.seconds, rules.threads) for name in rules.programs]
             known = {} if rules.fresh else {one.name: found for one in wanted if (found := store.find(one))}
-            yield from known.values()
             left = [one for one in wanted if one.name not in known]
             for outcome in _measured(left, rules.places) if left else ():
                 store.add(outcome)
                 observe(outcome)
-                yield outcome
+                known[outcome.name] = outcome
+            yield from (known[one.name] for one in wanted)
 
 
 def _measured(wanted: Sequence[Outcome], places: Places) -> Iterator[Outcome]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.proofs.lines import GAP, Line
+from swapwise.experiments.store import StoreError
 from swapwise.files import write_atomically
 
 
@@ -34,7 +35,7 @@ class Outcome:
     limit: float
     threads: int
     points: tuple[tuple[float, float, float], ...] = ()
-    support: tuple[int, ...] = field(default=())
+    support: tuple[int, ...] = ()
     own_gap: float | None = None
     plain: float | None = None
     megabytes: float | None = None
@@ -103,7 +104,7 @@ class Store:
         try:
             return Outcome.from_json(json.loads(path.read_bytes()))
         except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{path} is not an outcome; delete it to have it measured again") from error
+            raise StoreError(f"{path} is not an outcome; delete it to have it measured again") from error
 
     def add(self, outcome: Outcome) -> None:
         """Write what came of a run."""

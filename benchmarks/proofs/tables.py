@@ -83,7 +83,7 @@ def _verdict(outcomes: Sequence[Outcome]) -> str:
         return ""
     values = {one.program: one.plain for one in outcomes if one.plain is not None}
     if len(values) < len(outcomes):
-        return "the same" if len({one.support for one in outcomes}) == 1 else "others"
+        return "the same" if len({one.support for one in outcomes}) == 1 else "different sets"
     best = max(values.values())
     behind = [name for name, value in values.items() if value < best - SAME * abs(best)]
     return f"{', '.join(behind)} worse" if behind else "the same"

@@ -2,6 +2,7 @@
 
 Its loss is ``‖Xw‖² + λ₂‖w‖² − 2yᵀXw``, that is ``‖y − Xw‖² + λ₂‖w‖²`` less ``‖y‖²``: minus ``‖y‖²`` times
 swapwise's value, with the same ridge. Its gap is relative to the value, not to the bound.
+When its tree is exhausted it calls the gap 0, though parts were dropped that may be better by its tolerance.
 """
 
 from __future__ import annotations
