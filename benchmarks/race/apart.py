@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from queue import Empty, Queue
@@ -41,15 +41,17 @@ class Failed(RuntimeError):
         self.doing, self.reason = doing, reason
 
 
-def environment(threads: int) -> dict[str, str]:
+def environment(threads: int, ahead: Sequence[str] = ()) -> dict[str, str]:
     """Return the variables that give every library the same number of threads.
+
+    Folders that come ``ahead`` are where packages are looked for first.
 
     >>> environment(1)["OMP_NUM_THREADS"], environment(1)["XLA_FLAGS"]
     ('1', '--xla_cpu_multi_thread_eigen=false')
     """
     names = ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "BLIS")
     variables = {f"{name}_NUM_THREADS": str(threads) for name in names}
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [*ahead, str(ROOT), os.environ.get("PYTHONPATH")]))
     flags = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"} if threads == 1 else {}
     return {**os.environ, **variables, **flags, "PYTHONPATH": path}
 
@@ -59,11 +61,20 @@ def apart(measure: Measure, options: dict[str, Any], threads: int, limit: float)
 
     ``limit`` is for everything between two messages, in seconds.
     """
-    call = json.dumps([measure.__module__, measure.__name__, options])
+    yield from apart_in(
+        sys.executable, (measure.__module__, measure.__name__), options, environment(threads), limit
+    )
+
+
+def apart_in(
+    python: str, measure: tuple[str, str], options: dict[str, Any], variables: dict[str, str], limit: float
+) -> Iterator[Message]:
+    """Run a measure, given by its module and name, by another interpreter that has what it imports."""
+    call = json.dumps([*measure, options])
     with tempfile.TemporaryFile("w+") as complaints:
         process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.race.apart", call],
-            env=environment(threads),
+            [python, "-m", "benchmarks.race.apart", call],
+            env=variables,
             stdout=subprocess.PIPE,
             stderr=complaints,
             text=True,
