@@ -10,9 +10,9 @@ import numpy as np
 
 from swapwise.certify.leaf import enumerate_leaf, is_nearly_leaf
 from swapwise.certify.nodes import Node
-from swapwise.certify.region import Region
 from swapwise.checks import IndexArray, unwarned
 from swapwise.clock import Clock
+from swapwise.constraints.base import IndependenceSystem
 from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction
 from swapwise.search.loop import require_independent
@@ -26,8 +26,10 @@ class BranchAndBound:
     Interrupt it at any time, by the clock or otherwise: the bound holds.
     """
 
-    def __init__(self, objective: SetFunction, support: IndexArray, value: float) -> None:
-        self.objective = objective
+    def __init__(
+        self, objective: SetFunction, constraint: IndependenceSystem, support: IndexArray, value: float
+    ) -> None:
+        self.objective, self.constraint = objective, constraint
         self.support = support
         self.value = value
         #: Called whenever a part was looked at or a better set was found
@@ -100,15 +102,15 @@ class BranchAndBound:
             self.n_nodes += 1
             if self._enumerated(node, clock, quick=True):
                 return []
-            if self.n_nodes == 1 or not is_nearly_leaf(self.objective, node.region):
+            if self.n_nodes == 1 or not is_nearly_leaf(node.objective, node.region):
                 node.tighten(self.cutoff, clock)
-                self._improve(*self._try(node), node.region, clock)
+                self._improve(*self._try(node), clock)
             if node.bound > self.cutoff and self._enumerated(node, clock, quick=False):
                 return []
         if node.bound <= self.cutoff:
             return []
         if not len(node.region.open):
-            self._evaluate(node.region.held, node.region, clock)
+            self._evaluate(node.whole(node.region.held), clock)
             return []
         element = node.split()
         regions = node.region.with_inside(element), node.region.with_outside(element)
@@ -116,19 +118,19 @@ class BranchAndBound:
 
     def _enumerated(self, node: Node, clock: Clock, *, quick: bool) -> bool:
         """Enumerate the sets of a node if they are few enough, so that its best is known; return whether."""
-        found = enumerate_leaf(self.objective, node.region, self.cutoff, quick=quick)
+        found = enumerate_leaf(node.objective, node.region, self.cutoff, quick=quick)
         for support in found or ():
             clock.check()
-            self._evaluate(support, node.region, clock)
+            self._evaluate(node.whole(support), clock)
         return found is not None
 
-    def _evaluate(self, support: IndexArray, region: Region, clock: Clock) -> None:
+    def _evaluate(self, support: IndexArray, clock: Clock) -> None:
         """Evaluate one set: its value, and an upper bound on it where rounding leaves it uncertain."""
         with unwarned():
             value = self.objective._value(support)
             bound = max(value, self.objective.upper_bound(support, clock))
         clock.check()  # cut short, the bound may be a poor one, and would stay
-        self._improve(support, value, region, clock)
+        self._improve(support, value, clock)
         if bound > max(self._leaf_bound, self.cutoff):
             known = f"between {value:.8g} and {bound:.8g}" if bound < np.inf else f"at {value:.8g} or above"
             self._leaf_bound = bound
@@ -138,16 +140,16 @@ class BranchAndBound:
             )
 
     def _try(self, node: Node) -> tuple[IndexArray, float]:
-        support = node.region.constraint.extend(node.candidate(), node.region.open)
+        support = node.whole(node.region.constraint.extend(node.candidate(), node.region.open))
         return support, self.objective._value(support)
 
-    def _improve(self, support: IndexArray, value: float, region: Region, clock: Clock) -> None:
+    def _improve(self, support: IndexArray, value: float, clock: Clock) -> None:
         """Keep a set that is better than the incumbent, and improve it by local search."""
         if value <= self.cutoff:
             return
-        require_independent(region.constraint, support)
+        require_independent(self.constraint, support)
         self.support, self.value = support, value
-        polished = search_by_default(self.objective, region.constraint, clock, start=support)
+        polished = search_by_default(self.objective, self.constraint, clock, start=support)
         if polished.value > self.value:
             self.support, self.value = polished.support, polished.value
         if polished.status == Status.INTERRUPTED:

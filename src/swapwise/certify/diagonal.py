@@ -90,9 +90,7 @@ def _shift_by_inverse(H: FloatArray, clock: Clock) -> FloatArray | None:
     except np.linalg.LinAlgError:
         return None
     clock.check()
-    inverse, info = scipy.linalg.lapack.dpotri(factor, lower=True)
-    assert info == 0
-    inverse += np.tril(inverse, -1).T
+    inverse = _inverse(factor)
     alone = 1.0 / np.diag(inverse)
     root = np.sqrt(alone)
     clock.check()
@@ -128,9 +126,10 @@ def raised_diagonal(
     >>> raised_diagonal(H, D, slope, z, np.full(3, 0.5), 1.0, Clock()).round(1)
     array([1.5, 0. , 0. ])
     """
-    weights = slope**2 / (2 * D)
-    worth = (slope / D) ** 2 * z * (1 - z)
-    active = (z < 1) & ((z > 0) | (weights > NEARLY_CHOSEN * prices))
+    shifted = D > 0
+    weights = np.divide(slope**2, 2 * D, out=np.zeros(len(D)), where=shifted)
+    worth = np.divide(slope, D, out=np.zeros(len(D)), where=shifted) ** 2 * z * (1 - z)
+    active = shifted & (z < 1) & ((z > 0) | (weights > NEARLY_CHOSEN * prices))
     if not worth[active].sum() > 0:
         return None
     goal = D.copy()
@@ -196,10 +195,18 @@ def best_diagonal(
         mu *= 0.1
 
 
+def _inverse(factor: FloatArray) -> FloatArray:
+    """Return the inverse of a matrix from its lower Cholesky factor."""
+    inverse, info = scipy.linalg.lapack.dpotri(factor, lower=True)
+    assert info == 0
+    lower = np.tril(inverse, -1)
+    return lower + lower.T + np.diag(np.diag(inverse))
+
+
 def _newton_step(H: FloatArray, weights: FloatArray, D: FloatArray, mu: float) -> FloatArray | None:
     """Return a diagonal of larger ``weights·D + μ log det(H − D) + μ Σ log D``, or None at its maximum."""
     factor, barrier = _barrier(H, D)
-    inverse = scipy.linalg.cho_solve(factor, np.eye(len(H)), check_finite=False)
+    inverse = _inverse(factor)
     slope = weights - mu * np.diag(inverse) + mu / D
     curve = mu * inverse * inverse
     curve[np.diag_indices(len(H))] += mu / D**2
@@ -221,15 +228,15 @@ def _newton_step(H: FloatArray, weights: FloatArray, D: FloatArray, mu: float) -
     return None
 
 
-def _barrier(H: FloatArray, D: FloatArray) -> tuple[tuple[FloatArray, bool], float]:
-    """Return a factor of H − D, and ``log det(H − D) + Σ log D``: minus infinity outside."""
+def _barrier(H: FloatArray, D: FloatArray) -> tuple[FloatArray, float]:
+    """Return the lower factor of H − D, and ``log det(H − D) + Σ log D``: minus infinity outside."""
     if (D > 0).all():
         try:
-            factor = scipy.linalg.cho_factor(H - np.diag(D), check_finite=False)
+            factor = scipy.linalg.cholesky(H - np.diag(D), lower=True, check_finite=False)
         except np.linalg.LinAlgError:
-            return (H, False), -np.inf
-        return factor, 2 * float(np.log(np.diag(factor[0])).sum()) + float(np.log(D).sum())
-    return (H, False), -np.inf
+            return H, -np.inf
+        return factor, 2 * float(np.log(np.diag(factor)).sum()) + float(np.log(D).sum())
+    return H, -np.inf
 
 
 def is_valid_shift(H: FloatArray, D: FloatArray) -> bool:

@@ -1,12 +1,6 @@
-"""The perspective relaxation of choosing elements: fractional sets, and the upper bounds they prove.
+"""The best fractional set under any constraint: steps over convex combinations of independent sets.
 
-With a strong-concavity margin, a diagonal D such that ``u(w) + wᵀDw/2`` is still concave, write
-``u = −L − wᵀDw/2``. A fractional set z has the value ``φ(z) = max_w −L(w) − Σ D_i w_i² / 2z_i``: f on sets,
-and concave. At any w, with g = ∇L(w),
-
-    f(S)  ≤  −L(w) + ⟨g, w⟩ + max over independent S of Σ_{i∈S} g_i² / 2D_i
-
-which at the w of the best z is φ(z) itself. Elements whose D is 0 are free: they are used without penalty.
+Elements whose diagonal is 0 are free: they are used without penalty.
 """
 
 from __future__ import annotations
@@ -17,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from swapwise.certify.bounds import cancellation
 from swapwise.certify.region import Region
+from swapwise.certify.relaxation import Relaxation
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective, embed
 
 #: Finds a set of large weight, if not the largest, for a slope that gives the weights
@@ -29,46 +22,36 @@ Oracle = Callable[[FloatArray], IndexArray]
 # Weights below this are rounding: the set is dropped from the combination.
 SMALLEST_WEIGHT = 1e-12
 
-NEWTON_STEPS = 50
+NEWTON_STEPS, PAIRWISE_STEPS = 50, 60
 
 # If free elements are farther than this from their optimum, relative to the value, nothing is proven.
 FREE_TOLERANCE = 1e-7
 
 
-@dataclass(frozen=True, eq=False)
-class Dual:
-    """A proven upper bound on f over a region, the weights that prove it, and a set of the largest weight."""
-
-    bound: float
-    #: The part of the bound that is the same for every set
-    base: float
-    #: What each element adds to the bound if it is chosen
-    weights: FloatArray
-    support: IndexArray
-
-    def bound_on(self, region: Region) -> float:
-        """Return the upper bound that the same point proves on a part of the region."""
-        return self.base + region.max_weight(self.weights)[1]
-
-
-class Perspective:
-    """A fractional set on its way to the largest φ over a region."""
+class FrankWolfe(Relaxation):
+    """A fractional set as a combination of independent sets, improved by pairwise steps."""
 
     def __init__(
         self,
         objective: SparseObjective,
         region: Region,
         diagonal: FloatArray,
-        combination: ConvexCombination | None = None,
+        start: ConvexCombination | None = None,
     ) -> None:
         self.objective = objective
         self.region = region
+        combination = None if start is None else start.within(region)
         if combination is None:
             slope = objective.gradient_at(np.zeros(objective.n)) ** 2
             combination = ConvexCombination([region.max_weight(slope)[0]], [1.0])
         self.combination = combination
         self.coef = np.zeros(objective.n)
         self.set_diagonal(diagonal)
+
+    @property
+    def start(self) -> ConvexCombination:
+        """What another relaxation may start from."""
+        return self.combination
 
     def set_diagonal(self, diagonal: FloatArray) -> None:
         """Use another diagonal for which ``u(w) + wᵀDw/2`` is concave."""
@@ -84,7 +67,9 @@ class Perspective:
         self.point = combination.point(self.objective.n)
         self.point[self._free] = 1.0
         self._fit()
-        self.dual = self._dual()
+        value, gradient = self.objective.value_at(self.coef), self.objective.gradient_at(self.coef)
+        steepness = self._steepness[self.coef[self.used] != 0]
+        self.dual = self._dual_at(value, gradient, steepness, self._left_over(value, gradient))
 
     def _fit(self) -> None:
         """Find w by Newton steps on r, where ``w = √z r``: that is well behaved when z goes to 0."""
@@ -131,21 +116,7 @@ class Perspective:
 
     # -- the bound ----------------------------------------------------------------------------------
 
-    def _dual(self) -> Dual:
-        objective, coef, D = self.objective, self.coef, self.diagonal
-        value = objective.value_at(coef)
-        self.slope = objective.gradient_at(coef) + D * coef
-        shift = 0.5 * float(D @ coef**2)
-        paired = float(self.slope @ coef)
-        weights = np.zeros(objective.n)
-        weights[self._shifted] = self.slope[self._shifted] ** 2 / (2 * D[self._shifted])
-        support, largest = self.region.max_weight(weights)
-        rounding = ROUNDING * (abs(value) + shift + abs(paired) + largest)
-        rounding += cancellation(coef[self.used], self._steepness)
-        base = value + shift - paired + rounding + self._left_over(value)
-        return Dual(base + largest, base, weights, support)
-
-    def _left_over(self, value: float) -> float:
+    def _left_over(self, value: float, gradient: FloatArray) -> float:
         """Return what the slope of the free elements may still be worth; it is zero up to rounding.
 
         By how far they can be from their best: in units of their curvature, no farther than values reach.
@@ -155,7 +126,7 @@ class Perspective:
             return 0.0
         size = max(abs(value), self.objective.scale)
         curvature = np.sqrt(np.diag(self.objective.hessian_at(self.coef, free)))
-        slope, reach = np.abs(self.slope[free]), 2 * curvature * np.abs(self.coef[free]) + 2 * np.sqrt(size)
+        slope, reach = np.abs(gradient[free]), 2 * curvature * np.abs(self.coef[free]) + 2 * np.sqrt(size)
         flat = curvature == 0
         if (slope[flat] > 0).any():
             return np.inf
@@ -164,7 +135,7 @@ class Perspective:
 
     # -- towards the best fractional set ------------------------------------------------------------
 
-    def improve(self, steps: int = 60) -> bool:
+    def improve(self, target: float) -> bool:
         """Take one Newton step of φ over the convex combinations; return whether φ rose.
 
         The second-order model of φ is maximised by pairwise Frank–Wolfe steps, which need no more
@@ -179,7 +150,7 @@ class Perspective:
             dual.weights[elements],
             self._curve(elements),
             self._oracle(elements),
-            steps,
+            PAIRWISE_STEPS,
             gap / 20,
         )
         share = 1.0
@@ -277,10 +248,20 @@ class ConvexCombination:
         weights = np.append((1.0 - share) * self.weights, share * other.weights)
         return ConvexCombination([*self.sets, *other.sets], weights)
 
-    def within(self, keep: Callable[[IndexArray], bool]) -> ConvexCombination | None:
-        """Return the combination of those sets that may stay, or None if none may."""
+    def among(self, elements: IndexArray) -> ConvexCombination | None:
+        """Return the same with elements numbered by their places among some, without sets that have others."""
         pairs = zip(self.sets, self.weights, strict=True)
-        kept = [(support, weight) for support, weight in pairs if keep(support)]
+        kept = [
+            (np.searchsorted(elements, support), weight)
+            for support, weight in pairs
+            if np.isin(support, elements).all()
+        ]
+        return ConvexCombination(*zip(*kept, strict=True)) if kept else None
+
+    def within(self, region: Region) -> ConvexCombination | None:
+        """Return the combination of those sets that are in a region, or None if none is."""
+        pairs = zip(self.sets, self.weights, strict=True)
+        kept = [(support, weight) for support, weight in pairs if region.has(support)]
         return ConvexCombination(*zip(*kept, strict=True)) if kept else None
 
 

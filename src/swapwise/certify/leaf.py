@@ -14,7 +14,7 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
 from swapwise.kernels import completions
 from swapwise.objectives.base import SetFunction, SparseObjective, embed
-from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.quadratic import Quadratic
 
 # A set takes a few nanoseconds; fewer than the second take no more time than a bound, and where no more than
 # a few elements can be added, bounds are hardly ever tight.
@@ -105,7 +105,7 @@ def _candidates(
     # f(S) = sᵀ H⁻¹ s / 2, and ``find`` has no half; nor has it units.
     size = max(objective.scale, abs(floor)) or 1.0
     slope = objective.gradient_at(coef)[elements[~inside]] / lengths[~inside] / np.sqrt(2 * size)
-    number = objective.copies() if isinstance(objective, LeastSquares) else np.arange(objective.n)
+    number = objective.copies if isinstance(objective, Quadratic) else np.arange(objective.n)
     copies = number[region.open]
     found = completions.find(rest, slope, copies, room, floor / size, MOST_FOUND, noise)
     return None if found is None else [region.open[chosen] for chosen in found]

@@ -21,12 +21,10 @@ class Node(ABC):
     objective: SetFunction
     region: Region
     bound: float
-    #: Which elements of the ground set those of the region are; None if all
-    elements: IndexArray | None = None
 
     def whole(self, support: IndexArray) -> IndexArray:
-        """Return a set of the region in the numbers of the ground set."""
-        return support if self.elements is None else self.elements[support]
+        """Return a set of the region in the numbers of the ground set, of which it may be a part."""
+        return support
 
     @property
     def own_bound(self) -> float | None:

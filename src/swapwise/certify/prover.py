@@ -14,7 +14,7 @@ from swapwise.certify.certificate import Certificate, proven_share
 from swapwise.certify.history import ProofEvent, ProofHistory
 from swapwise.certify.nodes import Node, SetNode
 from swapwise.certify.region import Region
-from swapwise.certify.root import WHOLE_CURVATURE_UP_TO, root_node
+from swapwise.certify.root import root_node
 from swapwise.checks import IndexArray, warn
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
@@ -26,6 +26,9 @@ from swapwise.theory.constants import restricted_constants
 
 # How much of the time that is left each of the simple bounds may take, which are seldom the best ones.
 SHARE_OF_TIME = 0.3
+
+# Of a sparse objective on more elements than this, the relaxation is cheaper than these bounds, and better.
+FEW_ELEMENTS = 200
 
 
 @runtime_checkable
@@ -58,7 +61,7 @@ class Prover:
         self.bounds: dict[str, float] = {}
         self.status = Status.COMPLETE
         self.root: Node | None = None
-        self.tree = BranchAndBound(objective, support, value)
+        self.tree = BranchAndBound(objective, constraint, support, value)
         self.tree.notify = self._notify
 
     def run(self, clock: Clock, gap: float, max_nodes: int | None = None) -> Status:
@@ -66,7 +69,7 @@ class Prover:
         self.status = Status.COMPLETE
         self.region = replace(self.region, clock=clock)
         try:
-            self._simple_bounds(clock)
+            self._simple_bounds(clock, thorough=max_nodes == 0)
             if not self._is_enough(gap):
                 self.status = self._branch(clock, gap, max_nodes)
         except OutOfTime:
@@ -155,25 +158,25 @@ class Prover:
         """Whether nothing better than values of sets is known of the objective."""
         return isinstance(self.root, SetNode)
 
-    def _simple_bounds(self, clock: Clock) -> None:
+    def _simple_bounds(self, clock: Clock, *, thorough: bool) -> None:
+        """Prove what takes no relaxation; of many coefficients only what costs next to nothing."""
         objective, region, support = self.objective, self.region, self.answer
+        is_sparse = isinstance(objective, SparseObjective)
+        thorough |= not is_sparse or objective.n <= FEW_ELEMENTS
         if objective.monotone:
             self.observe_bound("all", ceiling(objective))
-            # Where nothing is known beforehand, any bound is worth all of the time.
             known = np.isfinite(self.bounds["all"])
-            part_of_time = clock.share(SHARE_OF_TIME) if known else clock
-            self.observe_bound("all", bound_of_all(objective, region, part_of_time))
+            if thorough or not known:
+                # Where nothing is known beforehand, any bound is worth all of the time.
+                part_of_time = clock.share(SHARE_OF_TIME) if known else clock
+                self.observe_bound("all", bound_of_all(objective, region, part_of_time))
         clock.check()
         if objective.submodular:
             for at in (region.held, support):
                 part = replace(region, clock=clock.share(SHARE_OF_TIME))
                 bound, _ = bound_from_gains(objective, part, at, clock)
                 self.observe_bound("gains", bound)
-        if (
-            isinstance(objective, SparseObjective)
-            and objective.groups is None
-            and objective.n <= WHOLE_CURVATURE_UP_TO
-        ):
+        if thorough and isinstance(objective, SparseObjective) and objective.groups is None:
             s = max(1, min(region.constraint.max_size(), objective.n))
             constants = restricted_constants(objective, s, 1)
             clock.check()

@@ -7,13 +7,16 @@ elements the working set lacks.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from swapwise.certify.region import Region
-from swapwise.certify.relaxation import Relaxation, by_element, by_row, used_rows
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.certify.relaxation import Relaxation, by_element, used_rows
+from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.kernels import perspective
-from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.base import SparseObjective, rows_of
+from swapwise.objectives.quadratic import Quadratic
 
 # Up to this many elements are all in the working set; of more, it begins with about so many.
 FEW_ELEMENTS, FIRST_ELEMENTS = 400, 200
@@ -67,6 +70,31 @@ class WorkingCurvature:
         self._matrix = self.objective.hessian_at(coef, self._elements)
 
 
+@dataclass(frozen=True, eq=False)
+class WorkingPoint:
+    """Elements of a working set and their coefficients, from which another relaxation may start."""
+
+    elements: IndexArray
+    #: Their shares in the fractional set
+    point: FloatArray
+    coef: FloatArray
+    #: How many rows of coefficients each element has
+    sizes: IndexArray
+
+    def among(self, kept: IndexArray) -> WorkingPoint:
+        """Return the same with elements numbered by their places among some, without all others."""
+        found = self._only(np.isin(self.elements, kept))
+        return replace(found, elements=np.searchsorted(kept, found.elements))
+
+    def without(self, outside: BoolArray) -> WorkingPoint:
+        """Return the same without some elements."""
+        return self._only(~outside[self.elements])
+
+    def _only(self, stays: BoolArray) -> WorkingPoint:
+        coef = self.coef[np.repeat(stays, self.sizes)]
+        return WorkingPoint(self.elements[stays], self.point[stays], coef, self.sizes[stays])
+
+
 class Proximal(Relaxation):
     """A fractional set and its coefficients, improved round by round on a working set."""
 
@@ -76,22 +104,21 @@ class Proximal(Relaxation):
         region: Region,
         diagonal: FloatArray,
         curvature: WorkingCurvature,
-        start: tuple[IndexArray, FloatArray] | None = None,
+        start: WorkingPoint | None = None,
     ) -> None:
-        """``start`` are elements of the working set, and the coefficients of all their rows."""
         tree = region.constraint.laminar_tree()
         assert tree is not None
         self.objective, self.region, self.diagonal = objective, region, diagonal
         self._tree, self._curvature, self._step_curvature = tree, curvature, 1.0
         nothing = np.zeros_like(objective.coef([]))
-        self.coef, self.point = nothing, region.inside.astype(float)
+        self.coef, self.point = nothing, np.zeros(objective.n)
+        self._elements = np.empty(0, dtype=np.intp)
         if start is not None:
-            rows, owner = used_rows(objective, start[0])
-            kept = ~region.outside[start[0]]
-            self.coef[rows[kept[owner]]] = start[1][kept[owner]]
-            self._elements = np.union1d(start[0][kept], region.held)
-        else:
-            self._elements = np.empty(0, dtype=np.intp)
+            start = start.without(region.outside)
+            self.coef[rows_of(objective, start.elements)] = start.coef
+            self.point[start.elements] = start.point
+            self._elements = np.union1d(start.elements, region.held)
+        self.point[region.inside] = 1.0
         self._settle()
         if start is None:
             self._elements = self._first_elements()
@@ -99,10 +126,11 @@ class Proximal(Relaxation):
     # -- what other relaxations have ----------------------------------------------------------------
 
     @property
-    def start(self) -> tuple[IndexArray, FloatArray]:
+    def start(self) -> WorkingPoint:
         """What another relaxation may start from."""
-        rows, _ = used_rows(self.objective, self._elements)
-        return self._elements, self.coef[rows]
+        rows, owner = used_rows(self.objective, self._elements)
+        sizes = np.bincount(owner, minlength=len(self._elements))
+        return WorkingPoint(self._elements, self.point[self._elements], self.coef[rows], sizes)
 
     def set_diagonal(self, diagonal: FloatArray) -> None:
         """Use another diagonal for which ``u(w) + wᵀDw/2`` is concave."""
@@ -114,7 +142,7 @@ class Proximal(Relaxation):
     def _first_elements(self) -> IndexArray:
         """Return the elements to begin with: all, or those of the largest weights that fit together."""
         allowed = np.flatnonzero(~self.region.outside)
-        if len(allowed) <= FEW_ELEMENTS or self._is_in_memory:
+        if len(allowed) <= FEW_ELEMENTS or isinstance(self.objective, Quadratic):
             return allowed
         weights, found = self.dual.weights.copy(), [self.region.held]
         weights[self.region.held] = 0.0
@@ -122,11 +150,6 @@ class Proximal(Relaxation):
             found.append(self.region.max_weight(weights)[0])
             weights[found[-1]] = 0.0
         return np.unique(np.concatenate(found))
-
-    @property
-    def _is_in_memory(self) -> bool:
-        """Whether the curvature of all elements is at hand."""
-        return self.objective.curvature_is == "hessian" and getattr(self.objective, "has_products", False)
 
     def _lacking(self) -> IndexArray:
         """Return elements beside the working set whose weights would make room for them, best first."""
@@ -172,8 +195,7 @@ class Proximal(Relaxation):
         held = region.inside[elements]
         limits = (self._tree.leaf[elements], self._tree.end, self._tree.parent, self._tree.capacity)
         base = self._at - float((linear * here).sum()) + 0.5 * float((here * (H @ here)).sum())
-        left = self.dual.bound - target
-        gap = max(PRECISION * left, FINEST * max(abs(self._at), self.objective.scale))
+        finest = FINEST * max(abs(self._at), self.objective.scale)
         region.clock.check()
         most = int(np.clip(MOST_PRODUCTS / max(1, H.size), FEWEST_STEPS, MOST_STEPS))
         coef, point, value, bound, self._step_curvature, steps = perspective.solve(
@@ -185,8 +207,9 @@ class Proximal(Relaxation):
             limits,
             np.ascontiguousarray(here * by_rows[:, None]),
             self._step_curvature,
-            gap,
             target - base,
+            PRECISION,
+            finest,
             most,
         )
         ahead = np.zeros_like(self.coef)
@@ -194,7 +217,7 @@ class Proximal(Relaxation):
         fractional = np.zeros(len(self.diagonal))
         fractional[elements] = point
         self._go_towards(ahead, fractional)
-        return bool(bound - value <= gap)
+        return bool(bound - value <= max(finest, PRECISION * (base + bound - target)))
 
     def _go_towards(self, ahead: FloatArray, fractional: FloatArray) -> None:
         """Go to other coefficients and their fractional set, or as far as the value rises."""

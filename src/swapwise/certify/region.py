@@ -108,6 +108,45 @@ class Region:
         without[self.inside] = -np.inf
         return with_it, without
 
+    def gains_of_additions(self, weights: FloatArray, answer: MaxWeight) -> FloatArray:
+        """Return what each element would add to a set of the largest weight among others, if one goes for it.
+
+        >>> from swapwise import Uniform
+        >>> region, weights = Region.of(Uniform(3, 1)), np.array([1.0, 3.0, 2.0])
+        >>> region.gains_of_additions(weights, region.heaviest(np.array([1.0, 0.0, 0.0])))
+        array([0., 2., 1.])
+        """
+        wanted = np.where(self.outside, -1.0, weights)
+        gains = self.constraint._bounds_with_and_without(self.held, wanted, answer)[0] - answer.weight
+        gains[self.outside | self.inside] = 0.0
+        return gains
+
+    def prices(self, weights: FloatArray) -> FloatArray:
+        """Return how heavy each element must at least be to be in a set of the largest weight.
+
+        >>> from swapwise import Uniform
+        >>> Region.of(Uniform(3, 1)).prices(np.array([1.0, 3.0, 2.0]))
+        array([3., 3., 3.])
+        """
+        answer = self.heaviest(weights)
+        return np.maximum(weights - self.gains_of_additions(weights, answer), 0.0)
+
+    def has(self, support: IndexArray) -> bool:
+        """Return whether an independent set is in the region."""
+        chosen = np.zeros(len(self.inside), dtype=bool)
+        chosen[support] = True
+        return bool(chosen[self.inside].all()) and not chosen[self.outside].any()
+
+    def among(self, kept: IndexArray) -> Region:
+        """Return the region in the numbers that some elements have among themselves; others are outside.
+
+        >>> from swapwise import Uniform
+        >>> Region.of(Uniform(4, 2)).with_inside(2).among(np.array([1, 2, 3])).held
+        array([1])
+        """
+        inside, outside = self.inside[kept], self.outside[kept]
+        return replace(self, constraint=self.constraint.induced(kept), inside=inside, outside=outside)
+
     def fixed_by(
         self, weights: FloatArray, base: float, target: float, answer: MaxWeight | None = None
     ) -> tuple[IndexArray, IndexArray]:

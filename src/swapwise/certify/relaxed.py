@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
 from swapwise.certify.bounds import ceiling
-from swapwise.certify.diagonal import proportional_diagonal, raised_diagonal
+from swapwise.certify.diagonal import raised_diagonal
 from swapwise.certify.frank_wolfe import FrankWolfe
 from swapwise.certify.nodes import Node
-from swapwise.certify.proximal import Proximal, WorkingCurvature
+from swapwise.certify.problem import Problem
+from swapwise.certify.proximal import Proximal
 from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Dual, Relaxation
 from swapwise.checks import FloatArray, IndexArray
@@ -19,12 +19,16 @@ from swapwise.clock import Clock
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.quadratic import Quadratic
 
-# A node is left when a round takes less than this share off the distance to the target.
+# A node is left when no round out of a few takes this share off the distance to the target.
 STALLED = 0.02
-ROUNDS_AT_ROOT, ROUNDS_BELOW, IMPROVEMENTS = 60, 3, 12
+IDLE_ROUNDS, ROUNDS_AT_ROOT, ROUNDS_BELOW, IMPROVEMENTS = 4, 60, 3, 12
 
 # Diagonals move by less and less of the way to the best one for the last fractional set, but never by less.
 LEAST_STEP = 0.2
+
+# Below the root, another diagonal is chosen when there are fewer elements than this share of those that the
+# last one was chosen for: it takes dozens of factorisations.
+WORTH_CHOOSING = 0.7
 
 # A problem is cut down to the elements that are left when they are fewer than this share.
 WORTH_SHRINKING = 0.8
@@ -35,47 +39,50 @@ class RelaxedNode(Node):
 
     kind = "relaxation"
 
-    def __init__(
-        self,
-        objective: SparseObjective,
-        region: Region,
-        diagonal: FloatArray,
-        elements: IndexArray | None = None,
-        *,
-        parent: RelaxedNode | None = None,
-        bound: float | None = None,
-    ) -> None:
-        self.objective: SparseObjective = objective
+    def __init__(self, problem: Problem, region: Region, parent: RelaxedNode | None = None) -> None:
+        self.problem = problem
         self.region = region
-        self.diagonal = diagonal
-        self.elements = elements
-        self.bound = ceiling(objective) if bound is None else bound
+        self.diagonal = problem.diagonal if parent is None else parent.diagonal
+        self.bound = ceiling(problem.objective)
         self.dual: Dual | None = None
         #: Called by the root when its bound falls
         self.observe: Callable[[str, float], None] = lambda kind, bound: None
         self._is_root = parent is None
-        self._curvature = WorkingCurvature(objective) if parent is None else parent._curvature
-        self._start = None if parent is None else parent._relax().start
         self._rounds = 0 if parent is None else parent._rounds
-        self._fixed_below = -np.inf
-        self._own_bound = np.inf
+        #: How many elements there were when the diagonal was chosen
+        self._chosen_for = np.inf if parent is None else parent._chosen_for
+        self._start = None if parent is None else parent._relax().start
+        self._fixed_below, self._own_bound = -np.inf, np.inf
         self._relaxation: Relaxation | None = None
+        if parent is not None:
+            assert parent.dual is not None
+            self.bound = min(parent.bound, parent.dual.bound_on(region))
+
+    @property
+    def objective(self) -> SparseObjective:
+        """The objective on the elements that are left."""
+        return self.problem.objective
+
+    def whole(self, support: IndexArray) -> IndexArray:
+        """Return a set of the region in the numbers of the ground set."""
+        return self.problem.whole(support)
 
     # -- tightening ---------------------------------------------------------------------------------
 
     def tighten(self, target: float, clock: Clock) -> None:
         """Alternate between better fractional sets, fewer elements and better diagonals."""
+        idle = 0
         for _ in range(ROUNDS_AT_ROOT if self._is_root else ROUNDS_BELOW):
             before, elements = self.bound, len(self.region.open)
             more = self._improve(target, clock)
-            if self.bound <= target:
+            if self.bound > target:
+                self._fix(target)
+            if self.bound <= target or not len(self.region.open):
                 return
-            self._fix(target)
-            little = STALLED * (self.bound - target)
-            stalled = before - self.bound < little and len(self.region.open) > 0.9 * elements
-            if self.bound <= target or not len(self.region.open) or (stalled and not more):
-                return
-            if not self._raise_diagonal(clock) and not more and stalled:
+            progress = before - self.bound >= STALLED * (self.bound - target)
+            progress |= len(self.region.open) < (1 - STALLED) * elements
+            idle = 0 if progress or more else idle + 1
+            if idle == IDLE_ROUNDS or not (self._raise_diagonal(clock) or more):
                 return
 
     def _improve(self, target: float, clock: Clock) -> bool:
@@ -88,7 +95,7 @@ class RelaxedNode(Node):
             if self.bound <= target or not more:
                 return False
             if relaxation.dual.bound - relaxation.value < STALLED * (self.bound - target):
-                return True
+                return False
         return True
 
     def _relax(self) -> Relaxation:
@@ -99,18 +106,19 @@ class RelaxedNode(Node):
 
     def _begin(self) -> Relaxation:
         """Return the relaxation from where the last one was."""
-        allowed = ~self.region.outside
-        if self.region.constraint.laminar_tree() is not None and (self.diagonal[allowed] > 0).all():
-            return Proximal(self.objective, self.region, self.diagonal, self._curvature, self._start)
-        return FrankWolfe(self.objective, self.region, self.diagonal, self._start)
+        objective, region, start = self.objective, self.region, self._start
+        is_shifted = bool((self.diagonal[~region.outside] > 0).all())
+        if is_shifted and region.constraint.laminar_tree() is not None:
+            return Proximal(objective, region, self.diagonal, self.problem.curvature, start)
+        return FrankWolfe(objective, region, self.diagonal, start)
 
     def _note(self, dual: Dual) -> None:
         if self.dual is None or dual.bound < self._own_bound:
             self.dual, self._own_bound = dual, dual.bound
-            if dual.bound < self.bound:
-                self.bound = dual.bound
-                if self._is_root:
-                    self.observe(self.kind, max(self.bound, self._fixed_below))
+        if dual.bound < self.bound:
+            self.bound = max(dual.bound, self._fixed_below)
+            if self._is_root:
+                self.observe(self.kind, self.bound)
 
     @property
     def own_bound(self) -> float | None:
@@ -120,23 +128,24 @@ class RelaxedNode(Node):
     @property
     def fractional(self) -> FloatArray:
         """The fractional set of the relaxation."""
-        return self._relax().point
+        return self.problem.spread(self._relax().point)
 
     # -- a better diagonal --------------------------------------------------------------------------
 
     def _raise_diagonal(self, clock: Clock) -> bool:
-        """Move the diagonal to one that lowers the bound, if there is one."""
-        relaxation = self._relax()
+        """Move the diagonal to one that lowers the bound, if there is one; return whether."""
+        relaxation, kept = self._relax(), np.flatnonzero(~self.region.outside)
         if not isinstance(self.objective, Quadratic) or self.objective.groups is not None:
             return False
-        kept, dual = np.flatnonzero(~self.region.outside), relaxation.dual
-        self._rounds += 1
+        if not self._is_root and len(kept) > WORTH_CHOOSING * self._chosen_for:
+            return False
+        self._rounds, self._chosen_for = self._rounds + 1, len(kept)
         raised = raised_diagonal(
             self.objective.hessian_at(relaxation.coef, kept),
             self.diagonal[kept],
             relaxation.slope[kept],
             np.where(self.region.inside, 1.0, relaxation.point)[kept],
-            self.region.prices(dual.weights)[kept],
+            self.region.prices(relaxation.dual.weights)[kept],
             max(2 / (self._rounds + 1), LEAST_STEP),
             clock,
         )
@@ -161,9 +170,8 @@ class RelaxedNode(Node):
             self.bound = target
             return
         self._start = self._relax().start
-        self.region, self._relaxation = region, None
+        self.region, self._relaxation, self.dual = region, None, None
         self._shrink()
-        self.dual, self._own_bound = None, np.inf
         self._relax()
 
     def _shrink(self) -> None:
@@ -171,15 +179,14 @@ class RelaxedNode(Node):
         kept = np.flatnonzero(~self.region.outside)
         if len(kept) > WORTH_SHRINKING * self.objective.n:
             return
-        was_quadratic = isinstance(self.objective, Quadratic)
-        self.objective = shrunk_objective(self.objective, kept)
-        self._curvature = WorkingCurvature(self.objective)
-        self._start = _among(self._start, kept)
-        self.elements = kept if self.elements is None else self.elements[kept]
-        self.region = shrunk_region(self.region, kept)
-        self.diagonal = self.diagonal[kept]
-        if isinstance(self.objective, Quadratic) and not was_quadratic:
-            self.diagonal = diagonal_of(self.objective, self.diagonal, self.region.clock)
+        before = self.objective
+        self.problem = Problem(before, self.diagonal, self.problem.elements, self.problem.n_whole).among(
+            kept, self.region.clock
+        )
+        self.region = self.region.among(kept)
+        self.diagonal = self.problem.diagonal
+        assert self._start is not None
+        self._start = self._start.among(kept)
 
     # -- branching ----------------------------------------------------------------------------------
 
@@ -197,18 +204,4 @@ class RelaxedNode(Node):
 
     def part(self, region: Region) -> RelaxedNode:
         """Return a part that starts from what was found out here."""
-        assert self.dual is not None
-        bound = min(self.bound, self.dual.bound_on(region))
-        return RelaxedNode(
-            self.objective, region, self.diagonal, self.elements, parent=self, bound=bound
-        )
-
-
-def shrunk_region(region: Region, kept: IndexArray) -> Region:
-    """Return a region in the numbers of the elements kept, all others being outside."""
-    return replace(
-        region,
-        constraint=region.constraint.induced(kept),
-        inside=region.inside[kept],
-        outside=region.outside[kept],
-    )
+        return RelaxedNode(self.problem, region, self)

@@ -11,7 +11,7 @@ from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.base import Summand
+from swapwise.objectives.base import SparseObjective, Summand
 
 # All sets of all summands are enumerated beforehand, if that takes no more numbers than this: some seconds.
 MOST_NUMBERS, MOST_SETS = 50_000_000, 200_000
@@ -91,7 +91,14 @@ class SummandNode(Node):
 
     kind = "blocks"
 
-    def __init__(self, tables: list[SummandTable], region: Region, parent: SummandNode | None = None) -> None:
+    def __init__(
+        self,
+        objective: SparseObjective,
+        tables: list[SummandTable],
+        region: Region,
+        parent: SummandNode | None = None,
+    ) -> None:
+        self.objective: SparseObjective = objective
         self.region = region
         self._tables = tables
         self._best: list[tuple[float, IndexArray]] = []
@@ -146,4 +153,4 @@ class SummandNode(Node):
 
     def part(self, region: Region) -> SummandNode:
         """Return a part; only the summands of newly fixed elements are maximised again."""
-        return SummandNode(self._tables, region, self)
+        return SummandNode(self.objective, self._tables, region, self)

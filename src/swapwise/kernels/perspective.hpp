@@ -183,10 +183,12 @@ inline double dot(Table a, Table b) {
 // steps were made with, and how many there were.
 using Relaxed = std::tuple<Matrix<double>, Vector<double>, double, double, double, Index>;
 
-// `element` is that of each row of coefficients. It ends when value and bound are closer than `gap`, when the
-// bound is at most `target`, or after `most` steps; a bound that comes out is one of the coefficients.
+// `element` is that of each row of coefficients. It ends when value and bound are closer than `finest`, or than
+// a share of what the bound is above the target; when the bound is at most the target; or after `most` steps.
+// The coefficients that come out are those of the bound.
 inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, nested::LimitArrays limits,
-                     Table start, double curvature, double gap, double target, Index most) {
+                     Table start, double curvature, double target, double share_of_rest, double finest,
+                     Index most) {
     const Index rows = b.rows, columns = b.columns, elements = d.size, size = rows * columns;
     Ranges ranges(record_of<nested::Limits>(limits), held);
     Allocation allocation(ranges, elements);
@@ -268,7 +270,8 @@ inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, n
             std::copy_n(w.data, size, best.data);
             std::copy_n(z.data, elements, best_z.data);
         }
-        if (least - value <= gap || least <= target || moved == 0) break;
+        const double close = std::max(finest, share_of_rest * (least - target));
+        if (least - value <= close || least <= target || moved == 0) break;
     }
     return {std::move(best), std::move(best_z), value, least, curvature, steps};
 }

@@ -1,0 +1,96 @@
+"""What is left of a problem: an objective on the elements that are not ruled out."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from swapwise.certify.diagonal import proportional_diagonal
+from swapwise.certify.proximal import WorkingCurvature
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Clock
+from swapwise.objectives.base import SparseObjective, rows_of
+from swapwise.objectives.least_squares.groups import GroupLeastSquares
+from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.objectives.quadratic import Quadratic
+
+# Up to this many coefficients a quadratic objective is replaced by its inner products.
+PRODUCTS_UP_TO = 3000
+
+
+class Problem:
+    """A sparse objective on some elements of a ground set, and the shift that its curvature leaves room for.
+
+    >>> problem = Problem(LeastSquares(np.eye(3), [3.0, 2.0, 1.0])).among(np.array([0, 2]), Clock())
+    >>> problem.objective([1]) * 14, problem.diagonal.round(3), problem.whole(np.array([1]))
+    (1.0, array([0.143, 0.143]), array([2]))
+    """
+
+    def __init__(
+        self,
+        objective: SparseObjective,
+        diagonal: FloatArray | None = None,
+        elements: IndexArray | None = None,
+        n_whole: int | None = None,
+    ) -> None:
+        self.objective = objective
+        self.elements = np.arange(objective.n) if elements is None else elements
+        self.n_whole = objective.n if n_whole is None else n_whole
+        self._diagonal = diagonal
+        self.curvature = WorkingCurvature(objective)
+
+    @property
+    def diagonal(self) -> FloatArray:
+        """A D such that ``u(w) + wᵀDw/2`` is concave."""
+        if self._diagonal is None:
+            self._diagonal = np.full(self.objective.n, self.objective.strong_concavity(self.objective.n))
+        return self._diagonal
+
+    def among(self, kept: IndexArray, clock: Clock) -> Problem:
+        """Return the problem on some of the elements: by inner products, once they are few enough."""
+        objective, elements = self.objective, self.elements[kept]
+        if isinstance(objective, Quadratic) or not self._is_worth_products(kept):
+            part = objective if len(kept) == objective.n else objective.restricted(kept)
+            return Problem(part, self.diagonal[kept], elements, self.n_whole)
+        nothing = np.zeros_like(objective.coef([]))
+        rows = rows_of(objective, kept)
+        products = Quadratic(
+            objective.hessian_at(nothing, kept),
+            objective.gradient_at(nothing)[rows],
+            objective.scale,
+            objective.copies()[kept] if isinstance(objective, LeastSquares) else None,
+            None if objective.groups is None else objective.groups.restricted(kept),
+        )
+        diagonal = shift_of(products, partial(_dependencies, objective, kept), clock)
+        return Problem(products, diagonal, elements, self.n_whole)
+
+    def _is_worth_products(self, kept: IndexArray) -> bool:
+        few = len(rows_of(self.objective, kept)) <= PRODUCTS_UP_TO
+        return few and self.objective.curvature_is == "hessian"
+
+    def whole(self, support: IndexArray) -> IndexArray:
+        """Return a set of the elements in the numbers of the ground set."""
+        return self.elements[support]
+
+    def spread(self, values: FloatArray) -> FloatArray:
+        """Return what elements have on the whole ground set: 0 for all others."""
+        everywhere = np.zeros(self.n_whole)
+        everywhere[self.elements] = values
+        return everywhere
+
+
+def shift_of(objective: Quadratic, dependencies: partial[int | None], clock: Clock) -> FloatArray:
+    """Return a shift of the curvature, the same for all coefficients of an element."""
+    by_row = proportional_diagonal(objective.H, dependencies, clock)
+    if objective.groups is None:
+        return by_row
+    least: FloatArray = np.minimum.reduceat(by_row[objective.groups.rows], objective.groups.begin[:-1])
+    return least
+
+
+def _dependencies(objective: SparseObjective, elements: IndexArray, least: float) -> int | None:
+    """Return how many linear dependencies there are among elements; None if that is not certain."""
+    if isinstance(objective, (LeastSquares, GroupLeastSquares)):
+        return objective.dependencies(elements, least)
+    return None
