@@ -499,8 +499,10 @@ class TestProof:
 
     def test_what_lies_between_the_lines_is_shaded(self):
         (shade,) = certificate(SLOW, 0.75, seconds=60.0).plot().collections
-        heights = shade.get_paths()[0].vertices[:, 1]
-        assert (heights.min(), heights.max()) == (0.7, 1.0)
+        (area,) = shade.get_paths()
+        assert (area.vertices[:, 1].min(), area.vertices[:, 1].max()) == (0.7, 1.0)
+        assert area.contains_point((29.0, 0.79))  # in steps, as the lines are
+        assert not area.contains_point((31.0, 0.76))
 
     def test_of_a_long_proof_time_is_logarithmic(self):
         axes = certificate(SLOW, 0.75, seconds=60.0).plot()
