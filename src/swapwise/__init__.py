@@ -59,6 +59,7 @@ _LAZY = {
     "plot_graph": "report.graph_plots",
     "plot_history": "report.plots",
     "plot_path": "report.plots",
+    "plot_proof": "report.plots",
     "plot_support": "report.plots",
 }
 
@@ -143,6 +144,7 @@ __all__ = [
     "plot_graph",
     "plot_history",
     "plot_path",
+    "plot_proof",
     "plot_support",
     "restricted_constants",
 ]

@@ -11,8 +11,8 @@ import pytest
 import swapwise as sw
 from swapwise.certify import prover
 from swapwise.certify.history import MOST_EVENTS, ProofEvent, ProofHistory
-from swapwise.certify.nodes import PerspectiveNode
 from swapwise.certify.prover import Prover
+from swapwise.certify.region import Region
 from swapwise.certify.root import root_node
 from swapwise.clock import Clock, OutOfTime
 from tests.certify.problem_zoo import check_history, enumeration
@@ -33,6 +33,12 @@ def proven(run=sw.exact, **options):
     """Run a proof with many parts."""
     with enumeration(closed_form=False):
         return run(*problem(), **options)
+
+
+def kind_of_node():
+    """Return the class of the nodes that bound the problem."""
+    objective, constraint = problem()
+    return type(root_node(objective, Region.of(constraint), np.array([0]), Clock()))
 
 
 # What is on the record
@@ -80,7 +86,8 @@ def test_a_better_set_is_on_the_record_when_it_is_found():
 
 
 def test_the_record_survives_an_interrupt(monkeypatch):
-    original, calls = PerspectiveNode.tighten, []
+    node = kind_of_node()
+    original, calls = node.tighten, []
 
     def interrupted(self, *arguments):
         calls.append(None)
@@ -88,7 +95,7 @@ def test_the_record_survives_an_interrupt(monkeypatch):
             raise KeyboardInterrupt
         original(self, *arguments)
 
-    monkeypatch.setattr(PerspectiveNode, "tighten", interrupted)
+    monkeypatch.setattr(node, "tighten", interrupted)
     certificate = proven().certificate
     monkeypatch.undo()
     assert certificate.status == "INTERRUPTED"
@@ -168,23 +175,21 @@ def test_a_record_with_contradictions_ends():
 # From inside the root
 
 
-class Chatty(PerspectiveNode):
-    """A root that tells of bounds before it is done, and then runs out of time."""
-
-    bounds = (0.98, 0.97, 0.975)
-
-    def __init__(self, *arguments, **options):
-        super().__init__(*arguments, **options)
-        self.observe = lambda kind, bound: None
-
-    def tighten(self, target, clock):
-        for bound in self.bounds:
-            self.observe("relaxation", bound)
-        raise OutOfTime
-
-
 def test_bounds_from_inside_the_root_count(monkeypatch):
-    chatty = lambda objective, region, *rest: Chatty(objective, region, np.full(14, 1e-9))  # noqa: E731
+    """They count although the root runs out of time."""
+
+    def chatty(*arguments):
+        root = root_node(*arguments)
+        root.observe = lambda kind, bound: None
+
+        def tighten(target, clock):
+            for bound in (0.98, 0.97, 0.975):
+                root.observe("relaxation", bound)
+            raise OutOfTime
+
+        root.tighten = tighten
+        return root
+
     monkeypatch.setattr(prover, "root_node", chatty)
     seen = []
     objective, constraint = problem()
@@ -192,47 +197,33 @@ def test_bounds_from_inside_the_root_count(monkeypatch):
         proof = Prover(objective, constraint, np.array([0]), objective([0]), Clock(), show=seen.append)
         monkeypatch.setattr(proof, "_simple_bounds", lambda clock: proof.observe_bound("all", 1.0))
         assert proof.run(Clock(), 0.0) == "TIME_LIMIT"
+    shown = [state.upper_bound for state in seen]
+    assert [bound for bound, after in pairwise(shown) if bound != after] + shown[-1:] == [1.0, 0.98, 0.97]
+    assert seen[-1].gap == pytest.approx(1 - objective([0]) / 0.97)
     certificate = proof.certificate(1.0)
     assert (certificate.upper_bound, certificate.kind) == (0.97, "relaxation")
     told = [(event.upper_bound, event.kind) for event in certificate.history[1:]]
     assert told == [(1.0, "all"), (0.98, "relaxation"), (0.97, "relaxation")]
-    shown = [state.upper_bound for state in seen]
-    assert [bound for bound, after in pairwise(shown) if bound != after] + shown[-1:] == [1.0, 0.98, 0.97]
-    assert seen[-1].gap == pytest.approx(1 - objective([0]) / 0.97)
 
 
-def test_parts_are_not_told_to_report():
+def test_parts_are_not_told_to_report(monkeypatch):
     """What a part has proven is no bound on all sets."""
-    objective, constraint = problem()
-    with enumeration(closed_form=False), pytest.MonkeyPatch.context() as patch:
-        reports = []
+    node, reports = kind_of_node(), []
+    original = node.tighten
 
-        class Reporting(PerspectiveNode):
-            observe = staticmethod(lambda kind, bound: None)
+    def reporting(self, *arguments):
+        original(self, *arguments)
+        self.observe(self.kind, self.own_bound)
+        reports.append(isinstance(getattr(self.observe, "__self__", None), Prover))
 
-            def tighten(self, target, clock):
-                super().tighten(target, clock)
-                self.observe(self.kind, self.own_bound)
-                reports.append(self.observe is not Reporting.observe)
-
-            def part(self, region):
-                part = super().part(region)
-                part.__class__ = Reporting
-                return part
-
-        original = prover.root_node
-
-        def reporting(*arguments):
-            root = original(*arguments)
-            root.__class__ = Reporting
-            return root
-
-        patch.setattr(prover, "root_node", reporting)
-        result = sw.exact(objective, constraint)
+    monkeypatch.setattr(node, "observe", staticmethod(lambda kind, bound: None), raising=False)
+    monkeypatch.setattr(node, "tighten", reporting)
+    result = proven()
+    monkeypatch.undo()
     assert reports[0]
     assert len(reports) > 1
     assert not any(reports[1:])
-    check_history(objective, result.certificate, proven().value)
+    check_history(problem()[0], result.certificate, proven().value)
 
 
 # A gap for exact

@@ -243,6 +243,7 @@ class TestCertify:
         data = spins()
         frame = pd.DataFrame(data > 0, columns=NAMES)
         model = sw.IsingGraph(2, ridge=0.1).fit(frame)
+        assert model.certify(frame, max_nodes=0).n_nodes == 0
         proof = model.certify(frame)
         direct = sw.certify(likelihood(data, 0.1), sw.BMatching.complete(8, 2), model.result_)
         assert proof.value == model.result_.value

@@ -144,7 +144,7 @@ Plotly.Fx.hover(moves, [{curveNumber: 1, pointNumber: evil}]);
 class TestInChromium:
     def test_charts_names_and_toggle(self, opened, page):
         document = opened(then(page, TOGGLE + NARROW + HOVER))
-        assert drawn(document) == ["graph", "degrees", "path", "moves", "certificate"]
+        assert drawn(document) == ["graph", "degrees", "path", "moves", "certificate", "proof"]
         assert 'data-before="false rgb(27, 31, 36)" data-after="true rgb(230, 232, 235)"' in document
         assert 'data-over="0"' in document
         assert len(Reader(document).all("script")) == 4

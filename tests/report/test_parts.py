@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swapwise import SparseClassifier, SparseRegressor, SparseRegressorCV, Status, exact, maximize
+from swapwise import ProofEvent, SparseClassifier, SparseRegressor, SparseRegressorCV, Status, exact, maximize
 from swapwise.constraints.uniform import Uniform
 from swapwise.objectives.linear import Linear
 from swapwise.report.chosen_parts import Chosen
 from swapwise.report.data_parts import MOST_POINTS, data_part
 from swapwise.report.fit_parts import path_part
-from swapwise.report.proof_parts import certificate_part
+from swapwise.report.proof_parts import certificate_part, course_parts
 from swapwise.report.record import Move, moves_of
 from swapwise.report.search_parts import MOST_MOVES, moves_part
 from swapwise.report.selection import selection_report
@@ -221,6 +221,34 @@ class TestParts:
         part = certificate_part(proof, model.result_)
         assert part.words.startswith("Proven optimal: no feasible choice has a larger value than 0")
         assert part.figure is None
+
+    def test_value_and_bound_over_time(self, data, model):
+        history = tuple(ProofEvent(0.1 * k, 0.6, 1.0 - 0.001 * k, "branching", k) for k in range(1, 201))
+        numbers = {"value": 0.6, "upper_bound": 0.8, "resolution": 0.0, "history": history}
+        proof = replace(model.certify(*data), **numbers, n_nodes=200, seconds=25.0)
+        (part,) = course_parts(proof, model.result_)
+        value, bound = part.figure.data
+        assert bound.x == (*(event.seconds for event in history), 25.0)
+        assert bound.y == (*(event.upper_bound for event in history), 0.8)
+        assert set(value.y) == {0.6}
+        assert (value.line.shape, bound.line.shape, bound.fill) == ("hv", "hv", "tonexty")
+        assert (
+            "ended after 25 seconds, with 200 parts of the problem looked at: gap 0.2: at least 7"
+            in part.words
+        )
+        assert part.figure.layout.xaxis.type == "log"
+        assert part.figure.layout.xaxis.range[1] == pytest.approx(np.log10(1.3 * 25))
+        rows = cells_of(part.below)
+        assert len(rows) == 30
+        assert rows[0] == ["0.1", "0.6", "0.999", "branching", "1"]
+        assert rows[-1] == ["25", "0.6", "0.8", proof.kind, "200"]
+
+    def test_no_course_where_there_is_nothing_to_see(self, data, model):
+        proof = model.certify(*data)
+        assert course_parts(proof, model.result_)
+        assert course_parts(None, model.result_) == []
+        assert course_parts(replace(proof, history=()), model.result_) == []
+        assert course_parts(replace(proof, upper_bound=np.inf, bounds={}), model.result_) == []
 
     def test_no_bound_and_no_proof(self, data, model):
         proof = replace(model.certify(*data), upper_bound=np.inf)

@@ -1,6 +1,7 @@
 """The plots show what the estimators and searches found, in the axes that they are given."""
 
 import itertools
+from dataclasses import replace
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -108,6 +109,7 @@ CALLS = {
     "graph path": lambda ax: sw.plot_path(GRAPH_PATH, ax),
     "support": lambda ax: sw.plot_support(fitted(), ax),
     "history": lambda ax: sw.plot_history(sw.maximize(sw.Linear([1, 2]), sw.Uniform(2, 1)), ax),
+    "proof": lambda ax: sw.certify(sw.Linear([1, 2]), sw.Uniform(2, 1)).plot(ax),
     "graph": lambda ax: sw.plot_graph(weighted_graph(), ax),
 }
 
@@ -469,6 +471,93 @@ class TestHistory:
             TypeError, match=r"result must be a SearchResult or a fitted estimator, got \[1\]"
         ):
             sw.plot_history([1])
+
+
+def certificate(events, upper_bound, seconds=None, **changes):
+    """A proof of an answer of value 0.7 that went as the events say: (seconds, value, bound, kind)."""
+    history = tuple(sw.ProofEvent(*event, n_nodes=0) for event in events)
+    end = events[-1][0] if seconds is None else seconds
+    has = {"value": 0.7, "kind": "branching", "bounds": {"all": 1.0}, "support": np.array([0])} | changes
+    return sw.Certificate(upper_bound=upper_bound, history=history, seconds=end, **has)
+
+
+AT_ONCE = [(0.01, 0.7, np.inf, ""), (0.02, 0.7, 1.0, "all"), (0.1, 0.7, 0.7, "relaxation")]
+SLOW = [(0.01, 0.7, 1.0, "all"), (0.1, 0.7, 0.8, "relaxation"), (30.0, 0.7, 0.75, "branching")]
+
+
+class TestProof:
+    def test_lines_go_through_the_record(self):
+        proof = certificate(SLOW, 0.75, seconds=60.0)
+        axes = proof.plot()
+        bound, value = axes.get_lines()
+        assert bound.get_xydata()[1:].tolist() == [[0.1, 0.8], [30.0, 0.75], [60.0, 0.75]]
+        assert set(value.get_ydata()) == {0.7}
+        assert {bound.get_drawstyle(), value.get_drawstyle()} == {"steps-post"}
+        assert legend(axes) == ["proven upper bound", "best value so far"]
+        assert axes.get_title(loc="left") == "gap 0.05: at least 93.3% of the optimum"
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("seconds", "value")
+
+    def test_what_lies_between_the_lines_is_shaded(self):
+        (shade,) = certificate(SLOW, 0.75, seconds=60.0).plot().collections
+        (area,) = shade.get_paths()
+        assert (area.vertices[:, 1].min(), area.vertices[:, 1].max()) == (0.7, 1.0)
+        assert area.contains_point((29.0, 0.79))  # in steps, as the lines are
+        assert not area.contains_point((31.0, 0.76))
+
+    def test_of_a_long_proof_time_is_logarithmic(self):
+        axes = certificate(SLOW, 0.75, seconds=60.0).plot()
+        assert axes.get_xscale() == "log"
+        low, high = axes.get_xlim()
+        assert 0 < low < 0.1 < 60.0 < high
+        axes.figure.draw_without_rendering()
+        labels = [label.get_text() for label in axes.get_xticklabels()]
+        assert {"0.1", "1", "10"} <= set(labels)
+
+    def test_of_a_short_proof_time_is_linear_from_the_beginning(self):
+        axes = certificate(AT_ONCE, 0.7).plot()
+        assert axes.get_xscale() == "linear"
+        assert axes.get_xlim()[0] == 0
+        assert axes.get_xlim()[1] > 0.1  # the last step is not on the frame
+        assert axes.get_title(loc="left") == "proven optimal"
+
+    def test_a_trivial_bound_far_away_is_out_of_view(self):
+        near, far = [(1.0, 0.7, 1.0, "all"), (2.0, 0.7, 0.8, "relaxation")], SLOW[:1]
+        assert certificate(near, 0.8).plot().get_ylim()[1] > 1.0
+        low, high = certificate([*far, (1.0, 0.7, 0.71, "relaxation")], 0.71).plot().get_ylim()
+        assert low < 0.7 < 0.71 < high < 0.72
+
+    def test_nothing_but_the_trivial_bound(self):
+        axes = certificate([(0.0, 0.7, np.inf, ""), (0.1, 0.7, 1.0, "all")], 1.0, kind="all").plot()
+        assert axes.get_title(loc="left") == "nothing proven beyond the trivial bound"
+        assert legend(axes) == ["trivial upper bound", "best value so far"]
+        assert axes.get_ylim()[0] < 0.7 < 1.0 < axes.get_ylim()[1]
+
+    def test_no_bound_at_all(self):
+        axes = certificate([(0.0, 0.7, np.inf, "")], np.inf, seconds=1.0, bounds={}).plot()
+        assert axes.get_title(loc="left") == "no upper bound on the optimum"
+        assert legend(axes) == ["best value so far"]
+
+    def test_an_answer_that_is_not_the_best_has_a_line_of_its_own(self):
+        events = [(0.0, 0.7, np.inf, ""), (0.1, 0.7, 0.9, "relaxation"), (0.2, 0.8, 0.8, "branching")]
+        axes = certificate(events, 0.8, better=np.array([1]), better_value=0.8).plot()
+        assert legend(axes) == ["proven upper bound", "best value so far", "value of the answer"]
+        assert axes.get_title(loc="left") == "gap of the answer 0.1: at least 87.4% of the optimum"
+        assert set(axes.get_lines()[2].get_ydata()) == {0.7}
+
+    def test_a_certificate_without_a_record_shows_where_it_ended(self):
+        bound, value = replace(certificate(SLOW, 0.75), history=()).plot().get_lines()
+        assert bound.get_xydata().tolist() == [[0.0, 0.75], [30.0, 0.75]]
+        assert value.get_xydata().tolist() == [[0.0, 0.7], [30.0, 0.7]]
+
+    def test_a_result_with_a_proof(self):
+        result = sw.exact(sw.Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), sw.Uniform(4, 2))
+        axes = sw.plot_proof(result)
+        assert lines_and_bars(axes)[1].tolist() == lines_and_bars(result.certificate.plot())[1].tolist()
+
+    @pytest.mark.parametrize("given", [sw.maximize(sw.Linear([1.0]), sw.Uniform(1, 1)), None, "proof"])
+    def test_what_is_refused(self, given):
+        with pytest.raises(TypeError, match="certificate must be a Certificate or a result that has one"):
+            sw.plot_proof(given)
 
 
 class TestGraph:

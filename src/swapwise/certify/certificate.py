@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from math import floor
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swapwise.certify.history import ProofEvent
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.search.result import Status
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # A bound that closes less than this part of the gap which the value of all elements leaves is called trivial,
 # too: the share would rise by a quarter of a percentage point at most (r (1 − r) / 100 for a share of r).
@@ -145,6 +150,17 @@ class Certificate:
             Status.INTERRUPTED: "interrupted",
         }
         return ways.get(self.status, "")
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw value and upper bound over the time that the proof took; see :func:`swapwise.plot_proof`.
+
+        >>> from swapwise import Linear, Uniform, certify
+        >>> certify(Linear([1, 3, 2]), Uniform(3, 2)).plot().get_xlabel()
+        'seconds'
+        """
+        # Plots are a layer above, and loaded when they are first asked for.
+        axes: Axes = import_module("swapwise").plot_proof(self, ax)
+        return axes
 
     def __repr__(self) -> str:
         """Return what is proven."""

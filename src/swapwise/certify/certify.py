@@ -58,7 +58,7 @@ def certify(
         The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
         Where no limit on time cuts in, the bound is then the same on every run.
     progress : bool
-        Show a bar on the terminal.
+        Show value, bound and gap on the terminal (stderr) as they change.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def exact(
         The most parts that branch and bound looks at, the whole being the first; 0 for simple bounds only.
         Where no limit on time cuts in, the bound is then the same on every run.
     progress : bool
-        Show a bar on the terminal.
+        Show value, bound and gap on the terminal (stderr) as they change.
 
     Returns
     -------
@@ -155,6 +155,12 @@ def exact(
     >>> best = sw.exact(sw.LeastSquares(X, y), sw.Partition(np.arange(12) % 3, 1))
     >>> best.status, best.certificate.optimal
     (<Status.OPTIMAL: 'OPTIMAL'>, True)
+
+    Half of the optimum is soon proven:
+
+    >>> enough = sw.exact(sw.LeastSquares(X, y), sw.Partition(np.arange(12) % 3, 1), gap=0.5)
+    >>> enough.status, enough.certificate.ratio >= 0.5
+    (<Status.COMPLETE: 'COMPLETE'>, True)
     """
     check_problem(objective, constraint)
     _require_bounds(objective)

@@ -94,7 +94,12 @@ class BaseIsingGraph(BaseEstimator):
         return self._framed(drawn) if hasattr(self, "feature_names_in_") else drawn
 
     def certify(
-        self, X: ArrayLike, sample_weight: ArrayLike | None = None, *, time_limit: float | None = 10.0
+        self,
+        X: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        time_limit: float | None = 10.0,
+        **options: Any,
     ) -> Certificate:
         """Prove how far from the best graph within the degrees the fitted one can be.
 
@@ -109,6 +114,8 @@ class BaseIsingGraph(BaseEstimator):
             The weights of fit.
         time_limit : float, optional
             Seconds after which the best bound so far is returned; None for no limit.
+        **options :
+            Those of :func:`swapwise.certify`: ``gap``, ``max_nodes``, ``progress``.
 
         Returns
         -------
@@ -124,7 +131,7 @@ class BaseIsingGraph(BaseEstimator):
                 "X must be the data of fit (and weights and parameters those of fit): the fitted graph has "
                 f"value {value:.6g} on X and had {self.result_.value:.6g} in fit"
             )
-        return certify(objective, self.constraint_, self.result_, time_limit=time_limit)
+        return certify(objective, self.constraint_, self.result_, time_limit=time_limit, **options)
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn asks about the estimator."""

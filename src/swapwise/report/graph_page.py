@@ -26,7 +26,7 @@ from swapwise.report.parts import (
     shown_name,
     tick,
 )
-from swapwise.report.proof_parts import certificate_part
+from swapwise.report.proof_parts import certificate_part, course_parts
 from swapwise.report.search_parts import moves_part, notice_of
 
 TITLE = "Graph learnt"
@@ -102,6 +102,7 @@ def graph_report(
         degree_part(model),
         moves_part(model.result_, edges.__getitem__),
         certificate_part(certificate, model.result_),
+        *course_parts(certificate, model.result_),
     ]
     return page_of(
         TITLE,

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from swapwise.certify.certificate import Certificate
 from swapwise.checks import FloatArray, as_count, as_vector
 from swapwise.constraints.partition import Partition
 from swapwise.estimators.constraint_of import Elements
 from swapwise.report.axes import COLOURS, axes_or_new, drawn_model, tidy
+from swapwise.report.course import Course, course_of
 from swapwise.report.facts import loss_name
 from swapwise.report.frames import require_columns
 from swapwise.report.quality import FOUND, PROMISED, PROVEN
@@ -304,3 +306,57 @@ def _draw_moves(axes: Axes, moves: list[Move], from_empty: bool) -> None:
         colour, size = ("black", 8) if series.kind in LEAPS else (COLOURS[rank % len(COLOURS)], 4)
         at = [move.number for move in series.moves], [move.value for move in series.moves]
         axes.plot(*at, MARKER_OF[series.kind], color=colour, markersize=size, label=series.label)
+
+
+def plot_proof(certificate: Any, ax: Axes | None = None) -> Axes:
+    """Draw how the best value and the proven upper bound came closer to each other over time.
+
+    The optimum lies between the two lines; the title says how large the gap is in the end. Time is on a
+    logarithmic scale if the proof took long. The bound that is known without a proof (R² ≤ 1) may be out of
+    view; if nothing else was proven, it is shown and called trivial.
+
+    Parameters
+    ----------
+    certificate : Certificate, or SearchResult of :func:`swapwise.exact`
+    ax : matplotlib axes, optional
+        Draw into these; by default into a new figure; ``ax.figure.savefig("x.png")`` saves it.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from swapwise import Coverage, Uniform, certify
+    >>> ax = plot_proof(certify(Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()], ax.get_title(loc="left")
+    (['proven upper bound', 'best value so far'], 'proven optimal')
+    """
+    proof = certificate.certificate if isinstance(certificate, SearchResult) else certificate
+    if not isinstance(proof, Certificate):
+        raise TypeError(f"certificate must be a Certificate or a result that has one, got {certificate!r}")
+    axes, course = axes_or_new(ax), course_of(proof)
+    _draw_course(axes, course)
+    if course.is_logarithmic:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlim(course.across)
+    axes.set_ylim(course.upwards)
+    axes.ticklabel_format(axis="y", useOffset=False)
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("value")
+    axes.set_title(course.words, loc="left", fontsize="medium")
+    axes.legend(frameon=False)
+    return tidy(axes)
+
+
+def _draw_course(axes: Axes, course: Course) -> None:
+    """Draw both lines in steps, since what is proven holds until something better is, and the gap."""
+    seconds, values, bounds = course.seconds, course.values, course.bounds
+    if not np.isnan(bounds[-1]):
+        axes.step(seconds, bounds, where="post", color=PROVEN, zorder=3, label=course.bound_label)
+    axes.step(seconds, values, where="post", color=FOUND, zorder=3, label="best value so far")
+    if course.answer is not None:
+        axes.axhline(course.answer, color=PROMISED, linestyle=":", label="value of the answer")
+    shade: dict[str, Any] = {"color": PROVEN, "alpha": 0.2, "linewidth": 0}
+    axes.fill_between(seconds, values, bounds, step="post", **shade)

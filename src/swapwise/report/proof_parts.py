@@ -1,18 +1,26 @@
-"""What is proven of an answer: words, a bar between its value and the bound, and a table."""
+"""What is proven of an answer, in words, as a bar between value and bound, and over time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from swapwise.certify.certificate import Certificate
+from swapwise.certify.history import ProofEvent
+from swapwise.report.course import Course, course_of
 from swapwise.report.parts import GREY, MARKS, Part, as_table, chart
 from swapwise.search.result import SearchResult
 
 # On a bar that begins at 0, what is open is too small to be read if the value has more than this share.
 _TOO_CLOSE = 0.8
+
+# Rows of the table about how it was proven; the chart has all.
+_MOST_ROWS = 30
+
+# What lies between value and bound: seen on white and on black.
+_SHADE = "rgba(213,94,0,0.2)"
 
 NO_PROOF = (
     "No proof was asked for: how far the optimum is, is not known. swapwise select --certify, or the method "
@@ -32,10 +40,8 @@ def certificate_part(certificate: Certificate | None, result: SearchResult) -> P
     >>> certificate_part(certify(f, two), maximize(f, two)).words.split(". ")[0]
     'Proven optimal: no feasible choice has a larger value than 5 (by gains)'
     """
-    if certificate is not None and not isinstance(certificate, Certificate):
-        raise TypeError(f"certificate must be a Certificate or None, got {certificate!r}")
     title = "How good it is"
-    proven = result.certificate if certificate is None else certificate
+    proven = _proof_of(certificate, result)
     if proven is None:
         return Part("certificate", title, NO_PROOF)
     words = " ".join(filter(None, [_proof(proven), *_remarks(proven)]))
@@ -43,6 +49,66 @@ def certificate_part(certificate: Certificate | None, result: SearchResult) -> P
         return Part("certificate", title, words)  # a bar of no length, or without an end
     zoomed = not proven.optimal and proven.ratio > _TOO_CLOSE
     return Part("certificate", title, words, _bars(proven, zoomed), 310 if zoomed else 190, _table(proven))
+
+
+def course_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
+    """Return value and bound over the time that the proof took, if more than a trivial bound came of it.
+
+    >>> from swapwise import Coverage, Uniform, certify, maximize
+    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
+    >>> [part.heading for part in course_parts(certify(f, two), maximize(f, two))]
+    ['How it was proven']
+    """
+    proven = _proof_of(certificate, result)
+    if proven is None or proven.trivial or not proven.history:
+        return []
+    course = course_of(proven)
+    looked_at = f", with {proven.n_nodes} part{'s' * (proven.n_nodes > 1)} of the problem looked at"
+    words = (
+        f"The optimum lies between the lines. The proof ended after {proven.seconds:.3g} seconds"
+        f"{looked_at if proven.n_nodes else ''}: {course.words}."
+    )
+    rows = [
+        [f"{at.seconds:.3g}", f"{at.value:.6g}", f"{at.upper_bound:.6g}", at.kind, str(at.n_nodes)]
+        for at in _few(course.events)
+    ]
+    below = as_table(["seconds", "best value", "upper bound", "proven by", "parts looked at"], rows)
+    return [Part("proof", "How it was proven", words, _lines(course), below=below)]
+
+
+def _few(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:
+    """Return as many of the events as a table has room for, the first and the last among them."""
+    if len(events) <= _MOST_ROWS:
+        return events
+    return [events[round(place * (len(events) - 1) / (_MOST_ROWS - 1))] for place in range(_MOST_ROWS)]
+
+
+def _lines(course: Course) -> Any:
+    """Return the best value and the bound in steps, since each holds until something better is known."""
+
+    def line(heights: list[float], name: str, colour: str, **look: Any) -> dict[str, Any]:
+        hover = [
+            f"{event.seconds:.3g} s: value {event.value:.6g}, bound {event.upper_bound:.6g}"
+            f"{f' by {event.kind}' * bool(event.kind)}<br>{event.n_nodes} parts looked at"
+            for event in course.events
+        ]
+        shape = {"type": "scatter", "mode": "lines", "line": {"color": colour, "shape": "hv"}, "name": name}
+        seen = [height if np.isfinite(height) else None for height in heights]
+        return {**shape, "x": course.seconds, "y": seen, "hovertext": hover, "hoverinfo": "text", **look}
+
+    value = line(course.values, "best value so far", MARKS[0])
+    bound = line(course.bounds, course.bound_label, MARKS[1], fill="tonexty", fillcolor=_SHADE)
+    across: dict[str, Any] = {"title": {"text": "seconds"}, "range": list(course.across)}
+    if course.is_logarithmic:
+        across |= {"type": "log", "range": [float(np.log10(end)) for end in course.across]}
+    return chart([value, bound], across, {"title": {"text": "value"}, "range": list(course.upwards)})
+
+
+def _proof_of(certificate: Certificate | None, result: SearchResult) -> Certificate | None:
+    if certificate is not None and not isinstance(certificate, Certificate):
+        raise TypeError(f"certificate must be a Certificate or None, got {certificate!r}")
+    proven: Certificate | None = result.certificate if certificate is None else certificate
+    return proven
 
 
 def _proof(proven: Certificate) -> str:

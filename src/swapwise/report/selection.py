@@ -15,7 +15,7 @@ from swapwise.report.data_parts import data_part
 from swapwise.report.facts import facts_of
 from swapwise.report.fit_parts import path_part
 from swapwise.report.parts import asked_part, page_of, require_data, shown_name
-from swapwise.report.proof_parts import certificate_part
+from swapwise.report.proof_parts import certificate_part, course_parts
 from swapwise.report.search_parts import moves_part, notice_of
 
 TITLE = "Features chosen"
@@ -81,6 +81,7 @@ def selection_report(
         path_part(model),
         moves_part(model.result_, lambda element: shown_name(labels[element])),
         certificate_part(certificate, model.result_),
+        *course_parts(certificate, model.result_),
         data_part(model, X, y, offset),
         chosen.correlation_part(),
     ]
