@@ -1,4 +1,4 @@
-"""``python -m benchmarks.proofs.small``: small random problems, and whether all that is proven of them is true.
+"""``python -m benchmarks.proofs.small``: small random problems, and whether all that is proven is true.
 
 Every instance is enumerated. Then ``certify`` (of an independent set that is mostly a poor one, and of the
 answer of the search) and ``exact`` are held to it, and watched while they work: every bound of every node and
@@ -15,27 +15,26 @@ import sys
 import warnings
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from tests.fuzz.checks import REFUSALS
 
 import swapwise as sw
 from benchmarks.proofs.small_instances import Set, SmallInstance, independent_sets, instance_of
 from benchmarks.proofs.watch import AllSets, Watch
 from swapwise.certify import leaf
+from tests.fuzz.checks import REFUSALS
 
 #: Relative to the scale of the values: what proofs call equal
 EXACT = 1e-9
 #: Other arithmetic agrees to this, where columns are no worse conditioned than the second; such a likelihood
 #: is computed for this many sets
 AGREE, ILL, SETS_OF_LIKELIHOODS = 1e-6, 1e4, 6
-#: Seconds that a proof may take: bounds of proofs that are cut short are checked just the same
-LIMIT = 5.0
 
 
 @dataclass
@@ -104,10 +103,11 @@ def _check(report: Report, f: sw.SetFunction, constraint: sw.IndependenceSystem,
     watch = report.watch = Watch(sets, EXACT * scale)
     others = _other_values(instance, sets)
     given = sets.sets[instance.random.integers(len(sets.sets))]
-    options = {"time_limit": LIMIT, "max_nodes": way.max_nodes}
+    options: dict[str, Any] = {"time_limit": way.seconds, "max_nodes": way.max_nodes}
     with watch.watching(), _enumeration(way.closed_form):
         for name, result in (("certify of a set", given), ("certify", None)):
-            certificate = report.attempt(name, lambda r=result: sw.certify(f, constraint, r, gap=way.gap, **options))
+            call = partial(sw.certify, f, constraint, result, gap=way.gap, **options)
+            certificate = report.attempt(name, call)
             if certificate is not None:
                 report.statuses[f"{name}: {'optimal' if certificate.optimal else certificate.status}"] += 1
                 _check_certificate(watch, certificate, others, scale, name)
@@ -124,7 +124,7 @@ def _check(report: Report, f: sw.SetFunction, constraint: sw.IndependenceSystem,
 
 
 @contextmanager
-def _enumeration(closed_form: bool) -> Any:
+def _enumeration(closed_form: bool) -> Iterator[None]:
     """Switch the closed form of small regions off, so that nothing but bounds and branching is left."""
     before = leaf.MOST_SETS, leaf.QUICK
     if not closed_form:
@@ -141,15 +141,13 @@ def _check_certificate(
     """Check all that a certificate says."""
     best, said = watch.sets.best, f"{name} says {certificate!r}"
     for kind, bound in [*certificate.bounds.items(), (certificate.kind, certificate.upper_bound)]:
-        watch.claim(
-            f"bounds of certificates: {kind}",
-            bound >= best - EXACT * scale,
-            lambda b=bound: f"{said} ({b:.12g}), but the best is {best:.12g}",
-        )
+        words = f"{said} ({bound:.12g}), but the best is {best:.12g}"
+        watch.claim(f"bounds of certificates: {kind}", bound >= best - EXACT * scale, partial(str, words))
     _check_answer(watch, certificate.support, certificate.value, scale, f"{name}: the answer")
-    if certificate.better is not None:
+    if certificate.better is not None and certificate.better_value is not None:
         _check_answer(watch, certificate.better, certificate.better_value, scale, f"{name}: the better set")
-        watch.claim("better sets are better", certificate.better_value > certificate.value, lambda: said)
+        rises = certificate.better_value > certificate.value
+        watch.claim("better sets are better", rises, lambda: said)
     watch.claim(
         "what is proven optimal",
         not certificate.optimal or certificate.value >= best - 2 * EXACT * scale,
@@ -189,10 +187,14 @@ def _other_values(instance: SmallInstance, sets: AllSets) -> dict[Set, float]:
     data, likelihood = instance.objective.regression, instance.objective.likelihood
     if data is not None:
         sound = [one for one in sets.sets if data.condition(one) <= ILL]
-        return dict(zip(sound, data.values(sound, data.precision, 0.0).tolist(), strict=True)) if sound else {}
+        return (
+            dict(zip(sound, data.values(sound, data.precision, 0.0).tolist(), strict=True)) if sound else {}
+        )
     if likelihood is None:
         return {}
-    few = np.unique([int(np.argmax(sets.values)), *instance.random.integers(len(sets.sets), size=SETS_OF_LIKELIHOODS)])
+    few = np.unique(
+        [int(np.argmax(sets.values)), *instance.random.integers(len(sets.sets), size=SETS_OF_LIKELIHOODS)]
+    )
     some = [sets.sets[index] for index in few]
     return {one: likelihood.value(one) for one in some if likelihood.condition(one) <= ILL}
 
@@ -225,7 +227,10 @@ class Totals:
     def told(self, seconds: float) -> str:
         """Return the summary that is printed."""
         each = 1000 * seconds / max(1, self.instances)
-        lines = [f"{self.instances} instances, {self.sets:,} sets, in {seconds:.0f} s: {each:.0f} s per 1000", ""]
+        lines = [
+            f"{self.instances} instances, {self.sets:,} sets, in {seconds:.0f} s: {each:.0f} s per 1000",
+            "",
+        ]
         lines += [*self._table(), "", "how proofs ended"]
         lines += [f"  {count:11,}  {name}" for name, count in sorted(self.statuses.items())]
         lines += ["", "refused", *(f"  {count:11,}  {name}" for name, count in self.refusals.most_common(12))]
@@ -270,7 +275,9 @@ def _tell(report: Report) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Read the options, check, print the summary; return the exit code."""
-    parser = ArgumentParser(prog="python -m benchmarks.proofs.small", description="Proofs against enumeration.")
+    parser = ArgumentParser(
+        prog="python -m benchmarks.proofs.small", description="Proofs against enumeration."
+    )
     parser.add_argument("--count", type=int, default=10000, help="how many instances (10000)")
     parser.add_argument("--seed", type=int, default=0, help="those of another number differ (0)")
     parser.add_argument("--first", type=int, default=0, help="the first instance, to go on (0)")

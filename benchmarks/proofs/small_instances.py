@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+
+import swapwise as sw
+from swapwise.checks import FloatArray, IndexArray
 from tests.fuzz import families, instances
 from tests.fuzz.designs import some_design, some_weights
 from tests.fuzz.families import Edges, Family
 from tests.fuzz.instances import Objective
-
-import swapwise as sw
-from swapwise.checks import FloatArray, IndexArray
 
 Random = np.random.Generator
 Set = tuple[int, ...]
@@ -32,10 +33,12 @@ NODES = (0, 1, 4, 15, None)
 class Way:
     """How an instance is proven."""
 
-    #: Whether least squares on small regions are gone through in closed form, which leaves bounds little to do
+    #: Whether small regions of least squares are gone through in closed form: bounds then have little to do
     closed_form: bool
     max_nodes: int | None
     gap: float
+    #: How long a proof may take: bounds of one that is cut short are checked just the same
+    seconds: float = 5.0
 
     def __str__(self) -> str:
         how = "closed form" if self.closed_form else "branching only"
@@ -58,8 +61,8 @@ class SmallInstance:
         return f"{self.objective.name}{what}, n={self.n}, {self.family.name}; {self.way}"
 
 
-def instance_of(seed: int) -> SmallInstance:
-    """Return the instance of a seed.
+def instance_of(seed: int, largest: int = 14) -> SmallInstance:
+    """Return the instance of a seed, with no more than so many elements.
 
     >>> instance_of(3).n == instance_of(3).n
     True
@@ -67,7 +70,7 @@ def instance_of(seed: int) -> SmallInstance:
     random = np.random.default_rng([23, seed])
     kinds, weights = zip(*KINDS.items(), strict=True)
     kind = kinds[random.choice(len(kinds), p=np.array(weights) / sum(weights))]
-    n = _some_size(random, kind)
+    n = min(largest, _some_size(random, kind))
     edges = _some_edges(random, n, simple=kind is instances.ising)
     objective = _some_objective(random, kind, n, edges)
     family = _some_family(random, n, edges)
@@ -212,7 +215,7 @@ class Quadratic(sw.SparseObjective):
 
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         H, b = self._H[np.ix_(support, support)], self._b[support]
-        coef = np.linalg.lstsq(H, b, rcond=1e-12)[0]
+        coef: FloatArray = np.linalg.lstsq(H, b, rcond=1e-12)[0].astype(float)
         return float(b @ coef - coef @ H @ coef / 2), coef
 
     def value_at(self, coef: FloatArray) -> float:
@@ -236,7 +239,9 @@ class Quadratic(sw.SparseObjective):
 def quadratic(random: Random, n: int, edges: Edges) -> Objective:
     """Return a quadratic function of coefficients, well-conditioned or with a ridge."""
     samples = int(random.choice([max(1, n // 2), n + 5, 30]))
-    A = random.standard_normal((samples, n)) + random.choice([0.0, 1.0]) * random.standard_normal((samples, 1))
+    A = random.standard_normal((samples, n)) + random.choice([0.0, 1.0]) * random.standard_normal(
+        (samples, 1)
+    )
     ridge = float(random.choice([0.0, 0.01, 1.0])) if samples > n else float(random.choice([0.01, 1.0]))
     A = A * 10.0 ** random.integers(-2, 3)
     y = A[:, : max(1, n // 3)].sum(axis=1) + random.standard_normal(samples)
@@ -273,7 +278,7 @@ def _with_offset(maker: Callable[..., sw.SetFunction], random: Random, n: int) -
         y = (score > 0).astype(float)
     else:
         y = random.poisson(np.exp(np.clip(score, -5.0, 3.0))).astype(float)
-    options: dict[str, object] = {
+    options: dict[str, Any] = {
         "ridge": float(random.choice([0.0, 1e-6, 1e-2, 0.3])),
         "sample_weight": some_weights(random, len(y)),
         "fit_intercept": bool(random.random() < 0.7),
@@ -315,9 +320,13 @@ def hard_regression(random: Random, n: int, edges: Edges) -> Objective:
     samples = int(random.choice([n, 2 * n, 40]))
     shared = random.choice([0.0, 0.5, 2.0])
     X = random.standard_normal((samples, n)) + shared * random.standard_normal((samples, 1))
-    y = X[:, : max(1, n // 3)] @ random.choice([-1.0, 1.0], max(1, n // 3)) + 2 * random.standard_normal(samples)
+    y = X[:, : max(1, n // 3)] @ random.choice([-1.0, 1.0], max(1, n // 3)) + 2 * random.standard_normal(
+        samples
+    )
     ridge = float(random.choice([0.0, 1e-3, 0.1, 1.0])) * samples
-    return Objective("LeastSquares", lambda: sw.LeastSquares(X, y, ridge), f"hard, {samples} samples, ridge {ridge:g}")
+    return Objective(
+        "LeastSquares", lambda: sw.LeastSquares(X, y, ridge), f"hard, {samples} samples, ridge {ridge:g}"
+    )
 
 
 #: How often each kind is drawn

@@ -1,13 +1,15 @@
 """Look over the shoulder of a proof: every bound and every fixed element, against all independent sets.
 
-The proof is not asked to cooperate: while it is watched, methods of ``swapwise.certify`` are wrapped. Nodes of
-every kind are found as subclasses of :class:`~swapwise.certify.nodes.Node`, whatever they are called.
+The proof is not asked to cooperate: while it is watched, methods of ``swapwise.certify`` are wrapped. Nodes
+of every kind are found as subclasses of :class:`~swapwise.certify.nodes.Node`, whatever they are called.
 
 - A node's bound is checked whenever it changes, against the best set of its region.
 - A dual point is checked set by set: ``base`` and the weights of a set bound its value, not only ``bound``.
 - Where a region gets smaller, every element that was fixed is checked by itself: no set of the region before
   that holds it (if it is out now) or lacks it (if it is in) has a value above the target of that time.
 - After every step of the tree, its bound is checked, and what enumeration of a leaf came back with.
+
+A node or dual point that only bounds sets better than some value says so by an attribute ``above``.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from swapwise.certify import branching
 from swapwise.certify.nodes import Node
 from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Dual
-from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.checks import BoolArray, IndexArray
 
 #: How many calls above a dual point its region may be found
 CALLS_ABOVE = 6
@@ -49,8 +51,8 @@ class AllSets:
 
     def within(self, region: Region) -> BoolArray:
         """Return which sets are in a region."""
-        held: BoolArray = self.members[:, region.inside].all(axis=1)
-        return held & ~self.members[:, region.outside].any(axis=1)
+        away = (region.inside & ~self.members) | (region.outside & self.members)
+        return np.asarray(~away.any(axis=1))
 
     def best_of(self, which: BoolArray) -> tuple[float, tuple[int, ...]]:
         """Return the largest value of some sets, and the set; minus infinity if there are none."""
@@ -79,14 +81,14 @@ class Watch:
 
     # -- what is claimed ---------------------------------------------------------------------------------
 
-    def bound(self, name: str, bound: float, region: Region, where: str) -> None:
-        """Check a bound against the best set of a region."""
+    def bound(self, name: str, bound: float, region: Region, where: str, above: float = -np.inf) -> None:
+        """Check a bound on sets with a value above some number, against the best set of a region."""
         if not self._is_known(region):
             return
         value, chosen = self.sets.best_of(self.sets.within(region))
         self.claim(
             name,
-            bound >= value - self.tolerance,
+            bound >= value - self.tolerance or above >= value - self.tolerance,
             lambda: f"{where}: {bound:.12g} in {_told(region)}, but f{chosen} = {value:.12g}{self._so_far()}",
         )
 
@@ -95,19 +97,21 @@ class Watch:
         if region is None or not self._is_known(region):
             self.claims["dual points of unknown regions (not checked)"] += region is None
             return
-        self.bound("dual bounds", dual.bound, region, type(dual).__name__)
+        above = _above(dual)
+        self.bound("dual bounds", dual.bound, region, type(dual).__name__, above)
         if not (hasattr(dual, "base") and len(dual.weights) == self.sets.n):
             return
-        within = self.sets.within(region)
-        bounds = dual.base + self.sets.members[within] @ dual.weights
+        within = self.sets.within(region) & (self.sets.values > above)
+        # Not by a product: weights may be infinite.
+        bounds = dual.base + np.where(self.sets.members[within], dual.weights, 0.0).sum(axis=1)
         over = self.sets.values[within] - bounds
         at = int(np.argmax(over)) if len(over) else -1
         self.claim(
             "dual points, set by set",
-            not len(over) or over[at] <= self.tolerance,
+            not len(over) or over[at] <= self.tolerance,  # false of what is not a number
             lambda: (
-                f"{bounds[at]:.12g} for {self.sets.sets[np.flatnonzero(within)[at]]} of {_told(region)}, which "
-                f"is above by {over[at]:.3g}{self._so_far()}"
+                f"{bounds[at]:.12g} for {self.sets.sets[np.flatnonzero(within)[at]]} of {_told(region)}, "
+                f"which is above by {over[at]:.3g}{self._so_far()}"
             ),
         )
 
@@ -151,7 +155,9 @@ class Watch:
         self.claim(
             "bounds of the tree",
             tree.upper_bound >= self.sets.best - self.tolerance,
-            lambda: f"{tree.upper_bound:.12g} after {tree.n_nodes} nodes, but the best is {self.sets.best:.12g}",
+            lambda: (
+                f"{tree.upper_bound:.12g} after {tree.n_nodes} nodes, but the best is {self.sets.best:.12g}"
+            ),
         )
 
     def _level(self) -> float:
@@ -198,7 +204,7 @@ class Watch:
                 self.shrunk(node.region, value, type(node).__name__)
             object.__setattr__(node, name, value)
             if name == "bound" and "region" in vars(node):
-                self.bound("bounds of nodes", node.bound, node.region, type(node).__name__)
+                self.bound("bounds of nodes", node.bound, node.region, type(node).__name__, _above(node))
 
         return __setattr__
 
@@ -212,7 +218,7 @@ class Watch:
             finally:  # out of time, too
                 where = f"{type(node).__name__}.tighten"
                 self.shrunk(before, node.region, where)
-                self.bound("bounds after tightening", node.bound, node.region, where)
+                self.bound("bounds after tightening", node.bound, node.region, where, _above(node))
                 self._targets.pop()
 
         return tighten
@@ -221,7 +227,7 @@ class Watch:
         @wraps(original)
         def part(node: Node, *arguments: Any, **options: Any) -> Any:
             made = original(node, *arguments, **options)
-            self.bound("bounds of parts", made.bound, made.region, type(made).__name__)
+            self.bound("bounds of parts", made.bound, made.region, type(made).__name__, _above(made))
             return made
 
         return part
@@ -238,7 +244,7 @@ class Watch:
         @wraps(original)
         def bound_on(dual: Dual, region: Region, *arguments: Any, **options: Any) -> float:
             bound = original(dual, region, *arguments, **options)
-            self.bound("dual bounds on parts", bound, region, "bound_on")
+            self.bound("dual bounds on parts", bound, region, "bound_on", _above(dual))
             return bound
 
         return bound_on
@@ -298,7 +304,8 @@ def _replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
 
 def _kinds(kind: type) -> list[type]:
     """Return all subclasses of a class, and theirs."""
-    return [each for direct in kind.__subclasses__() for each in (direct, *_kinds(direct))]
+    direct: list[type] = type.__subclasses__(kind)
+    return [*direct, *(each for one in direct for each in _kinds(one))]
 
 
 def _region_above() -> Region | None:
@@ -314,7 +321,10 @@ def _region_above() -> Region | None:
     return None
 
 
+def _above(bounded: Any) -> float:
+    """Return the value above which a node or dual point bounds sets; most bound all of them."""
+    return float(getattr(bounded, "above", -np.inf))
+
+
 def _told(region: Region) -> str:
     return f"the region with {region.held.tolist()} without {np.flatnonzero(region.outside).tolist()}"
-
-
