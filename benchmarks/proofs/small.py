@@ -16,7 +16,7 @@ import warnings
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 import swapwise as sw
-from benchmarks.proofs.small_instances import Set, SmallInstance, independent_sets, instance_of
-from benchmarks.proofs.watch import AllSets, Watch
-from swapwise.certify import leaf
+from benchmarks.proofs.small_instances import Set, SmallInstance, Way, independent_sets, instance_of
+from benchmarks.proofs.watch import AllSets, Watch, replaced
+from swapwise.certify import leaf, summands
 from tests.fuzz.checks import REFUSALS
 
 #: Relative to the scale of the values: what proofs call equal
@@ -104,7 +104,7 @@ def _check(report: Report, f: sw.SetFunction, constraint: sw.IndependenceSystem,
     others = _other_values(instance, sets)
     given = sets.sets[instance.random.integers(len(sets.sets))]
     options: dict[str, Any] = {"time_limit": way.seconds, "max_nodes": way.max_nodes}
-    with watch.watching(), _enumeration(way.closed_form):
+    with watch.watching(), _proven_by(way):
         for name, result in (("certify of a set", given), ("certify", None)):
             call = partial(sw.certify, f, constraint, result, gap=way.gap, **options)
             certificate = report.attempt(name, call)
@@ -124,15 +124,23 @@ def _check(report: Report, f: sw.SetFunction, constraint: sw.IndependenceSystem,
 
 
 @contextmanager
-def _enumeration(closed_form: bool) -> Iterator[None]:
-    """Switch the closed form of small regions off, so that nothing but bounds and branching is left."""
-    before = leaf.MOST_SETS, leaf.QUICK
-    if not closed_form:
-        leaf.MOST_SETS = leaf.QUICK = 0
-    try:
+def _proven_by(way: Way) -> Iterator[None]:
+    """Switch off what would leave bounds little to do, for a while.
+
+    Without the closed form of small regions, nothing but bounds and branching is left. As if an instance were
+    large, nothing is done that is for ground sets ``_UP_TO`` some size, nor are summands enumerated.
+    """
+    with ExitStack() as stack:
+        if not way.closed_form:
+            stack.enter_context(replaced(leaf, "MOST_SETS", 0))
+            stack.enter_context(replaced(leaf, "QUICK", 0))
+        if way.as_if_large:
+            stack.enter_context(replaced(summands, "MOST_SETS", 0))
+            proofs = [module for name, module in sys.modules.items() if name.startswith("swapwise.certify.")]
+            for module in proofs:
+                for name in [name for name in vars(module) if name.endswith("_UP_TO")]:
+                    stack.enter_context(replaced(module, name, 0))
         yield
-    finally:
-        leaf.MOST_SETS, leaf.QUICK = before
 
 
 def _check_certificate(

@@ -35,13 +35,16 @@ class Way:
 
     #: Whether small regions of least squares are gone through in closed form: bounds then have little to do
     closed_form: bool
+    #: Whether it is proven as if it had too many elements for matrices of all of them
+    as_if_large: bool
     max_nodes: int | None
     gap: float
     #: How long a proof may take: bounds of one that is cut short are checked just the same
-    seconds: float = 5.0
+    seconds: float = 2.0
 
     def __str__(self) -> str:
         how = "closed form" if self.closed_form else "branching only"
+        how += ", as if large" if self.as_if_large else ""
         return f"{how}, max_nodes={self.max_nodes}, gap={self.gap:g}"
 
 
@@ -77,6 +80,7 @@ def instance_of(seed: int, largest: int = 14) -> SmallInstance:
     large = n >= LARGE
     way = Way(
         closed_form=bool(random.random() < (0.2 if large else 0.5)),
+        as_if_large=bool(random.random() < 0.3),
         max_nodes=NODES[random.choice(5, p=[0.05, 0.2, 0.15, 0.2, 0.4])],
         gap=float(random.choice([0.0, 1e-4, 0.05], p=[0.5, 0.4, 0.1])),
     )

@@ -95,7 +95,8 @@ class Watch:
     def dual(self, dual: Any, region: Region | None) -> None:
         """Check a dual point set by set, in the region that it was made for."""
         if region is None or not self._is_known(region):
-            self.claims["dual points of unknown regions (not checked)"] += region is None
+            if region is None:
+                self.claims["dual points of unknown regions (not checked)"] += 1
             return
         above = _above(dual)
         self.bound("dual bounds", dual.bound, region, type(dual).__name__, above)
@@ -167,9 +168,10 @@ class Watch:
 
     def _is_known(self, region: Region) -> bool:
         """Tell whether a region is one of the instance, and not of a smaller problem made of it."""
-        known = len(region.inside) == self.sets.n
-        self.claims["regions of other ground sets (not checked)"] += not known
-        return known
+        if len(region.inside) == self.sets.n:
+            return True
+        self.claims["regions of other ground sets (not checked)"] += 1
+        return False
 
     def _so_far(self) -> str:
         return "" if self._tree is None else f" (best known {self._tree.value:.12g})"
@@ -182,7 +184,7 @@ class Watch:
         with ExitStack() as stack:
 
             def replace(owner: Any, name: str, new: Any) -> None:
-                stack.enter_context(_replaced(owner, name, new))
+                stack.enter_context(replaced(owner, name, new))
 
             replace(Node, "__setattr__", self._setattr())
             for kind in _kinds(Node):
@@ -289,7 +291,7 @@ class Watch:
 
 
 @contextmanager
-def _replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
+def replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
     """Replace an attribute of a class or a module for a while."""
     own, old = name in vars(owner), vars(owner).get(name)
     setattr(owner, name, new)

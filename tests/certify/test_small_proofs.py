@@ -18,7 +18,7 @@ def kinds(parent: type) -> list[type]:
     return [kind for direct in parent.__subclasses__() for kind in (direct, *kinds(direct))]
 
 
-def quick_check(seed: int, max_nodes: int, seconds: float = 5.0) -> small.Report:
+def quick_check(seed: int, max_nodes: int, seconds: float = 2.0) -> small.Report:
     instance = instance_of(seed, largest=7)
     little = replace(instance.way, max_nodes=max_nodes, seconds=seconds)
     return small.check_instance(replace(instance, way=little))
