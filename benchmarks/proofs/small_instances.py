@@ -37,6 +37,8 @@ class Way:
     closed_form: bool
     #: Whether it is proven as if it had too many elements for matrices of all of them
     as_if_large: bool
+    #: Whether the tree keeps the set that it was given: targets stay below the best, so that fixing can err
+    stubborn: bool
     max_nodes: int | None
     gap: float
     #: How long a proof may take: bounds of one that is cut short are checked just the same
@@ -45,6 +47,7 @@ class Way:
     def __str__(self) -> str:
         how = "closed form" if self.closed_form else "branching only"
         how += ", as if large" if self.as_if_large else ""
+        how += ", stubborn" if self.stubborn else ""
         return f"{how}, max_nodes={self.max_nodes}, gap={self.gap:g}"
 
 
@@ -81,6 +84,7 @@ def instance_of(seed: int, largest: int = 14) -> SmallInstance:
     way = Way(
         closed_form=bool(random.random() < (0.2 if large else 0.5)),
         as_if_large=bool(random.random() < 0.3),
+        stubborn=bool(random.random() < 0.6),
         max_nodes=NODES[random.choice(5, p=[0.05, 0.2, 0.15, 0.2, 0.4])],
         gap=float(random.choice([0.0, 1e-4, 0.05], p=[0.5, 0.4, 0.1])),
     )
