@@ -126,8 +126,8 @@ def _check(report: Report, f: sw.SetFunction, constraint: sw.IndependenceSystem,
 def _proofs(instance: SmallInstance, sets: AllSets) -> list[tuple[str, Set | None, bool, int | None]]:
     """Return what is certified: name, answer, whether it is kept, and how many nodes it may take.
 
-    What the search answers is nearly always the best, and ``exact`` proves the same of it. So most of the time
-    the root is made to fix elements at one more target instead, below the best.
+    What the search answers is nearly always the best, and ``exact`` proves the same of it. So more often the
+    root is made to fix elements at one more target instead, below the best.
     """
     way, random = instance.way, instance.random
     first = ("certify of a set", _some_set(random, sets), way.stubborn, way.max_nodes)

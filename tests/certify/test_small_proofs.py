@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,10 +26,10 @@ def quick_check(seed: int, max_nodes: int, seconds: float = 2.0) -> small.Report
 
 
 def claims_that_are_wrong() -> set[str]:
-    return {claim for seed in range(30) for claim, _ in quick_check(seed, max_nodes=3).violations}
+    return {claim for seed in range(25) for claim, _ in quick_check(seed, max_nodes=3).violations}
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(st.integers(0, 10**7 - 1), st.sampled_from([0, 1, 3, 8]))
 def test_all_that_is_proven_is_true(seed, max_nodes):
     report = quick_check(seed, max_nodes, seconds=0.05)
@@ -51,10 +52,11 @@ def test_all_objectives_and_constraints_are_drawn():
     assert len({constraint for _, constraint in totals.cells}) == 16
 
 
+@pytest.mark.slow
 def test_everything_is_watched():
     """If classes of proofs are renamed or rewritten, the watch must follow: it checks what it can find."""
     totals = small.Totals()
-    for seed in range(30):
+    for seed in range(25):
         totals.add(quick_check(seed, max_nodes=3))
     for claim in (
         "dual points, set by set",
@@ -67,6 +69,7 @@ def test_everything_is_watched():
     assert not any("not checked" in claim for claim in totals.claims)
 
 
+@pytest.mark.slow
 def test_bounds_that_are_too_low_are_seen(monkeypatch):
     true = Region.max_weight
 
@@ -79,6 +82,7 @@ def test_bounds_that_are_too_low_are_seen(monkeypatch):
     assert {"dual bounds", "dual bounds on parts", "bounds of nodes", "bounds after tightening"} <= wrong
 
 
+@pytest.mark.slow
 def test_elements_fixed_wrongly_are_seen(monkeypatch):
     def spoiled(tighten):
         def wrong(node, target, clock):
