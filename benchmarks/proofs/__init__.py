@@ -1,1 +1,1 @@
-"""How far proofs reach: against other programs, and on small instances against enumeration."""
+"""Proofs: how soon, and how far, programs prove that their answer to a sparse problem is the best."""
