@@ -1,0 +1,108 @@
+"""A slice of ``python -m benchmarks.proofs.small``, and that it sees what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.proofs import small
+from benchmarks.proofs.small_instances import KINDS, independent_sets, instance_of
+from swapwise.certify.nodes import Node
+from swapwise.certify.region import Region
+
+
+def kinds(parent: type) -> list[type]:
+    return [kind for direct in parent.__subclasses__() for kind in (direct, *kinds(direct))]
+
+
+def quick_check(seed: int, max_nodes: int, seconds: float = 2.0) -> small.Report:
+    instance = instance_of(seed, largest=7)
+    little = replace(instance.way, max_nodes=max_nodes, seconds=seconds)
+    return small.check_instance(replace(instance, way=little))
+
+
+def claims_that_are_wrong() -> set[str]:
+    return {claim for seed in range(25) for claim, _ in quick_check(seed, max_nodes=3).violations}
+
+
+@settings(max_examples=150)
+@given(st.integers(0, 10**7 - 1), st.sampled_from([0, 1, 3, 8]))
+def test_all_that_is_proven_is_true(seed, max_nodes):
+    report = quick_check(seed, max_nodes, seconds=0.05)
+    assert not report.violations, f"{report.instance}: {report.violations}"
+
+
+def test_a_seed_is_always_the_same_instance():
+    first, again = instance_of(7), instance_of(7)
+    assert str(first) == str(again)
+    sets = independent_sets(first)
+    assert sets == independent_sets(again)
+    assert [first.objective.make()(s) for s in sets] == [again.objective.make()(s) for s in sets]
+
+
+def test_all_objectives_and_constraints_are_drawn():
+    totals = small.Totals()
+    for seed in range(600):
+        totals.add(small.Report(instance_of(seed)))
+    assert len({objective for objective, _ in totals.cells}) >= len(KINDS) - 3  # some are drawn in two ways
+    assert len({constraint for _, constraint in totals.cells}) == 16
+
+
+@pytest.mark.slow
+def test_everything_is_watched():
+    """If classes of proofs are renamed or rewritten, the watch must follow: it checks what it can find."""
+    totals = small.Totals()
+    for seed in range(25):
+        totals.add(quick_check(seed, max_nodes=3))
+    for claim in (
+        "dual points, set by set",
+        "bounds of nodes",
+        "elements fixed in",
+        "elements fixed out",
+        "leaves",
+    ):
+        assert totals.claims[claim] > 0, claim
+    assert not any("not checked" in claim for claim in totals.claims)
+
+
+@pytest.mark.slow
+def test_bounds_that_are_too_low_are_seen(monkeypatch):
+    true = Region.max_weight
+
+    def low(region, weights):
+        support, weight = true(region, weights)
+        return support, 0.99 * weight
+
+    monkeypatch.setattr(Region, "max_weight", low)
+    wrong = claims_that_are_wrong()
+    assert {"dual bounds", "dual bounds on parts", "bounds of nodes", "bounds after tightening"} <= wrong
+
+
+@pytest.mark.slow
+def test_elements_fixed_wrongly_are_seen(monkeypatch):
+    def spoiled(tighten):
+        def wrong(node, target, clock):
+            tighten(node, target, clock)
+            if node.bound > target and len(node.region.open):
+                node.region = node.region.with_outside(int(node.region.open[0]))
+
+        return wrong
+
+    for kind in kinds(Node):
+        if "tighten" in vars(kind):
+            monkeypatch.setattr(kind, "tighten", spoiled(vars(kind)["tighten"]))
+    assert {"elements fixed out", "sets lost"} <= claims_that_are_wrong()
+
+
+def test_sets_are_those_of_the_definition():
+    for seed in range(40):
+        instance = instance_of(seed)
+        sets = independent_sets(instance)
+        constraint = instance.family.make()
+        assert len(set(sets)) == len(sets)
+        for chosen in np.random.default_rng(seed).permutation(len(sets))[:20]:
+            assert constraint.is_independent(sets[chosen])
