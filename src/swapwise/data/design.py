@@ -57,6 +57,13 @@ ENTRIES_OF_SHIFTS = 1 << 14
 SMALL_GRAM, QUICK_GRAM = 1 << 18, 10**6
 
 
+# What a design knows of each column.
+BY_COLUMN = {
+    *("origin", "sizes", "shift", "scale", "factor", "squared_norms", "offsets"),
+    *("with_target", "largest_entries"),
+}
+
+
 class Design(Columns):
     """``A = diag(√weight) (X − shift) diag(1/scale)``, of which only ``AᵀV`` and a few columns are needed.
 
@@ -310,19 +317,8 @@ class Design(Columns):
         """
         some = copy(self)
         known = some.__dict__
-        known.pop("largest_entries", None)
-        for name in (
-            "origin",
-            "sizes",
-            "shift",
-            "scale",
-            "factor",
-            "squared_norms",
-            "offsets",
-            "with_target",
-        ):
-            if name in known:
-                known[name] = known[name][elements]
+        for name in BY_COLUMN & known.keys():
+            known[name] = known[name][elements]
         some.n_features = len(elements)
         some.matrix = self.matrix.restricted(elements)
         place = self._kept_place[elements]

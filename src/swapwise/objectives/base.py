@@ -292,9 +292,9 @@ class SparseObjective(SetFunction):
         """Return minus the Hessian of ``u`` at coefficients, for those of some elements; here by differences.
 
         Rows and columns are in the order of ``coef[rows_of(self, elements)].ravel()``: all numbers of the
-        first row of ``coef``, then those of the next. Where ``u`` is a sum over the columns of ``coef``, alike
-        for each but for its slope (several responses), it may be the block of one column instead, with one
-        row per row of ``coef``.
+        first row of ``coef``, then those of the next. Where ``u`` is a sum over the columns of ``coef`` that
+        all curve alike (several responses), it may be what holds for each column instead, with one row per
+        row of ``coef``.
         """
         known = self.curvature(elements) if self.curvature_is == "hessian" else None
         if known is not None:

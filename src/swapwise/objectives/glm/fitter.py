@@ -330,9 +330,9 @@ class MemoryFitter(Fitter):
                 across[:, k, m] = across[:, m, k] = weighted.sum(axis=1)
                 own[k, m] = own[m, k] = curve[k, m].sum()
         size = len(rows) * n_levels
-        whole, across = blocks.reshape(size, size), across.reshape(size, n_levels)
+        whole, of_intercept = blocks.reshape(size, size), across.reshape(size, n_levels)
         if likelihood.fit_intercept:
-            whole -= across @ np.linalg.pinv(own, hermitian=True) @ across.T
+            whole -= of_intercept @ np.linalg.pinv(own, hermitian=True) @ of_intercept.T
         return whole
 
     def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:

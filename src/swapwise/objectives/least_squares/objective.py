@@ -45,8 +45,8 @@ FEW = 8
 # Data that cost the same to read for few columns as for many are asked for this share more than is needed.
 READ_AHEAD = 0.5
 
-# The whole Gram matrix is kept, where all of it is asked for, up to this size; where a part of it is, up to the
-# smaller size.
+# The whole Gram matrix is kept up to this size where all of it is asked for, and up to the smaller one where
+# a part of it is.
 GRAM_UP_TO, WHOLE_HESSIAN_UP_TO = 3000, 1000
 
 
@@ -286,9 +286,8 @@ class LeastSquares(SparseObjective):
         """Return inner products of some columns; those that were asked for last time are not read again."""
 
         def read(new: IndexArray, others: IndexArray) -> FloatArray:
-            if (
-                len(new) <= FEW and new is not others
-            ):  # a look at all of the data: what is chosen will need it
+            if len(new) <= FEW and new is not others:
+                # A look at all of the data: whatever is chosen will need it.
                 return self.design.products(new, likely)[:, others]
             return self.design.gram(new, others, likely)
 
@@ -387,7 +386,7 @@ class LeastSquares(SparseObjective):
 
     def strong_concavity(self, t: int) -> float:
         """Return a valid m_t: the smallest eigenvalue of the Gram matrix, and the ridge, bound it."""
-        if t <= 1:
+        if t <= 1 and self.n:
             return (2.0 / self.total) * float(self.squares.min())
         return (2.0 / self.total) * (self._eigenvalues[0] + self.ridge)
 
