@@ -318,9 +318,13 @@ class MemoryFitter(Fitter):
         curve = likelihood.derivatives(likelihood.offset + fit + intercept[:, None])[2]
         chosen = self._columns(rows)
         if n_levels == 1:
+            root = np.sqrt(curve[0, 0])
+            chosen = chosen * root
             if likelihood.fit_intercept:
-                chosen = chosen - (chosen @ curve[0, 0] / max(curve.sum(), np.finfo(float).tiny))[:, None]
-            return (chosen * curve[0, 0]) @ chosen.T
+                share = chosen @ root / max(curve.sum(), np.finfo(float).tiny)
+                chosen -= share[:, None] * root
+            with few_threads(len(rows)):
+                return chosen @ chosen.T  # symmetric, which halves the work
         blocks = np.empty((len(rows), n_levels, len(rows), n_levels))
         across, own = np.empty((len(rows), n_levels, n_levels)), np.empty((n_levels, n_levels))
         for k in range(n_levels):
