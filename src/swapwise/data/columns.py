@@ -73,8 +73,17 @@ class Columns(ABC):
         """Go through the same products, a part of the features at a time."""
 
     @abstractmethod
-    def gram(self, first: IndexArray, second: IndexArray, likely: Likely | None = None) -> FloatArray:
-        """Return the inner products of some columns with others."""
+    def gram(
+        self, first: IndexArray, second: IndexArray, likely: Likely | None = None, *, exact: bool = False
+    ) -> FloatArray:
+        """Return the inner products of some columns with others.
+
+        ``exact`` asks for all digits: without, they are good enough for a first guess.
+        """
+
+    @abstractmethod
+    def restricted(self, elements: IndexArray) -> Columns:
+        """Return some columns, at least one, in the order given: a copy, from which all else is computed."""
 
     def unit_columns(self, factors: FloatArray) -> Any:
         """Return columns in single precision, multiplied by factors, for kernels; None if there are none."""
@@ -240,22 +249,15 @@ class GramColumns(Columns):
         """Return rows of the Gram matrix, all at once."""
         yield slice(None), self._gram[elements]
 
-    def gram(self, first: IndexArray, second: IndexArray, likely: Likely | None = None) -> FloatArray:
+    def gram(
+        self, first: IndexArray, second: IndexArray, likely: Likely | None = None, *, exact: bool = False
+    ) -> FloatArray:
         """Return a part of the Gram matrix."""
         return self._gram[np.ix_(first, second)]
 
     def gram_of_all(self) -> FloatArray:
         """Return the Gram matrix."""
         return self._gram
-
-    def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``A w``, from the columns themselves."""
-        used = np.flatnonzero(coef)
-        return coef[used] @ self.columns(used)
-
-    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
-        """Return ``V A``, from the columns themselves."""
-        return vectors @ self.columns(np.arange(self.n_features)).T
 
 
 class ColumnSubset(GramColumns):
@@ -276,6 +278,23 @@ class ColumnSubset(GramColumns):
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns, from the whole."""
         return self._whole.columns(self._elements[elements])
+
+    @cached_property
+    def _copied(self) -> Columns:
+        """The columns apart from the whole, for those who come back to all of them."""
+        return self._whole.restricted(self._elements)
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``A w``, from the columns themselves."""
+        return self._copied.combine(coef)
+
+    def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
+        """Return ``V A``, from the columns themselves."""
+        return self._copied.dots(vectors, exact) if self.n_features else np.empty((len(vectors), 0))
+
+    def restricted(self, elements: IndexArray) -> Columns:
+        """Return some of the columns, as the whole does."""
+        return self._whole.restricted(self._elements[elements])
 
     def view(self, elements: IndexArray) -> tuple[FloatArray, FloatArray]:
         """Return columns and the target, as the whole shows them."""
@@ -299,21 +318,32 @@ class ColumnSubset(GramColumns):
 
 
 class ColumnArray(GramColumns):
-    """A few columns in memory, one per row of an array.
+    """A few columns in memory, one per row of an array; their inner products may be known more precisely.
 
     >>> ColumnArray(np.array([[1.0, 2.0], [0.0, 3.0]])).products(np.array([1]))
     array([[6., 9.]])
     """
 
-    def __init__(self, columns: FloatArray) -> None:
-        super().__init__(columns @ columns.T)
+    def __init__(self, columns: FloatArray, gram: FloatArray | None = None) -> None:
+        super().__init__(columns @ columns.T if gram is None else gram)
         self._columns = columns
         self.n_samples = columns.shape[1]
-        self.squared_norms, self.offsets = np.diag(self._gram).copy(), np.zeros(len(columns))
+        self.squared_norms, self.offsets = np.maximum(np.diag(self._gram), 0.0), np.zeros(len(columns))
 
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return a copy of some columns."""
         return self._columns[elements]
+
+    def restricted(self, elements: IndexArray) -> ColumnArray:
+        """Return a copy of some columns, with their inner products."""
+        some = ColumnArray(self._columns[elements], self._gram[np.ix_(elements, elements)])
+        some._target = self._target
+        return some
+
+    def combine(self, coef: FloatArray) -> FloatArray:
+        """Return ``A w``."""
+        used = np.flatnonzero(coef)
+        return coef[used] @ self._columns[used]
 
     def dots(self, vectors: FloatArray, exact: bool = False) -> FloatArray:
         """Return ``V A``."""

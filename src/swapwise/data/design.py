@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.columns import Columns, Likely
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.matrix import CountedMatrix, Matrix, Moments
-from swapwise.data.reductions import ColumnProducts, Reduction, Scaled, Triangle
+from swapwise.data.reductions import ColumnProducts, Reduction, Scaled, ScaledProducts, Triangle
 from swapwise.kernels import moments
 from swapwise.numerics import CONSTANT
 
@@ -54,6 +55,13 @@ ENTRIES_OF_SHIFTS = 1 << 14
 # Inner products of all columns are kept if there are no more of them than this, and computed at once if that
 # takes no more products of two numbers than this.
 SMALL_GRAM, QUICK_GRAM = 1 << 18, 10**6
+
+
+# What a design knows of each column.
+BY_COLUMN = {
+    *("origin", "sizes", "shift", "scale", "factor", "squared_norms", "offsets"),
+    *("with_target", "largest_entries"),
+}
 
 
 class Design(Columns):
@@ -300,6 +308,32 @@ class Design(Columns):
             columns[place >= 0] = self._kept_columns[place[place >= 0]]
         return columns
 
+    def restricted(self, elements: IndexArray) -> Design:
+        """Return a design of copies of some columns; centre, scale and weights are those of this one.
+
+        >>> design = Design(DenseMatrix([[1.0, 5.0], [3.0, 6.0]]), centre=True)
+        >>> design.restricted(np.array([1])).correlate(np.array([1.0, 2.0]))
+        array([0.5])
+        """
+        some = copy(self)
+        known = some.__dict__
+        for name in BY_COLUMN & known.keys():
+            known[name] = known[name][elements]
+        some.n_features = len(elements)
+        some.matrix = self.matrix.restricted(elements)
+        place = self._kept_place[elements]
+        some._kept = np.flatnonzero(place >= 0)
+        some._kept_columns = self._kept_columns[place[some._kept]]
+        some._kept_place = np.full(len(elements), -1, dtype=np.intp)
+        some._kept_place[some._kept] = np.arange(len(some._kept))
+        some._is_shifted, some._is_scaled = bool(some.shift.any()), bool((some.factor != 1.0).any())
+        some._products = some._no_products()
+        if self.sequential:
+            some._some_columns = ColumnCache(some.matrix)
+            if self._target is not None:
+                some._triangles = some._no_triangles()
+        return some
+
     def combine(self, coef: FloatArray) -> FloatArray:
         """Return ``A w``."""
         self.matrix.count(int(np.count_nonzero(coef)))
@@ -371,11 +405,16 @@ class Design(Columns):
         products, sums = self.matrix.reduce(ColumnProducts(self.scaled(elements)), *roots)
         return self._to_columns(products, sums)
 
-    def gram(self, first: IndexArray, second: IndexArray, likely: Likely | None = None) -> FloatArray:
+    def gram(
+        self, first: IndexArray, second: IndexArray, likely: Likely | None = None, *, exact: bool = False
+    ) -> FloatArray:
         """Return the inner products of some columns with others."""
         if self.sequential:
+            if exact and not self._has_products(first):
+                return self._gram_of_some(first, second)
             return self.products(first, likely)[:, second]
-        if self._loses_digits(first) or self._loses_digits(second):
+        farthest = CENTRED if exact else OFF_CENTRE
+        if self._loses_digits(first, farthest) or self._loses_digits(second, farthest):
             return self._gram_of_columns(first, second)
         gram = self.matrix.gram(first, second, self._weight)
         return self._to_gram(gram, first, second)
@@ -384,8 +423,20 @@ class Design(Columns):
         """Return inner products of columns that are centred before they are multiplied."""
         self.matrix.count(len(first) + len(second))
         left = self._read(first, self.matrix.stored)
-        right = left if first is second else self._read(second, self.matrix.stored)
-        return self._weighted(left) @ right.T
+        if first is second:
+            return self._weighted(left) @ left.T
+        left, step = self._weighted(left), max(1, ENTRIES_AT_ONCE // self.n_samples)
+        parts = [second[begin : begin + step] for begin in range(0, len(second), step)]
+        return np.hstack([left @ self._read(part, self.matrix.stored).T for part in parts])
+
+    def _gram_of_some(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        """Return inner products from chunks of these columns alone, which are kept apart from the others."""
+
+        def reduction(held: IndexArray) -> ScaledProducts:
+            return ScaledProducts(self.scaled(first, held), self.scaled(second, held))
+
+        gram: FloatArray = self.reduce_some(np.union1d(first, second), reduction, *self._roots())[0]
+        return gram
 
     def _to_gram(self, gram: FloatArray, first: IndexArray | slice, second: IndexArray | slice) -> FloatArray:
         """Turn inner products of stored columns into those of the design, in place."""
@@ -425,10 +476,10 @@ class Design(Columns):
             return self._gram_of_columns(every, every)
         return self._to_gram(self.matrix.gram_of_all(self._weight), slice(None), slice(None))
 
-    def _loses_digits(self, elements: IndexArray) -> bool:
+    def _loses_digits(self, elements: IndexArray, farthest: float) -> bool:
         """Return whether inner products should come from the columns, not from the stored numbers."""
         is_kept = len(self._kept) and (self._kept_place[elements] >= 0).any()
-        return bool(is_kept) or self.offsets[elements].max(initial=0.0) > OFF_CENTRE
+        return bool(is_kept) or self.offsets[elements].max(initial=0.0) > farthest
 
     def unit_columns(self, factors: FloatArray) -> Any:
         """Return columns in single precision for kernels, multiplied by factors; None if they are many."""

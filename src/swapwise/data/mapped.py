@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.chunked import ChunkedMatrix, Chunks, as_chunk
+from swapwise.data.dense import DenseMatrix
 from swapwise.data.matrix import Matrix, Moments
 from swapwise.data.reductions import Reduction
 from swapwise.events import notify
@@ -172,6 +173,20 @@ class ColumnFile(Matrix):
     def take(self, rows: IndexArray) -> ColumnFile:
         """Return some of the samples."""
         return ColumnFile(self._file, rows if self._rows is None else self._rows[rows])
+
+    def restricted(self, elements: IndexArray) -> Matrix:
+        """Return some columns: in memory if they are few, else in a file that vanishes after use."""
+        kept = room_for(len(elements), self.n_samples)
+        for place, element in enumerate(elements):
+            kept.array[place] = self._read(slice(element, element + 1))[0]
+            kept.let_go()
+            self._file.let_go()
+        if isinstance(kept, FileChunks):
+            some: Matrix = ColumnFile(MappedFile(kept.array.T))
+        else:
+            some = DenseMatrix(kept.array.T)
+        some.stored_as_float32 = self.stored_as_float32
+        return some
 
     def by_rows(self) -> ChunkedMatrix:
         """Return the same numbers in chunks of rows, for those who need all columns of a sample."""

@@ -76,6 +76,10 @@ class Matrix(ABC):
     def take(self, rows: IndexArray) -> Matrix:
         """Return some of the samples, given in the order in which they are stored."""
 
+    @abstractmethod
+    def restricted(self, elements: IndexArray) -> Matrix:
+        """Return a copy of some columns, in the order given, that is worth it if they are read often."""
+
     def by_rows(self) -> Matrix:
         """Return the same numbers, to be read in chunks of rows if they are read in parts at all."""
         return self
@@ -122,8 +126,8 @@ class CountedMatrix(Matrix):
     1.25
     """
 
-    def __init__(self, stored: Matrix) -> None:
-        self.passes = float(stored.passes_to_open)
+    def __init__(self, stored: Matrix, whole: CountedMatrix | None = None) -> None:
+        self.passes, self._whole = float(stored.passes_to_open), whole
         self.replace(stored)
 
     def replace(self, stored: Matrix) -> None:
@@ -139,8 +143,10 @@ class CountedMatrix(Matrix):
         self.count_share((n_columns > 0) if self.sequential else n_columns / self.n_features)
 
     def count_share(self, share: float) -> None:
-        """Count a read of a share of the data."""
+        """Count a read of a share of the data; of some columns of another matrix, there too."""
         self.passes += share
+        if self._whole is not None:
+            self._whole.count_share(share * self.n_features / self._whole.n_features)
 
     def columns(self, elements: IndexArray) -> FloatArray:
         """Return columns as the rows of a new array of doubles."""
@@ -180,6 +186,11 @@ class CountedMatrix(Matrix):
     def take(self, rows: IndexArray) -> Matrix:
         """Return some of the samples, not counted."""
         return self.stored.take(rows)
+
+    def restricted(self, elements: IndexArray) -> CountedMatrix:
+        """Return a copy of some columns, whose reads count as their share of reads of all."""
+        self.count(len(elements))
+        return CountedMatrix(self.stored.restricted(elements), self)
 
     def require_finite(self) -> None:
         """Say which entry is not finite, if one is not."""

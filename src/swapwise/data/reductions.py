@@ -104,6 +104,19 @@ class ColumnProducts(Reduction):
 
 
 @dataclass(frozen=True)
+class ScaledProducts(Reduction):
+    """Inner products of some columns with others, both shifted and multiplied first."""
+
+    first: Scaled
+    second: Scaled
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return those of a chunk; ``rows`` are square roots of weights, if there are any."""
+        root = rows[0] if rows else None
+        return (self.first.of(chunk, root) @ self.second.of(chunk, root).T,)
+
+
+@dataclass(frozen=True)
 class Triangle(Reduction):
     """The R of ``[A_K y] = QR``: all that inner products of columns can tell, to the last digit."""
 

@@ -75,6 +75,12 @@ class SparseMatrix(Matrix):
         some.stored_as_float32 = self.stored_as_float32
         return some
 
+    def restricted(self, elements: IndexArray) -> SparseMatrix:
+        """Return a copy of some columns."""
+        some = SparseMatrix(self._columns[:, elements])
+        some.stored_as_float32 = self.stored_as_float32
+        return some
+
     def require_finite(self) -> None:
         """Say which entry is not finite, if one is not."""
         bad = np.flatnonzero(~np.isfinite(self._stored.data))

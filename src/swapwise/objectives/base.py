@@ -249,6 +249,10 @@ class SparseObjective(SetFunction):
     def gradient_at(self, coef: FloatArray) -> FloatArray:
         """Return the gradient of ``u`` at a vector of length n."""
 
+    def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return :meth:`value_at` and :meth:`gradient_at`; overrides save what both would compute."""
+        return self.value_at(coef), self.gradient_at(coef)
+
     def _value(self, support: IndexArray) -> float:
         return self._fit(support)[0]
 
@@ -285,19 +289,39 @@ class SparseObjective(SetFunction):
         return None
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian of ``u`` at a vector, for some elements; here by differences."""
+        """Return minus the Hessian of ``u`` at coefficients, for those of some elements; here by differences.
+
+        Rows and columns are in the order of ``coef[rows_of(self, elements)].ravel()``: all numbers of the
+        first row of ``coef``, then those of the next. Where ``u`` is a sum over the columns of ``coef`` that
+        all curve alike (several responses), it may be what holds for each column instead, with one row per
+        row of ``coef``.
+        """
         known = self.curvature(elements) if self.curvature_is == "hessian" else None
         if known is not None:
             return known[elements]
-        block = np.empty((len(elements), len(elements)))
-        for column, element in enumerate(elements):
-            step = 1e-5 * max(1.0, abs(coef[element]))
-            ahead, behind = coef.copy(), coef.copy()
-            ahead[element] += step
-            behind[element] -= step
-            slopes = self.gradient_at(behind)[elements] - self.gradient_at(ahead)[elements]
-            block[:, column] = slopes / (2 * step)
+        rows = rows_of(self, elements)
+        at = coef[rows].ravel()
+        block = np.empty((len(at), len(at)))
+        for column, value in enumerate(at):
+            step = 1e-5 * max(1.0, abs(value))
+            slopes = []
+            for moved in (value - step, value + step):
+                point, there = coef.copy(), at.copy()
+                there[column] = moved
+                point[rows] = there.reshape(point[rows].shape)
+                slopes.append(self.gradient_at(point)[rows].ravel())
+            block[:, column] = (slopes[0] - slopes[1]) / (2 * step)
         return (block + block.T) / 2
+
+    def restricted(self, elements: IndexArray) -> SparseObjective:
+        """Return the objective on some elements, in increasing order, numbered by their positions.
+
+        Rows of its ``coef`` are those of ``coef[rows_of(self, elements)]``. Here it asks this objective for
+        everything; overrides hold a copy of what these elements need, and look at nothing else.
+        """
+        from swapwise.objectives.restricted import RestrictedObjective
+
+        return RestrictedObjective(self, elements)
 
     def summands(self, coef: FloatArray) -> list[Summand]:
         """Return parts whose sum is ``u(w) − u(0)``, or none if ``u`` does not fall apart.

@@ -27,8 +27,6 @@ TIGHT = 1e-6
 # A long memory saves looks at the data, which are what takes time.
 BOUND_STEPS, BOUND_MEMORY = 2000, 30
 
-ValueAndGradient = Callable[[FloatArray], tuple[float, FloatArray]]
-
 #: From a set and coefficients on it: the gradient in these, and minus the Hessian if it is known
 SlopeAndCurvature = Callable[[IndexArray, FloatArray], tuple[FloatArray, FloatArray | None]]
 
@@ -44,7 +42,6 @@ def fit_bound(
     clock: Clock | None = None,
     *,
     seconds: float = 0.0,
-    value_and_gradient: ValueAndGradient | None = None,
     slope_and_curvature: SlopeAndCurvature | None = None,
     dependencies: Dependencies | None = None,
 ) -> float:
@@ -58,14 +55,14 @@ def fit_bound(
         return 0.0
     clock = clock or Clock()
     if seconds > QUICK_FIT and objective.strong_concavity(objective.n) > 0:
-        return lbfgs_bound(objective, support, clock, value_and_gradient)
+        return lbfgs_bound(objective, support, clock)
     if seconds > max(QUICK_FIT, clock.left()):
         return objective.upper_bound()
     value, values = objective._fit(support)
     coef = embed(objective, support, values)
     if slope_and_curvature is None:
         slope = objective.gradient_at(coef)[rows_of(objective, support)].ravel()
-        curvature = objective.hessian_at(coef, support) if objective.groups is None else None
+        curvature: FloatArray | None = objective.hessian_at(coef, support)
     else:
         slope, curvature = slope_and_curvature(support, coef)
     missed = missed_at_most(objective, slope)
@@ -110,18 +107,13 @@ class _TightEnough(Exception):
     """There is nothing left to be gained."""
 
 
-def lbfgs_bound(
-    objective: SparseObjective,
-    support: IndexArray,
-    clock: Clock,
-    value_and_gradient: ValueAndGradient | None = None,
-) -> float:
+def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -> float:
     """Return what f(support) does not exceed, the better the more time there is.
 
     Newton's method takes the cube of the number of elements in operations, in one piece. L-BFGS needs values
     and gradients only, and every point w on its way proves a bound: with strong concavity m,
     ``f(support) ≤ u(w) + ‖∇u(w)‖² / 2m``, the gradient taken on ``support``. The ceiling of the objective
-    holds from the start. ``value_and_gradient`` computes both together, where that saves time.
+    holds from the start.
 
     >>> from swapwise import Logistic
     >>> X = np.random.default_rng(0).standard_normal((50, 6))
@@ -144,10 +136,7 @@ def lbfgs_bound(
         clock.check()
         coef = whole.copy()
         coef[rows] = point.reshape(whole[rows].shape)
-        if value_and_gradient is None:
-            value, gradient = objective.value_at(coef), objective.gradient_at(coef)
-        else:
-            value, gradient = value_and_gradient(coef)
+        value, gradient = objective.value_and_gradient_at(coef)
         slope = gradient[rows].ravel()
         bound = min(bound, value + missed_at_most(objective, slope))
         if bound - value <= TIGHT * max(abs(value), objective.scale):

@@ -304,12 +304,6 @@ class TestRefusals:
         with pytest.raises(TypeError, match="Multinomial needs data in memory, got data in chunks"):
             sw.Multinomial(self.chunks, self.y)
 
-    @pytest.mark.parametrize("prove", [sw.certify, sw.exact])
-    def test_proofs_for_many_features(self, prove, monkeypatch):
-        monkeypatch.setattr(objective, "MOST_FITTED_BY_PASSES", 3)
-        with pytest.raises(TypeError, match="more than 3 features need data in memory, got data in chunks"):
-            prove(sw.Logistic(self.chunks, self.y, 0.01), sw.Uniform(4, 2))
-
     def test_smoothness_of_counts(self):
         with pytest.raises(NotImplementedError):
             sw.Poisson(self.chunks, self.y).smoothness(2)
@@ -319,6 +313,16 @@ class TestRefusals:
         X[:, 2] *= 1e200
         with pytest.raises(ValueError, match="column 2 of X has entries of size"):
             sw.Logistic(in_blocks(X), self.y)
+
+
+def test_many_features_are_bounded_by_a_perfect_fit(monkeypatch):
+    monkeypatch.setattr(objective, "MOST_FITTED_BY_PASSES", 3)
+    X, y = data(sw.Logistic)
+    f = sw.Logistic(in_blocks(X), y, 0.1)
+    before = f.n_passes
+    assert f.upper_bound(np.arange(4)) == f.upper_bound()
+    assert f.n_passes == before
+    assert f.upper_bound(np.arange(3)) < f.upper_bound()
 
 
 def test_few_features_are_enough_for_proofs():

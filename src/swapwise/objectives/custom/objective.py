@@ -132,6 +132,11 @@ class CustomObjective(SparseObjective):
         """Return the gradient of ``u``."""
         return self._evaluate(coef)[1]
 
+    def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return both, from one call."""
+        value, gradient = self._evaluate(coef)
+        return value - self._at_zero, gradient
+
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian of ``u``, for some elements; by differences if there is no ``hessian``."""
         if self._hessian_block is None:

@@ -274,15 +274,16 @@ class ChunkedFitter(Fitter):
             return float(self._alone[1].max())
         return self._sums_at(support, parameters).steepest
 
-    def hessian(self, coef: FloatArray, intercept: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian at coefficients for some columns, without penalty; the intercept moves."""
-        used = np.union1d(np.flatnonzero(coef), elements)
+    def hessian(self, levels: FloatArray, intercept: FloatArray, rows: IndexArray) -> FloatArray:
+        """Return minus the Hessian for some columns, without penalty; the intercept moves along."""
+        coef = levels[:, 0]
+        used = np.union1d(np.flatnonzero(coef), rows)
         parameters = np.append(coef[used], intercept[: int(self.likelihood.fit_intercept)])
         sums = self._sums_at(used, parameters)
         products = WeightedCrossProducts(sums.hessian, sums.gradient, 0.0)
         if self.likelihood.fit_intercept:
             products = products.without_last()
-        return products.of(np.searchsorted(used, elements), 1.0).gram
+        return products.of(np.searchsorted(used, rows), 1.0).gram
 
     def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``a_jᵀ diag(weight) A`` for some columns, one per row: one pass over the data."""

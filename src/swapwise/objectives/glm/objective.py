@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from swapwise.clock import Clock
 from swapwise.data.columns import Columns
 from swapwise.data.design import Design
 from swapwise.data.open import open_design, open_matrix
-from swapwise.objectives.base import Groups, Scoring, SparseObjective, read_groups, rows_of
+from swapwise.objectives.base import Groups, Scoring, SparseObjective, read_groups, rows_of, single_groups
 from swapwise.objectives.fit_bounds import fit_bound
 from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.likelihood import Fit, Likelihood, read_weight
@@ -31,7 +32,8 @@ RUNAWAY_STEP = 0.1
 # Eigenvalues of larger matrices than this are bounded by traces.
 EIGENVALUES_UP_TO = 2000
 
-# Proofs begin with a fit on all columns: of data that are read as a whole, hundreds of times.
+# A fit on very many columns, of data that are read as a whole, would take hundreds of passes: the value of a
+# perfect fit is then what it is bounded by.
 MOST_FITTED_BY_PASSES = 500
 
 
@@ -198,43 +200,80 @@ class GeneralizedLinear(SparseObjective):
             return self.likelihood.offset
         return self.likelihood.offset + np.array([self.columns.combine(level) for level in levels.T])
 
-    def predictor(self, coef: FloatArray) -> FloatArray:
-        """Return η at coefficients, with the best intercept for them; one row per level."""
-        eta = self._without_intercept(coef)
-        return eta + self.likelihood.intercept_on(eta)[:, None]
-
     def value_at(self, coef: FloatArray) -> float:
         """Return the mean log-likelihood at ``w`` with the best intercept, less the penalty."""
         fit = self.likelihood.with_intercept(self._without_intercept(coef))
         return fit.value - self._penalty_at(coef) - self.likelihood.null
 
-    def _penalty_at(self, coef: FloatArray) -> float:
-        penalties = self.fitter.penalties.by_column
-        return float(penalties @ (coef**2).reshape(len(coef), -1).sum(axis=1)) / 2
-
     def gradient_at(self, coef: FloatArray) -> FloatArray:
         """Return the gradient at ``w``, in the shape of ``w``."""
-        _, slope, _ = self.likelihood.derivatives(self.predictor(coef))
-        return self._gradient(slope, coef)
+        return self.value_and_gradient_at(coef)[1]
 
-    def _gradient(self, slope: FloatArray, coef: FloatArray) -> FloatArray:
-        penalty = self.fitter.penalties.by_column.reshape(-1, *(1,) * (coef.ndim - 1))
-        return self.scores_of(self.columns.dots(slope, exact=True).T) - penalty * coef
-
-    def _value_and_gradient(self, coef: FloatArray) -> tuple[float, FloatArray]:
+    def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
         """Return the value and the gradient at ``w``, with one fit of the intercept."""
         eta, likelihood = self._without_intercept(coef), self.likelihood
         fit = likelihood.with_intercept(eta)
         _, slope, _ = likelihood.derivatives(eta + fit.theta.sum(axis=0)[:, None])
         return fit.value - self._penalty_at(coef) - likelihood.null, self._gradient(slope, coef)
 
+    def _penalty_at(self, coef: FloatArray) -> float:
+        penalties = self.fitter.penalties.by_column
+        return float(penalties @ (coef**2).reshape(len(coef), -1).sum(axis=1)) / 2
+
+    def _gradient(self, slope: FloatArray, coef: FloatArray) -> FloatArray:
+        penalty = self.fitter.penalties.by_column.reshape(-1, *(1,) * (coef.ndim - 1))
+        return self.scores_of(self.columns.dots(slope, exact=True).T) - penalty * coef
+
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian at ``w`` for some elements; the intercept moves along."""
-        if self.groups is not None:
-            raise NotImplementedError("the Hessian is for elements that are single columns")
+        """Return minus the Hessian at ``w`` for the coefficients of some elements; the intercept moves along.
+
+        >>> import swapwise as sw
+        >>> f = sw.Multinomial(np.array([[1.0], [0.0], [2.0]]), [0, 1, 2], ridge=1.0)
+        >>> f.hessian_at(np.zeros((1, 3)), np.array([0])).round(3)  # one column, three classes
+        array([[ 1.148, -0.074, -0.074],
+               [-0.074,  1.148, -0.074],
+               [-0.074, -0.074,  1.148]])
+        """
+        rows = rows_of(self, elements)
+        hessian = self._hessian_by_level(coef, rows)
+        if self.n_levels > 1:
+            basis, size = self.likelihood.basis, len(rows) * len(self.likelihood.basis)
+            blocks = basis @ hessian.reshape(len(rows), self.n_levels, len(hessian))
+            hessian = (blocks.reshape(size, len(rows), self.n_levels) @ basis.T).reshape(size, size)
+        hessian[np.diag_indices(len(hessian))] += self._penalties_of(rows, len(hessian))
+        return hessian
+
+    def _hessian_by_level(self, coef: FloatArray, rows: IndexArray) -> FloatArray:
+        """Return minus the Hessian in the numbers that are fitted for some columns, without penalty."""
         intercept = self.likelihood.intercept_on(self._without_intercept(coef))
-        penalties = self.fitter.penalties.by_column[elements]
-        return self.fitter.hessian(coef, intercept, elements) + np.diag(penalties)
+        return self.fitter.hessian(self._levels_of(coef), intercept, rows)
+
+    def _penalties_of(self, rows: IndexArray, size: int) -> FloatArray:
+        """Return the penalty of every coefficient of some columns, which have as many each."""
+        return np.repeat(self.fitter.penalties.by_column[rows], size // max(1, len(rows)))
+
+    def restricted(self, elements: IndexArray) -> SparseObjective:
+        """Return the same on some elements, with a copy of their columns.
+
+        >>> import swapwise as sw
+        >>> X = np.random.default_rng(0).standard_normal((50, 6))
+        >>> f = sw.Logistic(X, X[:, 0] > 0, ridge=0.1)
+        >>> abs(f.restricted(np.array([0, 4]))([1]) - f([4])) < 1e-12
+        True
+        """
+        if not len(elements):
+            return super().restricted(elements)
+        rows, some = rows_of(self, elements), copy(self)
+        for name in ("_squares", "_largest_eigenvalue"):
+            some.__dict__.pop(name, None)
+        some.design, some._taken_off = self.design.restricted(rows), self._taken_off[rows]
+        some.n, some.n_features = len(elements), len(rows)
+        if self.groups is not None:
+            some.groups = self.groups.restricted(elements)
+        if self.group_labels is not None:
+            some.group_labels = [self.group_labels[e] for e in elements]
+        some.fitter = some._fitter(single_groups(len(rows)) if some.groups is None else some.groups)
+        return some
 
     # -- bounds -------------------------------------------------------------------------------------
 
@@ -243,16 +282,12 @@ class GeneralizedLinear(SparseObjective):
         if support is None:
             return max(0.0, self.likelihood.perfect - self.likelihood.null)
         if self.scoring == "pass" and len(support) > MOST_FITTED_BY_PASSES:
-            raise TypeError(
-                f"proofs for more than {MOST_FITTED_BY_PASSES} features need data in memory, got data in "
-                f"chunks and {len(support)} features: read the columns that matter, and give X as an array"
-            )
+            return self.upper_bound()
         return fit_bound(
             self,
             support,
             clock,
             seconds=self.likelihood.newton_seconds(len(rows_of(self, support)) * self.n_levels),
-            value_and_gradient=self._value_and_gradient,
             slope_and_curvature=None if self.groups is None else self._slope_and_curvature,
             dependencies=self.dependencies,
         )
@@ -270,21 +305,10 @@ class GeneralizedLinear(SparseObjective):
 
     def _slope_and_curvature(self, support: IndexArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the gradient in the coefficients of grouped elements, and minus the Hessian, by level."""
-        rows, levels = rows_of(self, support), self.n_levels
-        _, slopes, curve = self.likelihood.derivatives(self.predictor(coef))
-        curve = curve + curve.swapaxes(0, 1)  # which has its upper half only
-        curve[np.diag_indices(levels)] /= 2
-        slope = self._levels_of(self._gradient(slopes, coef))[rows]
-        chosen = self.columns.columns(rows)
-        if self.fit_intercept:
-            chosen = np.vstack([chosen, np.ones(self.n_samples)])
-        blocks = np.einsum("is,kls,js->ikjl", chosen, curve, chosen, optimize=True)
-        whole = blocks.reshape(len(chosen) * levels, len(chosen) * levels)
-        whole[np.diag_indices(len(whole))] += np.repeat(self.fitter.penalties_on(support), levels)
-        if self.fit_intercept:  # which moves along
-            across, own = whole[:-levels, -levels:], whole[-levels:, -levels:]
-            whole = whole[:-levels, :-levels] - across @ np.linalg.pinv(own, hermitian=True) @ across.T
-        return slope.ravel(), whole
+        rows = rows_of(self, support)
+        slope, hessian = self._levels_of(self.gradient_at(coef))[rows], self._hessian_by_level(coef, rows)
+        hessian[np.diag_indices(len(hessian))] += self._penalties_of(rows, len(hessian))
+        return slope.ravel(), hessian
 
     # -- constants ----------------------------------------------------------------------------------
 

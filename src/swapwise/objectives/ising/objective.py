@@ -214,6 +214,11 @@ class IsingPseudoLikelihood(SparseObjective):
         """Return the gradient at couplings ``w`` over all pairs."""
         return self.gradient_with(coef, None)
 
+    def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return both, with one fit of the fields."""
+        fields = self.data.best_fields(coef)
+        return self.data.value(coef, fields) - self._at_zero, self.gradient_with(coef, fields)
+
     def gradient_with(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
         """Return the gradient with given fields, or else with the best for these couplings."""
         return self.data.gradient(coef, fields) - self.ridge * coef
@@ -252,11 +257,13 @@ class IsingPseudoLikelihood(SparseObjective):
         return block
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian at couplings ``w``, for some edges."""
+        """Return minus the Hessian at couplings ``w``, for some edges; the best fields move along."""
         samples = self.data.samples
-        if self.fields or samples is None:  # the best fields move along: differences include that
+        if samples is None:
             return super().hessian_at(coef, elements)
-        return samples.hessian(coef, elements) + self.ridge * np.eye(len(elements))
+        hessian = samples.hessian(coef, elements)
+        hessian[np.diag_indices(len(elements))] += self.ridge
+        return hessian
 
     def smoothness(self, t: int) -> float:
         """Return a valid M_{s,t}: t + 1 for data of -1 and +1.

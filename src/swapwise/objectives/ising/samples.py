@@ -167,8 +167,15 @@ class Samples(SpinData):
         return self.spins[thirds] @ (pair / self.n_samples)
 
     def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian of the log-likelihood without fields, for some edges."""
-        return self._products(self._curvature(self.local_fields(coef)), elements, fields=False)
+        """Return minus the Hessian of the log-likelihood for some edges; the best fields move along."""
+        curve = self._curvature(self.local_fields(coef))
+        if not self.model.fields:
+            return self._products(curve, elements, fields=False)
+        size = len(elements)
+        whole = self._products(curve, elements, fields=True)
+        across, own = whole[:size, size:], np.diag(whole)[size:]  # fields of two vertices do not meet
+        share = np.divide(across, own, out=np.zeros_like(across), where=own > 0)
+        return whole[:size, :size] - share @ across.T
 
     def mean_hessian(
         self,

@@ -5,31 +5,12 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from swapwise.checks import SMALLEST, FloatArray, IndexArray
-from swapwise.data.columns import GramColumns
+from swapwise.checks import SMALLEST, FloatArray
+from swapwise.data.columns import ColumnArray
 from swapwise.objectives.least_squares.objective import LeastSquares
 
 # Directions of which less than this is left, columns at unit length, are rounding.
 ROUNDED_PIVOT = 1e-12
-
-
-class FactoredGram(GramColumns):
-    """Columns that are known by their inner products, with a few coordinates that have the same.
-
-    >>> columns = np.array([[2.0, 0.0], [1.0, 1.0]])
-    >>> FactoredGram(columns @ columns.T, columns).gram(np.array([1]), np.array([0, 1]))
-    array([[2., 2.]])
-    """
-
-    def __init__(self, gram: FloatArray, columns: FloatArray) -> None:
-        super().__init__(gram)
-        self._columns = columns
-        self.n_samples = columns.shape[1]
-        self.squared_norms, self.offsets = np.maximum(np.diag(gram), 0.0), np.zeros(len(gram))
-
-    def columns(self, elements: IndexArray) -> FloatArray:
-        """Return a copy of some columns."""
-        return self._columns[elements]
 
 
 def least_squares_of(
@@ -67,6 +48,6 @@ def _in_coordinates(gram: FloatArray, target: FloatArray, ridge: float) -> Least
     columns = np.empty_like(triangle)
     columns[order] = triangle
     response = scipy.linalg.solve_triangular(triangle[:rank], (target * unit)[order[:rank]], lower=True)
-    model = LeastSquares(FactoredGram(gram, columns * lengths[:, None]), response, ridge)
+    model = LeastSquares(ColumnArray(columns * lengths[:, None], gram), response, ridge)
     model.products_with_y = target
     return model

@@ -105,7 +105,7 @@ class GroupLeastSquaresState(SparseState):
 
     def model(self, elements: IndexArray, damping: float = 0.0) -> GroupLeastSquares:
         """Return the same objective on some elements: it is its own second-order model."""
-        return self.objective.restricted(elements)
+        return self.objective.model_on(elements)
 
     def resolution(self, tol: float) -> float:
         """Return what a gain must exceed to count as one: ``tol`` times the value, and more than rounding."""

@@ -202,11 +202,13 @@ class GroupLeastSquares(SparseObjective):
         """Return columns of minus the Hessian, where elements are single columns."""
         return self.plain.curvature(columns) if self.groups is None else None
 
+    def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return both, from what is left of y."""
+        return self.plain.value_and_gradient_at(coef)
+
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return minus the Hessian, where elements are single columns."""
-        if self.groups is not None:
-            raise NotImplementedError("the Hessian is for elements that are single columns")
-        return self.plain.hessian_at(coef, elements)
+        """Return minus the Hessian, which is the same everywhere, for the columns of some elements."""
+        return self.plain.hessian_at(coef, rows_of(self, elements))
 
     def smoothness(self, t: int) -> float:
         """Return a valid M_{s,t}: the t longest groups or the largest eigenvalue bound it."""
@@ -221,6 +223,18 @@ class GroupLeastSquares(SparseObjective):
 
     def restricted(self, elements: IndexArray) -> GroupLeastSquares:
         """Return the same objective on some elements, with the inner products of their columns at hand."""
+        found = type(self).__new__(type(self))
+        sizes = np.diff(self._begin)[elements]
+        rows = rows_of(self, elements)
+        found._hold(self.plain.restricted(rows), offsets_of(sizes), np.arange(len(rows)))
+        if self.groups is not None:
+            found.groups = self.groups.restricted(elements)
+        if self.group_labels is not None:
+            found.group_labels = [self.group_labels[e] for e in elements]
+        return found
+
+    def model_on(self, elements: IndexArray) -> GroupLeastSquares:
+        """Return the same on some elements as a search needs it: without columns that others of them span."""
         rows = self.blocks.rows_of(elements)
         begin = offsets_of(np.diff(self.blocks.begin)[elements])
         in_order = np.sort(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -45,8 +45,9 @@ FEW = 8
 # Data that cost the same to read for few columns as for many are asked for this share more than is needed.
 READ_AHEAD = 0.5
 
-# The whole Gram matrix is kept, where it is asked for, up to this size.
-GRAM_UP_TO = 3000
+# The whole Gram matrix is kept up to this size where all of it is asked for, and up to the smaller one where
+# a part of it is.
+GRAM_UP_TO, WHOLE_HESSIAN_UP_TO = 3000, 1000
 
 
 class _GramBlock(NamedTuple):
@@ -54,6 +55,27 @@ class _GramBlock(NamedTuple):
 
     elements: IndexArray
     gram: FloatArray
+
+    def part(self, elements: IndexArray) -> FloatArray | None:
+        """Return the inner products of some of the columns; None if not all of these are here."""
+        if not np.isin(elements, self.elements).all():
+            return None
+        order = np.argsort(self.elements)
+        places = order[np.searchsorted(self.elements, elements, sorter=order)]
+        return self.gram[np.ix_(places, places)]
+
+    def moved_to(
+        self, elements: IndexArray, read: Callable[[IndexArray, IndexArray], FloatArray]
+    ) -> _GramBlock:
+        """Return the block of other columns; ``read`` multiplies those that are new by all of them."""
+        _, where, here = np.intersect1d(elements, self.elements, return_indices=True)
+        gram = np.empty((len(elements), len(elements)))
+        gram[np.ix_(where, where)] = self.gram[np.ix_(here, here)]
+        places = np.delete(np.arange(len(elements)), where)
+        rows = read(elements[places] if len(where) else elements, elements)
+        gram[places] = rows
+        gram[:, places] = rows.T
+        return _GramBlock(elements, gram)
 
 
 NOTHING_KNOWN = _GramBlock(np.empty(0, dtype=np.intp), np.empty((0, 0)))
@@ -136,7 +158,7 @@ class LeastSquares(SparseObjective):
         self._warned_of_rank = False
         self._factored = None  # searches end where their result begins
         # Replaced as a whole and never changed: searches of one objective may run side by side.
-        self._known = NOTHING_KNOWN
+        self._known = self._known_exactly = NOTHING_KNOWN
 
     @property
     def n_passes(self) -> float:
@@ -155,7 +177,7 @@ class LeastSquares(SparseObjective):
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: the data, and nothing that can be computed again."""
         kept = {name: value for name, value in self.__dict__.items() if name != "unit_columns"}
-        return {**kept, "_factored": None, "_known": NOTHING_KNOWN}
+        return {**kept, "_factored": None, "_known": NOTHING_KNOWN, "_known_exactly": NOTHING_KNOWN}
 
     def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
         """Return a state with closed-form gains at ``support``."""
@@ -173,13 +195,26 @@ class LeastSquares(SparseObjective):
 
     def value_at(self, coef: FloatArray) -> float:
         """Return R² of the fit ``Xw``, less the penalty."""
-        if not coef.any():
-            return 0.0
-        return self.value_of(np.append(self.y - self.design.combine(coef), np.sqrt(self.penalty) * coef))
+        return self._value_with(coef, self._rest_at(coef)) if coef.any() else 0.0
 
     def gradient_at(self, coef: FloatArray) -> FloatArray:
         """Return the gradient of R² at ``w``, in double precision whatever the data are in."""
-        corr = self.design.dots((self.y - self.design.combine(coef))[None, :], exact=True)[0]
+        return self._gradient_with(coef, self._rest_at(coef))
+
+    def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return both, from what is left of y."""
+        rest = self._rest_at(coef)
+        return self._value_with(coef, rest), self._gradient_with(coef, rest)
+
+    def _rest_at(self, coef: FloatArray) -> FloatArray:
+        """Return what is left of y."""
+        return self.y - self.design.combine(coef) if coef.any() else self.y
+
+    def _value_with(self, coef: FloatArray, rest: FloatArray) -> float:
+        return self.value_of(np.append(rest, np.sqrt(self.penalty) * coef))
+
+    def _gradient_with(self, coef: FloatArray, rest: FloatArray) -> FloatArray:
+        corr = self.design.dots(rest[None, :], exact=True)[0]
         return (2.0 / self.total) * (corr - self.penalty * coef)
 
     def factor(self, support: IndexArray) -> Factor:
@@ -201,11 +236,16 @@ class LeastSquares(SparseObjective):
         return found
 
     def restricted(self, elements: IndexArray, likely: Likely | None = None) -> LeastSquares:
-        """Return the same objective on some elements, numbered by their positions, with known inner products.
+        """Return the same objective on some elements, numbered by their positions.
 
+        They may be in any order here. Inner products of theirs are known, unless they are very many.
         ``likely`` returns what may well join the elements: where one column costs as much to read as all do,
         it is better read along than come back for.
         """
+        if len(elements) > GRAM_UP_TO:
+            found = LeastSquares.__new__(LeastSquares)
+            found._hold(self.design.restricted(elements), self.ridge)
+            return found
         columns = ColumnSubset(self.design, elements, self._gram_of(elements, likely))
         return LeastSquares(columns, self.y, self.ridge)
 
@@ -244,20 +284,15 @@ class LeastSquares(SparseObjective):
 
     def _gram_of(self, elements: IndexArray, likely: Likely | None) -> FloatArray:
         """Return inner products of some columns; those that were asked for last time are not read again."""
-        last = self._known
-        known, where, in_last = np.intersect1d(elements, last.elements, return_indices=True)
-        gram = np.empty((len(elements), len(elements)))
-        gram[np.ix_(where, where)] = last.gram[np.ix_(in_last, in_last)]
-        new = np.setdiff1d(elements, known)
-        places = np.searchsorted(elements, new)
-        if len(known) and len(new) <= FEW:  # a look at all of the data: whatever is chosen will need it
-            rows = self.design.products(new, likely)[:, elements]
-        else:
-            rows = self.design.gram(new, elements if len(known) else new, likely)
-        gram[places] = rows
-        gram[:, places] = rows.T
-        self._known = _GramBlock(elements, gram)
-        return gram
+
+        def read(new: IndexArray, others: IndexArray) -> FloatArray:
+            if len(new) <= FEW and new is not others:
+                # A look at all of the data: whatever is chosen will need it.
+                return self.design.products(new, likely)[:, others]
+            return self.design.gram(new, others, likely)
+
+        self._known = known = self._known.moved_to(elements, read)
+        return known.gram
 
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
@@ -330,18 +365,28 @@ class LeastSquares(SparseObjective):
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian, which is the same everywhere."""
-        if self.n > GRAM_UP_TO:
-            columns, _ = self.design.view(elements)
-            return (2.0 / self.total) * (columns @ columns.T + np.diag(self.penalty[elements]))
-        return self._gram[np.ix_(elements, elements)]
+        if self.n <= WHOLE_HESSIAN_UP_TO or "_gram" in self.__dict__:
+            return self._gram[np.ix_(elements, elements)]
+        gram = self._known_exactly.part(elements)
+        if gram is None:
+            self._known_exactly = known = self._known_exactly.moved_to(elements, self._exact_gram)
+            gram = known.gram
+        hessian: FloatArray = (2.0 / self.total) * gram
+        hessian[np.diag_indices(len(elements))] = (2.0 / self.total) * self.squares[elements]
+        return hessian
+
+    def _exact_gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        return self.design.gram(first, second, exact=True)
 
     @cached_property
     def _gram(self) -> FloatArray:
-        return self.curvature(np.arange(self.n))
+        gram = (2.0 / self.total) * self.design.gram_of_all()
+        gram[np.diag_indices(self.n)] = (2.0 / self.total) * self.squares
+        return gram
 
     def strong_concavity(self, t: int) -> float:
         """Return a valid m_t: the smallest eigenvalue of the Gram matrix, and the ridge, bound it."""
-        if t <= 1:
+        if t <= 1 and self.n:
             return (2.0 / self.total) * float(self.squares.min())
         return (2.0 / self.total) * (self._eigenvalues[0] + self.ridge)
 

@@ -1,0 +1,77 @@
+"""A sparse objective on some of its elements, for objectives that have no shorter way to it."""
+
+from __future__ import annotations
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Clock
+from swapwise.objectives.base import SparseObjective, embed, rows_of
+
+
+class RestrictedObjective(SparseObjective):
+    """Some elements of an objective, in increasing order, numbered by their positions.
+
+    >>> import numpy as np
+    >>> from swapwise import CustomObjective
+    >>> whole = CustomObjective(lambda w: (w[2] - w @ w / 2, np.eye(3)[2] - w), n=3)
+    >>> few = RestrictedObjective(whole, np.array([1, 2]))
+    >>> few.gradient_at(np.array([5.0, 0.0])), round(few([1]), 6) == round(whole([2]), 6)
+    (array([-5.,  1.]), True)
+    """
+
+    def __init__(self, whole: SparseObjective, elements: IndexArray) -> None:
+        self.whole, self.elements, self.n = whole, elements, len(elements)
+        self._rows = rows_of(whole, elements)
+        if whole.groups is not None:
+            self.groups = whole.groups.restricted(elements)
+        self.scoring, self.scale = whole.scoring, whole.scale
+        self.monotone, self.submodular = whole.monotone, whole.submodular
+        self.curvature_is = whole.curvature_is
+
+    @property
+    def n_passes(self) -> float | None:
+        """How many times all of the data were read so far."""
+        return self.whole.n_passes
+
+    def _embedded(self, coef: FloatArray) -> FloatArray:
+        return embed(self.whole, self.elements, coef)
+
+    def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
+        return self.whole._fit(self.elements[support])
+
+    def value_at(self, coef: FloatArray) -> float:
+        """Return the value at coefficients that are zero elsewhere."""
+        return self.whole.value_at(self._embedded(coef))
+
+    def gradient_at(self, coef: FloatArray) -> FloatArray:
+        """Return the gradient in the coefficients of these elements."""
+        return self.whole.gradient_at(self._embedded(coef))[self._rows]
+
+    def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return both."""
+        value, gradient = self.whole.value_and_gradient_at(self._embedded(coef))
+        return value, gradient[self._rows]
+
+    def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian at coefficients, for some of these elements."""
+        return self.whole.hessian_at(self._embedded(coef), self.elements[elements])
+
+    def curvature(self, columns: IndexArray) -> FloatArray | None:
+        """Return columns of a matrix that is at least minus the Hessian, or None."""
+        known = self.whole.curvature(self.elements[columns])
+        return None if known is None else known[self.elements]
+
+    def smoothness(self, t: int) -> float:
+        """Return a valid M: that of the whole."""
+        return self.whole.smoothness(t)
+
+    def strong_concavity(self, t: int) -> float:
+        """Return a valid m: that of the whole."""
+        return self.whole.strong_concavity(t)
+
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
+        """Return what f(support) does not exceed; without a set, what no set exceeds."""
+        return self.whole.upper_bound(None if support is None else self.elements[support], clock)
+
+    def restricted(self, elements: IndexArray) -> SparseObjective:
+        """Return the objective on some of these elements."""
+        return self.whole.restricted(self.elements[elements])
