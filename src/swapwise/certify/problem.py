@@ -8,6 +8,7 @@ import numpy as np
 
 from swapwise.certify.diagonal import proportional_diagonal
 from swapwise.certify.proximal import WorkingCurvature
+from swapwise.certify.relaxation import used_rows
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.objectives.base import SparseObjective, rows_of
@@ -54,10 +55,14 @@ class Problem:
             part = objective if len(kept) == objective.n else objective.restricted(kept)
             return Problem(part, self.diagonal[kept], elements, self.n_whole)
         nothing = np.zeros_like(objective.coef([]))
-        rows = rows_of(objective, kept)
+        rows, owner = used_rows(objective, kept)
+        H, slope = objective.hessian_at(nothing, kept), objective.gradient_at(nothing)[rows]
+        # Coefficients are counted in units in which elements curve alike, for which steps are fewest.
+        lengths = np.sqrt(np.bincount(owner, np.diag(H), len(kept)) / np.bincount(owner, minlength=len(kept)))
+        scale = np.where(lengths > 0, lengths, 1.0)[owner]
         products = Quadratic(
-            objective.hessian_at(nothing, kept),
-            objective.gradient_at(nothing)[rows],
+            H / np.outer(scale, scale),
+            slope / scale.reshape(-1, *(1,) * (slope.ndim - 1)),
             objective.scale,
             objective.copies()[kept] if isinstance(objective, LeastSquares) else None,
             None if objective.groups is None else objective.groups.restricted(kept),

@@ -8,6 +8,7 @@ elements the working set lacks.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,9 +66,29 @@ class WorkingCurvature:
         kept = np.flatnonzero(np.isin(np.repeat(owner, per_row), places))
         return self._matrix[np.ix_(kept, kept)]
 
+    def diagonal(self, elements: IndexArray, coef: FloatArray) -> FloatArray:
+        """Return the diagonal of the block of some elements, by row."""
+        if isinstance(self.objective, Quadratic):
+            return np.diag(self.objective.H)[rows_of(self.objective, elements)]
+        return np.diag(self.on(elements, coef))
+
     def renew(self, coef: FloatArray) -> None:
         """Take the curvature at some coefficients from now on."""
         self._matrix = self.objective.hessian_at(coef, self._elements)
+
+
+class _Model(NamedTuple):
+    """``u(w) ≈ base + ⟨linear, w⟩ − wᵀHw / 2`` on some elements, with coefficients multiplied by a scale."""
+
+    elements: IndexArray
+    rows: IndexArray
+    owner: IndexArray
+    H: FloatArray
+    linear: FloatArray
+    diagonal: FloatArray
+    start: FloatArray
+    scale: FloatArray
+    base: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,45 +200,56 @@ class Proximal(Relaxation):
 
     def _solve(self, target: float) -> bool:
         """Go to the best fractional set of the model, or on towards it; return whether it is reached."""
-        region, elements = self.region, self._elements
-        rows, owner = used_rows(self.objective, elements)
-        here = self.coef[rows].reshape(len(rows), -1)
-        H = self._curvature.on(elements, self.coef)
-        levels = here.shape[1] if len(H) == len(rows) else 1  # or else each level has rows of its own
-        here = here.reshape(-1, levels)
-        owner = np.repeat(owner, len(here) // max(1, len(owner)))
-        gradient = self._gradient[rows].reshape(-1, levels)
-        linear = gradient + H @ here
-        # Elements of about equal curvature need the fewest steps.
-        lengths = np.sqrt(np.bincount(owner, np.diag(H), len(elements)) / np.bincount(owner))
-        scale = np.where(lengths > 0, lengths, 1.0)
-        by_rows = scale[owner]
-        held = region.inside[elements]
-        limits = (self._tree.leaf[elements], self._tree.end, self._tree.parent, self._tree.capacity)
-        base = self._at - float((linear * here).sum()) + 0.5 * float((here * (H @ here)).sum())
-        finest = FINEST * max(abs(self._at), self.objective.scale)
-        region.clock.check()
-        most = int(np.clip(MOST_PRODUCTS / max(1, H.size), FEWEST_STEPS, MOST_STEPS))
-        coef, point, value, bound, self._step_curvature, steps = perspective.solve(
-            np.ascontiguousarray(H / np.outer(by_rows, by_rows)),
-            np.ascontiguousarray(linear / by_rows[:, None]),
-            self.diagonal[elements] / scale**2,
-            owner,
-            held,
-            limits,
-            np.ascontiguousarray(here * by_rows[:, None]),
+        self.region.clock.check()
+        model = self._model()
+        start, size = model.start, max(abs(self._at), self.objective.scale)
+        coef, point, value, bound, self._step_curvature, _ = perspective.solve(
+            model.H,
+            model.linear,
+            model.diagonal,
+            model.owner,
+            self.region.inside[model.elements],
+            ~self.region.outside[model.elements],
+            (self._tree.leaf[model.elements], self._tree.end, self._tree.parent, self._tree.capacity),
+            start,
             self._step_curvature,
-            target - base,
+            target - model.base,
             PRECISION,
-            finest,
-            most,
+            FINEST * size,
+            int(np.clip(MOST_PRODUCTS / max(1, model.H.size), FEWEST_STEPS, MOST_STEPS)),
         )
         ahead = np.zeros_like(self.coef)
-        ahead[rows] = (coef / by_rows[:, None]).reshape(self.coef[rows].shape)
+        ahead[model.rows] = (coef / model.scale).reshape(self.coef[model.rows].shape)
         fractional = np.zeros(len(self.diagonal))
-        fractional[elements] = point
+        fractional[model.elements] = point
         self._go_towards(ahead, fractional)
-        return bool(bound - value <= max(finest, PRECISION * (base + bound - target)))
+        return bool(bound - value <= max(FINEST * size, PRECISION * (model.base + bound - target)))
+
+    def _model(self) -> _Model:
+        """Return the second-order model on the working set; of a quadratic objective, that itself."""
+        objective = self.objective
+        if isinstance(objective, Quadratic):
+            every, flat = np.arange(objective.n), len(objective.H)
+            rows, owner = used_rows(objective, every)
+            linear, start = (values.reshape(flat, -1) for values in (objective.slope, self.coef))
+            return _Model(every, rows, owner, objective.H, linear, self.diagonal, start, np.ones((flat, 1)), 0.0)
+        elements = self._elements
+        rows, owner = used_rows(objective, elements)
+        H = self._curvature.on(elements, self.coef)
+        levels = self.coef[rows].size // max(1, len(H))  # that curve alike; others have rows of their own
+        here, gradient = (values[rows].reshape(-1, levels) for values in (self.coef, self._gradient))
+        owner = np.repeat(owner, len(H) // max(1, len(rows)))
+        bent = H @ here
+        linear = gradient + bent
+        # Elements of about equal curvature need the fewest steps.
+        lengths = np.sqrt(np.bincount(owner, np.diag(H), len(elements)) / np.bincount(owner))
+        by_element = np.where(lengths > 0, lengths, 1.0)
+        scale = by_element[owner][:, None]
+        base = self._at - float((linear * here).sum()) + 0.5 * float((here * bent).sum())
+        diagonal = self.diagonal[elements] / by_element**2
+        return _Model(
+            elements, rows, owner, H / (scale * scale.T), linear / scale, diagonal, here * scale, scale, base
+        )
 
     def _go_towards(self, ahead: FloatArray, fractional: FloatArray) -> None:
         """Go to other coefficients and their fractional set, or as far as the value rises."""
@@ -242,8 +274,7 @@ class Proximal(Relaxation):
 
     def _settle(self) -> None:
         """Compute φ and the bound at the coefficients."""
-        self._at = self.objective.value_at(self.coef)
-        self._gradient = self.objective.gradient_at(self.coef)
+        self._at, self._gradient = self.objective.value_and_gradient_at(self.coef)
         self.value = self._at + self._penalty(self.coef, self.point)
         nonzero = self.coef != 0
         self.dual = self._dual_at(self._at, self._gradient, self._steepness()[nonzero])
@@ -252,10 +283,9 @@ class Proximal(Relaxation):
         """Return the root of minus the second derivative in every coefficient that is not zero."""
         steepness = np.zeros_like(self.coef)
         elements = np.flatnonzero(by_element(self.objective, self.coef**2))
-        if len(elements):
-            rows, _ = used_rows(self.objective, elements)
-            curved = np.diag(self._curvature.on(elements, self.coef))
-            steepness[rows] = np.sqrt(np.maximum(curved, 0.0)).reshape(len(rows), *(-1,) * (self.coef.ndim - 1))
+        rows, _ = used_rows(self.objective, elements)
+        curved = np.maximum(self._curvature.diagonal(elements, self.coef), 0.0)
+        steepness[rows] = np.sqrt(curved).reshape(len(rows), *(1,) * (self.coef.ndim - 1))
         return steepness
 
     def _penalised(self, coef: FloatArray, point: FloatArray) -> float:

@@ -183,11 +183,11 @@ inline double dot(Table a, Table b) {
 // steps were made with, and how many there were.
 using Relaxed = std::tuple<Matrix<double>, Vector<double>, double, double, double, Index>;
 
-// `element` is that of each row of coefficients. It ends when value and bound are closer than `finest`, or than
+// `element` is that of each row of coefficients; only those allowed have any. It ends when value and bound are closer than `finest`, or than
 // a share of what the bound is above the target; when the bound is at most the target; or after `most` steps.
 // The coefficients that come out are those of the bound.
-inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, nested::LimitArrays limits,
-                     Table start, double curvature, double target, double share_of_rest, double finest,
+inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
+                     nested::LimitArrays limits, Table start, double curvature, double target, double share_of_rest, double finest,
                      Index most) {
     const Index rows = b.rows, columns = b.columns, elements = d.size, size = rows * columns;
     Ranges ranges(record_of<nested::Limits>(limits), held);
@@ -208,9 +208,10 @@ inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, n
         std::fill(lengths.begin(), lengths.end(), 0.0);
         for (Index row = 0; row < rows; ++row) {
             for (Index c = 0; c < columns; ++c) {
-                const double slope = b(row, c) - Hv(row, c) + d[element[row]] * v(row, c);
-                ahead(row, c) = v(row, c) + slope / curvature;
-                lengths[element[row]] += ahead(row, c) * ahead(row, c);
+                const Index e = element[row];
+                const double slope = b(row, c) - Hv(row, c) + d[e] * v(row, c);
+                ahead(row, c) = allowed[e] ? v(row, c) + slope / curvature : 0.0;
+                lengths[e] += ahead(row, c) * ahead(row, c);
             }
         }
         for (double &length : lengths) length = std::sqrt(length);
@@ -255,7 +256,7 @@ inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, n
                 const double coef = w(row, c), slope = b(row, c) - Hw(row, c) + d[e] * coef;
                 paired += slope * coef;
                 shift += d[e] * coef * coef / 2;
-                weights[e] += slope * slope / (2 * d[e]);
+                if (allowed[e]) weights[e] += slope * slope / (2 * d[e]);
                 if (z[e] > 0) penalties += d[e] * coef * coef / (2 * z[e]);
             }
         }

@@ -38,18 +38,17 @@ class Quadratic(SparseObjective):
 
     def value_at(self, coef: FloatArray) -> float:
         """Return ``⟨b, w⟩ − wᵀHw / 2``."""
-        return float((coef * (self.slope - 0.5 * self._bent(coef))).sum())
+        return self.value_and_gradient_at(coef)[0]
 
     def gradient_at(self, coef: FloatArray) -> FloatArray:
         """Return ``b − Hw``."""
-        gradient: FloatArray = self.slope - self._bent(coef)
-        return gradient
+        return self.value_and_gradient_at(coef)[1]
 
-    def _bent(self, coef: FloatArray) -> FloatArray:
+    def value_and_gradient_at(self, coef: FloatArray) -> tuple[float, FloatArray]:
+        """Return both, from one product."""
         used = np.flatnonzero(coef.reshape(len(coef), -1).any(axis=1))
-        if 2 * len(used) > len(coef):
-            return self.H @ coef
-        return self.H[used].T @ coef[used]
+        gradient: FloatArray = self.slope - self.H[used].T @ coef[used]
+        return 0.5 * float((coef * (self.slope + gradient)).sum()), gradient
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return the block of H that belongs to some elements."""

@@ -365,7 +365,8 @@ class LeastSquares(SparseObjective):
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian, which is the same everywhere."""
-        if self.n <= WHOLE_HESSIAN_UP_TO or "_gram" in self.__dict__:
+        whole_up_to = GRAM_UP_TO if len(elements) == self.n else WHOLE_HESSIAN_UP_TO
+        if self.n <= whole_up_to or "_gram" in self.__dict__:
             return self._gram[np.ix_(elements, elements)]
         gram = self._known_exactly.part(elements)
         if gram is None:
