@@ -19,7 +19,7 @@ SINGULAR = 1e-10
 KEPT_BACK = 1e-4
 
 # Elements whose weight is above this share of their price count as fractional; others keep a weight that is
-# below the price by the margin, or this share of their diagonal at least.
+# below the price by the margin, or this share of the largest diagonal at least.
 NEARLY_CHOSEN, MARGIN, LEAST_KEPT = 0.98, 2.0, 1e-4
 
 # What elements are worth by themselves in the choice of a diagonal, relative to the mean.
@@ -134,8 +134,8 @@ def raised_diagonal(
         return None
     goal = D.copy()
     needed = np.divide(slope**2 * MARGIN, 2 * prices, out=np.zeros(len(D)), where=prices > 0)
-    goal[~active] = np.clip(needed, LEAST_KEPT * D, D)[~active]
-    goal[z >= 1] = LEAST_KEPT * D[z >= 1]
+    needed[z >= 1] = 0.0
+    goal[~active] = np.clip(needed, np.minimum(LEAST_KEPT * D.max(), D), D)[~active]
     clock.check()
     left = schur_complement(H - np.diag(np.where(active, 0.0, goal)), ~active) if not active.all() else H
     clock.check()

@@ -30,8 +30,9 @@ FEWEST_STEPS, MOST_STEPS = 20, 1000
 # the value.
 PRECISION, FINEST = 0.02, 1e-9
 
-# A step of the model that has to be shortened to less than this means that its curvature is out of date.
-FULL_STEP = 0.5
+# A step of the model that does not go all the way means that its curvature is out of date. Shorter ones than
+# this are not tried.
+SHORTEST_STEP = 0.01
 
 
 class WorkingCurvature:
@@ -252,23 +253,25 @@ class Proximal(Relaxation):
         )
 
     def _go_towards(self, ahead: FloatArray, fractional: FloatArray) -> None:
-        """Go to other coefficients and their fractional set, or as far as the value rises."""
+        """Go to other coefficients and their fractional set, or so far that value or bound get better."""
         if self.objective.curvature_is == "hessian":
             self.coef, self.point = ahead, fractional
             self._settle()
             return
-        coef, point, share = self.coef, self.point, 1.0
-        while share > 0.01:
-            there = coef + share * (ahead - coef), point + share * (fractional - point)
-            if self._penalised(*there) > self.value:
+        before = self.coef, self.point, self.value, self.dual.bound
+        share = 1.0
+        while share > SHORTEST_STEP:
+            self.coef = before[0] + share * (ahead - before[0])
+            self.point = before[1] + share * (fractional - before[1])
+            self._settle()
+            if self.value > before[2] or self.dual.bound < before[3]:
                 break
-            share /= 2
+            share /= 4
         else:
-            there = coef, point
-        self.coef, self.point = there
-        if share < FULL_STEP:
+            self.coef, self.point = before[:2]
+            self._settle()
+        if share < 1.0:
             self._curvature.renew(self.coef)
-        self._settle()
 
     # -- values and the bound -----------------------------------------------------------------------
 
@@ -287,9 +290,6 @@ class Proximal(Relaxation):
         curved = np.maximum(self._curvature.diagonal(elements, self.coef), 0.0)
         steepness[rows] = np.sqrt(curved).reshape(len(rows), *(1,) * (self.coef.ndim - 1))
         return steepness
-
-    def _penalised(self, coef: FloatArray, point: FloatArray) -> float:
-        return self.objective.value_at(coef) + self._penalty(coef, point)
 
     def _penalty(self, coef: FloatArray, point: FloatArray) -> float:
         """Return ``Σ D w² (1 − 1/z) / 2``."""

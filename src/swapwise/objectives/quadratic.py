@@ -51,9 +51,9 @@ class Quadratic(SparseObjective):
         return 0.5 * float((coef * (self.slope + gradient)).sum()), gradient
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
-        """Return the block of H that belongs to some elements."""
+        """Return a copy of the block of H that belongs to some elements."""
         rows = rows_of(self, elements)
-        return self.H if len(rows) == len(self.H) else self.H[np.ix_(rows, rows)]
+        return self.H[np.ix_(rows, rows)]
 
     def restricted(self, elements: IndexArray) -> Quadratic:
         """Return the same function of some elements only, numbered by their positions."""
