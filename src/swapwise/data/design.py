@@ -443,9 +443,12 @@ class Design(Columns):
         left = self._read(first, self.matrix.stored)
         if first is second:
             return self._weighted(left) @ left.T
-        left, step = self._weighted(left), max(1, ENTRIES_AT_ONCE // self.n_samples)
-        parts = [second[begin : begin + step] for begin in range(0, len(second), step)]
-        return np.hstack([left @ self._read(part, self.matrix.stored).T for part in parts])
+        left, gram = self._weighted(left), np.empty((len(first), len(second)))
+        step = max(1, ENTRIES_AT_ONCE // self.n_samples)
+        for begin in range(0, len(second), step):
+            part = slice(begin, begin + step)
+            gram[:, part] = left @ self._read(second[part], self.matrix.stored).T
+        return gram
 
     def _gram_of_some(self, first: IndexArray, second: IndexArray) -> FloatArray:
         """Return inner products from these columns alone, which are kept apart from the others."""
