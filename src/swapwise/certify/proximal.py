@@ -18,8 +18,8 @@ from swapwise.kernels import perspective
 from swapwise.objectives.base import SparseObjective, rows_of
 from swapwise.objectives.quadratic import Quadratic
 
-# Up to this many elements are all in the working set. Of more, it begins with about so many, grows by no less
-# than these at a time, and begins anew when there are too many.
+# Up to this many elements are all in the working set. Of more, it begins with about so many, and begins anew
+# when there are too many.
 ALL_UP_TO, FIRST_ELEMENTS, MOST_ELEMENTS = 500, 200, 4000
 
 # Steps of one round: no more numbers than these are multiplied, a few tenths of a second.
@@ -188,7 +188,8 @@ class Proximal(Relaxation):
         if not (gains > 1e-9 * answer.weight).any():
             return known[:0]
         gains[known] = gains[self.region.outside] = -np.inf
-        most = min(max(FIRST_ELEMENTS, np.count_nonzero(gains > 0)), max(FIRST_ELEMENTS, len(known) // 2))
+        few, many = max(FIRST_ELEMENTS // 4, len(known) // 10), max(FIRST_ELEMENTS, len(known) // 2)
+        most = int(np.clip(np.count_nonzero(gains > 0), few, many))
         best = np.argpartition(-gains, most - 1)[:most] if most < len(gains) else np.arange(len(gains))
         return np.sort(best[gains[best] > -np.inf])
 
