@@ -28,6 +28,7 @@ from swapwise.constraints.base import (
     as_order,
     best_so_far,
     forced_among,
+    heaviest_first,
     in_one_order,
     names_of,
 )
@@ -169,7 +170,48 @@ class Intersection(IndependenceSystem):
             return found if found.exact else best_so_far(self, weights, found.support, found.upper_bound)
         # A local optimum of a linear function has at least 1 / (p − 1 + 1/q) of the largest weight.
         support = local_search_weight(self, weights, clock=clock)
-        return MaxWeight(support, float(weights[support].sum()), factor=1 / self.p)
+        alone = min(matroid._max_weight(weights, clock).upper_bound for matroid in self.matroids)
+        return MaxWeight.below(min(alone, self.p * float(weights[support].sum())), support, weights)
+
+    def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
+        if self.p == 1:
+            return self.matroids[0]._max_weight_holding(held, weights, clock)
+        if self._packing is not None:
+            return self._packing._max_weight_holding(held, weights, clock)
+        if self.p > 2 or not len(held):
+            return super()._max_weight_holding(held, weights, clock)
+        from swapwise.constraints.algorithms.matroid_intersection import common_set_within
+
+        first, second = (matroid.contract(held) for matroid in self.matroids)
+        rest = weights.copy()
+        rest[held] = 0.0
+        found = common_set_within(first, second, rest, clock)
+        support = np.union1d(found.support, held)
+        if found.exact:
+            return MaxWeight(support, float(weights[support].sum()))
+        greedy = self.extend(held, heaviest_first(rest))
+        heavier = max(support, greedy, key=lambda some: weights[some].sum())
+        return MaxWeight.below(float(weights[held].sum()) + found.upper_bound, heavier, weights)
+
+    def _bounds_with_and_without(
+        self, held: IndexArray, weights: FloatArray, answer: MaxWeight
+    ) -> tuple[FloatArray, FloatArray]:
+        if self._packing is not None and self.p > 1:
+            return self._packing._bounds_with_and_without(held, weights, answer)
+        if self.p == 2 and answer.exact:
+            from swapwise.constraints.algorithms.matroid_intersection import losses_with_and_without
+
+            first, second = self.matroids
+            losses = losses_with_and_without(first, second, held, weights, answer.support)
+            return answer.weight - losses[0], answer.weight - losses[1]
+        # Every common set is a set of each matroid.
+        with_it, without = np.full((2, self.n), answer.upper_bound)
+        for matroid in self.matroids:
+            alone = matroid._max_weight_holding(held, weights, Clock())
+            of_one = matroid._bounds_with_and_without(held, weights, alone)
+            np.minimum(with_it, of_one[0], out=with_it)
+            np.minimum(without, of_one[1], out=without)
+        return with_it, without
 
     def exchange_size(self, q: int = 1) -> int:
         """Return t: how many elements a move adds and drops in all, at most."""
