@@ -382,18 +382,25 @@ def greedy_weight(constraint: IndependenceSystem, weights: FloatArray) -> MaxWei
 
 
 def best_so_far(
-    constraint: IndependenceSystem, weights: FloatArray, support: IndexArray, bound: float
+    constraint: IndependenceSystem, held: IndexArray, weights: FloatArray, support: IndexArray, bound: float
 ) -> MaxWeight:
     """Return what there was time for: the heavier of a set and the greedy one, with the lower bound.
 
+    Both are of sets that hold ``held``. The constraint has a p: see :func:`greedy_weight`.
+
     >>> from swapwise import SetPacking
     >>> crews = SetPacking([{1, 2}, {2, 3}, {3, 4}])
-    >>> best_so_far(crews, np.array([2.0, 3.0, 2.0]), np.array([0]), bound=5.0)
+    >>> nothing, weights = np.empty(0, dtype=np.intp), np.array([2.0, 3.0, 2.0])
+    >>> best_so_far(crews, nothing, weights, np.array([0]), bound=5.0)
     MaxWeight(support=array([1]), weight=3.0, factor=0.6, bound=5.0)
     """
-    greedy = greedy_weight(constraint, weights)
-    heavier = max(support, greedy.support, key=lambda some: weights[some].sum())
-    return MaxWeight.below(min(bound, greedy.upper_bound), heavier, weights)
+    assert constraint.p is not None
+    rest = weights.copy()
+    rest[held] = 0.0
+    greedy = constraint.extend(held, heaviest_first(rest))
+    heavier = max(support, greedy, key=lambda some: weights[some].sum())
+    by_greedy = float(weights[held].sum() + constraint.p * rest[greedy].sum())
+    return MaxWeight.below(min(bound, by_greedy), heavier, weights)
 
 
 def as_order(order: Iterable[int]) -> IndexArray:

@@ -28,7 +28,6 @@ from swapwise.constraints.base import (
     as_order,
     best_so_far,
     forced_among,
-    heaviest_first,
     in_one_order,
     names_of,
 )
@@ -155,43 +154,40 @@ class Intersection(IndependenceSystem):
         return min(matroid.rank() for matroid in self.matroids)
 
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
-        if self.p == 1:
-            return self.matroids[0]._max_weight(weights, clock)
-        if self._packing is not None:
-            return self._packing._max_weight(weights, clock)
-        from swapwise.constraints.algorithms.matroid_intersection import (
-            common_set_within,
-            local_search_weight,
-        )
-
-        if self.p == 2:
-            first, second = self.matroids
-            found = common_set_within(first, second, weights, clock)
-            return found if found.exact else best_so_far(self, weights, found.support, found.upper_bound)
-        # A local optimum of a linear function has at least 1 / (p − 1 + 1/q) of the largest weight.
-        support = local_search_weight(self, weights, clock=clock)
-        alone = min(matroid._max_weight(weights, clock).upper_bound for matroid in self.matroids)
-        return MaxWeight.below(min(alone, self.p * float(weights[support].sum())), support, weights)
+        return self._max_weight_holding(np.empty(0, dtype=np.intp), weights, clock)
 
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
+        from swapwise.constraints.algorithms.matroid_intersection import common_set_within
+
         if self.p == 1:
             return self.matroids[0]._max_weight_holding(held, weights, clock)
         if self._packing is not None:
             return self._packing._max_weight_holding(held, weights, clock)
-        if self.p > 2 or not len(held):
-            return super()._max_weight_holding(held, weights, clock)
-        from swapwise.constraints.algorithms.matroid_intersection import common_set_within
-
-        first, second = (matroid.contract(held) for matroid in self.matroids)
+        if self.p > 2:
+            return self._nearly_heaviest(held, weights, clock)
         rest = weights.copy()
         rest[held] = 0.0
+        first, second = (matroid.contract(held) if len(held) else matroid for matroid in self.matroids)
         found = common_set_within(first, second, rest, clock)
         support = np.union1d(found.support, held)
         if found.exact:
             return MaxWeight(support, float(weights[support].sum()))
-        greedy = self.extend(held, heaviest_first(rest))
-        heavier = max(support, greedy, key=lambda some: weights[some].sum())
-        return MaxWeight.below(float(weights[held].sum()) + found.upper_bound, heavier, weights)
+        bound = float(weights[held].sum()) + found.upper_bound
+        return best_so_far(self, held, weights, support, bound)
+
+    def _nearly_heaviest(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
+        """Return a set by local search, with the lowest of the bounds that there are."""
+        from swapwise.constraints.algorithms.matroid_intersection import local_search_weight
+
+        whole = Intersection(*(m.contract(held) for m in self.matroids)) if len(held) else self
+        rest = weights.copy()
+        rest[held] = 0.0
+        support = np.union1d(local_search_weight(whole, rest, clock=clock), held)
+        # A local optimum of a linear function has at least 1 / (p − 1 + 1/q) of the largest weight.
+        bounds = [float(weights[held].sum() + self.p * rest[support].sum())]
+        for matroid in self.matroids:
+            bounds.append(matroid._max_weight_holding(held, weights, clock).upper_bound)
+        return MaxWeight.below(min(bounds), support, weights)
 
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight

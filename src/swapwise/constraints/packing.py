@@ -26,7 +26,7 @@ from swapwise.constraints.base import (
     IndependenceSystem,
     MaxWeight,
     as_order,
-    heaviest_first,
+    best_so_far,
     names_of,
 )
 from swapwise.constraints.circuits import MOST_CIRCUITS, Circuits, Exchanges
@@ -298,11 +298,7 @@ class PackingSystem(IndependenceSystem):
         if found.finished:
             weight = float(weights[support].sum())
             return MaxWeight(support, weight, bound=max(bound, weight), prices=prices)
-        greedy = self.extend(held, heaviest_first(rest))
-        heavier = max(support, greedy, key=lambda some: weights[some].sum())
-        # The greedy set has at least 1/p of the largest weight.
-        bound = min(bound, certain + self.p * float(weights[greedy].sum() - certain))
-        return replace(MaxWeight.below(bound, heavier, weights), prices=prices)
+        return replace(best_so_far(self, held, weights, support, bound), prices=prices)
 
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
