@@ -100,13 +100,14 @@ def _on_cycles(
 ) -> Losses:
     """Bound by shortest cycles, where elements have two groups, one or none.
 
-    From a packing X to another, S, lead changes that form cycles. Each group g is two vertices, g⁺ and g⁻.
-    An element of S − X with the groups g and h is an arc from g⁺ to h⁻ and one from h⁺ to g⁻; one of X − S is
-    the same arcs backwards. A group of which S fills more or fewer places than X makes up for it by arcs
-    between its vertices and one more, which stands for empty places and for want of a group. The length of an
-    arc is what is lost there, and S loses at least half the length of its cycles, one or two of which run
-    along the two arcs of any element. If no group is among both the first and the second of elements, as
-    under two partitions, half of the arcs will do, and there is one cycle.
+    What one of two packings X and S has and the other has not forms walks, on which elements of S and of X
+    take turns: at each group, one of S takes the place of one of X, as long as there are both. In a network,
+    each group g is two vertices, g⁺ and g⁻. An element of S − X with the groups g and h is an arc from g⁺ to
+    h⁻ or from h⁺ to g⁻; one of X − S is such an arc backwards. One more vertex stands for no group, and for
+    empty places: arcs lead there and back at groups of which S fills fewer places, or more. So walks are
+    cycles. The length of an arc is what is lost there, and S loses at least the length of each cycle. If no
+    group is among both the first and the second ones of elements, half of the arcs will do: that is so under
+    two partitions, where nothing more is lost.
     """
     first, second = groups.T
     two_sided = bool(np.isin(first[first >= 0], second).any())
@@ -130,26 +131,11 @@ def _on_cycles(
     distance = np.zeros_like(length)
     distance[np.ix_(met, met)] = _distances(length[np.ix_(met, met)])
     (tail, head), *_ = ends
-    image = np.append(np.roll(np.arange(nowhere), n_groups), nowhere) if two_sided else None
-    with_it = _way_back(distance, tail, head, image) + np.maximum(-reduced, 0.0)
-    without = _way_back(distance, head, tail, image) + np.maximum(reduced, 0.0)
+    with_it = np.maximum(-reduced, 0.0) + distance[head, tail]
+    without = np.maximum(reduced, 0.0) + distance[tail, head]
     return np.where(other, with_it, 0.0), np.where(chosen, without, 0.0)
 
 
 def _distances(length: FloatArray) -> FloatArray:
     network = scipy.sparse.csgraph.csgraph_from_dense(length, null_value=np.inf)
     return scipy.sparse.csgraph.floyd_warshall(network)
-
-
-def _way_back(
-    distance: FloatArray, tail: IndexArray, head: IndexArray, image: IndexArray | None
-) -> FloatArray:
-    """Return how long the way is from the heads of arcs to their tails.
-
-    Where vertices have an image, arcs do, too, and both may be on one cycle, which then leads from each end
-    to its image; this is half of it.
-    """
-    way = distance[head, tail]
-    if image is None:
-        return way
-    return np.minimum(way, (distance[head, image[head]] + distance[image[tail], tail]) / 2)
