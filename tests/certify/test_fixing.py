@@ -11,6 +11,7 @@ import swapwise as sw
 from swapwise.certify.region import Region
 from swapwise.clock import Clock
 from swapwise.constraints import laminar, matroid
+from swapwise.constraints.base import MaxWeight
 from tests.certify.problem_zoo import randoms
 from tests.certify.test_relaxation import sets_of, some_region, weights_of
 from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
@@ -108,6 +109,14 @@ def test_sets_above_the_target_are_in_the_part_above(family, data):
         assert part.inside[every].all()
         assert part.outside[none].all()
         assert (part is region) == (len(every) + len(none) == 0)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_elements_that_every_set_has_and_none_leave_no_set(k):
+    """The bound on all sets may be looser than those with and without an element."""
+    answer = MaxWeight(np.arange(k), float(k), bound=20.0)
+    assert Region.of(sw.Uniform(4, k)).above(np.ones(4), 0.0, 5.0, answer) is None
+    assert Region.of(sw.Uniform(4, k)).above(np.ones(4), 0.0, k - 0.5, answer) is not None
 
 
 @settings(max_examples=60)
