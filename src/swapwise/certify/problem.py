@@ -58,7 +58,7 @@ class Problem:
         rows, owner = used_rows(objective, kept)
         H, slope = objective.hessian_at(nothing, kept), objective.gradient_at(nothing)[rows]
         # Coefficients are counted in units in which elements curve alike, for which steps are fewest.
-        scale = curvature_lengths(H, owner)[owner]
+        scale = curvature_lengths(np.diag(H), owner)[owner]
         products = Quadratic(
             H / np.outer(scale, scale),
             slope / scale.reshape(-1, *(1,) * (slope.ndim - 1)),
