@@ -249,7 +249,7 @@ class ConvexCombination:
         return ConvexCombination([*self.sets, *other.sets], weights)
 
     def among(self, elements: IndexArray) -> ConvexCombination | None:
-        """Return the same with elements numbered by their places among some, without sets that have others."""
+        """Return the same with elements numbered by their places among some, of sets that have no others."""
         pairs = zip(self.sets, self.weights, strict=True)
         kept = [
             (np.searchsorted(elements, support), weight)

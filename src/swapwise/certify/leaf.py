@@ -46,7 +46,9 @@ def is_nearly_leaf(objective: SetFunction, region: Region) -> bool:
     if not _is_quadratic(objective):
         return False
     room, candidates = _room(region), len(region.open)
-    return room <= FEW and candidates <= PRODUCTS_UP_TO and comb(candidates, min(room, candidates)) <= NEARLY_LEAF * MOST_SETS
+    if room > FEW or candidates > PRODUCTS_UP_TO:
+        return False
+    return comb(candidates, min(room, candidates)) <= NEARLY_LEAF * MOST_SETS
 
 
 def enumerate_leaf(

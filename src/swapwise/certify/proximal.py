@@ -8,6 +8,7 @@ elements the working set lacks.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class WorkingSet:
 
     It is a matrix, or, for data of few samples, columns whose inner products it is: these are in single
     precision, which is enough to find coefficients by. The curvature of a quadratic objective is the same
-    everywhere. That of others is taken at some coefficients; a matrix is kept until a step of the model fails.
+    everywhere. That of others is taken at some coefficients, and a matrix kept until a step of it fails.
     """
 
     def __init__(self, objective: SparseObjective) -> None:
@@ -68,7 +69,7 @@ class WorkingSet:
             self.scale = np.ones((len(objective.H), 1))
 
     def grow(self, elements: IndexArray, coef: FloatArray) -> None:
-        """Have some elements among the others, or with those of the coefficients alone if they are too many."""
+        """Have some elements among the others, or with those of the coefficients if that is too many."""
         if np.isin(elements, self.elements).all():
             return
         before = self.elements
@@ -150,13 +151,12 @@ class WorkingSet:
         lengths[self.owner] = self.scale[:, 0]
         diagonal = diagonal[self.elements] / lengths**2
         if self._by_columns:
-            size, kernel, curvature = self._factor.size, perspective.by_columns, (self._factor, self._penalty)
+            size, kernel = self._factor.size, partial(perspective.by_columns, self._factor, self._penalty)
             finest *= SINGLE_PRECISION
         else:
-            size, kernel, curvature = self._H.size, perspective.by_products, (self._H,)
+            size, kernel = self._H.size, partial(perspective.by_products, self._H)
         most = int(np.clip(MOST_PRODUCTS / max(1, size), FEWEST_STEPS, MOST_STEPS))
         coef, point, value, _, steepest, _ = kernel(
-            *curvature,
             linear,
             diagonal,
             self.owner,

@@ -11,9 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from swapwise.checks import FloatArray, IndexArray, as_elements
 from swapwise.clock import Budget, Clock
@@ -22,6 +23,9 @@ from swapwise.moves import Found, Move, MoveBatch, Run, Step, SwapGrid
 from swapwise.numerics import TIE
 
 Scoring = Literal["closed form", "refit", "pass"]
+
+#: An array in single or double precision
+Floats = TypeVar("Floats", FloatArray, npt.NDArray[np.float32])
 
 
 class SetFunction(ABC):
@@ -324,7 +328,7 @@ class SparseObjective(SetFunction):
         return RestrictedObjective(self, elements)
 
     def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
-        """Return minus the Hessian at coefficients as inner products of columns; None if it is no such thing."""
+        """Return minus the Hessian at coefficients as inner products of columns; None if it is not that."""
         return None
 
     def summands(self, coef: FloatArray) -> list[Summand]:
@@ -353,8 +357,8 @@ class SampleCurvature(NamedTuple):
     #: Whether columns count from their weighted means, as they do where an intercept moves along
     centred: bool = False
 
-    def factor(self, columns: FloatArray) -> FloatArray:
-        """Return an F such that minus the Hessian is ``FFᵀ`` and the penalty, one row for each column given."""
+    def factor(self, columns: Floats) -> Floats:
+        """Return an F such that minus the Hessian is ``FFᵀ`` and the penalty, one row per column given."""
         root = np.sqrt(self.weight)
         half = columns * root.astype(columns.dtype)
         if self.centred:
