@@ -15,7 +15,7 @@ from swapwise.certify import certify, leaf, prover
 from swapwise.certify.branching import BranchAndBound
 from swapwise.certify.certificate import Certificate, percent
 from swapwise.certify.prover import Prover
-from swapwise.certify.relaxation import Perspective
+from swapwise.certify.proximal import Proximal
 from swapwise.clock import Clock, OutOfTime
 from tests.certify.problem_zoo import (
     GRAPH_CONSTRAINTS,
@@ -237,7 +237,7 @@ def test_what_is_proven_when_the_time_is_out_is_true(objective, constraint):
 @pytest.mark.parametrize(
     ("target", "name"),
     [
-        (Perspective, "improve"),
+        (Proximal, "improve"),
         (BranchAndBound, "_split"),
         (BranchAndBound, "_try"),
         (Prover, "_simple_bounds"),

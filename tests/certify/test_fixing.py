@@ -5,10 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import swapwise as sw
-from swapwise.certify.region import Region
-from swapwise.clock import Clock
-from swapwise.constraints import laminar, matroid
 from tests.certify.problem_zoo import randoms
 from tests.certify.test_relaxation import sets_of, some_region, weights_of
 from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
