@@ -8,10 +8,10 @@ import numpy as np
 
 from swapwise.certify.bounds import ceiling
 from swapwise.certify.diagonal import raised_diagonal
-from swapwise.certify.frank_wolfe import FrankWolfe
+from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfe
 from swapwise.certify.nodes import Node
 from swapwise.certify.problem import Problem
-from swapwise.certify.proximal import Proximal
+from swapwise.certify.proximal import Proximal, WorkingPoint
 from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Dual, Relaxation
 from swapwise.checks import FloatArray, IndexArray
@@ -113,8 +113,11 @@ class RelaxedNode(Node):
         objective, region, start = self.objective, self.region, self._start
         is_shifted = bool((self.diagonal[~region.outside] > 0).all())
         if is_shifted and region.constraint.laminar_tree() is not None:
-            return Proximal(objective, region, self.diagonal, self.problem.working_set, start)
-        return FrankWolfe(objective, region, self.diagonal, start)
+            # Elements without a shift may just have been ruled out: then the last one was of the other kind.
+            point = start if isinstance(start, WorkingPoint) else None
+            return Proximal(objective, region, self.diagonal, self.problem.working_set, point)
+        combination = start if isinstance(start, ConvexCombination) else None
+        return FrankWolfe(objective, region, self.diagonal, combination)
 
     def _note(self, dual: Dual) -> None:
         if self.dual is None or dual.bound < self._own_bound:
