@@ -60,7 +60,7 @@ class WorkingSet:
         """Have some elements among the others, or with those of the coefficients alone if they are too many."""
         if np.isin(elements, self.elements).all():
             return
-        if len(self.elements) + len(elements) > MOST_ELEMENTS:
+        if len(self.elements) + len(elements) > MOST_ELEMENTS:  # of which few have a part in any one set
             self.elements = np.flatnonzero(by_element(self.objective, coef**2))
         self.elements = np.union1d(self.elements, elements)
         self.renew(coef)
@@ -199,14 +199,12 @@ class Proximal(Relaxation):
         """Improve the fractional set on the working set, and enlarge that; return whether that may go on."""
         before, lowest = self.value, self.dual.bound
         self._solve(target, precision)
-        if self.dual.bound <= target:
+        bound = self.dual.bound
+        if bound <= target or bound - self.value <= max(self._finest, precision * (bound - target)):
             return False
         lacking = self._lacking()
-        if len(lacking):
-            self._working_set.grow(lacking, self.coef)
-            return True
-        close = self.dual.bound - self.value <= max(self._finest, precision * (self.dual.bound - target))
-        return not close and (self.value > before or self.dual.bound < lowest)
+        self._working_set.grow(lacking, self.coef)
+        return len(lacking) > 0 or self.value > before or bound < lowest
 
     @property
     def _finest(self) -> float:
