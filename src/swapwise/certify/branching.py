@@ -67,8 +67,8 @@ class BranchAndBound:
 
     @property
     def n_open(self) -> int:
-        """How many parts are still to be looked at."""
-        return len(self._open)
+        """How many parts are still to be looked at, or being looked at."""
+        return len(self._open) + (self._current is not None)
 
     @property
     def is_open(self) -> bool:

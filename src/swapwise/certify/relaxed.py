@@ -109,6 +109,7 @@ class RelaxedNode(Node):
         objective, region, start = self.objective, self.region, self._start
         is_shifted = bool((self.diagonal[~region.outside] > 0).all())
         if is_shifted and region.constraint.laminar_tree() is not None:
+            # Elements without a shift may just have been ruled out: then the last one was of the other kind.
             point = start if isinstance(start, WorkingPoint) else None
             return Proximal(objective, region, self.diagonal, self.problem.working_set, point)
         combination = start if isinstance(start, ConvexCombination) else None
