@@ -263,7 +263,7 @@ def quadratic(random: Random, n: int, edges: Edges) -> Objective:
 
 
 class SeveralResponses(sw.SparseObjective):
-    """``u(W) = ⟨B, W⟩ − tr(WᵀHW) / 2``: responses that curve alike, with a column of coefficients for each."""
+    """``u(W) = ⟨B, W⟩ − tr(WᵀHW) / 2``: responses that curve alike, a column of W for each."""
 
     curvature_is = "hessian"
 

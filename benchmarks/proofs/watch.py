@@ -110,10 +110,13 @@ class Watch:
     def elements_of(self, region: Region) -> IndexArray | None:
         """Return what the elements of a region stand for, if that is known."""
         known = self._elements.get(id(region.constraint))
-        if known is None or len(known[1]) != len(region.inside):
-            self.claims["regions of unknown ground sets (not checked)"] += 1
-            return None
-        return known[1]
+        found = None if known is None or len(known[1]) != len(region.inside) else known[1]
+        self.claim(
+            "regions are of known ground sets",
+            found is not None,
+            lambda: f"{region.constraint!r} on {len(region.inside)} elements, which could not be checked",
+        )
+        return found
 
     def part(self, region: Region) -> Part | None:
         """Return a region in the numbers of the whole instance; elements that were dropped are outside."""
@@ -312,10 +315,13 @@ class Watch:
         @wraps(original)
         def __init__(dual: Dual, *arguments: Any, **options: Any) -> None:
             original(dual, *arguments, **options)
+            self.claim(
+                "dual points are of known regions",
+                self._relaxations,
+                lambda: "one was made by no relaxation, and could not be checked",
+            )
             if self._relaxations:
                 self.dual(dual, self._relaxations[-1].region)
-            else:
-                self.claims["dual points of unknown regions (not checked)"] += 1
 
         return __init__
 
