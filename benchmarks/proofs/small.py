@@ -41,8 +41,8 @@ AGREE, ILL, SETS_OF_LIKELIHOODS = 1e-6, 1e4, 6
 #: ``_UP_TO`` some size. Of a matrix with one row, no iteration finds the eigenvalue.
 AS_IF_LARGE = (
     (diagonal, "EIGENVALUES_UP_TO", 1),
-    (proximal, "FEW_ELEMENTS", 2),
     (proximal, "FIRST_ELEMENTS", 2),
+    (proximal, "MOST_ELEMENTS", 5),
     (prover, "FEW_ELEMENTS", 0),
     (summands, "MOST_SETS", 0),
 )
@@ -165,7 +165,7 @@ def _proven_by(way: Way) -> Iterator[None]:
 
     Without the closed form of small regions, nothing but bounds and branching is left. As if an instance were
     large, nothing is done that is for ground sets ``_UP_TO`` some size, nor are summands enumerated; and
-    relaxations begin with a working set of two elements.
+    relaxations begin with a working set of two elements, and again when it has more than a few.
     """
     with ExitStack() as stack:
         if not way.closed_form:
