@@ -19,7 +19,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from time import perf_counter
+from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
@@ -80,10 +82,17 @@ class Report:
         except (ValueError, TypeError) as error:
             self.refusals[f"{name}: {str(error)[:50]}"] += 1
             if not REFUSALS.search(str(error)):
-                self.failures.append((f"{name} refuses", f"{type(error).__name__}: {error}"))
+                self.failures.append((f"{name} refuses", _told(error)))
         except Exception as error:
-            self.failures.append((f"{name} fails", f"{type(error).__name__}: {error}"))
+            self.failures.append((f"{name} fails", _told(error)))
         return None
+
+
+def _told(error: Exception) -> str:
+    """Return what went wrong, and which part of the proof it was."""
+    frames = [Path(frame.filename) for frame in extract_tb(error.__traceback__)]
+    part = next((file.stem for file in reversed(frames) if file.parent.name == "certify"), "nothing")
+    return f"{type(error).__name__}, in {part}: {error}"
 
 
 def check(seed: int) -> Report:
