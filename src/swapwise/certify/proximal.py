@@ -18,8 +18,8 @@ from swapwise.kernels import perspective
 from swapwise.objectives.base import SparseObjective, rows_of
 from swapwise.objectives.quadratic import Quadratic
 
-# Up to this many elements are all in the working set. Of more, it begins with about so many, grows by no less
-# than these at a time, and begins anew when there are too many.
+# Up to this many elements are all in the working set. Of more, it begins with about so many, and begins anew
+# when there are too many.
 ALL_UP_TO, FIRST_ELEMENTS, MOST_ELEMENTS = 500, 200, 4000
 
 # Steps of one round: no more numbers than these are multiplied, a few tenths of a second.
@@ -60,7 +60,7 @@ class WorkingSet:
         """Have some elements among the others, or with those of the coefficients alone if they are too many."""
         if np.isin(elements, self.elements).all():
             return
-        if len(self.elements) + len(elements) > MOST_ELEMENTS:
+        if len(self.elements) + len(elements) > MOST_ELEMENTS:  # of which few have a part in any one set
             self.elements = np.flatnonzero(by_element(self.objective, coef**2))
         self.elements = np.union1d(self.elements, elements)
         self.renew(coef)
@@ -188,7 +188,8 @@ class Proximal(Relaxation):
         if not (gains > 1e-9 * answer.weight).any():
             return known[:0]
         gains[known] = gains[self.region.outside] = -np.inf
-        most = min(max(FIRST_ELEMENTS, np.count_nonzero(gains > 0)), max(FIRST_ELEMENTS, len(known) // 2))
+        few, many = max(FIRST_ELEMENTS // 4, len(known) // 10), max(FIRST_ELEMENTS, len(known) // 2)
+        most = int(np.clip(np.count_nonzero(gains > 0), few, many))
         best = np.argpartition(-gains, most - 1)[:most] if most < len(gains) else np.arange(len(gains))
         return np.sort(best[gains[best] > -np.inf])
 
@@ -198,14 +199,12 @@ class Proximal(Relaxation):
         """Improve the fractional set on the working set, and enlarge that; return whether that may go on."""
         before, lowest = self.value, self.dual.bound
         self._solve(target, precision)
-        if self.dual.bound <= target:
+        bound = self.dual.bound
+        if bound <= target or bound - self.value <= max(self._finest, precision * (bound - target)):
             return False
         lacking = self._lacking()
-        if len(lacking):
-            self._working_set.grow(lacking, self.coef)
-            return True
-        close = self.dual.bound - self.value <= max(self._finest, precision * (self.dual.bound - target))
-        return not close and (self.value > before or self.dual.bound < lowest)
+        self._working_set.grow(lacking, self.coef)
+        return len(lacking) > 0 or self.value > before or bound < lowest
 
     @property
     def _finest(self) -> float:
