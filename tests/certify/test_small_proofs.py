@@ -31,8 +31,14 @@ def quick_check(seed: int, max_nodes: int, seconds: float = 2.0) -> small.Report
     return small.check_instance(replace(instance, way=little))
 
 
-def claims_that_are_wrong() -> set[str]:
-    return {claim for seed in range(25) for claim, _ in quick_check(seed, max_nodes=3).violations}
+def are_seen(claims: set[str]) -> bool:
+    """Tell whether all of these are found to be wrong, in one of a few instances each."""
+    missing = set(claims)
+    for seed in range(25):
+        missing -= {claim for claim, _ in quick_check(seed, max_nodes=3).violations}
+        if not missing:
+            return True
+    return False
 
 
 @settings(max_examples=150)
@@ -88,8 +94,7 @@ def test_bounds_that_are_too_low_are_seen(monkeypatch):
         return support, 0.99 * weight
 
     monkeypatch.setattr(Region, "max_weight", low)
-    wrong = claims_that_are_wrong()
-    assert {"dual bounds", "dual bounds on parts", "bounds of nodes", "bounds after tightening"} <= wrong
+    assert are_seen({"dual bounds", "dual bounds on parts", "bounds of nodes", "bounds after tightening"})
 
 
 @pytest.mark.slow
@@ -105,7 +110,7 @@ def test_elements_fixed_wrongly_are_seen(monkeypatch):
     for kind in kinds(Node):
         if "tighten" in vars(kind):
             monkeypatch.setattr(kind, "tighten", spoiled(vars(kind)["tighten"]))
-    assert {"elements fixed out", "sets lost"} <= claims_that_are_wrong()
+    assert are_seen({"elements fixed out", "sets lost"})
 
 
 @pytest.mark.slow
@@ -118,7 +123,7 @@ def test_wrong_numbers_of_elements_are_seen(monkeypatch):
         return part
 
     monkeypatch.setattr(Problem, "among", turned)
-    assert "elements that nodes stand for" in claims_that_are_wrong()
+    assert are_seen({"elements that nodes stand for"})
 
 
 @pytest.mark.slow
@@ -129,7 +134,7 @@ def test_elements_dropped_wrongly_are_seen(monkeypatch):
         return RelaxedNode(problem, region.among(kept)) if problem.diagonal.any() else None
 
     monkeypatch.setattr(root, "relaxed_root", lossy)
-    assert {"sets lost by dropping elements", "sets that the root lacks"} <= claims_that_are_wrong()
+    assert are_seen({"sets lost by dropping elements", "sets that the root lacks"})
 
 
 @pytest.mark.slow
