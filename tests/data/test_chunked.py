@@ -99,7 +99,7 @@ def test_some_of_the_samples(store, tmp_path):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("store", [by_rows, as_slice, as_dask])
+@pytest.mark.parametrize("store", KINDS)
 @pytest.mark.parametrize("in_memory", [0, 1 << 20])
 def test_some_of_the_columns(store, in_memory, tmp_path, monkeypatch):
     monkeypatch.setattr(mapped, "MOST_IN_MEMORY", in_memory)

@@ -118,6 +118,29 @@ def test_products_with_vectors_are_those_of_the_matrix(problem, seed):
 
 
 @given(problems(), st.integers(0, 10**6))
+def test_copies_of_some_columns_are_those_of_the_design(problem, seed):
+    design = made(problem)[0]
+    rng = np.random.default_rng(seed)
+    some = rng.permutation(design.n_features)[: rng.integers(1, design.n_features + 1)]
+    few, every = design.restricted(some), np.arange(len(some))
+    assert few.precision == design.precision
+    np.testing.assert_array_equal(few.columns(every), design.columns(some))
+    np.testing.assert_array_equal(few.squared_norms, design.squared_norms[some])
+    np.testing.assert_allclose(few.largest_entries, design.largest_entries[some], rtol=1e-12)
+    vectors, sizes = rng.standard_normal((2, design.n_samples)), 1 + np.sqrt(design.squared_norms)
+    size = 1e3 * sizes * np.linalg.norm(vectors) * np.sqrt(design.n_samples)
+    close = tolerance_of(problem[0])
+    assert_close(few.dots(vectors), design.dots(vectors)[:, some], size[some], close)
+    coef, whole = rng.standard_normal(len(some)), np.zeros(design.n_features)
+    whole[some] = coef
+    assert_close(few.combine(coef), design.combine(whole), np.full(design.n_samples, size.sum()), close)
+    sizes = np.outer(sizes, sizes)[np.ix_(some, some)]
+    exact = design.gram(some, some, exact=True)
+    assert_close(few.gram(every, every), exact, sizes, 1e-8)
+    assert_close(design.gram(some[:1], some, exact=True), exact[:1], sizes[:1], 1e-9)
+
+
+@given(problems(), st.integers(0, 10**6))
 def test_inner_products_of_columns_are_those_of_the_matrix(problem, seed):
     design, A, _, _, lengths = made(problem)
     tolerance = tolerance_of(problem[0])

@@ -204,6 +204,32 @@ def test_reductions_of_some_columns_count_as_their_share():
     assert design.passes == 2 + 1 + 4 / 8
 
 
+def test_columns_that_fits_are_made_of_are_read_once(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((40, 10))
+    design = Design(ChunkedMatrix(ArrayChunks(X, 7)), centre=True)
+    coef, before = np.zeros(10), design.passes
+    coef[[2, 5]] = 1.0, -1.0
+    for _ in range(3):
+        np.testing.assert_allclose(design.combine(coef), (X - X.mean(axis=0)) @ coef, atol=1e-12)
+    assert design.passes == before + 1
+    monkeypatch.setattr("swapwise.data.design.KEPT_COLUMNS_ENTRIES", 0)  # room for none
+    design = Design(ChunkedMatrix(ArrayChunks(X, 7)), centre=True)
+    np.testing.assert_allclose(design.combine(coef), (X - X.mean(axis=0)) @ coef, atol=1e-12)
+    some, few = np.array([2, 5]), np.array([7, 5])
+    expected = np.cov(X.T, bias=True)[np.ix_(some, few)] * 40
+    np.testing.assert_allclose(design.gram(some, few, exact=True), expected, atol=1e-12)
+
+
+def test_reads_of_some_columns_count_as_their_share_of_the_whole():
+    design = Design(ChunkedMatrix(ArrayChunks(np.random.default_rng(0).standard_normal((40, 10)), 7)))
+    before = design.passes
+    few = design.restricted(np.array([1, 4]))
+    assert design.passes == before + 1
+    few.dots(np.ones((1, 40)))
+    assert few.passes == 1
+    assert design.passes == pytest.approx(before + 1.2)
+
+
 def test_designs_travel():
     X, y = np.random.default_rng(0).standard_normal((20, 4)), np.arange(20.0)
     for matrix in (ChunkedMatrix(ArrayChunks(X, 6)), DenseMatrix(X)):

@@ -146,7 +146,7 @@ class FrankWolfe(Relaxation):
 
     # -- towards the best fractional set ------------------------------------------------------------
 
-    def improve(self, target: float) -> bool:
+    def improve(self, target: float, precision: float) -> bool:
         """Take one Newton step of φ over the convex combinations; return whether φ rose.
 
         The second-order model of φ is maximised by pairwise Frank–Wolfe steps, which need no more

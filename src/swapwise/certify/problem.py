@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from swapwise.certify.diagonal import proportional_diagonal
-from swapwise.certify.proximal import WorkingCurvature
+from swapwise.certify.proximal import WorkingSet, curvature_lengths
 from swapwise.certify.relaxation import used_rows
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
@@ -39,7 +39,7 @@ class Problem:
         self.elements = np.arange(objective.n) if elements is None else elements
         self.n_whole = objective.n if n_whole is None else n_whole
         self._diagonal = diagonal
-        self.curvature = WorkingCurvature(objective)
+        self.working_set = WorkingSet(objective)
 
     @property
     def diagonal(self) -> FloatArray:
@@ -58,8 +58,7 @@ class Problem:
         rows, owner = used_rows(objective, kept)
         H, slope = objective.hessian_at(nothing, kept), objective.gradient_at(nothing)[rows]
         # Coefficients are counted in units in which elements curve alike, for which steps are fewest.
-        lengths = np.sqrt(np.bincount(owner, np.diag(H), len(kept)) / np.bincount(owner, minlength=len(kept)))
-        scale = np.where(lengths > 0, lengths, 1.0)[owner]
+        scale = curvature_lengths(H, owner)[owner]
         products = Quadratic(
             H / np.outer(scale, scale),
             slope / scale.reshape(-1, *(1,) * (slope.ndim - 1)),

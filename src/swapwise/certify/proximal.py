@@ -8,7 +8,6 @@ elements the working set lacks.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,82 +18,83 @@ from swapwise.kernels import perspective
 from swapwise.objectives.base import SparseObjective, rows_of
 from swapwise.objectives.quadratic import Quadratic
 
-# Up to this many elements are all in the working set; of more, it begins with about so many.
-FEW_ELEMENTS, FIRST_ELEMENTS = 400, 200
+# Up to this many elements are all in the working set. Of more, it begins with about so many, grows by no less
+# than these at a time, and begins anew when there are too many.
+ALL_UP_TO, FIRST_ELEMENTS, MOST_ELEMENTS = 500, 200, 4000
 
 # Steps of one round: no more numbers than these are multiplied, a few tenths of a second.
 MOST_PRODUCTS = 500_000_000
 FEWEST_STEPS, MOST_STEPS = 20, 1000
 
-# A round ends when value and bound of the model are closer than this share of what is left to prove, or of
-# the value.
-PRECISION, FINEST = 0.02, 1e-9
+# Value and bound are never closer than this share of the value.
+FINEST = 1e-9
 
-# A step of the model that does not go all the way means that its curvature is out of date. Shorter ones than
-# this are not tried.
-SHORTEST_STEP = 0.01
+# How far to go where the model leads, and how much of a rise has to agree with it.
+STEPS, LEAST_AGREEMENT = (1.0, 0.3, 0.1, 0.02), 0.4
 
 
-class WorkingCurvature:
-    """Minus the Hessian of an objective on the elements asked for so far, shared by all parts of a problem.
+class WorkingSet:
+    """The elements that models are made of, and minus the Hessian on them; one for all parts of a problem.
 
-    That of a quadratic objective is the same everywhere. That of others is taken at some coefficients and
-    kept, until :meth:`renew`.
+    That of a quadratic objective is the same everywhere. That of others is taken at some coefficients, and
+    kept until a step of the model fails.
     """
+
+    elements: IndexArray
+    #: The rows of coefficients of the elements, and whose each row of the Hessian is
+    rows: IndexArray
+    owner: IndexArray
+    #: Minus the Hessian for coefficients that are multiplied by a scale, so that elements curve alike
+    H: FloatArray
+    scale: FloatArray
 
     def __init__(self, objective: SparseObjective) -> None:
         self.objective = objective
-        self._elements = np.empty(0, dtype=np.intp)
-        self._matrix = np.empty((0, 0))
+        self.elements = np.empty(0, dtype=np.intp)
+        if isinstance(objective, Quadratic):
+            self.elements = np.arange(objective.n)
+            self.rows, self.owner = used_rows(objective, self.elements)
+            self.H, self.scale = objective.H, np.ones((len(objective.H), 1))
 
-    def on(self, elements: IndexArray, coef: FloatArray) -> FloatArray:
-        """Return the block of some elements, sorted."""
-        if self.objective.curvature_is == "hessian":  # which the objective keeps, if that pays
-            return self.objective.hessian_at(coef, elements)
-        places = np.searchsorted(self._elements, elements)
-        known = places < len(self._elements)
-        known[known] = self._elements[places[known]] == elements[known]
-        if not known.all():
-            self._elements = np.union1d(self._elements, elements)
-            self.renew(coef)
-            places = np.searchsorted(self._elements, elements)
-        if len(places) == len(self._elements):
-            return self._matrix
-        if self.objective.groups is None:
-            return self._matrix[np.ix_(places, places)]
-        _, owner = used_rows(self.objective, self._elements)
-        per_row = len(self._matrix) // max(1, len(owner))  # several levels of each
-        kept = np.flatnonzero(np.isin(np.repeat(owner, per_row), places))
-        return self._matrix[np.ix_(kept, kept)]
-
-    def diagonal(self, elements: IndexArray, coef: FloatArray) -> FloatArray:
-        """Return the diagonal of the block of some elements, by row."""
-        if isinstance(self.objective, Quadratic):
-            return np.diag(self.objective.H)[rows_of(self.objective, elements)]
-        return np.diag(self.on(elements, coef))
+    def grow(self, elements: IndexArray, coef: FloatArray) -> None:
+        """Have some elements among the others, or with those of the coefficients alone if they are too many."""
+        if np.isin(elements, self.elements).all():
+            return
+        if len(self.elements) + len(elements) > MOST_ELEMENTS:
+            self.elements = np.flatnonzero(by_element(self.objective, coef**2))
+        self.elements = np.union1d(self.elements, elements)
+        self.renew(coef)
 
     def renew(self, coef: FloatArray) -> None:
         """Take the curvature at some coefficients from now on."""
-        self._matrix = self.objective.hessian_at(coef, self._elements)
+        H = self.objective.hessian_at(coef, self.elements)
+        self.rows, owner = used_rows(self.objective, self.elements)
+        self.owner = np.repeat(owner, len(H) // max(1, len(owner)))
+        self.scale = curvature_lengths(H, self.owner)[self.owner][:, None]
+        self.H = H / (self.scale * self.scale.T)
+
+    def scaled(self, values: FloatArray, power: int) -> FloatArray:
+        """Return coefficients (power 1) or their slopes (−1) as the scaled model has them, row by row."""
+        scaled: FloatArray = values[self.rows].reshape(len(self.H), -1) * self.scale**power
+        return np.ascontiguousarray(scaled)
+
+    def steepness(self, coef: FloatArray) -> FloatArray:
+        """Return the root of minus the second derivative in each coefficient that is not zero."""
+        everywhere, curved = np.zeros_like(coef), np.sqrt(np.maximum(np.diag(self.H), 0.0)) * self.scale[:, 0]
+        shape = coef[self.rows].shape
+        everywhere[self.rows] = np.broadcast_to(curved.reshape(len(self.rows), -1), (len(self.rows), coef[:1].size)).reshape(shape)
+        return everywhere[coef != 0]
 
 
-class _Model(NamedTuple):
-    """``u(w) ≈ base + ⟨linear, w⟩ − wᵀHw / 2`` on some elements, with coefficients multiplied by a scale."""
-
-    elements: IndexArray
-    rows: IndexArray
-    owner: IndexArray
-    H: FloatArray
-    linear: FloatArray
-    diagonal: FloatArray
-    start: FloatArray
-    scale: FloatArray
-    base: float
+def curvature_lengths(H: FloatArray, owner: IndexArray) -> FloatArray:
+    """Return the root of the mean curvature of each element's coefficients, 1 where there is none."""
+    lengths = np.sqrt(np.bincount(owner, np.maximum(np.diag(H), 0.0)) / np.bincount(owner))
+    return np.where(lengths > 0, lengths, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class WorkingPoint:
-    """Elements of a working set and their coefficients, from which another relaxation may start."""
+    """A fractional set and its coefficients, from which another relaxation may start."""
 
     elements: IndexArray
     #: Their shares in the fractional set
@@ -125,34 +125,33 @@ class Proximal(Relaxation):
         objective: SparseObjective,
         region: Region,
         diagonal: FloatArray,
-        curvature: WorkingCurvature,
+        working_set: WorkingSet,
         start: WorkingPoint | None = None,
     ) -> None:
         tree = region.constraint.laminar_tree()
         assert tree is not None
         self.objective, self.region, self.diagonal = objective, region, diagonal
-        self._tree, self._curvature, self._step_curvature = tree, curvature, 1.0
-        nothing = np.zeros_like(objective.coef([]))
-        self.coef, self.point = nothing, np.zeros(objective.n)
-        self._elements = np.empty(0, dtype=np.intp)
+        self._tree, self._working_set, self._step_curvature = tree, working_set, 1.0
+        self.coef, self.point = np.zeros_like(objective.coef([])), np.zeros(objective.n)
         if start is not None:
             start = start.without(region.outside)
             self.coef[rows_of(objective, start.elements)] = start.coef
             self.point[start.elements] = start.point
-            self._elements = np.union1d(start.elements, region.held)
         self.point[region.inside] = 1.0
+        working_set.grow(np.union1d(region.held, np.flatnonzero(self.point)), self.coef)
         self._settle()
         if start is None:
-            self._elements = self._first_elements()
-
-    # -- what other relaxations have ----------------------------------------------------------------
+            working_set.grow(self._first_elements(), self.coef)
+        else:
+            self.value = -np.inf  # what the fractional set holds may be too much here
 
     @property
     def start(self) -> WorkingPoint:
         """What another relaxation may start from."""
-        rows, owner = used_rows(self.objective, self._elements)
-        sizes = np.bincount(owner, minlength=len(self._elements))
-        return WorkingPoint(self._elements, self.point[self._elements], self.coef[rows], sizes)
+        elements = np.flatnonzero(self.point)
+        rows, owner = used_rows(self.objective, elements)
+        sizes = np.bincount(owner, minlength=len(elements))
+        return WorkingPoint(elements, self.point[elements], self.coef[rows], sizes)
 
     def set_diagonal(self, diagonal: FloatArray) -> None:
         """Use another diagonal for which ``u(w) + wᵀDw/2`` is concave."""
@@ -164,7 +163,7 @@ class Proximal(Relaxation):
     def _first_elements(self) -> IndexArray:
         """Return the elements to begin with: all, or those of the largest weights that fit together."""
         allowed = np.flatnonzero(~self.region.outside)
-        if len(allowed) <= FEW_ELEMENTS or isinstance(self.objective, Quadratic):
+        if len(allowed) <= ALL_UP_TO:
             return allowed
         weights, found = self.dual.weights.copy(), [self.region.held]
         weights[self.region.held] = 0.0
@@ -174,127 +173,109 @@ class Proximal(Relaxation):
         return np.unique(np.concatenate(found))
 
     def _lacking(self) -> IndexArray:
-        """Return elements beside the working set whose weights would make room for them, best first."""
+        """Return elements beside the working set whose weights would make room for them.
+
+        If there are few, others that come closest to that come with them: to grow takes a while.
+        """
+        known = self._working_set.elements
+        if len(known) == self.objective.n:
+            return known[:0]
         inner = np.zeros(len(self.diagonal))
-        inner[self._elements] = self.dual.weights[self._elements]
+        inner[known] = self.dual.weights[known]
         answer = self.region.heaviest(inner)
         gains = self.region.gains_of_additions(self.dual.weights, answer)
-        gains[self._elements] = 0.0
-        lacking = np.flatnonzero(gains > 1e-9 * answer.weight)
-        return lacking[np.argsort(-gains[lacking], kind="stable")]
+        gains[known] = 0.0
+        if not (gains > 1e-9 * answer.weight).any():
+            return known[:0]
+        gains[known] = gains[self.region.outside] = -np.inf
+        most = min(max(FIRST_ELEMENTS, np.count_nonzero(gains > 0)), max(FIRST_ELEMENTS, len(known) // 2))
+        best = np.argpartition(-gains, most - 1)[:most] if most < len(gains) else np.arange(len(gains))
+        return np.sort(best[gains[best] > -np.inf])
 
     # -- rounds -------------------------------------------------------------------------------------
 
-    def improve(self, target: float) -> bool:
+    def improve(self, target: float, precision: float) -> bool:
         """Improve the fractional set on the working set, and enlarge that; return whether that may go on."""
         before, lowest = self.value, self.dual.bound
-        close = self._solve(target)
+        self._solve(target, precision)
         if self.dual.bound <= target:
             return False
-        lacking = self._lacking()[: max(FIRST_ELEMENTS, len(self._elements) // 2)]
+        lacking = self._lacking()
         if len(lacking):
-            used = self.dual.weights[self._elements] > 0.5 * self.dual.weights[lacking].min()
-            used |= self.point[self._elements] > 0
-            self._elements = np.union1d(self._elements[used], lacking)
+            self._working_set.grow(lacking, self.coef)
             return True
+        close = self.dual.bound - self.value <= max(self._finest, precision * (self.dual.bound - target))
         return not close and (self.value > before or self.dual.bound < lowest)
 
-    def _solve(self, target: float) -> bool:
-        """Go to the best fractional set of the model, or on towards it; return whether it is reached."""
+    @property
+    def _finest(self) -> float:
+        return FINEST * max(abs(self._at), self.objective.scale)
+
+    def _solve(self, target: float, precision: float) -> None:
+        """Go to the best fractional set of the model, or on towards it."""
         self.region.clock.check()
-        model = self._model()
-        start, size = model.start, max(abs(self._at), self.objective.scale)
-        coef, point, value, bound, self._step_curvature, _ = perspective.solve(
-            model.H,
-            model.linear,
-            model.diagonal,
-            model.owner,
-            self.region.inside[model.elements],
-            ~self.region.outside[model.elements],
-            (self._tree.leaf[model.elements], self._tree.end, self._tree.parent, self._tree.capacity),
-            start,
-            self._step_curvature,
-            target - model.base,
-            PRECISION,
-            FINEST * size,
-            int(np.clip(MOST_PRODUCTS / max(1, model.H.size), FEWEST_STEPS, MOST_STEPS)),
-        )
-        ahead = np.zeros_like(self.coef)
-        ahead[model.rows] = (coef / model.scale).reshape(self.coef[model.rows].shape)
-        fractional = np.zeros(len(self.diagonal))
-        fractional[model.elements] = point
-        self._go_towards(ahead, fractional)
-        return bool(bound - value <= max(FINEST * size, PRECISION * (model.base + bound - target)))
-
-    def _model(self) -> _Model:
-        """Return the second-order model on the working set; of a quadratic objective, that itself."""
-        objective = self.objective
-        if isinstance(objective, Quadratic):
-            every, flat = np.arange(objective.n), len(objective.H)
-            rows, owner = used_rows(objective, every)
-            linear, start = (values.reshape(flat, -1) for values in (objective.slope, self.coef))
-            return _Model(every, rows, owner, objective.H, linear, self.diagonal, start, np.ones((flat, 1)), 0.0)
-        elements = self._elements
-        rows, owner = used_rows(objective, elements)
-        H = self._curvature.on(elements, self.coef)
-        levels = self.coef[rows].size // max(1, len(H))  # that curve alike; others have rows of their own
-        here, gradient = (values[rows].reshape(-1, levels) for values in (self.coef, self._gradient))
-        owner = np.repeat(owner, len(H) // max(1, len(rows)))
+        among, tree = self._working_set, self._tree
+        elements, H = among.elements, among.H
+        here = among.scaled(self.coef, 1)
         bent = H @ here
-        linear = gradient + bent
-        # Elements of about equal curvature need the fewest steps.
-        lengths = np.sqrt(np.bincount(owner, np.diag(H), len(elements)) / np.bincount(owner))
-        by_element = np.where(lengths > 0, lengths, 1.0)
-        scale = by_element[owner][:, None]
-        base = self._at - float((linear * here).sum()) + 0.5 * float((here * bent).sum())
-        diagonal = self.diagonal[elements] / by_element**2
-        return _Model(
-            elements, rows, owner, H / (scale * scale.T), linear / scale, diagonal, here * scale, scale, base
+        linear = among.scaled(self._gradient, -1) + bent
+        base = self._at - float((here * (linear - 0.5 * bent)).sum())
+        lengths = np.ones(len(elements))
+        lengths[among.owner] = among.scale[:, 0]
+        coef, point, value, _, self._step_curvature, _ = perspective.solve(
+            H,
+            linear,
+            self.diagonal[elements] / lengths**2,
+            among.owner,
+            self.region.inside[elements],
+            ~self.region.outside[elements],
+            (tree.leaf[elements], tree.end, tree.parent, tree.capacity),
+            here,
+            self._step_curvature,
+            target - base,
+            precision,
+            self._finest,
+            int(np.clip(MOST_PRODUCTS / max(1, H.size), FEWEST_STEPS, MOST_STEPS)),
         )
+        ahead, fractional = np.zeros_like(self.coef), np.zeros(len(self.diagonal))
+        ahead[among.rows] = (coef / among.scale).reshape(self.coef[among.rows].shape)
+        fractional[elements] = point
+        self._go_towards(ahead, fractional, base + value)
 
-    def _go_towards(self, ahead: FloatArray, fractional: FloatArray) -> None:
-        """Go to other coefficients and their fractional set, or so far that value or bound get better."""
-        if self.objective.curvature_is == "hessian":
-            self.coef, self.point = ahead, fractional
+    def _go_towards(self, ahead: FloatArray, fractional: FloatArray, expected: float) -> None:
+        """Go to other coefficients and their fractional set, or so far that value or bound get better.
+
+        If the value is not about what the model expected, its curvature is out of date.
+        """
+        coef, point, value, bound = self.coef, self.point, self.value, self.dual.bound
+        for share in STEPS:
+            self.coef = coef + share * (ahead - coef)
+            self.point = point + share * (fractional - point)
             self._settle()
-            return
-        before = self.coef, self.point, self.value, self.dual.bound
-        share = 1.0
-        while share > SHORTEST_STEP:
-            self.coef = before[0] + share * (ahead - before[0])
-            self.point = before[1] + share * (fractional - before[1])
-            self._settle()
-            if self.value > before[2] or self.dual.bound < before[3]:
+            if self.objective.curvature_is == "hessian":
+                return
+            if self.value > value or self.dual.bound < bound:
                 break
-            share /= 4
         else:
-            self.coef, self.point = before[:2]
+            self.coef, self.point = coef, point
             self._settle()
-        if share < 1.0:
-            self._curvature.renew(self.coef)
+        risen = max(self.value - value, 0.0)
+        if value > -np.inf and not LEAST_AGREEMENT * risen <= expected - value <= risen / LEAST_AGREEMENT:
+            self._working_set.renew(self.coef)
 
     # -- values and the bound -----------------------------------------------------------------------
 
     def _settle(self) -> None:
         """Compute φ and the bound at the coefficients."""
         self._at, self._gradient = self.objective.value_and_gradient_at(self.coef)
-        self.value = self._at + self._penalty(self.coef, self.point)
-        nonzero = self.coef != 0
-        self.dual = self._dual_at(self._at, self._gradient, self._steepness()[nonzero])
+        self.value = self._at + self._penalty()
+        steepness = self._working_set.steepness(self.coef) if self.coef.any() else np.empty(0)
+        self.dual = self._dual_at(self._at, self._gradient, steepness)
 
-    def _steepness(self) -> FloatArray:
-        """Return the root of minus the second derivative in every coefficient that is not zero."""
-        steepness = np.zeros_like(self.coef)
-        elements = np.flatnonzero(by_element(self.objective, self.coef**2))
-        rows, _ = used_rows(self.objective, elements)
-        curved = np.maximum(self._curvature.diagonal(elements, self.coef), 0.0)
-        steepness[rows] = np.sqrt(curved).reshape(len(rows), *(1,) * (self.coef.ndim - 1))
-        return steepness
-
-    def _penalty(self, coef: FloatArray, point: FloatArray) -> float:
+    def _penalty(self) -> float:
         """Return ``Σ D w² (1 − 1/z) / 2``."""
-        squares = self.diagonal * by_element(self.objective, coef**2)
+        squares = self.diagonal * by_element(self.objective, self.coef**2)
         used = squares > 0
-        if (point[used] <= 0).any():
+        if (self.point[used] <= 0).any():
             return -np.inf
-        return 0.5 * float(squares[used] @ (1.0 - 1.0 / point[used]))
+        return 0.5 * float(squares[used] @ (1.0 - 1.0 / self.point[used]))

@@ -58,10 +58,11 @@ class Relaxation(ABC):
     dual: Dual
 
     @abstractmethod
-    def improve(self, target: float) -> bool:
+    def improve(self, target: float, precision: float) -> bool:
         """Go on to a better fractional set; return whether there may be more to it.
 
-        A bound that is at most ``target`` is as good as any.
+        A bound that is at most ``target`` is as good as any; else one that is within ``precision`` of the
+        best, relative to how far it is above the target.
         """
 
     @abstractmethod

@@ -23,6 +23,9 @@ from swapwise.objectives.quadratic import Quadratic
 STALLED = 0.02
 IDLE_ROUNDS, ROUNDS_AT_ROOT, ROUNDS_BELOW, IMPROVEMENTS = 4, 60, 3, 12
 
+# How close to the best fractional set is close enough, relative to what is left to prove.
+PRECISION_AT_ROOT, PRECISION_BELOW = 0.02, 0.1
+
 # Diagonals move by less and less of the way to the best one for the last fractional set, but never by less.
 LEAST_STEP = 0.2
 
@@ -88,13 +91,14 @@ class RelaxedNode(Node):
     def _improve(self, target: float, clock: Clock) -> bool:
         """Improve the fractional set a few times; return whether there may be more to it."""
         relaxation = self._relax()
+        precision = PRECISION_AT_ROOT if self._is_root else PRECISION_BELOW
         for _ in range(IMPROVEMENTS):
             clock.check()
-            more = relaxation.improve(target)
+            more = relaxation.improve(target, precision)
             self._note(relaxation.dual)
             if self.bound <= target or not more:
                 return False
-            if relaxation.dual.bound - relaxation.value < STALLED * (self.bound - target):
+            if relaxation.dual.bound - relaxation.value < precision * (self.bound - target):
                 return False
         return True
 
@@ -109,7 +113,7 @@ class RelaxedNode(Node):
         objective, region, start = self.objective, self.region, self._start
         is_shifted = bool((self.diagonal[~region.outside] > 0).all())
         if is_shifted and region.constraint.laminar_tree() is not None:
-            return Proximal(objective, region, self.diagonal, self.problem.curvature, start)
+            return Proximal(objective, region, self.diagonal, self.problem.working_set, start)
         return FrankWolfe(objective, region, self.diagonal, start)
 
     def _note(self, dual: Dual) -> None:

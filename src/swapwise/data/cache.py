@@ -49,19 +49,21 @@ class VectorCache:
         compute: Callable[[IndexArray], FloatArray],
     ) -> None:
         self._compute, self._at_once = compute, at_once
-        self._width, self._room = width, max(1, room)
+        #: How many vectors are kept
+        self.room = max(1, room)
+        self._width = width
         self._forget()
 
     def _forget(self) -> None:
-        self._rows = np.empty((self._room, self._width))  # costs nothing until it is written to
-        self._element = np.full(self._room, -1, dtype=np.intp)  # which one each row is of, -1 for none
+        self._rows = np.empty((self.room, self._width))  # costs nothing until it is written to
+        self._element = np.full(self.room, -1, dtype=np.intp)  # which one each row is of, -1 for none
         self._row: dict[int, int] = {}
         self._next = 0
         self._lock = Lock()  # searches of one objective may run side by side
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: vectors can be computed again."""
-        kept = ("_compute", "_at_once", "_width", "_room")
+        kept = ("_compute", "_at_once", "_width", "room")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

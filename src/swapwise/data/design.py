@@ -46,6 +46,9 @@ KEPT_SHARE, FEWEST_KEPT, PRODUCTS_AT_ONCE = 0.04, 32, 128
 # computed up to this many in a pass.
 KEPT_ENTRIES, ENTRIES_AT_ONCE = 1 << 26, 1 << 25
 
+# Of data that are read as a whole, columns that fits are made of are kept up to this many numbers: 128 MB.
+KEPT_COLUMNS_ENTRIES = 1 << 24
+
 # Data of no more entries than this are copied in single precision, where that makes searches faster.
 COPIED_ENTRIES = 1 << 21
 
@@ -126,7 +129,7 @@ class Design(Columns):
         if not matrix.in_memory:
             require_scale(self.sizes, "column {} of X", self.matrix.largest_entries)
         if self.sequential:
-            self._some_columns = ColumnCache(self.matrix)
+            self._begin_reading()
             if self._target is not None:
                 self._take_first_products()
                 self._triangles = self._no_triangles()
@@ -140,6 +143,17 @@ class Design(Columns):
         self._weight, self._has_weights = weight, sample_weight is not None
         self._root_weight = np.sqrt(weight)
         self.row_scale = self._root_weight if self._has_weights and scale_rows else None
+
+    def _begin_reading(self) -> None:
+        """Make room for columns that are read apart from all others."""
+        self._some_columns = ColumnCache(self.matrix)
+        room = KEPT_COLUMNS_ENTRIES // self.n_samples
+        self._used_columns = VectorCache(self.n_samples, room, room, self.columns) if room else None
+
+    def kept_columns(self, elements: IndexArray) -> FloatArray | None:
+        """Return columns of data that are read as a whole, and keep them in memory; None if they are many."""
+        kept = self._used_columns
+        return kept.of(elements) if kept is not None and len(elements) <= kept.room else None
 
     def _no_products(self) -> VectorCache | GramRows:
         """Return what will keep products of columns with all others."""
@@ -329,14 +343,18 @@ class Design(Columns):
         some._is_shifted, some._is_scaled = bool(some.shift.any()), bool((some.factor != 1.0).any())
         some._products = some._no_products()
         if self.sequential:
-            some._some_columns = ColumnCache(some.matrix)
+            some._begin_reading()
             if self._target is not None:
                 some._triangles = some._no_triangles()
         return some
 
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``A w``."""
-        self.matrix.count(int(np.count_nonzero(coef)))
+        """Return ``A w``; of data that are read as a whole, columns with a coefficient are kept if few."""
+        used = np.flatnonzero(coef)
+        kept = self.kept_columns(used) if self.sequential else None
+        if kept is not None:
+            return coef[used] @ kept
+        self.matrix.count(len(used))
         plain = coef * self.factor
         plain[self._kept] = 0.0
         fit = self.matrix.stored.combine(plain) - plain @ self.shift
@@ -425,17 +443,25 @@ class Design(Columns):
         left = self._read(first, self.matrix.stored)
         if first is second:
             return self._weighted(left) @ left.T
-        left, step = self._weighted(left), max(1, ENTRIES_AT_ONCE // self.n_samples)
-        parts = [second[begin : begin + step] for begin in range(0, len(second), step)]
-        return np.hstack([left @ self._read(part, self.matrix.stored).T for part in parts])
+        left, gram = self._weighted(left), np.empty((len(first), len(second)))
+        step = max(1, ENTRIES_AT_ONCE // self.n_samples)
+        for begin in range(0, len(second), step):
+            part = slice(begin, begin + step)
+            gram[:, part] = left @ self._read(second[part], self.matrix.stored).T
+        return gram
 
     def _gram_of_some(self, first: IndexArray, second: IndexArray) -> FloatArray:
-        """Return inner products from chunks of these columns alone, which are kept apart from the others."""
+        """Return inner products from these columns alone, which are kept apart from the others."""
+        both = np.union1d(first, second)
+        kept = self.kept_columns(both)
+        if kept is not None:
+            left, right = (kept[np.searchsorted(both, some)] for some in (first, second))
+            return self._weighted(left) @ right.T
 
         def reduction(held: IndexArray) -> ScaledProducts:
             return ScaledProducts(self.scaled(first, held), self.scaled(second, held))
 
-        gram: FloatArray = self.reduce_some(np.union1d(first, second), reduction, *self._roots())[0]
+        gram: FloatArray = self.reduce_some(both, reduction, *self._roots())[0]
         return gram
 
     def _to_gram(self, gram: FloatArray, first: IndexArray | slice, second: IndexArray | slice) -> FloatArray:

@@ -49,7 +49,10 @@ class SparseMatrix(Matrix):
         return np.ascontiguousarray((self._stored.T @ vectors.T).T)
 
     def combine(self, coef: FloatArray) -> FloatArray:
-        """Return ``X w``."""
+        """Return ``X w``, from the columns with a coefficient if they are few and at hand."""
+        used = np.flatnonzero(coef)
+        if self._by_columns is not None and 4 * len(used) < len(coef):
+            return np.asarray(self._by_columns[:, used] @ coef[used])
         return np.asarray(self._stored @ coef)
 
     def moments(self, weight: FloatArray) -> Moments:

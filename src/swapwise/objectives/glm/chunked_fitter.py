@@ -276,6 +276,9 @@ class ChunkedFitter(Fitter):
 
     def hessian(self, levels: FloatArray, intercept: FloatArray, rows: IndexArray) -> FloatArray:
         """Return minus the Hessian for some columns, without penalty; the intercept moves along."""
+        kept = self.columns.kept_columns(rows)
+        if kept is not None:
+            return self._hessian_of(levels, intercept, kept)
         coef = levels[:, 0]
         used = np.union1d(np.flatnonzero(coef), rows)
         parameters = np.append(coef[used], intercept[: int(self.likelihood.fit_intercept)])

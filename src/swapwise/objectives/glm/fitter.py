@@ -121,6 +121,32 @@ class Fitter(ABC):
         column, then those of the next.
         """
 
+    def _hessian_of(self, levels: FloatArray, intercept: FloatArray, chosen: FloatArray) -> FloatArray:
+        """Return the same for columns that are at hand."""
+        likelihood, n_levels = self.likelihood, self.likelihood.n_levels
+        fit = np.array([self.columns.combine(level) for level in levels.T])
+        curve = likelihood.derivatives(likelihood.offset + fit + intercept[:, None])[2]
+        if n_levels == 1:
+            root = np.sqrt(curve[0, 0])
+            chosen = chosen * root
+            if likelihood.fit_intercept:
+                share = chosen @ root / max(curve.sum(), np.finfo(float).tiny)
+                chosen -= share[:, None] * root
+            return chosen @ chosen.T  # of an array with itself: half the work
+        blocks = np.empty((len(chosen), n_levels, len(chosen), n_levels))
+        across, own = np.empty((len(chosen), n_levels, n_levels)), np.empty((n_levels, n_levels))
+        for k in range(n_levels):
+            for m in range(k, n_levels):  # curvatures have their upper half only
+                weighted = chosen * curve[k, m]
+                blocks[:, k, :, m] = blocks[:, m, :, k] = weighted @ chosen.T
+                across[:, k, m] = across[:, m, k] = weighted.sum(axis=1)
+                own[k, m] = own[m, k] = curve[k, m].sum()
+        size = len(chosen) * n_levels
+        whole, of_intercept = blocks.reshape(size, size), across.reshape(size, n_levels)
+        if likelihood.fit_intercept:
+            whole -= of_intercept @ np.linalg.pinv(own, hermitian=True) @ of_intercept.T
+        return whole
+
     @abstractmethod
     def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``a_jᵀ diag(weight) A`` for some columns, one per row."""
@@ -313,31 +339,7 @@ class MemoryFitter(Fitter):
 
     def hessian(self, levels: FloatArray, intercept: FloatArray, rows: IndexArray) -> FloatArray:
         """Return minus the Hessian for some columns, without penalty; the intercept moves along."""
-        likelihood, n_levels = self.likelihood, self.likelihood.n_levels
-        fit = np.array([self.columns.combine(level) for level in levels.T])
-        curve = likelihood.derivatives(likelihood.offset + fit + intercept[:, None])[2]
-        chosen = self._columns(rows)
-        if n_levels == 1:
-            root = np.sqrt(curve[0, 0])
-            chosen = chosen * root
-            if likelihood.fit_intercept:
-                share = chosen @ root / max(curve.sum(), np.finfo(float).tiny)
-                chosen -= share[:, None] * root
-            with few_threads(len(rows)):
-                return chosen @ chosen.T  # symmetric, which halves the work
-        blocks = np.empty((len(rows), n_levels, len(rows), n_levels))
-        across, own = np.empty((len(rows), n_levels, n_levels)), np.empty((n_levels, n_levels))
-        for k in range(n_levels):
-            for m in range(k, n_levels):  # curvatures have their upper half only
-                weighted = chosen * curve[k, m]
-                blocks[:, k, :, m] = blocks[:, m, :, k] = weighted @ chosen.T
-                across[:, k, m] = across[:, m, k] = weighted.sum(axis=1)
-                own[k, m] = own[m, k] = curve[k, m].sum()
-        size = len(rows) * n_levels
-        whole, of_intercept = blocks.reshape(size, size), across.reshape(size, n_levels)
-        if likelihood.fit_intercept:
-            whole -= of_intercept @ np.linalg.pinv(own, hermitian=True) @ of_intercept.T
-        return whole
+        return self._hessian_of(levels, intercept, self._columns(rows))
 
     def weighted_products(self, rows: IndexArray, weight: FloatArray) -> FloatArray:
         """Return ``a_jᵀ diag(weight) A`` for some columns, one per row."""

@@ -176,9 +176,13 @@ class Likelihood:
         nothing = np.zeros_like(fit.theta)
         nothing[len(nothing) - self.fit_intercept :] = alone
         for start in (fit.theta, nothing):
-            fits.append(Fit(*careful_refit(problem, start), fit.late_step))
-            if fits[-1].converged:
-                return fits[-1]
+            with np.errstate(over="ignore", invalid="ignore"):  # line searches may step far
+                careful = Fit(*careful_refit(problem, start), fit.late_step)
+            if np.isnan(careful.value):  # nothing is left of the differences between samples
+                continue
+            fits.append(careful)
+            if careful.converged:
+                return careful
         return max(fits, key=lambda each: each.value)
 
     def newton_seconds(self, size: int) -> float:

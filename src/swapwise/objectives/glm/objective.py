@@ -218,7 +218,8 @@ class GeneralizedLinear(SparseObjective):
 
     def _penalty_at(self, coef: FloatArray) -> float:
         penalties = self.fitter.penalties.by_column
-        return float(penalties @ (coef**2).reshape(len(coef), -1).sum(axis=1)) / 2
+        with np.errstate(over="ignore"):  # line searches may step far
+            return float(penalties @ (coef**2).reshape(len(coef), -1).sum(axis=1)) / 2
 
     def _gradient(self, slope: FloatArray, coef: FloatArray) -> FloatArray:
         penalty = self.fitter.penalties.by_column.reshape(-1, *(1,) * (coef.ndim - 1))

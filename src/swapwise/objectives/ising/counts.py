@@ -17,7 +17,7 @@ from swapwise.events import notify
 from swapwise.kernels import ising, ising_tables
 from swapwise.moves import MoveList
 from swapwise.objectives.ising.model import IsingModel, Neighbourhood
-from swapwise.objectives.ising.reductions import FirstOther, Patterns, Tally, VertexGradients
+from swapwise.objectives.ising.reductions import FirstOther, Hessian, Patterns, Tally, VertexGradients
 from swapwise.objectives.ising.samples import Samples
 from swapwise.objectives.ising.spin_data import (
     LONGEST_STEP,
@@ -27,6 +27,7 @@ from swapwise.objectives.ising.spin_data import (
     SpinData,
     best_biases,
     sigmoid,
+    without_fields,
 )
 
 # The patterns of a neighbourhood are numbers of 63 bits.
@@ -305,6 +306,14 @@ class PatternCounts(SpinData):
         self._steepest = np.argsort(-np.abs(gradient) * (coef == 0), kind="stable")[:READ_AHEAD]
         return gradient
 
+    @_one_at_a_time
+    def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian of the log-likelihood for some edges: one pass over the data."""
+        model = self.model
+        couplings, biases = model.coupling_matrix(coef), self.best_fields(coef)
+        reduction = Hessian(couplings, biases, model.tail[elements], model.head[elements], model.fields)
+        return without_fields(self._reduce(reduction)[0] / self._total, len(elements))
+
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
         """Return the mean of ``x_v² x_a x_b`` for v shared, a the other, and b each of the thirds."""
         return self._agreement[other, thirds]
@@ -354,6 +363,10 @@ class CountedSamples(SpinData):
         """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
         data = self.samples if fields is None else self._for(np.flatnonzero(coef))
         return data.vertex_gradients(coef, fields)
+
+    def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian of the log-likelihood for some edges."""
+        return self.samples.hessian(coef, elements)
 
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
         """Return the mean of ``x_v² x_a x_b`` for v shared, a the other, and b each of the thirds."""

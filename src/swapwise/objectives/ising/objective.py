@@ -258,10 +258,7 @@ class IsingPseudoLikelihood(SparseObjective):
 
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian at couplings ``w``, for some edges; the best fields move along."""
-        samples = self.data.samples
-        if samples is None:
-            return super().hessian_at(coef, elements)
-        hessian = samples.hessian(coef, elements)
+        hessian = self.data.hessian(coef, elements)
         hessian[np.diag_indices(len(elements))] += self.ridge
         return hessian
 

@@ -6,6 +6,7 @@ weight 0 are not looked at.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.reductions import FirstBad, Reduction
 from swapwise.objectives.ising.model import Neighbourhood
-from swapwise.objectives.ising.spin_data import gradients_of
+from swapwise.objectives.ising.spin_data import curvatures_of, gradients_of, hessian_of
 
 # Patterns up to this number are counted in a table of all that there could be: 128 kB, which a cache holds.
 MOST_IN_A_TABLE = 1 << 14
@@ -160,11 +161,44 @@ class VertexGradients(Reduction):
 
     def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
         """Return the sum over the samples: a square matrix."""
-        chunk, weight = with_weight(chunk, rows)
         total = np.zeros_like(self.couplings)
-        for begin in range(0, len(chunk), ROWS_AT_ONCE):
-            part = slice(begin, begin + ROWS_AT_ONCE)
-            spins = np.where(chunk[part].T == 1, 1.0, -1.0)
-            weighted = None if weight is None else spins * weight[part]
+        for spins, weight in _parts(chunk, rows):
+            weighted = None if weight is None else spins * weight
             total += gradients_of(spins, self.couplings @ spins + self.fields[:, None], weighted)
         return (total,)
+
+
+@dataclass(frozen=True)
+class Hessian(Reduction):
+    """Minus the second derivatives in the couplings of some edges and, if they are free, in all fields.
+
+    >>> edge = np.array([0]), np.array([1])
+    >>> Hessian(np.zeros((2, 2)), np.zeros(2), *edge, are_free=False)(np.array([[1.0, 1.0], [0.0, 1.0]]))
+    (array([[4.]]),)
+    """
+
+    couplings: FloatArray
+    fields: FloatArray
+    tail: IndexArray
+    head: IndexArray
+    are_free: bool
+
+    def __call__(self, chunk: FloatArray, *rows: NDArray[Any]) -> Any:
+        """Return the sum over the samples."""
+        size = len(self.tail) + self.are_free * len(self.fields)
+        total = np.zeros((size, size))
+        for spins, weight in _parts(chunk, rows):
+            curve = curvatures_of(spins, self.couplings @ spins + self.fields[:, None])
+            curve = curve if weight is None else curve * weight
+            total += hessian_of(spins, curve, self.tail, self.head, fields=self.are_free)
+        return (total,)
+
+
+def _parts(
+    chunk: FloatArray, rows: tuple[NDArray[Any], ...]
+) -> Iterator[tuple[FloatArray, FloatArray | None]]:
+    """Go through the samples that count, some at a time: spins, one vertex per row, and weights if any."""
+    chunk, weight = with_weight(chunk, rows)
+    for begin in range(0, len(chunk), ROWS_AT_ONCE):
+        part = slice(begin, begin + ROWS_AT_ONCE)
+        yield np.where(chunk[part].T == 1, 1.0, -1.0), None if weight is None else weight[part]

@@ -18,8 +18,11 @@ from swapwise.objectives.ising.spin_data import (
     SURE,
     SpinData,
     best_biases,
+    curvatures_of,
     gradients_of,
+    hessian_of,
     sigmoid,
+    without_fields,
 )
 from swapwise.threads import n_kernel_threads
 
@@ -168,14 +171,9 @@ class Samples(SpinData):
 
     def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian of the log-likelihood for some edges; the best fields move along."""
-        curve = self._curvature(self.local_fields(coef))
-        if not self.model.fields:
-            return self._products(curve, elements, fields=False)
-        size = len(elements)
-        whole = self._products(curve, elements, fields=True)
-        across, own = whole[:size, size:], np.diag(whole)[size:]  # fields of two vertices do not meet
-        share = np.divide(across, own, out=np.zeros_like(across), where=own > 0)
-        return whole[:size, :size] - share @ across.T
+        return without_fields(
+            self._products(self._curvature(self.local_fields(coef)), elements), len(elements)
+        )
 
     def mean_hessian(
         self,
@@ -193,25 +191,16 @@ class Samples(SpinData):
         back = (alone[:, None] if self.model.fields else 0.0) - local
         ways = share * (np.arange(PLACES_OF_MEAN) + 0.5) / PLACES_OF_MEAN if share > 0 else np.zeros(1)
         curve: FloatArray = np.mean([self._curvature(local + way * back) for way in ways], axis=0)
-        return self._products(curve, elements, fields=self.model.fields)
+        return self._products(curve, elements)
 
     def _curvature(self, local: FloatArray) -> FloatArray:
-        """Return how each sample of each vertex curves in its local field."""
-        wrong = sigmoid(-2.0 * self.spins * local)
-        return 4.0 * wrong * (1.0 - wrong) * self.spins**2 * self.weight / self.n_samples
+        """Return how each sample of each vertex curves in its local field, weighted."""
+        return curvatures_of(self.spins, local) * self.weight / self.n_samples
 
-    def _products(self, curve: FloatArray, elements: IndexArray, *, fields: bool) -> FloatArray:
-        """Return products of what edges, then fields, add to local fields, weighted by the curvature."""
-        size = len(elements)
-        block = np.zeros((size + fields * self.model.n_vertices,) * 2)
+    def _products(self, curve: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return the Hessian of some edges and, if there are any, of the fields of all vertices."""
         tail, head = self.model.tail[elements], self.model.head[elements]
-        for vertex in range(self.model.n_vertices):
-            meet = np.flatnonzero((tail == vertex) | (head == vertex))
-            others = self.spins[np.where(tail[meet] == vertex, head[meet], tail[meet])]
-            if fields:
-                meet, others = np.append(meet, size + vertex), np.vstack([others, np.ones(self.n_samples)])
-            block[np.ix_(meet, meet)] += (others * curve[vertex]) @ others.T
-        return block
+        return hessian_of(self.spins, curve, tail, head, fields=self.model.fields)
 
 
 def _positive(sizes: FloatArray) -> FloatArray:

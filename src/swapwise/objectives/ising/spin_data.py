@@ -37,7 +37,7 @@ class SpinData(ABC):
 
     Parameters of a fit are the couplings in the order of the support, then, with fields, the bias of every
     vertex. Wherever ``fields`` are asked for, None stands for the best ones given the couplings. A new kind
-    of storage is one class that writes these six methods, and one line in ``open_spins``.
+    of storage is one class that writes these seven methods, and one line in ``open_spins``.
     """
 
     model: IsingModel
@@ -70,6 +70,10 @@ class SpinData(ABC):
     @abstractmethod
     def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
         """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
+
+    @abstractmethod
+    def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return minus the Hessian of the log-likelihood for some edges; the best fields move along."""
 
     @abstractmethod
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
@@ -136,3 +140,45 @@ def gradients_of(spins: FloatArray, local: FloatArray, weighted: FloatArray | No
     """
     others = spins if weighted is None else weighted
     return (2.0 * spins * sigmoid(-2.0 * spins * local)) @ others.T
+
+
+def curvatures_of(spins: FloatArray, local: FloatArray) -> FloatArray:
+    """Return how each sample of each vertex curves in its local field.
+
+    >>> curvatures_of(np.array([[1.0]]), np.zeros((1, 1)))
+    array([[1.]])
+    """
+    wrong = sigmoid(-2.0 * spins * local)
+    return 4.0 * wrong * (1.0 - wrong) * spins**2
+
+
+def hessian_of(
+    spins: FloatArray, curve: FloatArray, tail: IndexArray, head: IndexArray, *, fields: bool
+) -> FloatArray:
+    """Return products of what edges, then the fields of all vertices, add to local fields.
+
+    They are sums over the samples, each weighted by how it curves.
+
+    >>> hessian_of(np.eye(2), np.ones((2, 2)), np.array([0]), np.array([1]), fields=False)
+    array([[2.]])
+    """
+    size, (n_vertices, n_samples) = len(tail), spins.shape
+    block = np.zeros((size + fields * n_vertices,) * 2)
+    for vertex in range(n_vertices):
+        meet = np.flatnonzero((tail == vertex) | (head == vertex))
+        others = spins[np.where(tail[meet] == vertex, head[meet], tail[meet])]
+        if fields:
+            meet, others = np.append(meet, size + vertex), np.vstack([others, np.ones(n_samples)])
+        block[np.ix_(meet, meet)] += (others * curve[vertex]) @ others.T
+    return block
+
+
+def without_fields(whole: FloatArray, size: int) -> FloatArray:
+    """Return the Hessian of the first few parameters, where those behind them, the fields, move along.
+
+    >>> without_fields(np.array([[2.0, 1.0], [1.0, 4.0]]), 1)
+    array([[1.75]])
+    """
+    across, own = whole[:size, size:], np.diag(whole)[size:]  # fields of two vertices do not meet
+    share = np.divide(across, own, out=np.zeros_like(across), where=own > 0)
+    return whole[:size, :size] - share @ across.T
