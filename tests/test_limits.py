@@ -179,7 +179,7 @@ class TestHeaviestSets:
             groups = np.array([rng.permutation(9)[:3] for _ in range(30)])
             weights, capacity = rng.integers(1, 20, 30) / 7, rng.integers(1, 3, 9)
             _, largest = max_weight_packing(weights, groups, capacity)
-            support, bound, finished = packing_within(weights, groups, capacity, Ticking(looks))
+            support, bound, finished, _ = packing_within(weights, groups, capacity, Ticking(looks))
             taken = np.bincount(groups[support].ravel(), minlength=9)
             assert (taken <= capacity).all()
             assert weights[support].sum() <= largest * (1 + 1e-9) <= bound * (1 + 2e-9)
@@ -245,7 +245,7 @@ class TestHeaviestSets:
         constraint = sw.Intersection(forest, *(sw.Partition(rng.integers(0, 100, 600), 2) for _ in range(2)))
         seconds, found = seconds_of(lambda: constraint.max_weight(rng.random(600), time_limit=LIMIT))
         assert seconds < LIMIT + PATIENCE
-        assert found.factor == 1 / 3
+        assert found.factor >= 1 / 3
 
 
 class TestPrograms:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -50,12 +50,26 @@ class GroupLimits(NamedTuple):
     capacity: IndexArray  #: of each group, how many of its elements may be chosen
 
 
+class Prices(NamedTuple):
+    """Prices for places in groups, and what they prove: a set S weighs no more than ``base + Σ_S reduced``.
+
+    >>> from swapwise import SetPacking
+    >>> SetPacking([{1, 2}, {2, 3}, {3}]).max_weight([2.0, 3.0, 2.0]).prices.base
+    4.0
+    """
+
+    groups: FloatArray  #: what a place in each group costs, none less than 0
+    base: float  #: what all places cost together, and what is certain in any case
+    reduced: FloatArray  #: of each element, its weight less the prices of the places that it takes
+
+
 @dataclass(frozen=True, eq=False)
 class MaxWeight:
     """An independent set of large weight, and how large the weight of any other can be.
 
     ``weight`` is at least ``factor`` times the largest weight of any independent set; a factor of 1
     means that the set is a max-weight one. ``bound`` is an upper bound that was proven on the way, if any.
+    ``prices`` prove that or one nearly as good, where groups have a limited number of places.
 
     >>> from swapwise import Uniform
     >>> found = Uniform(3, 2).max_weight([1.0, -1.0, 5.0])
@@ -67,6 +81,7 @@ class MaxWeight:
     weight: float
     factor: float = 1.0
     bound: float | None = None
+    prices: Prices | None = field(default=None, repr=False)
 
     @classmethod
     def below(cls, bound: float, support: IndexArray, weights: FloatArray) -> MaxWeight:
@@ -367,18 +382,25 @@ def greedy_weight(constraint: IndependenceSystem, weights: FloatArray) -> MaxWei
 
 
 def best_so_far(
-    constraint: IndependenceSystem, weights: FloatArray, support: IndexArray, bound: float
+    constraint: IndependenceSystem, held: IndexArray, weights: FloatArray, support: IndexArray, bound: float
 ) -> MaxWeight:
     """Return what there was time for: the heavier of a set and the greedy one, with the lower bound.
 
+    Both are of sets that hold ``held``. The constraint has a p: see :func:`greedy_weight`.
+
     >>> from swapwise import SetPacking
     >>> crews = SetPacking([{1, 2}, {2, 3}, {3, 4}])
-    >>> best_so_far(crews, np.array([2.0, 3.0, 2.0]), np.array([0]), bound=5.0)
+    >>> nothing, weights = np.empty(0, dtype=np.intp), np.array([2.0, 3.0, 2.0])
+    >>> best_so_far(crews, nothing, weights, np.array([0]), bound=5.0)
     MaxWeight(support=array([1]), weight=3.0, factor=0.6, bound=5.0)
     """
-    greedy = greedy_weight(constraint, weights)
-    heavier = max(support, greedy.support, key=lambda some: weights[some].sum())
-    return MaxWeight.below(min(bound, greedy.upper_bound), heavier, weights)
+    assert constraint.p is not None
+    rest = weights.copy()
+    rest[held] = 0.0
+    greedy = constraint.extend(held, heaviest_first(rest))
+    heavier = max(support, greedy, key=lambda some: weights[some].sum())
+    by_greedy = float(weights[held].sum() + constraint.p * rest[greedy].sum())
+    return MaxWeight.below(min(bound, by_greedy), heavier, weights)
 
 
 def as_order(order: Iterable[int]) -> IndexArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -106,12 +107,31 @@ class Induced(_Renumbered):
         return self.system.exchange_size(q)
 
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        return self._renumbered(self.system._max_weight(self._everywhere(weights), clock), weights)
+
+    def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
+        in_whole = self._in_whole(held), self._everywhere(weights)
+        return self._renumbered(self.system._max_weight_holding(*in_whole, clock), weights)
+
+    def _bounds_with_and_without(
+        self, held: IndexArray, weights: FloatArray, answer: MaxWeight
+    ) -> tuple[FloatArray, FloatArray]:
+        of_whole = replace(answer, support=self._in_whole(answer.support))
+        with_it, without = self.system._bounds_with_and_without(
+            self._in_whole(held), self._everywhere(weights), of_whole
+        )
+        return with_it[self._elements], without[self._elements]
+
+    def _everywhere(self, weights: FloatArray) -> FloatArray:
+        """Return weights for the whole constraint, with which nothing else is chosen."""
         everywhere = np.full(self.system.n, -1.0)
         everywhere[self._elements] = weights
-        found = self.system._max_weight(everywhere, clock)
+        return everywhere
+
+    def _renumbered(self, found: MaxWeight, weights: FloatArray) -> MaxWeight:
         places = self._places(found.support)
         support = np.sort(places[places >= 0])
-        return MaxWeight(support, float(weights[support].sum()), found.factor, found.bound)
+        return replace(found, support=support, weight=float(weights[support].sum()))
 
     def max_size(self) -> int:
         """Return the lower of two bounds: that of the whole constraint, and that of the elements."""

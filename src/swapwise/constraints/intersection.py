@@ -154,22 +154,60 @@ class Intersection(IndependenceSystem):
         return min(matroid.rank() for matroid in self.matroids)
 
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
-        if self.p == 1:
-            return self.matroids[0]._max_weight(weights, clock)
-        if self._packing is not None:
-            return self._packing._max_weight(weights, clock)
-        from swapwise.constraints.algorithms.matroid_intersection import (
-            common_set_within,
-            local_search_weight,
-        )
+        return self._max_weight_holding(np.empty(0, dtype=np.intp), weights, clock)
 
-        if self.p == 2:
-            first, second = self.matroids
-            found = common_set_within(first, second, weights, clock)
-            return found if found.exact else best_so_far(self, weights, found.support, found.upper_bound)
+    def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
+        from swapwise.constraints.algorithms.matroid_intersection import common_set_within
+
+        if self.p == 1:
+            return self.matroids[0]._max_weight_holding(held, weights, clock)
+        if self._packing is not None:
+            return self._packing._max_weight_holding(held, weights, clock)
+        if self.p > 2:
+            return self._nearly_heaviest(held, weights, clock)
+        rest = weights.copy()
+        rest[held] = 0.0
+        first, second = (matroid.contract(held) if len(held) else matroid for matroid in self.matroids)
+        found = common_set_within(first, second, rest, clock)
+        support = np.union1d(found.support, held)
+        if found.exact:
+            return MaxWeight(support, float(weights[support].sum()))
+        bound = float(weights[held].sum()) + found.upper_bound
+        return best_so_far(self, held, weights, support, bound)
+
+    def _nearly_heaviest(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
+        """Return a set by local search, with the lowest of the bounds that there are."""
+        from swapwise.constraints.algorithms.matroid_intersection import local_search_weight
+
+        whole = Intersection(*(m.contract(held) for m in self.matroids)) if len(held) else self
+        rest = weights.copy()
+        rest[held] = 0.0
+        support = np.union1d(local_search_weight(whole, rest, clock=clock), held)
         # A local optimum of a linear function has at least 1 / (p − 1 + 1/q) of the largest weight.
-        support = local_search_weight(self, weights, clock=clock)
-        return MaxWeight(support, float(weights[support].sum()), factor=1 / self.p)
+        bounds = [float(weights[held].sum() + self.p * rest[support].sum())]
+        for matroid in self.matroids:
+            bounds.append(matroid._max_weight_holding(held, weights, clock).upper_bound)
+        return MaxWeight.below(min(bounds), support, weights)
+
+    def _bounds_with_and_without(
+        self, held: IndexArray, weights: FloatArray, answer: MaxWeight
+    ) -> tuple[FloatArray, FloatArray]:
+        if self._packing is not None and self.p > 1:
+            return self._packing._bounds_with_and_without(held, weights, answer)
+        if self.p == 2 and answer.exact:
+            from swapwise.constraints.algorithms.matroid_intersection import losses_with_and_without
+
+            first, second = self.matroids
+            losses = losses_with_and_without(first, second, held, weights, answer.support)
+            return answer.weight - losses[0], answer.weight - losses[1]
+        # Every common set is a set of each matroid.
+        with_it, without = np.full((2, self.n), answer.upper_bound)
+        for matroid in self.matroids:
+            alone = matroid._max_weight_holding(held, weights, Clock())
+            of_one = matroid._bounds_with_and_without(held, weights, alone)
+            np.minimum(with_it, of_one[0], out=with_it)
+            np.minimum(without, of_one[1], out=without)
+        return with_it, without
 
     def exchange_size(self, q: int = 1) -> int:
         """Return t: how many elements a move adds and drops in all, at most."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -284,13 +284,37 @@ class PackingSystem(IndependenceSystem):
         return MoveList(added[None, :], needed[None, :])
 
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        return self._max_weight_holding(np.empty(0, dtype=np.intp), weights, clock)
+
+    def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         from swapwise.constraints.algorithms.max_weight_packing import packing_within
 
-        support, bound, finished = packing_within(weights, self._groups, self._capacity, clock)
-        if not finished:
-            return best_so_far(self, weights, support, bound)
-        weight = float(weights[support].sum())
-        return MaxWeight(support, weight, bound=max(bound, weight))
+        rest, room = weights.copy(), self._room(held)[:-1]
+        rest[held] = -1.0
+        found = packing_within(rest, self._groups, room, clock)
+        support, certain = np.union1d(found.support, held), float(weights[held].sum())
+        prices = found.prices._replace(base=found.prices.base + certain)
+        bound = found.bound + certain
+        if found.finished:
+            weight = float(weights[support].sum())
+            return MaxWeight(support, weight, bound=max(bound, weight), prices=prices)
+        return replace(best_so_far(self, held, weights, support, bound), prices=prices)
+
+    def _bounds_with_and_without(
+        self, held: IndexArray, weights: FloatArray, answer: MaxWeight
+    ) -> tuple[FloatArray, FloatArray]:
+        from swapwise.constraints.algorithms.packing_bounds import losses_with_and_without
+
+        assert answer.prices is not None
+        price, base, reduced = answer.prices
+        room = self._room(held)
+        allowed = (weights >= 0) & np.logical_and.reduce(room[self._groups] > 0, axis=1)
+        allowed[held] = False
+        rest = np.setdiff1d(answer.support, held)
+        bound = base + float(reduced.sum(where=allowed & (reduced > 0)))
+        with_it, without = losses_with_and_without(self._groups, room[:-1], price, reduced, allowed, rest)
+        with_it[held] = 0.0
+        return bound - with_it, bound - without
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import scipy
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.algorithms.programs import STOPPED, solve_within
+from swapwise.constraints.base import Prices
 from swapwise.numerics import ROUNDING
 
 # HiGHS decides to 1e-7 or 1e-6 in absolute terms. Objectives are blown up to this size first, so that
@@ -90,29 +91,40 @@ def max_weight_packing(
 
 
 class Packing(NamedTuple):
-    """A packing, a weight that none exceeds, and whether time sufficed to show that none is heavier."""
+    """A packing, a weight that none exceeds, and whether time sufficed to show that none is heavier.
+
+    The prices are those of the relaxation, and none out of time: they prove a bound nearly as good.
+    """
 
     support: IndexArray
     bound: float
     finished: bool
+    prices: Prices
 
 
 def packing_within(weights: FloatArray, groups: IndexArray, capacity: IndexArray, clock: Clock) -> Packing:
     """Return the max-weight packing; where time is too short for that, the best one so far, with its bound.
 
-    >>> packing_within(np.array([3.0, 2.0]), np.array([[0], [0]]), np.ones(1, dtype=int), Clock(0.0))
-    Packing(support=array([], dtype=int64), bound=5.0, finished=False)
+    >>> packing_within(np.array([3.0, 2.0]), np.array([[0], [0]]), np.ones(1, dtype=int), Clock(0.0))[:3]
+    (array([], dtype=int64), 5.0, False)
     """
-    problem, unlimited, elements = _reduce(weights, groups, np.asarray(capacity, dtype=np.intp))
+    problem, unlimited, elements, limiting = _reduce(weights, groups, np.asarray(capacity, dtype=np.intp))
     support, bound, finished = unlimited, 0.0, True
+    prices = Prices(np.zeros(len(capacity)), 0.0, weights)
     if len(elements):
         scale = _power_of_two(problem.weights.max())
         problem.weights *= scale
         found = _Found(clock, np.empty(0, dtype=np.intp), float(problem.weights.sum()))
         finished = _solve(problem, found)
         support, bound = np.sort(np.append(unlimited, elements[found.packing])), found.bound / scale
+        if found.relaxed is not None:
+            prices.groups[limiting] = found.relaxed.price[: len(limiting)] / scale
+            reduced = weights - np.append(prices.groups, 0.0)[groups].sum(axis=1)
+            reduced[elements] = found.relaxed.reduced / scale  # these may be in inequalities, too
+            base = float(found.relaxed.price @ problem.capacity) / scale
+            prices = Prices(prices.groups, base, reduced)
     bound = max(float(weights[support].sum()), float(weights[unlimited].sum()) + bound)
-    return Packing(support, bound, finished)
+    return Packing(support, bound, finished, prices)
 
 
 @dataclass
@@ -166,8 +178,8 @@ class _Relaxation:
 
 def _reduce(
     weights: FloatArray, groups: IndexArray, capacity: IndexArray
-) -> tuple[_Problem, IndexArray, IndexArray]:
-    """Return the problem proper, the elements that are in anyway, and the elements it is about."""
+) -> tuple[_Problem, IndexArray, IndexArray, IndexArray]:
+    """Return the problem proper, the elements that are in anyway, and the elements and groups it is about."""
     closed = np.append(capacity <= 0, False)[groups].any(axis=1)
     worthy = np.flatnonzero((weights > 0) & ~closed)
     sizes = np.bincount(groups[worthy][groups[worthy] >= 0], minlength=len(capacity))
@@ -182,7 +194,7 @@ def _reduce(
         (np.ones(len(row)), (row, column)), shape=(len(limiting), len(elements))
     ).tocsc()
     problem = _Problem(weights[elements], incidence, capacity[limiting], len(limiting))
-    return problem, worthy[~limited], elements
+    return problem, worthy[~limited], elements, limiting
 
 
 @dataclass
@@ -192,6 +204,7 @@ class _Found:
     clock: Clock
     packing: IndexArray
     bound: float  # no packing weighs more
+    relaxed: _Relaxation | None = None
 
     def keep(self, problem: _Problem, packing: IndexArray | None) -> None:
         """Keep a packing if it is heavier."""
@@ -202,7 +215,7 @@ class _Found:
 def _solve(problem: _Problem, found: _Found) -> bool:
     """Find the max-weight packing and an upper bound on its weight; return whether there was time for it."""
     try:
-        relaxed = _tighten(problem, found)
+        found.relaxed = relaxed = _tighten(problem, found)
         rounding = ROUNDING * relaxed.bound
         for packing in _good_packings(problem, relaxed, found):
             found.keep(problem, packing)
