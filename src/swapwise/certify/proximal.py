@@ -8,6 +8,7 @@ elements the working set lacks.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -114,7 +115,9 @@ class WorkingPoint:
 
     def _only(self, stays: BoolArray) -> WorkingPoint:
         coef = self.coef[np.repeat(stays, self.sizes)]
-        return WorkingPoint(self.elements[stays], self.point[stays], coef, self.sizes[stays])
+        return replace(
+            self, elements=self.elements[stays], point=self.point[stays], coef=coef, sizes=self.sizes[stays]
+        )
 
 
 class Proximal(Relaxation):
@@ -128,10 +131,8 @@ class Proximal(Relaxation):
         working_set: WorkingSet,
         start: WorkingPoint | None = None,
     ) -> None:
-        tree = region.constraint.laminar_tree()
-        assert tree is not None
         self.objective, self.region, self.diagonal = objective, region, diagonal
-        self._tree, self._working_set, self._step_curvature = tree, working_set, 1.0
+        self._working_set, self._step_curvature = working_set, 1.0
         self.coef, self.point = np.zeros_like(objective.coef([])), np.zeros(objective.n)
         if start is not None:
             start = start.without(region.outside)
@@ -214,7 +215,7 @@ class Proximal(Relaxation):
     def _solve(self, target: float, precision: float) -> None:
         """Go to the best fractional set of the model, or on towards it."""
         self.region.clock.check()
-        among, tree = self._working_set, self._tree
+        among = self._working_set
         elements, H = among.elements, among.H
         here = among.scaled(self.coef, 1)
         bent = H @ here
@@ -222,25 +223,28 @@ class Proximal(Relaxation):
         base = self._at - float((here * (linear - 0.5 * bent)).sum())
         lengths = np.ones(len(elements))
         lengths[among.owner] = among.scale[:, 0]
-        coef, point, value, _, self._step_curvature, _ = perspective.solve(
+        model = (
             H,
             linear,
             self.diagonal[elements] / lengths**2,
             among.owner,
             self.region.inside[elements],
             ~self.region.outside[elements],
-            (tree.leaf[elements], tree.end, tree.parent, tree.capacity),
-            here,
-            self._step_curvature,
-            target - base,
-            precision,
-            self._finest,
-            int(np.clip(MOST_PRODUCTS / max(1, H.size), FEWEST_STEPS, MOST_STEPS)),
         )
+        most = int(np.clip(MOST_PRODUCTS / max(1, H.size), FEWEST_STEPS, MOST_STEPS))
+        steps = here, self._step_curvature, target - base, precision, self._finest, most
+        coef, point, value, _, self._step_curvature, _ = self._maximise(model, steps)
         ahead, fractional = np.zeros_like(self.coef), np.zeros(len(self.diagonal))
         ahead[among.rows] = (coef / among.scale).reshape(self.coef[among.rows].shape)
         fractional[elements] = point
         self._go_towards(ahead, fractional, base + value)
+
+    def _maximise(self, model: tuple[Any, ...], steps: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return what the kernel finds within the limits, given all but these."""
+        tree, elements = self.region.constraint.laminar_tree(), self._working_set.elements
+        assert tree is not None
+        limits = (tree.leaf[elements], tree.end, tree.parent, tree.capacity)
+        return perspective.solve(*model, limits, *steps)
 
     def _go_towards(self, ahead: FloatArray, fractional: FloatArray, expected: float) -> None:
         """Go to other coefficients and their fractional set, or so far that value or bound get better.

@@ -8,10 +8,12 @@ import numpy as np
 
 from swapwise.certify.bounds import ceiling
 from swapwise.certify.diagonal import raised_diagonal
-from swapwise.certify.frank_wolfe import FrankWolfe
+from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfe
+from swapwise.certify.limits import parts_of
 from swapwise.certify.nodes import Node
 from swapwise.certify.problem import Problem
-from swapwise.certify.proximal import Proximal
+from swapwise.certify.overlapping import LimitedPoint, Overlapping
+from swapwise.certify.proximal import Proximal, WorkingPoint
 from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Dual, Relaxation
 from swapwise.checks import FloatArray, IndexArray
@@ -111,10 +113,17 @@ class RelaxedNode(Node):
     def _begin(self) -> Relaxation:
         """Return the relaxation from where the last one was."""
         objective, region, start = self.objective, self.region, self._start
-        is_shifted = bool((self.diagonal[~region.outside] > 0).all())
-        if is_shifted and region.constraint.laminar_tree() is not None:
-            return Proximal(objective, region, self.diagonal, self.problem.working_set, start)
-        return FrankWolfe(objective, region, self.diagonal, start)
+        if (self.diagonal[~region.outside] > 0).all():
+            working_set = self.problem.working_set
+            if region.constraint.laminar_tree() is not None:
+                near = start if isinstance(start, WorkingPoint) else None
+                return Proximal(objective, region, self.diagonal, working_set, near)
+            parts = parts_of(region.constraint)
+            if parts is not None:
+                limited = start if isinstance(start, LimitedPoint) else None
+                return Overlapping(objective, region, self.diagonal, working_set, parts, limited)
+        combination = start if isinstance(start, ConvexCombination) else None
+        return FrankWolfe(objective, region, self.diagonal, combination)
 
     def _note(self, dual: Dual) -> None:
         if self.dual is None or dual.bound < self._own_bound:

@@ -306,7 +306,10 @@ void bind_exploration(nb::module_ m) {
     });
 }
 
-void bind_perspective(nb::module_ m) { m.def("solve", released_for_many_turns(&perspective::solve)); }
+void bind_perspective(nb::module_ m) {
+    m.def("solve", released_for_many_turns(&perspective::solve));
+    m.def("solve_overlapping", released_for_many_turns(&perspective::solve_overlapping));
+}
 
 void bind_perturbations(nb::module_ m) {
     m.def("local_optima", released_for_many_turns(&perturbations::local_optima));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "budgets.hpp"
 #include "listening.hpp"
 #include "nested.hpp"
 
@@ -82,8 +83,12 @@ class Ranges {
 // sets are filled from the smallest to the largest.
 class Allocation {
   public:
-    Allocation(const Ranges &ranges, Index elements)
-        : _ranges(ranges), _slope(elements), _start(elements), _multiplier(ranges.sets(), 1.0) {}
+    Allocation(const nested::Limits &limits, Flags held)
+        : _ranges(limits, held), _slope(held.size), _start(held.size), _multiplier(_ranges.sets(), 1.0) {}
+
+    double largest_weight(const std::vector<double> &weights, Flags held) {
+        return _ranges.largest_weight(weights, held);
+    }
 
     void find(const std::vector<double> &lengths, Numbers d, double step, Flags held, Vec<double> z) {
         for (Index e = 0; e < d.size; ++e) {
@@ -98,7 +103,7 @@ class Allocation {
     }
 
   private:
-    const Ranges &_ranges;
+    Ranges _ranges;
     std::vector<double> _slope, _start, _multiplier;
 
     // Lower z to where the set is full, if it is more than that.
@@ -183,15 +188,13 @@ inline double dot(Table a, Table b) {
 // steps were made with, and how many there were.
 using Relaxed = std::tuple<Matrix<double>, Vector<double>, double, double, double, Index>;
 
-// `element` is that of each row of coefficients; only those allowed have any. It ends when value and bound are closer than `finest`, or than
-// a share of what the bound is above the target; when the bound is at most the target; or after `most` steps.
-// The coefficients that come out are those of the bound.
-inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
-                     nested::LimitArrays limits, Table start, double curvature, double target, double share_of_rest, double finest,
-                     Index most) {
+// `element` is that of each row of coefficients; only those allowed have any. It ends when value and bound are
+// closer than `finest`, or than a share of what the bound is above the target; when the bound is at most the
+// target; or after `most` steps. The coefficients that come out are those of the bound.
+template <class Limited>
+Relaxed solve_within(Limited &allocation, Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
+                     Table start, double curvature, double target, double share_of_rest, double finest, Index most) {
     const Index rows = b.rows, columns = b.columns, elements = d.size, size = rows * columns;
-    Ranges ranges(record_of<nested::Limits>(limits), held);
-    Allocation allocation(ranges, elements);
     Listener listener;
     Matrix<double> w(rows, columns), Hw(rows, columns), v(rows, columns), Hv(rows, columns);
     Matrix<double> ahead(rows, columns), H_ahead(rows, columns), best(rows, columns);
@@ -260,7 +263,7 @@ inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, F
                 if (z[e] > 0) penalties += d[e] * coef * coef / (2 * z[e]);
             }
         }
-        double largest = ranges.largest_weight(weights, held);
+        double largest = allocation.largest_weight(weights, held);
         for (Index e = 0; e < elements; ++e) {
             if (held[e]) largest += weights[e];
         }
@@ -275,6 +278,27 @@ inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, F
         if (least - value <= close || least <= target || moved == 0) break;
     }
     return {std::move(best), std::move(best_z), value, least, curvature, steps};
+}
+
+// The same under limits on nested sets.
+inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
+                     nested::LimitArrays limits, Table start, double curvature, double target, double share_of_rest,
+                     double finest, Index most) {
+    Allocation allocation(record_of<nested::Limits>(limits), held);
+    return solve_within(allocation, H, b, d, element, held, allowed, start, curvature, target, share_of_rest, finest,
+                        most);
+}
+
+// The same under limits on sets that may overlap. What the sets cost comes last, and may be where the next begin.
+inline std::tuple<Relaxed, Vector<double>> solve_overlapping(
+    Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed, budgets::LimitArrays limits,
+    Numbers prices, Table start, double curvature, double target, double share_of_rest, double finest, Index most) {
+    budgets::Allocation allocation(record_of<budgets::Limits>(limits), prices, d.size);
+    Relaxed relaxed = solve_within(allocation, H, b, d, element, held, allowed, start, curvature, target,
+                                   share_of_rest, finest, most);
+    Vector<double> after(prices.size);
+    std::copy(allocation.prices().begin(), allocation.prices().end(), after.data);
+    return {std::move(relaxed), std::move(after)};
 }
 
 }  // namespace swapwise::perspective
