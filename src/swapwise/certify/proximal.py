@@ -8,7 +8,7 @@ elements the working set lacks.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Any, Self
 
 import numpy as np
 
@@ -140,38 +140,35 @@ class WorkingSet:
         diagonal: FloatArray,
         held: BoolArray,
         allowed: BoolArray,
-        limits: tuple[IndexArray, ...],
+        limits: tuple[Any, ...],
+        prices: FloatArray | None,
         start: FloatArray,
         target: float,
         precision: float,
         finest: float,
-    ) -> tuple[FloatArray, FloatArray, float]:
-        """Return scaled coefficients, a fractional set and its value, of about the best for the model."""
+    ) -> tuple[FloatArray, FloatArray, float, FloatArray | None]:
+        """Return scaled coefficients, a fractional set and its value, of about the best for the model.
+
+        ``limits`` are on nested sets, or have ``prices`` if sets overlap; what sets cost then comes last.
+        """
         lengths = np.ones(len(self.elements))
         lengths[self.owner] = self.scale[:, 0]
         diagonal = diagonal[self.elements] / lengths**2
+        form, size = "by_products", self._H.size
+        curvature: tuple[Any, ...] = (self._H,)
         if self._by_columns:
-            size, kernel = self._factor.size, partial(perspective.by_columns, self._factor, self._penalty)
+            form, size, curvature = "by_columns", self._factor.size, (self._factor, self._penalty)
             finest *= SINGLE_PRECISION
-        else:
-            size, kernel = self._H.size, partial(perspective.by_products, self._H)
         most = int(np.clip(MOST_PRODUCTS / max(1, size), FEWEST_STEPS, MOST_STEPS))
-        coef, point, value, _, steepest, _ = kernel(
-            linear,
-            diagonal,
-            self.owner,
-            held,
-            allowed,
-            limits,
-            start,
-            self._steepest,
-            target,
-            precision,
-            finest,
-            most,
-        )
+        model = (*curvature, linear, diagonal, self.owner, held, allowed, limits)
+        steps = (start, self._steepest, target, precision, finest, most)
+        if prices is None:
+            relaxed = getattr(perspective, form)(*model, *steps)
+        else:
+            relaxed, prices = getattr(perspective, f"overlapping_{form}")(*model, prices, *steps)
+        coef, point, value, _, steepest, _ = relaxed
         self._steepest = EASED * steepest
-        return coef, point, value
+        return coef, point, value, prices
 
     def steepness(self, coef: FloatArray) -> FloatArray:
         """Return the root of minus the second derivative in each coefficient that is not zero."""
@@ -199,18 +196,20 @@ class WorkingPoint:
     #: How many rows of coefficients each element has
     sizes: IndexArray
 
-    def among(self, kept: IndexArray) -> WorkingPoint:
+    def among(self, kept: IndexArray) -> Self:
         """Return the same with elements numbered by their places among some, without all others."""
         found = self._only(np.isin(self.elements, kept))
         return replace(found, elements=np.searchsorted(kept, found.elements))
 
-    def without(self, outside: BoolArray) -> WorkingPoint:
+    def without(self, outside: BoolArray) -> Self:
         """Return the same without some elements."""
         return self._only(~outside[self.elements])
 
-    def _only(self, stays: BoolArray) -> WorkingPoint:
+    def _only(self, stays: BoolArray) -> Self:
         coef = self.coef[np.repeat(stays, self.sizes)]
-        return WorkingPoint(self.elements[stays], self.point[stays], coef, self.sizes[stays])
+        return replace(
+            self, elements=self.elements[stays], point=self.point[stays], coef=coef, sizes=self.sizes[stays]
+        )
 
 
 class Proximal(Relaxation):
@@ -224,10 +223,8 @@ class Proximal(Relaxation):
         working_set: WorkingSet,
         start: WorkingPoint | None = None,
     ) -> None:
-        tree = region.constraint.laminar_tree()
-        assert tree is not None
         self.objective, self.region, self.diagonal = objective, region, diagonal
-        self._tree, self._working_set = tree, working_set
+        self._working_set = working_set
         self.coef, self.point = np.zeros_like(objective.coef([])), np.zeros(objective.n)
         if start is not None:
             start = start.without(region.outside)
@@ -309,18 +306,18 @@ class Proximal(Relaxation):
     def _solve(self, target: float, precision: float) -> None:
         """Go to the best fractional set of the model, or on towards it."""
         self.region.clock.check()
-        among, tree = self._working_set, self._tree
+        among = self._working_set
         among.follow(self.coef)
         elements, here = among.elements, among.scaled(self.coef, 1)
         bent = among.bent(here)
         linear = among.scaled(self._gradient, -1) + bent
         base = self._at - float((here * (linear - 0.5 * bent)).sum())
-        coef, point, value = among.solve(
+        coef, point, value, self._prices = among.solve(
             linear,
             self.diagonal,
             self.region.inside[elements],
             ~self.region.outside[elements],
-            (tree.leaf[elements], tree.end, tree.parent, tree.capacity),
+            *self._limits_on(elements),
             here,
             target - base,
             precision,
@@ -330,6 +327,12 @@ class Proximal(Relaxation):
         ahead[among.rows] = (coef / among.scale).reshape(self.coef[among.rows].shape)
         fractional[elements] = point
         self._go_towards(ahead, fractional, base + value)
+
+    def _limits_on(self, elements: IndexArray) -> tuple[tuple[Any, ...], FloatArray | None]:
+        """Return the limits on some elements as plain arrays, and the prices of sets if these overlap."""
+        tree = self.region.constraint.laminar_tree()
+        assert tree is not None
+        return (tree.leaf[elements], tree.end, tree.parent, tree.capacity), None
 
     def _go_towards(self, ahead: FloatArray, fractional: FloatArray, expected: float) -> None:
         """Go to other coefficients and their fractional set, or so far that value or bound get better.

@@ -94,6 +94,8 @@ class Relaxation(ABC):
         paired = float((self.slope * coef).sum())
         squares = by_element(self.objective, self.slope**2)
         weights = np.divide(squares, 2 * self.diagonal, out=np.zeros(len(squares)), where=self.diagonal > 0)
+        if not np.isfinite(value + shift + paired + weights.sum()):  # nothing is proven so far out
+            return Dual(np.inf, np.inf, np.zeros(len(weights)), self.region.held)
         support, largest = self.region.max_weight(weights)
         rounding = ROUNDING * (abs(value) + shift + abs(paired) + largest)
         rounding += cancellation(coef[coef != 0], steepness)

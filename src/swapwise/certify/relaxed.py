@@ -9,7 +9,9 @@ import numpy as np
 from swapwise.certify.bounds import ceiling
 from swapwise.certify.diagonal import raised_diagonal
 from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfe
+from swapwise.certify.limits import parts_of
 from swapwise.certify.nodes import Node
+from swapwise.certify.overlapping import LimitedPoint, Overlapping
 from swapwise.certify.problem import Problem
 from swapwise.certify.proximal import Proximal, WorkingPoint
 from swapwise.certify.region import Region
@@ -107,11 +109,15 @@ class RelaxedNode(Node):
     def _begin(self) -> Relaxation:
         """Return the relaxation from where the last one was."""
         objective, region, start = self.objective, self.region, self._start
-        is_shifted = bool((self.diagonal[~region.outside] > 0).all())
-        if is_shifted and region.constraint.laminar_tree() is not None:
-            # Elements without a shift may just have been ruled out: then the last one was of the other kind.
-            point = start if isinstance(start, WorkingPoint) else None
-            return Proximal(objective, region, self.diagonal, self.problem.working_set, point)
+        if (self.diagonal[~region.outside] > 0).all():
+            working_set = self.problem.working_set
+            if region.constraint.laminar_tree() is not None:
+                near = start if isinstance(start, WorkingPoint) else None
+                return Proximal(objective, region, self.diagonal, working_set, near)
+            parts = parts_of(region.constraint)
+            if parts is not None:
+                limited = start if isinstance(start, LimitedPoint) else None
+                return Overlapping(objective, region, self.diagonal, working_set, parts, limited)
         combination = start if isinstance(start, ConvexCombination) else None
         return FrankWolfe(objective, region, self.diagonal, combination)
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "budgets.hpp"
 #include "listening.hpp"
 #include "nested.hpp"
 
@@ -82,8 +83,12 @@ class Ranges {
 // sets are filled from the smallest to the largest.
 class Allocation {
   public:
-    Allocation(const Ranges &ranges, Index elements)
-        : _ranges(ranges), _slope(elements), _start(elements), _multiplier(ranges.sets(), 1.0) {}
+    Allocation(const nested::Limits &limits, Flags held)
+        : _ranges(limits, held), _slope(held.size), _start(held.size), _multiplier(_ranges.sets(), 1.0) {}
+
+    double largest_weight(const std::vector<double> &weights, Flags held) {
+        return _ranges.largest_weight(weights, held);
+    }
 
     void find(const std::vector<double> &lengths, Numbers d, double step, Flags held, Vec<double> z) {
         for (Index e = 0; e < d.size; ++e) {
@@ -98,7 +103,7 @@ class Allocation {
     }
 
   private:
-    const Ranges &_ranges;
+    Ranges _ranges;
     std::vector<double> _slope, _start, _multiplier;
 
     // Lower z to where the set is full, if it is more than that.
@@ -245,13 +250,10 @@ using Relaxed = std::tuple<Matrix<double>, Vector<double>, double, double, doubl
 // `element` is that of each row of coefficients; only those allowed have any. It ends when value and bound are closer than `finest`, or than
 // a share of what the bound is above the target; when the bound is at most the target; or after `most` steps.
 // The coefficients that come out are those of the bound.
-template <class Curvature>
-Relaxed solve(Curvature H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
-              nested::LimitArrays limits, Table start, double curvature, double target, double share_of_rest,
-              double finest, Index most) {
+template <class Allocation, class Curvature>
+Relaxed solve(Allocation &allocation, Curvature H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
+              Table start, double curvature, double target, double share_of_rest, double finest, Index most) {
     const Index rows = b.rows, columns = b.columns, elements = d.size, size = rows * columns;
-    Ranges ranges(record_of<nested::Limits>(limits), held);
-    Allocation allocation(ranges, elements);
     Listener listener;
     Matrix<double> w(rows, columns), Hw(rows, columns), v(rows, columns), Hv(rows, columns);
     Matrix<double> ahead(rows, columns), H_ahead(rows, columns), best(rows, columns);
@@ -325,7 +327,7 @@ Relaxed solve(Curvature H, Table b, Numbers d, Indices element, Flags held, Flag
                 if (z[e] > 0) penalties += d[e] * coef * coef / (2 * z[e]);
             }
         }
-        double largest = ranges.largest_weight(weights, held);
+        double largest = allocation.largest_weight(weights, held);
         for (Index e = 0; e < elements; ++e) {
             if (held[e]) largest += weights[e];
         }
@@ -345,18 +347,55 @@ Relaxed solve(Curvature H, Table b, Numbers d, Indices element, Flags held, Flag
 inline Relaxed by_products(Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
                            nested::LimitArrays limits, Table start, double curvature, double target,
                            double share_of_rest, double finest, Index most) {
-    return solve(Gram(H), b, d, element, held, allowed, limits, start, curvature, target, share_of_rest, finest,
+    Allocation allocation(record_of<nested::Limits>(limits), held);
+    return solve(allocation, Gram(H), b, d, element, held, allowed, start, curvature, target, share_of_rest, finest,
                  most);
+}
+
+// Which rows of coefficients are those of elements that are allowed.
+inline Vector<bool> rows_of(Flags allowed, Indices element) {
+    Vector<bool> found(element.size);
+    for (Index row = 0; row < element.size; ++row) found[row] = allowed[element[row]];
+    return found;
 }
 
 // The same for H = columns @ columns.T + diag(penalty), where coefficients are single numbers.
 inline Relaxed by_columns(Mat<const float> columns, Numbers penalty, Table b, Numbers d, Indices element,
                           Flags held, Flags allowed, nested::LimitArrays limits, Table start, double curvature,
                           double target, double share_of_rest, double finest, Index most) {
-    auto is_used = Vector<bool>::filled(false, element.size);
-    for (Index row = 0; row < element.size; ++row) is_used[row] = allowed[element[row]];
-    return solve(Columns(columns, penalty, is_used), b, d, element, held, allowed, limits, start, curvature,
+    Allocation allocation(record_of<nested::Limits>(limits), held);
+    const auto is_used = rows_of(allowed, element);
+    return solve(allocation, Columns(columns, penalty, is_used), b, d, element, held, allowed, start, curvature,
                  target, share_of_rest, finest, most);
+}
+
+// The same under limits on sets that may overlap. What these cost comes last, and is where the next may begin.
+using Priced = std::tuple<Relaxed, Vector<double>>;
+
+inline Priced with_prices(Relaxed relaxed, const budgets::Allocation &allocation) {
+    Vector<double> prices(allocation.prices().size());
+    std::copy(allocation.prices().begin(), allocation.prices().end(), prices.data);
+    return {std::move(relaxed), std::move(prices)};
+}
+
+inline Priced overlapping_by_products(Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
+                                      budgets::LimitArrays limits, Numbers prices, Table start, double curvature,
+                                      double target, double share_of_rest, double finest, Index most) {
+    budgets::Allocation allocation(record_of<budgets::Limits>(limits), prices, d.size);
+    return with_prices(solve(allocation, Gram(H), b, d, element, held, allowed, start, curvature, target,
+                             share_of_rest, finest, most),
+                       allocation);
+}
+
+inline Priced overlapping_by_columns(Mat<const float> columns, Numbers penalty, Table b, Numbers d,
+                                     Indices element, Flags held, Flags allowed, budgets::LimitArrays limits,
+                                     Numbers prices, Table start, double curvature, double target,
+                                     double share_of_rest, double finest, Index most) {
+    budgets::Allocation allocation(record_of<budgets::Limits>(limits), prices, d.size);
+    const auto is_used = rows_of(allowed, element);
+    return with_prices(solve(allocation, Columns(columns, penalty, is_used), b, d, element, held, allowed, start,
+                             curvature, target, share_of_rest, finest, most),
+                       allocation);
 }
 
 }  // namespace swapwise::perspective
