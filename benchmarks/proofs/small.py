@@ -185,7 +185,11 @@ def _proven_by(way: Way) -> Iterator[None]:
             sizes: list[tuple[ModuleType, str, int]] = [
                 (module, name, 0) for module in proofs for name in vars(module) if name.endswith("_UP_TO")
             ]
-            for module, name, size in [*sizes, *AS_IF_LARGE, (problem, "PRODUCTS_UP_TO", way.products_up_to)]:
+            drawn = (
+                (problem, "PRODUCTS_UP_TO", way.products_up_to),
+                (proximal, "COLUMNS_UP_TO", way.columns_up_to),
+            )
+            for module, name, size in [*sizes, *AS_IF_LARGE, *drawn]:
                 assert isinstance(vars(module)[name], int), f"{module.__name__} has no {name} any more"
                 stack.enter_context(replaced(module, name, size))
         yield

@@ -45,12 +45,15 @@ class Way:
     gap: float
     #: As if it were large: up to how many coefficients least squares are replaced by their products
     products_up_to: int = 0
+    #: As if it were large: up to how many samples working sets are columns, and not their products
+    columns_up_to: int = 0
     #: How long a proof may take: bounds of one that is cut short are checked just the same
     seconds: float = 2.0
 
     def __str__(self) -> str:
         how = "closed form" if self.closed_form else "branching only"
-        how += f", as if large (products up to {self.products_up_to})" if self.as_if_large else ""
+        if self.as_if_large:
+            how += f", as if large (products up to {self.products_up_to}, columns up to {self.columns_up_to})"
         how += ", stubborn" if self.stubborn else ""
         return f"{how}, max_nodes={self.max_nodes}, gap={self.gap:g}"
 
@@ -93,6 +96,7 @@ def instance_of(seed: int, largest: int = 14) -> SmallInstance:
         gap=float(random.choice([0.0, 1e-4, 0.05], p=[0.5, 0.4, 0.1])),
         # By the data to the end, by products once enough elements are ruled out, by products at once
         products_up_to=int(random.choice([0, n // 2, n - 1, 3000], p=[0.4, 0.15, 0.15, 0.3])),
+        columns_up_to=int(random.choice([0, 5000])),
     )
     if large and way.max_nodes is None:
         way = replace(way, max_nodes=30)

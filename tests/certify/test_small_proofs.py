@@ -117,8 +117,8 @@ def test_elements_fixed_wrongly_are_seen(monkeypatch):
 def test_wrong_numbers_of_elements_are_seen(monkeypatch):
     true = Problem.among
 
-    def turned(problem, kept, clock):
-        part = true(problem, kept, clock)
+    def turned(*arguments, **options):
+        part = true(*arguments, **options)
         part.elements = part.elements[::-1]
         return part
 
@@ -144,14 +144,14 @@ def test_small_instances_go_the_ways_of_large_ones(monkeypatch):
     def counted(owner, name, way_of):
         true = getattr(owner, name)
 
-        def called(*arguments):
-            found = true(*arguments)
+        def called(*arguments, **options):
+            found = true(*arguments, **options)
             ways[way_of(found, *arguments)] += 1
             return found
 
         monkeypatch.setattr(owner, name, called)
 
-    def storage(part, problem, kept, clock):
+    def storage(part, problem, *_):
         return " after ".join(
             "products" if isinstance(each, Quadratic) else "data"
             for each in (part.objective, problem.objective)
