@@ -77,6 +77,12 @@ class Overlapping(Proximal):
         begin = np.searchsorted(limits.sets, np.arange(len(limits.capacity) + 1))
         return (begin, limits.members, rooms[self._useful].astype(float)), self._costs[self._useful]
 
+    def _gains_beside(self, known: IndexArray) -> FloatArray:
+        """Return what each element weighs beyond the prices of its sets."""
+        gains = self.dual.weights - self._limits.costs(self._costs, len(self.point))
+        gains[self.region.inside | self.region.outside] = 0.0
+        return gains
+
     def _cut(self) -> bool:
         """Add limits that the fractional set violates and drop those that cost nothing; return whether."""
         if not self._matroids:

@@ -273,18 +273,21 @@ class Proximal(Relaxation):
         known = self._working_set.elements
         if len(known) == self.objective.n:
             return known[:0]
-        inner = np.zeros(len(self.diagonal))
-        inner[known] = self.dual.weights[known]
-        answer = self.region.heaviest(inner)
-        gains = self.region.gains_of_additions(self.dual.weights, answer)
+        gains = self._gains_beside(known)
         gains[known] = 0.0
-        if not (gains > 1e-9 * answer.weight).any():
+        if not (gains > self._finest).any():
             return known[:0]
         gains[known] = gains[self.region.outside] = -np.inf
         few, many = max(FIRST_ELEMENTS // 4, len(known) // 20), max(FIRST_ELEMENTS, len(known) // 5)
         most = int(np.clip(np.count_nonzero(gains > 0), few, many))
         best = np.argpartition(-gains, most - 1)[:most] if most < len(gains) else np.arange(len(gains))
         return np.sort(best[gains[best] > -np.inf])
+
+    def _gains_beside(self, known: IndexArray) -> FloatArray:
+        """Return what each element would add to the largest weight of some elements, in the place of one."""
+        inner = np.zeros(len(self.diagonal))
+        inner[known] = self.dual.weights[known]
+        return self.region.gains_of_additions(self.dual.weights, self.region.heaviest(inner))
 
     # -- rounds -------------------------------------------------------------------------------------
 
