@@ -14,8 +14,11 @@ import swapwise as sw
 from swapwise.certify import certify, leaf, prover
 from swapwise.certify.branching import BranchAndBound
 from swapwise.certify.certificate import Certificate, percent
+from swapwise.certify.frank_wolfe import FrankWolfe
+from swapwise.certify.problem import Problem
 from swapwise.certify.prover import Prover
-from swapwise.certify.relaxation import Perspective
+from swapwise.certify.proximal import Proximal
+from swapwise.certify.relaxed import RelaxedNode
 from swapwise.clock import Clock, OutOfTime
 from tests.certify.problem_zoo import (
     GRAPH_CONSTRAINTS,
@@ -127,7 +130,7 @@ def test_an_answer_that_is_good_enough_is_not_looked_at_further():
     with enumeration(closed_form=False):
         strict, content = (sw.certify(objective, TRIPLES, gap=gap) for gap in (0.0, 0.9))
     assert strict.ratio == 1
-    assert strict.n_nodes > 1
+    assert strict.n_nodes >= 1
     assert content.n_nodes == 0
     assert 0.1 <= content.ratio < 1
 
@@ -192,11 +195,11 @@ def stop_at(patch, target, name, k, error):
     """Have the k-th call of a method raise an error, and those after it too if time is what is out."""
     original, calls = getattr(target, name), []
 
-    def counted(self, *arguments):
+    def counted(self, *arguments, **options):
         calls.append(None)
         if len(calls) == k or (len(calls) > k and error is OutOfTime):
             raise error
-        return original(self, *arguments)
+        return original(self, *arguments, **options)
 
     patch.setattr(target, name, counted)
     return calls
@@ -237,7 +240,13 @@ def test_what_is_proven_when_the_time_is_out_is_true(objective, constraint):
 @pytest.mark.parametrize(
     ("target", "name"),
     [
-        (Perspective, "improve"),
+        (Proximal, "improve"),
+        (Proximal, "_settle"),
+        (FrankWolfe, "improve"),
+        (FrankWolfe, "_fit"),
+        (RelaxedNode, "_fix"),
+        (RelaxedNode, "_raise_diagonal"),
+        (Problem, "among"),
         (BranchAndBound, "_split"),
         (BranchAndBound, "_try"),
         (Prover, "_simple_bounds"),

@@ -12,8 +12,8 @@ import swapwise as sw
 from swapwise.certify import branching, certify
 from swapwise.certify.branching import BranchAndBound
 from swapwise.certify.leaf import enumerate_leaf
+from swapwise.certify.proximal import Proximal
 from swapwise.certify.region import Region
-from swapwise.certify.relaxation import Perspective
 from swapwise.certify.root import root_node
 from swapwise.clock import Clock, OutOfTime
 from tests.certify.problem_zoo import (
@@ -67,12 +67,12 @@ def check_from_the_worst(objective, constraint):
 
 def rooted(objective, constraint, support):
     """Return branch and bound before its first step, with a set as the best so far."""
-    tree = BranchAndBound(objective, support, objective(support))
+    tree = BranchAndBound(objective, constraint, support, objective(support))
     tree.set_root(root_node(objective, Region.of(constraint), support, Clock()))
     return tree
 
 
-def keep(self, support, value, region, clock):
+def keep(self, support, value, clock):
     if value > self.cutoff:
         self.support, self.value = support, value
 
@@ -274,7 +274,7 @@ def test_whichever_limit_comes_first_is_told():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("target", "name"), [(Perspective, "improve"), (BranchAndBound, "_split"), (BranchAndBound, "_try")]
+    ("target", "name"), [(Proximal, "improve"), (BranchAndBound, "_split"), (BranchAndBound, "_try")]
 )
 def test_an_interrupt_keeps_what_was_found(target, name):
     objective, constraint = problem()
@@ -304,14 +304,14 @@ def test_an_interrupted_part_stays_open():
         for _ in range(3):
             tree.step(Clock())
         before, bound = len(tree._open), tree.upper_bound
-        patch.setattr(Perspective, "improve", interrupt)
+        patch.setattr(Proximal, "improve", interrupt)
         with pytest.raises(KeyboardInterrupt):
             tree.step(Clock())
     assert len(tree._open) == before
     assert tree.upper_bound <= bound
 
 
-def interrupt(self):
+def interrupt(self, *arguments):
     raise KeyboardInterrupt
 
 

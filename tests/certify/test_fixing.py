@@ -13,7 +13,7 @@ from swapwise.clock import Clock
 from swapwise.constraints import laminar, matroid
 from swapwise.constraints.base import MaxWeight
 from tests.certify.problem_zoo import randoms
-from tests.certify.test_relaxation import sets_of, some_region, weights_of
+from tests.certify.region_zoo import sets_of, some_region, weights_of
 from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set")

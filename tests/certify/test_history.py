@@ -195,7 +195,7 @@ def test_bounds_from_inside_the_root_count(monkeypatch):
     objective, constraint = problem()
     with enumeration(closed_form=False):
         proof = Prover(objective, constraint, np.array([0]), objective([0]), Clock(), show=seen.append)
-        monkeypatch.setattr(proof, "_simple_bounds", lambda clock: proof.observe_bound("all", 1.0))
+        monkeypatch.setattr(proof, "_simple_bounds", lambda clock, thorough: proof.observe_bound("all", 1.0))
         assert proof.run(Clock(), 0.0) == "TIME_LIMIT"
     shown = [state.upper_bound for state in seen]
     assert [bound for bound, after in pairwise(shown) if bound != after] + shown[-1:] == [1.0, 0.98, 0.97]

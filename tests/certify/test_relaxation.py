@@ -4,22 +4,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 
 import swapwise as sw
-from swapwise.certify import relaxation as relaxation_module
+from swapwise.certify import frank_wolfe
 from swapwise.certify.bounds import bound_from_concavity, bound_from_gains, bound_of_all
 from swapwise.certify.diagonal import best_diagonal, is_valid_shift, proportional_diagonal, schur_complement
-from swapwise.certify.nodes import PerspectiveNode, SetNode
+from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfe, pairwise_frank_wolfe
+from swapwise.certify.nodes import SetNode
+from swapwise.certify.problem import Problem
 from swapwise.certify.region import Region
-from swapwise.certify.relaxation import ConvexCombination, Perspective, pairwise_frank_wolfe
-from swapwise.certify.root import diagonal_shift, relaxation_start, root_node
+from swapwise.certify.relaxed import RelaxedNode
+from swapwise.certify.root import relaxation_start, root_node
 from swapwise.certify.summands import SummandNode
 from swapwise.clock import Clock
 from swapwise.constraints.base import MaxWeight
 from tests.certify.problem_zoo import COMPLETE, OBJECTIVES, best_of, ising, randoms, tall, tolerance
+from tests.certify.region_zoo import sets_of, some_region, weights_of
 from tests.contracts import constraint_zoo as zoo
-from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS, some_allowed_set, subsets
+from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS, some_allowed_set
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*allows only the empty set",
@@ -30,22 +33,6 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 # Regions
-
-
-def some_region(random, constraint):
-    """Return a part of the allowed sets: some elements are forced in or out, if they may be."""
-    region = Region.of(constraint)
-    for element in random.permutation(constraint.n)[: random.integers(4)]:
-        if region.inside[element] or region.outside[element]:
-            continue
-        region = region.with_inside(int(element)) if random.random() < 0.6 else region.with_outside(element)
-    return region
-
-
-def sets_of(region, allows):
-    """Return the sets of a region by the definition."""
-    held, outside = set(region.held.tolist()), set(np.flatnonzero(region.outside).tolist())
-    return [s for s in subsets(range(len(region.inside))) if held <= s and not s & outside and allows(s)]
 
 
 def check_heaviest(region, allows, weights, exact):
@@ -59,10 +46,6 @@ def check_heaviest(region, allows, weights, exact):
         assert weights[support].sum() == pytest.approx(heaviest)
         assert region.inside[support].sum() == len(region.held)
         assert not region.outside[support].any()
-
-
-def weights_of(random, n):
-    return random.choice([0.0, 1.0, 1.0, 2.0, 0.3], n) + 0.1 * random.random(n) * random.integers(2)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -282,9 +265,20 @@ def test_a_blend_lies_between(random, share):
 
 def test_a_mixture_may_lose_sets_or_all_of_them():
     combination = ConvexCombination([np.array([0]), np.array([1]), np.array([0, 1])], [0.2, 0.2, 0.6])
-    kept = combination.within(lambda s: 0 in s)
+    whole = Region.of(sw.Uniform(6, 2))
+    kept = combination.within(whole.with_inside(0))
+    assert [s.tolist() for s in kept.sets] == [[0], [0, 1]]
     np.testing.assert_allclose(kept.weights, [0.25, 0.75])
-    assert combination.within(lambda s: 5 in s) is None
+    assert combination.within(whole.with_outside(0)).sets[0].tolist() == [1]
+    assert combination.within(whole.with_inside(5)) is None
+
+
+def test_a_mixture_among_some_elements_has_their_places():
+    combination = ConvexCombination([np.array([0, 3]), np.array([3, 4]), np.array([1])], [0.2, 0.2, 0.6])
+    kept = combination.among(np.array([1, 3, 4]))
+    assert [s.tolist() for s in kept.sets] == [[1, 2], [0]]
+    np.testing.assert_allclose(kept.weights, [0.25, 0.75])
+    assert combination.among(np.array([0, 2])) is None
 
 
 def heaviest_pair(now):
@@ -347,7 +341,10 @@ def test_climbing_needs_only_the_elements_at_hand():
 
 
 def strongly_concave_problem(random, n=6):
-    """Return an objective of which every element has a strong-concavity margin, and its diagonal."""
+    """Return an objective of which every element has a strong-concavity margin, and its diagonal.
+
+    The objective is as it was made, or on fewer numbers: by its inner products.
+    """
     kind = random.choice(["tall", "ridge", "logistic", "ising"])
     if kind == "ridge":
         X, y = random.standard_normal((3, n)), random.standard_normal(3)
@@ -356,7 +353,10 @@ def strongly_concave_problem(random, n=6):
         objective = sw.IsingPseudoLikelihood(ising(random, n).spins.T, 0.2, edges=COMPLETE)
     else:
         objective = OBJECTIVES[kind](random, n)
-    return objective, diagonal_shift(objective, Region.of(sw.Uniform(n, n)))
+    problem = Problem(objective)
+    if random.random() < 0.6:
+        problem = problem.among(np.arange(n), Clock())
+    return problem.objective, problem.diagonal
 
 
 def some_combination(random, region, allows, count=3):
@@ -368,8 +368,20 @@ def some_combination(random, region, allows, count=3):
 def phi(relaxation, z):
     relaxation.point, relaxation.coef = z.copy(), np.zeros(len(z))
     relaxation._fit()
-    relaxation.dual = relaxation._dual()
+    relaxation.dual = dual_at(relaxation, relaxation.coef)
     return relaxation.value
+
+
+def dual_at(relaxation, coef):
+    """Return the bound that any coefficients prove."""
+    relaxation.coef, objective = coef, relaxation.objective
+    steepness = np.sqrt(np.diag(objective.hessian_at(coef, np.flatnonzero(coef))))
+    return relaxation._dual_at(objective.value_at(coef), objective.gradient_at(coef), steepness)
+
+
+def by_products(objective):
+    """Return the whole problem as proofs see it."""
+    return Problem(objective).among(np.arange(objective.n), Clock())
 
 
 def some_specimen(random):
@@ -389,7 +401,7 @@ def test_on_a_set_the_relaxation_is_f(random):
     objective, diagonal = strongly_concave_problem(random)
     region = Region.of(sw.Uniform(6, 6))
     support = np.flatnonzero(random.random(6) < 0.5)
-    relaxation = Perspective(objective, region, diagonal, ConvexCombination([support], [1.0]))
+    relaxation = FrankWolfe(objective, region, diagonal, ConvexCombination([support], [1.0]))
     assert relaxation.value == pytest.approx(objective(support), abs=1e-10)
     np.testing.assert_allclose(relaxation.coef, objective.coef(support), atol=1e-5)
 
@@ -398,7 +410,7 @@ def test_on_a_set_the_relaxation_is_f(random):
 @given(randoms)
 def test_between_sets_the_relaxation_is_concave(random):
     objective, diagonal = strongly_concave_problem(random)
-    relaxation = Perspective(objective, Region.of(sw.Uniform(6, 6)), diagonal)
+    relaxation = FrankWolfe(objective, Region.of(sw.Uniform(6, 6)), diagonal)
     ends = [(random.random(6) < 0.5) * random.random(6) for _ in range(2)]
     values = [phi(relaxation, z) for z in ends]
     assert phi(relaxation, sum(ends) / 2) >= sum(values) / 2 - 1e-9
@@ -411,13 +423,12 @@ def test_every_point_proves_a_bound_on_a_region(random):
     constraint, allows = some_specimen(random)
     region = some_region(random, constraint)
     best = best_of(objective, sets_of(region, allows))
-    relaxation = Perspective(objective, region, diagonal)
+    relaxation = FrankWolfe(objective, region, diagonal)
     duals = [relaxation.dual]
     for _ in range(int(random.integers(4))):
-        relaxation.improve()
+        relaxation.improve(0.0, 0.0)
         duals.append(relaxation.dual)
-    relaxation.coef = random.standard_normal(6)
-    duals.append(relaxation._dual())
+    duals.append(dual_at(relaxation, random.standard_normal(6)))
     for dual in duals:
         assert dual.bound >= best - tolerance(objective, best)
         assert dual.bound == pytest.approx(dual.bound_on(region))
@@ -433,12 +444,12 @@ def test_fractional_sets_are_worth_no_more_than_the_bound_and_only_improve(rando
     objective, diagonal = strongly_concave_problem(random)
     constraint, allows = some_specimen(random)
     region = some_region(random, constraint)
-    relaxation = Perspective(objective, region, diagonal, some_combination(random, region, allows))
+    relaxation = FrankWolfe(objective, region, diagonal, some_combination(random, region, allows))
     first = relaxation.dual.bound - relaxation.value
     for _ in range(6):
         before = relaxation.value
         assert relaxation.dual.bound >= before - tolerance(objective, before)
-        rose = relaxation.improve()
+        rose = relaxation.improve(0.0, 0.0)
         assert relaxation.value >= before - tolerance(objective, before, 1e-10)
         assert not rose or relaxation.value > before
         assert relaxation.point == pytest.approx(relaxation.combination.point(6))
@@ -448,24 +459,23 @@ def test_fractional_sets_are_worth_no_more_than_the_bound_and_only_improve(rando
 
 
 def test_a_step_that_would_lower_the_value_is_shortened_or_not_taken(monkeypatch):
-    objective, region = tall(np.random.default_rng(0), 8), Region.of(sw.Uniform(8, 3))
-    relaxation = Perspective(objective, region, diagonal_shift(objective, region))
-    while relaxation.improve():
+    problem = by_products(tall(np.random.default_rng(0), 8))
+    relaxation = FrankWolfe(problem.objective, Region.of(sw.Uniform(8, 3)), problem.diagonal)
+    while relaxation.improve(0.0, 0.0):
         pass
     value, point = relaxation.value, relaxation.point
     worst = ConvexCombination([np.sort(np.argsort(relaxation.dual.weights)[:3])], [1.0])
-    monkeypatch.setattr(relaxation_module, "pairwise_frank_wolfe", lambda *arguments: worst)
-    assert not relaxation.improve()
+    monkeypatch.setattr(frank_wolfe, "pairwise_frank_wolfe", lambda *arguments: worst)
+    assert not relaxation.improve(0.0, 0.0)
     assert relaxation.value == pytest.approx(value, abs=1e-12)
     np.testing.assert_allclose(relaxation.point, point)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_bound_and_value_meet_at_the_best_fractional_set(seed):
-    objective = tall(np.random.default_rng(seed), 8)
-    region = Region.of(sw.Uniform(8, 3))
-    relaxation = Perspective(objective, region, diagonal_shift(objective, region))
-    while relaxation.improve():
+    problem = by_products(tall(np.random.default_rng(seed), 8))
+    relaxation = FrankWolfe(problem.objective, Region.of(sw.Uniform(8, 3)), problem.diagonal)
+    while relaxation.improve(0.0, 0.0):
         pass
     assert relaxation.dual.bound == pytest.approx(relaxation.value, rel=1e-4)
 
@@ -474,7 +484,7 @@ def test_bound_and_value_meet_at_the_best_fractional_set(seed):
 @given(randoms)
 def test_weights_are_the_slope_of_the_relaxation(random):
     objective, diagonal = strongly_concave_problem(random)
-    relaxation = Perspective(objective, Region.of(sw.Uniform(6, 3)), diagonal)
+    relaxation = FrankWolfe(objective, Region.of(sw.Uniform(6, 3)), diagonal)
     z = random.uniform(0.2, 0.8, 6)
     phi(relaxation, z)
     weights, step = relaxation.dual.weights, 1e-4
@@ -488,7 +498,7 @@ def test_weights_are_the_slope_of_the_relaxation(random):
 def test_the_curve_is_that_of_the_relaxation(random):
     """Also for elements at 0, where the derivative is one-sided."""
     objective, diagonal = strongly_concave_problem(random)
-    relaxation = Perspective(objective, Region.of(sw.Uniform(6, 3)), diagonal)
+    relaxation = FrankWolfe(objective, Region.of(sw.Uniform(6, 3)), diagonal)
     z = random.uniform(0.2, 0.8, 6) * (random.random(6) < 0.8)
     phi(relaxation, z)
     elements = np.sort(random.permutation(6)[:4])
@@ -509,21 +519,20 @@ def test_elements_without_a_charge_are_used_at_will():
     random = np.random.default_rng(0)
     X = random.standard_normal((9, 5))
     X[:, 1] = X[:, 0]
-    objective, region = sw.LeastSquares(X, random.standard_normal(9)), Region.of(sw.Uniform(5, 2))
-    diagonal = diagonal_shift(objective, region)
+    problem, region = by_products(sw.LeastSquares(X, random.standard_normal(9))), Region.of(sw.Uniform(5, 2))
+    objective, diagonal = problem.objective, problem.diagonal
     assert (diagonal > 0).tolist() == [False, False, True, True, True]
-    relaxation = Perspective(objective, region, diagonal, ConvexCombination([np.array([2])], [1.0]))
+    relaxation = FrankWolfe(objective, region, diagonal, ConvexCombination([np.array([2])], [1.0]))
     assert relaxation.point.tolist() == [1, 1, 1, 0, 0]
     assert relaxation.value == pytest.approx(objective([0, 1, 2]))
     np.testing.assert_allclose(relaxation.slope[:2], 0, atol=1e-8)
 
 
 def test_another_diagonal_gives_another_bound_that_holds():
-    objective, constraint = tall(np.random.default_rng(1), 6), sw.Uniform(6, 2)
-    region = Region.of(constraint)
-    fair = diagonal_shift(objective, region)
-    relaxation = Perspective(objective, region, fair)
-    relaxation.improve()
+    problem, constraint = by_products(tall(np.random.default_rng(1), 6)), sw.Uniform(6, 2)
+    objective, fair = problem.objective, problem.diagonal
+    relaxation = FrankWolfe(objective, Region.of(constraint), fair)
+    relaxation.improve(0.0, 0.0)
     best = sw.maximize(objective, constraint, "exhaustive").value
     value = relaxation.value
     relaxation.set_diagonal(0.1 * fair)
@@ -534,28 +543,37 @@ def test_another_diagonal_gives_another_bound_that_holds():
 # Nodes
 
 
+def sets_at(node, allows, region=None):
+    """Return the sets of a node's region, or of a part of it, in the numbers of the ground set."""
+    numbers = node.whole(np.arange(len(node.region.inside)))
+
+    def whole(chosen):
+        return frozenset(numbers[sorted(chosen)].tolist())
+
+    return [whole(s) for s in sets_of(region or node.region, lambda chosen: allows(whole(chosen)))]
+
+
 def check_node(objective, node, allows, target):
     """Tighten a node: its bound holds, and no set that exceeds the target is lost."""
-    sets = sets_of(node.region, allows)
+    sets = sets_at(node, allows)
     best = best_of(objective, sets)
     node.tighten(target, Clock())
     assert node.bound >= min(best, target) - tolerance(objective, best)
-    kept = sets_of(node.region, allows)
+    kept = sets_at(node, allows)
     better = [s for s in sets if objective(sorted(s)) > target + tolerance(objective, target)]
     largest = [s for s in better if not any(s < other for other in sets)]
     assert set(largest) <= set(kept)
     if better:
         assert node.bound >= best - tolerance(objective, best)
-    candidate = frozenset(node.candidate().tolist())
-    assert allows(candidate)
-    assert set(node.region.held.tolist()) <= candidate
+    assert np.isin(node.region.held, node.candidate()).all()
+    assert allows(frozenset(node.whole(node.candidate()).tolist()))
     if len(node.region.open):
         element = node.split()
         assert element in node.region.open
         for region in (node.region.with_inside(element), node.region.with_outside(element)):
             part = node.part(region)
             assert part.bound <= node.bound + tolerance(objective, best)
-            inner = best_of(objective, sets_of(region, allows))
+            inner = best_of(objective, sets_at(node, allows, region))
             assert part.bound >= min(inner, target) - tolerance(objective, best)
             if inner > target + tolerance(objective, target):
                 assert part.bound >= inner - tolerance(objective, best)
@@ -571,11 +589,19 @@ def test_nodes_of_the_relaxation_lose_no_set_above_the_target(random):
     region = some_region(random, constraint)
     values = sorted({objective(sorted(s)) for s in sets_of(region, allows)})
     target = values[int(random.integers(len(values)))] * (1 + 1e-9) if random.random() < 0.8 else 0.0
-    node = PerspectiveNode(objective, region, diagonal)
+    node = RelaxedNode(Problem(objective, diagonal), region)
     for part in check_node(objective, node, allows, target):
         check_node(objective, part, allows, target)
-        for support in part._relax().combination.sets:
-            assert frozenset(support.tolist()) in sets_of(part.region, allows)
+        sets = sets_at(part, allows)
+        assert not sets or part.fractional == pytest.approx(in_the_hull(part.fractional, sets), abs=1e-6)
+
+
+def in_the_hull(z, sets):
+    """Return the convex combination of sets that is nearest to a fractional set."""
+    members = np.array([[float(e in s) for e in range(len(z))] for s in sets])
+    penalty = 1e4  # for weights that do not sum to 1
+    rows = np.vstack([members.T, np.full(len(sets), penalty)])
+    return nnls(rows, np.append(z, penalty))[0] @ members
 
 
 @settings(max_examples=60)
@@ -603,7 +629,7 @@ def test_nodes_of_blocks_lose_no_set_above_the_target(random):
         if len(node.region.open):
             element = int(random.choice(node.region.open))
             part = [node.region.with_inside, node.region.with_outside][random.integers(2)](element)
-            anew = SummandNode(node._tables, part)
+            anew = SummandNode(objective, node._tables, part)
             node = node.part(part)
             assert node.bound == pytest.approx(anew.bound)
     values = [objective(sorted(s)) for s in sets_of(node.region, allows)]
@@ -612,21 +638,24 @@ def test_nodes_of_blocks_lose_no_set_above_the_target(random):
         check_node(objective, part, allows, target)
 
 
-def test_a_better_diagonal_lowers_the_bound_and_is_still_a_valid_shift():
-    objective = tall(np.random.default_rng(3), 8)
-    node = PerspectiveNode(
-        objective, Region.of(sw.Uniform(8, 3)), diagonal_shift(objective, Region.of(sw.Uniform(8, 3)))
-    )
+@pytest.mark.parametrize(
+    "constraint",
+    [sw.Uniform(8, 3), sw.Intersection(sw.Partition(list("aabbccdd"), 1), sw.Partition(list("abababab"), 2))],
+    ids=repr,
+)
+def test_a_better_diagonal_lowers_the_bound_and_is_still_a_valid_shift(constraint):
+    problem = by_products(tall(np.random.default_rng(3), 8))
+    node = RelaxedNode(problem, Region.of(constraint))
     fair = node.diagonal
     for _ in range(5):
         node._improve(0.0, Clock())
     before = node.bound
     for _ in range(5):
-        assert node._choose_diagonal()
+        assert node._raise_diagonal(Clock())
         node._improve(0.0, Clock())
     assert node.bound < before
     assert not np.allclose(node.diagonal, fair)
-    assert is_valid_shift(objective.curvature(np.arange(8)), node.diagonal)
+    assert is_valid_shift(problem.objective.H, node.diagonal)
 
 
 def test_settled_elements_shrink_the_region():
@@ -636,16 +665,17 @@ def test_settled_elements_shrink_the_region():
     constraint = sw.Uniform(10, 2)
     node = root_node(objective, Region.of(constraint), np.array([0]), Clock())
     node.tighten(objective([0, 1]) - 0.02, Clock())
-    assert node.region.held.tolist() == [0, 1]
-    assert node.candidate().tolist() == [0, 1]
+    assert node.whole(node.region.held).tolist() == [0, 1]
+    assert node.whole(node.candidate()).tolist() == [0, 1]
+    assert node.fractional.tolist() == [1, 1, *[0] * 8]
 
 
 @pytest.mark.parametrize(
     ("objective", "node"),
     [
-        (sw.LeastSquares(np.eye(4), np.ones(4)), PerspectiveNode),
+        (sw.LeastSquares(np.eye(4), np.ones(4)), RelaxedNode),
         (sw.LeastSquares(np.ones((3, 4)), np.ones(3)), SetNode),
-        (sw.LeastSquares(np.ones((3, 4)), np.ones(3), ridge=1.0), PerspectiveNode),
+        (sw.LeastSquares(np.ones((3, 4)), np.ones(3), ridge=1.0), RelaxedNode),
         (sw.Linear(np.ones(4)), SetNode),
     ],
 )
@@ -657,8 +687,9 @@ def test_elements_that_may_not_be_chosen_take_no_curvature():
     X = np.random.default_rng(0).standard_normal((9, 4))
     X[:, 3] = X[:, 0]
     objective = sw.LeastSquares(X, np.ones(9))
-    diagonal = diagonal_shift(objective, Region.of(sw.Uniform(4, 2).restrict([0, 1, 2])))
-    assert (diagonal > 0).tolist() == [True, True, True, False]
+    node = root_node(objective, Region.of(sw.Uniform(4, 2).restrict([0, 1, 2])), np.array([0]), Clock())
+    assert node.problem.elements.tolist() == [0, 1, 2]
+    assert (node.diagonal > 0).all()
 
 
 # Simple bounds
@@ -676,8 +707,8 @@ def test_simple_bounds_hold_on_regions_and_at_any_set(random):
         held = bound_from_gains(objective, region, region.held, Clock())[0]
         elsewhere = bound_from_gains(objective, Region.of(constraint), support, Clock())[0]
         assert min(held, elsewhere, bound_of_all(objective, region)) >= best - tolerance(objective, best)
-    objective, _ = strongly_concave_problem(random)
-    best, m = best_of(objective, sets_of(region, allows)), objective.strong_concavity(6)
+    objective, diagonal = strongly_concave_problem(random)
+    best, m = best_of(objective, sets_of(region, allows)), float(diagonal.min())
     assert bound_from_concavity(objective, region, support, m) >= best - tolerance(objective, best)
 
 

@@ -204,7 +204,7 @@ class TestFigure:
 def test_an_interrupt_ends_all_sizes(monkeypatch):
     objective = sw.LeastSquares(np.random.default_rng(0).standard_normal((20, 8)), np.arange(20.0))
 
-    def interrupted(self, *arguments):
+    def interrupted(self, *arguments, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Prover, "_simple_bounds", interrupted)

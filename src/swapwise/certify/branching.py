@@ -19,6 +19,9 @@ from swapwise.search.loop import require_independent
 from swapwise.search.plan import search_by_default
 from swapwise.search.result import Status
 
+# Open parts may take about this much memory in all: each the flags of its region, and a start.
+MOST_BYTES, BYTES_PER_PART = 500_000_000, 20_000
+
 
 class BranchAndBound:
     """The best set so far, the parts that are still open, and a proven bound on all of them.
@@ -38,6 +41,7 @@ class BranchAndBound:
         self.n_nodes = 0
         self._numbers = count()
         self._open: list[tuple[float, int, Node]] = []
+        self._current: Node | None = None
         self._has_root = False
         self._leaf_bound = -np.inf
         self._doubt = ""
@@ -52,7 +56,9 @@ class BranchAndBound:
         """No independent set has a larger value than this: what was pruned is at most the cutoff."""
         if not self._has_root:
             return np.inf
-        return max(self.cutoff, self._leaf_bound, -self._open[0][0] if self._open else -np.inf)
+        bounds = [-self._open[0][0]] if self._open else []
+        bounds += [] if self._current is None else [self._current.bound]
+        return max(self.cutoff, self._leaf_bound, *bounds)
 
     @property
     def cutoff(self) -> float:
@@ -61,13 +67,13 @@ class BranchAndBound:
 
     @property
     def n_open(self) -> int:
-        """How many parts are still to be looked at."""
-        return len(self._open)
+        """How many parts are still to be looked at, or being looked at."""
+        return len(self._open) + (self._current is not None)
 
     @property
     def is_open(self) -> bool:
         """Whether there are parts that might hold a better set."""
-        return bool(self._open) or not self._has_root
+        return bool(self._open) or self._current is not None or not self._has_root
 
     @property
     def doubt(self) -> str:
@@ -84,17 +90,29 @@ class BranchAndBound:
         return Status.COMPLETE
 
     def step(self, clock: Clock) -> None:
-        """Look at the part with the largest bound, and split it if it may hold a better set."""
+        """Look at the part with the largest bound, and split it if it may hold a better set.
+
+        When too many are open, it is one of the smallest bounds, which take the fewest parts to close.
+        """
         clock.check()
-        _, number, node = self._open[0]
+        at = -1 if self._is_full else 0
+        self._current = node = self._open[at][-1]  # wherever this is interrupted, the bound counts it in
+        if at:
+            self._open.pop()
+        else:
+            heapq.heappop(self._open)
         try:
-            parts = self._split(node, clock)
-            for part in parts:
-                self._put(part)  # before the whole goes: interrupted in between, nothing is missing
+            for part in self._split(node, clock):
+                self._put(part)
         except BaseException:
-            heapq.heapreplace(self._open, (-node.bound, number, node))
+            self._put(node)
             raise
-        heapq.heappop(self._open)
+        finally:
+            self._current = None
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._open) * (BYTES_PER_PART + 2 * self.constraint.n) > MOST_BYTES
 
     def _split(self, node: Node, clock: Clock) -> list[Node]:
         """Return the parts of a node that are worth another look."""

@@ -8,7 +8,7 @@ answer violates are added.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Limits(NamedTuple):
     part: IndexArray
 
     @classmethod
-    def of(cls, sets: Iterable[tuple[Iterable[int], int]], part: int = 0) -> Limits:
+    def of(cls, sets: Iterable[tuple[IndexArray | Iterable[int], Any]], part: int = 0) -> Limits:
         """Return limits on some sets, each with its capacity."""
         pairs = [(np.asarray(list(members), dtype=np.intp), capacity) for members, capacity in sets]
         sizes = [len(members) for members, _ in pairs]
@@ -53,11 +53,11 @@ class Limits(NamedTuple):
 
     def loads(self, values: FloatArray) -> FloatArray:
         """Return the sum over each set."""
-        return np.bincount(self.sets, values[self.members], len(self.capacity))
+        return np.bincount(self.sets, values[self.members], len(self.capacity)).astype(np.float64)
 
     def costs(self, prices: FloatArray, n: int) -> FloatArray:
         """Return the sum, for each element, of the prices of its sets."""
-        return np.bincount(self.members, prices[self.sets], n)
+        return np.bincount(self.members, prices[self.sets], n).astype(np.float64)
 
     def having(self, kept: BoolArray) -> Limits:
         """Return the same sets with some of the elements."""

@@ -1,0 +1,254 @@
+"""The perspective relaxation of quadratic models, against slow and plain versions of the same mathematics."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.optimize import minimize
+
+import swapwise as sw
+from swapwise.certify.region import Region
+from swapwise.kernels import perspective
+from tests.certify.region_zoo import sets_of, some_region
+from tests.contracts.constraint_zoo import contracted, laminar, partition, randoms, truncated, uniform
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set")
+
+FOREVER = 20_000
+
+
+@dataclass
+class Model:
+    """A quadratic model ``⟨b, w⟩ − ⟨w, Hw⟩/2`` whose elements have some rows each, and where sets may lie."""
+
+    H: np.ndarray
+    b: np.ndarray
+    d: np.ndarray
+    element: np.ndarray
+    region: Region
+    sets: list
+
+    def solve(self, start=None, curvature=1.0, target=-1.0, share=0.0, finest=1e-12, most=FOREVER):
+        """Call the kernel."""
+        start = np.zeros_like(self.b) if start is None else start
+        inside, allowed = self.region.inside, ~self.region.outside
+        limits = tuple(self.region.constraint.laminar_tree())
+        arguments = (self.H, self.b, self.d, self.element, inside, allowed, limits, start)
+        return perspective.solve(*arguments, curvature, target, share, finest, most)
+
+    @property
+    def members(self):
+        """Which elements each set has."""
+        return np.array([[e in s for e in range(len(self.d))] for s in self.sets])
+
+    def by_element(self, values):
+        """Sum over the coefficients of each element."""
+        return np.bincount(self.element, values.sum(axis=1), minlength=len(self.d))
+
+    def f(self, chosen):
+        """Return the largest value of the model on a set."""
+        rows = np.isin(self.element, sorted(chosen))
+        b = self.b[rows]
+        return 0.5 * float((b * np.linalg.solve(self.H[np.ix_(rows, rows)], b)).sum())
+
+    def coef(self, z):
+        """Return the best coefficients of a fractional set; w = √z r keeps away from dividing by zero."""
+        root, d = np.sqrt(z)[self.element], self.d[self.element]
+        curve = root[:, None] * (self.H - np.diag(d)) * root + np.diag(d)
+        return root[:, None] * np.linalg.solve(curve, root[:, None] * self.b)
+
+    def phi(self, z):
+        """Return the value of a fractional set."""
+        return 0.5 * float((self.b * self.coef(z)).sum())
+
+    def weights(self, coef):
+        """Return what each element adds to the bound at some coefficients."""
+        slope = self.b - self.H @ coef + self.d[self.element, None] * coef
+        return self.by_element(slope**2) / (2 * self.d)
+
+    def bound(self, coef):
+        """Return the bound at some coefficients, over all sets."""
+        d = self.d[self.element, None]
+        slope = self.b - self.H @ coef + d * coef
+        base = (self.b * coef - coef * (self.H @ coef) / 2 + d * coef**2 / 2 - slope * coef).sum()
+        return float(base + (self.members @ self.weights(coef)).max())
+
+
+def some_matroid(random):
+    """Return a matroid of limits on nested sets, shortened and with elements forced in at random."""
+    while True:
+        specimen = [uniform, partition, laminar, laminar][random.integers(4)](random)
+        for step in random.integers(2, size=random.integers(0, 3)):
+            specimen = [truncated, contracted][step](random, specimen)
+        if specimen.matroid.n:
+            return specimen
+
+
+def some_model(random):
+    """Return a model of which some elements may be held and others ruled out."""
+    specimen = some_matroid(random)
+    region, n = some_region(random, specimen.matroid), specimen.matroid.n
+    element = np.repeat(np.arange(n), random.integers(1, 3, n) if random.random() < 0.5 else 1)
+    element = random.permutation(element)
+    A = random.standard_normal((len(element) + 2, len(element))) + random.standard_normal()
+    H, d = A.T @ A, random.uniform(0.1, 1.0, n)
+    d *= random.uniform(0.2, 0.95) * np.linalg.eigvalsh(H / np.sqrt(np.outer(d[element], d[element])))[0]
+    b = random.standard_normal((len(element), random.integers(1, 4)))
+    b *= random.choice([0.0, 1.0, 1.0, 3.0], (len(b), 1))
+    return Model(H, b, d, element, region, sets_of(region, specimen.allows))
+
+
+def is_close(model, a, b, share=1e-7):
+    return abs(a - b) <= share * (1e-3 + model.phi(np.ones(len(model.d))))
+
+
+# Allocation: without curvature beyond the shift, one step from zero is one allocation
+
+
+def allocated(model, step):
+    """Return where the first step from zero leads: how elements share the places, and how long each is."""
+    flat = replace(model, H=np.diag(model.d[model.element]))
+    lengths = np.sqrt(model.by_element((model.b / step) ** 2)) * ~model.region.outside
+    return flat.solve(curvature=step, most=1)[1], lengths
+
+
+@settings(max_examples=200)
+@given(randoms)
+def test_places_go_where_they_are_worth_most(random):
+    """The slope at the z of least cost is nowhere steeper than at z itself, over all sets one by one."""
+    model, step = some_model(random), float(random.choice([0.3, 1.0, 20.0]))
+    z, lengths = allocated(model, step)
+    worth = model.d * step**2 * lengths**2 / (2 * (step * z + model.d) ** 2)
+    held, outside = model.region.inside, model.region.outside
+    assert (z[held] == 1).all()
+    assert (z[outside] == 0).all()
+    assert ((z >= 0) & (z <= 1)).all()
+    open_worth = np.where(held, 0.0, worth)
+    heaviest = (model.members @ open_worth).max()
+    assert open_worth @ z == pytest.approx(heaviest, rel=1e-9, abs=1e-12)
+
+
+@settings(max_examples=100)
+@given(randoms)
+def test_places_are_within_all_limits(random):
+    model = some_model(random)
+    z, _ = allocated(model, 1.0)
+    for subset in np.array(np.meshgrid(*[[False, True]] * len(z))).reshape(len(z), -1).T:
+        assert z[subset].sum() <= (model.members & subset).sum(axis=1).max() + 1e-9
+
+
+@settings(max_examples=60)
+@given(randoms)
+def test_places_of_a_uniform_matroid_are_those_of_a_bisection(random):
+    n, step = 7, float(random.choice([0.3, 1.0, 20.0]))
+    k, held = int(random.integers(1, 7)), random.permutation(n)[: random.integers(2)]
+    region = Region.of(sw.Uniform(n, k)).with_inside(held)
+    d, b = random.uniform(0.1, 1.0, n), random.standard_normal((n, 1)) * random.integers(0, 3, (n, 1))
+    model = Model(np.diag(d), b, d, np.arange(n), region, [])
+    z, lengths = allocated(model, step)
+
+    def shares(t):
+        found = np.clip(t * lengths * np.sqrt(d) - d / step, 0.0, 1.0)
+        found[region.outside] = 0.0
+        found[held] = 1.0
+        return found
+
+    low, high = 0.0, 1e9
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if shares(middle).sum() <= k else (low, middle)
+    expected = shares(low)
+    expected[(lengths == 0) & ~region.inside] = 0.0
+    np.testing.assert_allclose(z, expected, atol=1e-8)
+
+
+# Value and bound
+
+
+@settings(max_examples=100)
+@given(randoms)
+def test_value_and_bound_meet_and_are_what_they_say(random):
+    model = some_model(random)
+    coef, z, value, bound, curvature, steps = model.solve(finest=1e-11)
+    assert is_close(model, value, bound)
+    assert is_close(model, bound, model.bound(coef), 1e-12)
+    assert is_close(model, bound, model.phi(z))
+    assert steps < FOREVER
+    assert curvature >= 1.0
+    assert (coef[model.region.outside[model.element]] == 0).all()
+
+
+@settings(max_examples=40)
+@given(randoms)
+def test_the_best_fractional_set_is_that_of_a_general_solver(random):
+    model = some_model(random)
+    value, bound = model.solve(finest=1e-11)[2:4]
+    open_ = np.flatnonzero(~(model.region.inside | model.region.outside))
+    z = model.region.inside.astype(float)
+
+    def at(shares):
+        z[open_] = np.clip(shares, 0.0, 1.0)
+        return z
+
+    # Convex combinations of all sets: the simplest description of where z may be.
+    members = model.members[:, open_].astype(float)
+    found = minimize(
+        lambda share: -model.phi(at(share @ members)),
+        np.full(len(members), 1 / len(members)),
+        jac=lambda share: -members @ model.weights(model.coef(at(share @ members)))[open_],
+        bounds=[(0, 1)] * len(members),
+        constraints=[{"type": "eq", "fun": lambda share: share.sum() - 1}],
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-13},
+    )
+    share = np.clip(found.x, 0.0, None)
+    reached = model.phi(at(share @ members / share.sum()))
+    assert reached <= bound + 1e-9 * (1 + bound)
+    assert is_close(model, reached, value, 2e-4)
+
+
+@settings(max_examples=60)
+@given(randoms)
+def test_the_bound_is_true_and_no_fractional_set_above_it_after_any_number_of_steps(random):
+    model = some_model(random)
+    best = max(map(model.f, model.sets))
+    optimum = model.solve(finest=1e-11)[2]
+    start = random.standard_normal(model.b.shape) * random.choice([0.0, 1.0, 10.0])
+    start[model.region.outside[model.element]] = 0.0
+    for most in (1, 2, 3, 5, 8, 21):
+        coef, z, value, bound, _, steps = model.solve(start, curvature=1e3, most=most)
+        slack = 1e-9 * (1 + abs(bound) + abs(optimum))
+        assert steps <= most
+        assert bound >= max(best, optimum) - slack
+        assert value <= optimum + slack
+        assert model.phi(z) <= optimum + slack
+        assert abs(bound - model.bound(coef)) <= slack
+
+
+@settings(max_examples=30)
+@given(randoms)
+def test_another_start_and_curvature_lead_to_the_same_optimum(random):
+    model = some_model(random)
+    bound = model.solve(finest=1e-11)[3]
+    start = 3 * random.standard_normal(model.b.shape)
+    start[model.region.outside[model.element]] = 0.0
+    again = model.solve(start, curvature=float(random.choice([1e-3, 1e3])), finest=1e-11)[3]
+    assert is_close(model, bound, again)
+
+
+def test_it_ends_at_the_target_or_near_enough():
+    random = np.random.default_rng(0)
+    A = random.standard_normal((20, 12)) + random.standard_normal((20, 1))
+    H, b, region = A.T @ A, A.T @ random.standard_normal((20, 1)), Region.of(sw.Uniform(12, 3))
+    d = np.full(12, 0.9 * np.linalg.eigvalsh(H)[0])
+    model = Model(H, b, d, np.arange(12), region, [])
+    _, _, best, bound, _, steps = model.solve()
+    assert bound == pytest.approx(best)
+    *_, nearly, _, fewer = model.solve(target=1.2 * best)
+    assert bound < nearly <= 1.2 * best
+    assert fewer < steps
+    *_, value, nearly, _, fewer = model.solve(target=0.0, share=0.1)
+    assert nearly - value <= 0.1 * nearly
+    assert fewer < steps
+    assert np.isinf(model.solve(most=0)[3])
