@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
 #include "arrays.hpp"
+#include "cholesky.hpp"
+#include "products.hpp"
 
 namespace swapwise::budgets {
 
@@ -19,20 +22,31 @@ struct Limits {
 using LimitArrays = std::tuple<Indices, Indices, Numbers>;
 
 // A limit counts as kept that is exceeded by less than this share.
-constexpr double TOLERANCE = 1e-7;
-constexpr int MOST_SWEEPS = 50, MOST_TURNS = 40;
+constexpr double TOLERANCE = 1e-11;
+constexpr int MOST_SWEEPS = 60, MOST_TURNS = 40, MOST_HALVINGS = 8;
+constexpr double ROUNDING = 1e-13;
+// Newton's method for all prices at once begins after so many sweeps, if no more sets than that have one.
+constexpr int FIRST_SWEEPS = 1;
+constexpr std::size_t MOST_AT_ONCE = 500;
 
 // Where coefficients v would go if each had curvature `step`: the z that minimises
 // sum_e d_e step |v_e|^2 / 2 (step z_e + d_e) within the limits.
 //
 // Every set has a price, and an element costs the prices of its sets: z_e = |v_e| sqrt(d_e / 2 cost_e) - d_e / step,
-// between 0 and 1. A set that is not full costs nothing. Prices are found set by set, in turns, and begin where the
-// last ones were.
+// between 0 and 1. A set that is not full costs nothing. Prices are the dual of the problem. They begin where the
+// last ones were, and are found set by set at first, then all at once.
 class Allocation {
   public:
     Allocation(Limits limits, Numbers prices, Index elements)
         : _limits(limits), _prices(prices.begin(), prices.end()), _slope(elements), _start(elements),
-          _cost(elements), _share(elements) {}
+          _cost(elements), _share(elements), _first(elements + 1, 0), _sets_of(limits.members.size) {
+        for (Index e : limits.members) ++_first[e + 1];
+        std::partial_sum(_first.begin(), _first.end(), _first.begin());
+        std::vector<Index> next(_first.begin(), _first.end() - 1);
+        for (Index set = 0; set < limits.room.size; ++set) {
+            for (Index e : members(set)) _sets_of[next[e]++] = set;
+        }
+    }
 
     const std::vector<double> &prices() const { return _prices; }
 
@@ -41,12 +55,14 @@ class Allocation {
             _slope[e] = held[e] ? 0.0 : lengths[e] * std::sqrt(d[e] / 2);
             _start[e] = d[e] / step;
         }
-        add_up();
-        for (Index e = 0; e < d.size; ++e) z[e] = at(e, _cost[e]);
+        settle(z);
         for (int sweep = 0; sweep < MOST_SWEEPS; ++sweep) {
             bool changed = false;
             for (Index set = 0; set < _limits.room.size; ++set) changed |= fill(set, z);
             if (!changed) break;
+            if (sweep + 1 >= FIRST_SWEEPS) {
+                for (int turn = 0; turn < MOST_TURNS && step_at_once(z); ++turn) {}
+            }
         }
         shrink(z);
         for (Index e = 0; e < d.size; ++e) {
@@ -69,6 +85,8 @@ class Allocation {
   private:
     Limits _limits;
     std::vector<double> _prices, _slope, _start, _cost, _share;
+    // The sets of each element
+    std::vector<Index> _first, _sets_of;
 
     Indices members(Index set) const {
         const Index begin = _limits.begin[set];
@@ -126,6 +144,84 @@ class Allocation {
             z[e] = at(e, _cost[e]);
         }
         return true;
+    }
+
+    // The largest share by which a set is too full, or not full although it costs something.
+    double mismatch(Vec<double> z) const {
+        double most = 0.0;
+        for (Index set = 0; set < _limits.room.size; ++set) {
+            const double excess = (load(set, z) - _limits.room[set]) / _limits.room[set];
+            most = std::max(most, _prices[set] > 0 ? std::abs(excess) : excess);
+        }
+        return most;
+    }
+
+    // What the allocation is worth at least at these prices, which are best where that is most.
+    double dual(Vec<double> z) const {
+        double sum = 0.0;
+        for (std::size_t set = 0; set < _prices.size(); ++set) sum -= _prices[set] * _limits.room[set];
+        for (Index e = 0; e < z.size; ++e) {
+            if (_slope[e] > 0) sum += _slope[e] * _slope[e] / (z[e] + _start[e]) + _cost[e] * z[e];
+        }
+        return sum;
+    }
+
+    // Take a Newton step of all prices, or part of it; tell whether it is to be followed by another.
+    bool step_at_once(Vec<double> z) {
+        const double before = mismatch(z), value = dual(z);
+        if (before <= TOLERANCE) return false;
+        std::vector<Index> place(_prices.size(), -1), priced;
+        for (std::size_t set = 0; set < _prices.size(); ++set) {
+            if (_prices[set] <= 0) continue;
+            place[set] = static_cast<Index>(priced.size());
+            priced.push_back(static_cast<Index>(set));
+        }
+        if (priced.empty() || priced.size() > MOST_AT_ONCE) return false;
+        const Index size = static_cast<Index>(priced.size());
+        auto falls = Matrix<double>::filled(0.0, size, size);
+        Vector<double> step(size);
+        for (Index e = 0; e < z.size; ++e) {
+            if (z[e] <= 0 || z[e] >= 1) continue;
+            const double fall = (z[e] + _start[e]) / (2 * _cost[e]);
+            for (Index i = _first[e]; i < _first[e + 1]; ++i) {
+                const Index row = place[_sets_of[i]];
+                if (row < 0) continue;
+                for (Index k = _first[e]; k <= i; ++k) {
+                    if (place[_sets_of[k]] >= 0) falls(row, place[_sets_of[k]]) += fall;
+                }
+            }
+        }
+        for (Index i = 0; i < size; ++i) {
+            const Numbers row = falls[i].slice(0, i);
+            const double pivot = falls(i, i) - products::dot(row, row);
+            // Sets that have the same elements between them need only so many prices.
+            falls(i, i) = pivot > 1e-13 * falls(i, i) ? std::sqrt(pivot) : 1e150;
+            cholesky::fill_column(falls, i);
+            const double excess = load(priced[i], z) - _limits.room[priced[i]];
+            step[i] = (excess - products::dot(row, step.slice(0, i))) / falls(i, i);
+        }
+        cholesky::backward(falls, step);
+        double length = 1.0;  // no price falls to nothing by this: that is for sweeps to do
+        for (Index i = 0; i < size; ++i) {
+            if (step[i] < 0) length = std::min(length, -0.9 * _prices[priced[i]] / step[i]);
+        }
+        const std::vector<double> prices = _prices;
+        for (int turn = 0; turn < MOST_HALVINGS; ++turn, length /= 2) {
+            for (Index i = 0; i < size; ++i) _prices[priced[i]] = prices[priced[i]] + length * step[i];
+            settle(z);
+            const double after = mismatch(z), change = dual(z) - value;
+            // So close to the end that the dual is but rounding, what fits counts.
+            if (change > ROUNDING * std::abs(value)) return after > TOLERANCE;
+            if (change > -ROUNDING * std::abs(value) && after < 0.5 * before) return after > TOLERANCE;
+        }
+        _prices = prices;
+        settle(z);
+        return false;
+    }
+
+    void settle(Vec<double> z) {
+        add_up();
+        for (Index e = 0; e < z.size; ++e) z[e] = at(e, _cost[e]);
     }
 
     // The price at which no member has a share.
