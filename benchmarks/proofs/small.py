@@ -19,7 +19,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from time import perf_counter
+from traceback import extract_tb
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,7 +30,7 @@ import numpy as np
 import swapwise as sw
 from benchmarks.proofs.small_instances import Random, Set, SmallInstance, Way, independent_sets, instance_of
 from benchmarks.proofs.watch import AllSets, Watch, replaced
-from swapwise.certify import leaf, summands
+from swapwise.certify import diagonal, leaf, problem, prover, proximal, summands
 from swapwise.certify.branching import BranchAndBound
 from tests.fuzz.checks import REFUSALS
 
@@ -36,6 +39,15 @@ EXACT = 1e-9
 #: Other arithmetic agrees to this, where columns are no worse conditioned than the second; such a likelihood
 #: is computed for this many sets
 AGREE, ILL, SETS_OF_LIKELIHOODS = 1e-6, 1e4, 6
+#: What is small if instances are to be proven as if they were large, besides all that is for ground sets
+#: ``_UP_TO`` some size. Of a matrix with one row, no iteration finds the eigenvalue.
+AS_IF_LARGE = (
+    (diagonal, "EIGENVALUES_UP_TO", 1),
+    (proximal, "FIRST_ELEMENTS", 2),
+    (proximal, "MOST_ELEMENTS", 5),
+    (prover, "FEW_ELEMENTS", 0),
+    (summands, "MOST_SETS", 0),
+)
 
 
 @dataclass
@@ -70,10 +82,17 @@ class Report:
         except (ValueError, TypeError) as error:
             self.refusals[f"{name}: {str(error)[:50]}"] += 1
             if not REFUSALS.search(str(error)):
-                self.failures.append((f"{name} refuses", f"{type(error).__name__}: {error}"))
+                self.failures.append((f"{name} refuses", _told(error)))
         except Exception as error:
-            self.failures.append((f"{name} fails", f"{type(error).__name__}: {error}"))
+            self.failures.append((f"{name} fails", _told(error)))
         return None
+
+
+def _told(error: Exception) -> str:
+    """Return what went wrong, and which part of the proof it was."""
+    frames = [Path(frame.filename) for frame in extract_tb(error.__traceback__)]
+    part = next((file.stem for file in reversed(frames) if file.parent.name == "certify"), "nothing")
+    return f"{type(error).__name__}, in {part}: {error}"
 
 
 def check(seed: int) -> Report:
@@ -154,18 +173,21 @@ def _proven_by(way: Way) -> Iterator[None]:
     """Switch off what would leave bounds little to do, for a while.
 
     Without the closed form of small regions, nothing but bounds and branching is left. As if an instance were
-    large, nothing is done that is for ground sets ``_UP_TO`` some size, nor are summands enumerated.
+    large, nothing is done that is for ground sets ``_UP_TO`` some size, nor are summands enumerated; and
+    relaxations begin with a working set of two elements, and again when it has more than a few.
     """
     with ExitStack() as stack:
         if not way.closed_form:
             stack.enter_context(replaced(leaf, "MOST_SETS", 0))
             stack.enter_context(replaced(leaf, "QUICK", 0))
         if way.as_if_large:
-            stack.enter_context(replaced(summands, "MOST_SETS", 0))
             proofs = [module for name, module in sys.modules.items() if name.startswith("swapwise.certify.")]
-            for module in proofs:
-                for name in [name for name in vars(module) if name.endswith("_UP_TO")]:
-                    stack.enter_context(replaced(module, name, 0))
+            sizes: list[tuple[ModuleType, str, int]] = [
+                (module, name, 0) for module in proofs for name in vars(module) if name.endswith("_UP_TO")
+            ]
+            for module, name, size in [*sizes, *AS_IF_LARGE, (problem, "PRODUCTS_UP_TO", way.products_up_to)]:
+                assert isinstance(vars(module)[name], int), f"{module.__name__} has no {name} any more"
+                stack.enter_context(replaced(module, name, size))
         yield
 
 

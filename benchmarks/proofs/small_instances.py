@@ -16,6 +16,8 @@ import numpy as np
 
 import swapwise as sw
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Clock
+from swapwise.objectives.base import Groups, read_groups, rows_of
 from tests.fuzz import families, instances
 from tests.fuzz.designs import some_design, some_weights
 from tests.fuzz.families import Edges, Family
@@ -41,12 +43,14 @@ class Way:
     stubborn: bool
     max_nodes: int | None
     gap: float
+    #: As if it were large: up to how many coefficients least squares are replaced by their products
+    products_up_to: int = 0
     #: How long a proof may take: bounds of one that is cut short are checked just the same
     seconds: float = 2.0
 
     def __str__(self) -> str:
         how = "closed form" if self.closed_form else "branching only"
-        how += ", as if large" if self.as_if_large else ""
+        how += f", as if large (products up to {self.products_up_to})" if self.as_if_large else ""
         how += ", stubborn" if self.stubborn else ""
         return f"{how}, max_nodes={self.max_nodes}, gap={self.gap:g}"
 
@@ -87,6 +91,8 @@ def instance_of(seed: int, largest: int = 14) -> SmallInstance:
         stubborn=bool(random.random() < 0.6),
         max_nodes=NODES[random.choice(5, p=[0.05, 0.2, 0.15, 0.2, 0.4])],
         gap=float(random.choice([0.0, 1e-4, 0.05], p=[0.5, 0.4, 0.1])),
+        # By the data to the end, by products once enough elements are ruled out, by products at once
+        products_up_to=int(random.choice([0, n // 2, n - 1, 3000], p=[0.4, 0.15, 0.15, 0.3])),
     )
     if large and way.max_nodes is None:
         way = replace(way, max_nodes=30)
@@ -256,6 +262,60 @@ def quadratic(random: Random, n: int, edges: Edges) -> Objective:
     return Objective("Quadratic", lambda: Quadratic(A, y, ridge), f"{samples} samples, ridge {ridge:g}")
 
 
+class SeveralResponses(sw.SparseObjective):
+    """``u(W) = ⟨B, W⟩ − tr(WᵀHW) / 2``: responses that curve alike, a column of W for each."""
+
+    curvature_is = "hessian"
+
+    def __init__(self, A: FloatArray, Y: FloatArray, ridge: float, groups: Groups) -> None:
+        self.n, self.groups = len(groups.begin) - 1, groups
+        self._B, self._H = A.T @ Y, A.T @ A + ridge * np.eye(A.shape[1])
+        self._ridge, self.scale = ridge, float((Y**2).sum()) / 2
+
+    def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
+        rows = rows_of(self, support)
+        H, B = self._H[np.ix_(rows, rows)], self._B[rows]
+        coef: FloatArray = np.linalg.lstsq(H, B, rcond=1e-12)[0].astype(float)
+        return float((coef * (B - H @ coef / 2)).sum()), coef
+
+    def value_at(self, coef: FloatArray) -> float:
+        """Return u."""
+        return float((coef * (self._B - self._H @ coef / 2)).sum())
+
+    def gradient_at(self, coef: FloatArray) -> FloatArray:
+        """Return the gradient of u, in the shape of the coefficients."""
+        slope: FloatArray = self._B - self._H @ coef
+        return slope
+
+    def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
+        """Return the value of a set, which columns that are far from collinear leave no doubt of."""
+        return self.scale if support is None else self._value(support)
+
+    def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
+        """Return what holds for each response."""
+        rows = rows_of(self, elements)
+        return self._H[np.ix_(rows, rows)]
+
+    def strong_concavity(self, t: int) -> float:
+        """Return the ridge."""
+        return self._ridge
+
+
+def several_responses(random: Random, n: int, edges: Edges) -> Objective:
+    """Return a regression of several responses at once, some of its elements with more than one column."""
+    samples, responses = int(random.choice([n + 5, 30])), int(random.integers(1, 4))
+    more = int(random.choice([0, 2]))
+    A = random.standard_normal((samples, n + more)) + random.choice([0.0, 1.0]) * random.standard_normal(
+        (samples, 1)
+    )
+    Y = A[:, : max(1, n // 3)] @ random.standard_normal((max(1, n // 3), responses))
+    Y = Y + random.choice([0.1, 1.0]) * random.standard_normal(Y.shape)
+    ridge = float(random.choice([0.0, 0.01, 1.0]))
+    groups = read_groups([*range(n), *random.integers(0, n, more).tolist()], n + more)[0]
+    what = f"{responses} of {samples} samples, ridge {ridge:g}{', groups' if more else ''}"
+    return Objective("several responses", lambda: SeveralResponses(A, Y, ridge, groups), what)
+
+
 def second_order_model(random: Random, n: int, edges: Edges) -> Objective:
     """Return the model of a likelihood around one of its fits, as the search uses it."""
     samples = int(random.choice([8, 20, 40]))
@@ -357,6 +417,7 @@ KINDS: dict[Builder, int] = {
     instances.custom_objective: 3,
     quadratic: 6,
     second_order_model: 4,
+    several_responses: 5,
 }
 #: Those that make do without any element
 PLAIN = (instances.coverage, instances.linear, instances.facility_location, instances.custom_set_function)

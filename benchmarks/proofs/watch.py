@@ -7,17 +7,20 @@ of every kind are found as subclasses of :class:`~swapwise.certify.nodes.Node`, 
 - A dual point is checked set by set: ``base`` and the weights of a set bound its value, not only ``bound``.
 - Where a region gets smaller, every element that was fixed is checked by itself: no set of the region before
   that holds it (if it is out now) or lacks it (if it is in) has a value above the target of that time.
+- What a node has proven so far of its kind is checked against all sets that it began with.
 - After every step of the tree, its bound is checked, and what enumeration of a leaf came back with.
 
-A node or dual point that only bounds sets better than some value says so by an attribute ``above``.
+Proofs drop elements and give new numbers to the rest. Regions on one ground set share its constraint, so what
+the elements of a constraint stand for is noted where it is made, in ``Region.among``; everything is checked
+in the numbers of the whole instance.
 """
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -25,12 +28,23 @@ import numpy as np
 
 from swapwise.certify import branching
 from swapwise.certify.nodes import Node
+from swapwise.certify.prover import Prover
 from swapwise.certify.region import Region
-from swapwise.certify.relaxation import Dual
+from swapwise.certify.relaxation import Dual, Relaxation
 from swapwise.checks import BoolArray, IndexArray
+from swapwise.constraints.base import IndependenceSystem
 
-#: How many calls above a dual point its region may be found
-CALLS_ABOVE = 6
+
+@dataclass(frozen=True)
+class Part:
+    """A region in the numbers of the whole instance."""
+
+    inside: BoolArray
+    outside: BoolArray
+
+    def __str__(self) -> str:
+        held, without = np.flatnonzero(self.inside).tolist(), np.flatnonzero(self.outside).tolist()
+        return f"the region with {held} without {without}"
 
 
 class AllSets:
@@ -49,9 +63,9 @@ class AllSets:
         """The optimum."""
         return float(self.values.max())
 
-    def within(self, region: Region) -> BoolArray:
+    def within(self, part: Part) -> BoolArray:
         """Return which sets are in a region."""
-        away = (region.inside & ~self.members) | (region.outside & self.members)
+        away = (part.inside & ~self.members) | (part.outside & self.members)
         return np.asarray(~away.any(axis=1))
 
     def best_of(self, which: BoolArray) -> tuple[float, tuple[int, ...]]:
@@ -72,6 +86,9 @@ class Watch:
         self.violations: dict[str, list[str]] = {}
         self._targets: list[float] = []
         self._tree: branching.BranchAndBound | None = None
+        # By the constraint's id; that it is kept here as well means that no other can have the same.
+        self._elements: dict[int, tuple[IndependenceSystem, IndexArray]] = {}
+        self._relaxations: list[Relaxation] = []
 
     def claim(self, name: str, holds: Any, words: Callable[[], str]) -> None:
         """Count a claim; take it down if it does not hold."""
@@ -79,46 +96,74 @@ class Watch:
         if not holds:
             self.violations.setdefault(name, []).append(words())
 
-    # -- what is claimed ---------------------------------------------------------------------------------
+    # -- numbers of elements -----------------------------------------------------------------------------
 
-    def bound(self, name: str, bound: float, region: Region, where: str, above: float = -np.inf) -> None:
-        """Check a bound on sets with a value above some number, against the best set of a region."""
-        if not self._is_known(region):
-            return
-        value, chosen = self.sets.best_of(self.sets.within(region))
+    def know(self, constraint: IndependenceSystem, elements: IndexArray) -> None:
+        """Note what the elements of a constraint stand for."""
+        _, known = self._elements.setdefault(id(constraint), (constraint, elements))
         self.claim(
-            name,
-            bound >= value - self.tolerance or above >= value - self.tolerance,
-            lambda: f"{where}: {bound:.12g} in {_told(region)}, but f{chosen} = {value:.12g}{self._so_far()}",
+            "constraints stand for the same elements",
+            np.array_equal(known, elements),
+            lambda: f"{constraint!r} for {known.tolist()}, and then for {elements.tolist()}",
         )
 
-    def dual(self, dual: Any, region: Region | None) -> None:
+    def elements_of(self, region: Region) -> IndexArray | None:
+        """Return what the elements of a region stand for, if that is known."""
+        known = self._elements.get(id(region.constraint))
+        found = None if known is None or len(known[1]) != len(region.inside) else known[1]
+        self.claim(
+            "regions are of known ground sets",
+            found is not None,
+            lambda: f"{region.constraint!r} on {len(region.inside)} elements, which could not be checked",
+        )
+        return found
+
+    def part(self, region: Region) -> Part | None:
+        """Return a region in the numbers of the whole instance; elements that were dropped are outside."""
+        elements = self.elements_of(region)
+        if elements is None:
+            return None
+        inside, outside = np.zeros(self.sets.n, dtype=bool), np.ones(self.sets.n, dtype=bool)
+        inside[elements], outside[elements] = region.inside, region.outside
+        return Part(inside, outside)
+
+    # -- what is claimed ---------------------------------------------------------------------------------
+
+    def bound(self, name: str, bound: float, part: Part | None, where: str) -> None:
+        """Check a bound against the best set of a region."""
+        if part is None:
+            return
+        value, chosen = self.sets.best_of(self.sets.within(part))
+        self.claim(
+            name,
+            bound >= value - self.tolerance,
+            lambda: f"{where}: {bound:.12g} in {part}, but f{chosen} = {value:.12g}{self._so_far()}",
+        )
+
+    def dual(self, dual: Dual, region: Region) -> None:
         """Check a dual point set by set, in the region that it was made for."""
-        if region is None or not self._is_known(region):
-            if region is None:
-                self.claims["dual points of unknown regions (not checked)"] += 1
+        part, elements = self.part(region), self.elements_of(region)
+        if part is None or elements is None:
             return
-        above = _above(dual)
-        self.bound("dual bounds", dual.bound, region, type(dual).__name__, above)
-        if not (hasattr(dual, "base") and len(dual.weights) == self.sets.n):
-            return
-        within = self.sets.within(region) & (self.sets.values > above)
+        self.bound("dual bounds", dual.bound, part, "Dual")
+        within = self.sets.within(part)
+        members = self.sets.members[np.ix_(within, elements)]
         # Not by a product: weights may be infinite.
-        bounds = dual.base + np.where(self.sets.members[within], dual.weights, 0.0).sum(axis=1)
+        bounds = dual.base + np.where(members, dual.weights, 0.0).sum(axis=1)
         over = self.sets.values[within] - bounds
         at = int(np.argmax(over)) if len(over) else -1
         self.claim(
             "dual points, set by set",
             not len(over) or over[at] <= self.tolerance,  # false of what is not a number
             lambda: (
-                f"{bounds[at]:.12g} for {self.sets.sets[np.flatnonzero(within)[at]]} of {_told(region)}, "
+                f"{bounds[at]:.12g} for {self.sets.sets[np.flatnonzero(within)[at]]} of {part}, "
                 f"which is above by {over[at]:.3g}{self._so_far()}"
             ),
         )
 
-    def shrunk(self, before: Region, after: Region, where: str) -> None:
+    def shrunk(self, before: Part | None, after: Part | None, where: str) -> None:
         """Check one by one the elements that a smaller region fixes."""
-        if before is after or not (self._is_known(before) and self._is_known(after)):
+        if before is None or after is None:
             return
         level, within = self._level(), self.sets.within(before)
         for fixed, had, way in (
@@ -129,6 +174,11 @@ class Watch:
                 lost = within & (self.sets.members[:, element] == had)
                 self._lost(f"elements fixed {way}", lost, level, f"{where}: element {element} fixed {way}")
         self._lost("sets lost", within & ~self.sets.within(after), level, where)
+        self.claim(
+            "regions only get smaller",
+            not (self.sets.within(after) & ~within).any(),
+            lambda: f"{where}: {before} has become {after}",
+        )
 
     def _lost(self, name: str, lost: BoolArray, level: float, where: str) -> None:
         value, chosen = self.sets.best_of(lost)
@@ -140,15 +190,28 @@ class Watch:
 
     def leaf(self, region: Region, target: float, found: Sequence[IndexArray] | None) -> None:
         """Check that the sets of a leaf that may exceed the target have the best among them."""
-        if found is None or not self._is_known(region):
+        part, elements = self.part(region), self.elements_of(region)
+        if found is None or part is None or elements is None:
             return
-        value, chosen = self.sets.best_of(self.sets.within(region))
-        listed = {tuple(support.tolist()) for support in found}
+        value, chosen = self.sets.best_of(self.sets.within(part))
+        listed = {tuple(sorted(elements[support].tolist())) for support in found}
         among = self.sets.best_of(np.array([one in listed for one in self.sets.sets], dtype=bool))[0]
         self.claim(
             "leaves",
             max(among, target) >= value - self.tolerance,
-            lambda: f"{sorted(listed)} above {target:.12g} in {_told(region)}, but f{chosen} = {value:.12g}",
+            lambda: f"{sorted(listed)} above {target:.12g} in {part}, but f{chosen} = {value:.12g}",
+        )
+
+    def node(self, node: Node) -> None:
+        """Check that a node says in which numbers its region is."""
+        elements = self.elements_of(node.region)
+        if elements is None:
+            return
+        said = node.whole(np.arange(len(elements)))
+        self.claim(
+            "elements that nodes stand for",
+            np.array_equal(said, elements),
+            lambda: f"{type(node).__name__}: {said.tolist()}, but they are {elements.tolist()}",
         )
 
     def tree(self, tree: branching.BranchAndBound) -> None:
@@ -165,13 +228,6 @@ class Watch:
         """Return below which value sets may be lost: the target of the node, or that of the tree."""
         known = self._targets[-1:] + ([] if self._tree is None else [self._tree.cutoff])
         return max(known, default=-np.inf)
-
-    def _is_known(self, region: Region) -> bool:
-        """Tell whether a region is one of the instance, and not of a smaller problem made of it."""
-        if len(region.inside) == self.sets.n:
-            return True
-        self.claims["regions of other ground sets (not checked)"] += 1
-        return False
 
     def _so_far(self) -> str:
         return "" if self._tree is None else f" (best known {self._tree.value:.12g})"
@@ -191,8 +247,14 @@ class Watch:
                 for name, wrapped in (("tighten", self._tighten), ("part", self._part)):
                     if name in vars(kind):
                         replace(kind, name, wrapped(vars(kind)[name]))
+            for kind in (Relaxation, *_kinds(Relaxation)):
+                if "_dual_at" in vars(kind):
+                    replace(kind, "_dual_at", self._dual_at(vars(kind)["_dual_at"]))
             replace(Dual, "__init__", self._new_dual(Dual.__init__))
             replace(Dual, "bound_on", self._bound_on(Dual.bound_on))
+            replace(Region, "among", self._among(Region.among))
+            replace(Region, "with_inside", self._with_inside(Region.with_inside))
+            replace(Prover, "observe_bound", self._observe_bound(Prover.observe_bound))
             tree = branching.BranchAndBound
             replace(tree, "__init__", self._new_tree(tree.__init__))
             replace(tree, "set_root", self._set_root(tree.set_root))
@@ -202,25 +264,29 @@ class Watch:
 
     def _setattr(self) -> Callable[..., None]:
         def __setattr__(node: Node, name: str, value: Any) -> None:
-            if name == "region" and "region" in vars(node):
-                self.shrunk(node.region, value, type(node).__name__)
+            if name == "region" and "region" in vars(node) and value is not node.region:
+                self.shrunk(self.part(node.region), self.part(value), type(node).__name__)
             object.__setattr__(node, name, value)
             if name == "bound" and "region" in vars(node):
-                self.bound("bounds of nodes", node.bound, node.region, type(node).__name__, _above(node))
+                self.node(node)
+                self.bound("bounds of nodes", node.bound, self.part(node.region), type(node).__name__)
 
         return __setattr__
 
     def _tighten(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(original)
         def tighten(node: Node, target: float, *arguments: Any, **options: Any) -> Any:
-            before = node.region
+            before = self.part(node.region)
             self._targets.append(target)
             try:
                 return original(node, target, *arguments, **options)
             finally:  # out of time, too
-                where = f"{type(node).__name__}.tighten"
-                self.shrunk(before, node.region, where)
-                self.bound("bounds after tightening", node.bound, node.region, where, _above(node))
+                where, after = f"{type(node).__name__}.tighten", self.part(node.region)
+                self.shrunk(before, after, where)
+                self.bound("bounds after tightening", node.bound, after, where)
+                if node.own_bound is not None:
+                    # On what the node began with: sets that fixing has ruled out are below it, too.
+                    self.bound("bounds of nodes by themselves", node.own_bound, before, where)
                 self._targets.pop()
 
         return tighten
@@ -229,16 +295,33 @@ class Watch:
         @wraps(original)
         def part(node: Node, *arguments: Any, **options: Any) -> Any:
             made = original(node, *arguments, **options)
-            self.bound("bounds of parts", made.bound, made.region, type(made).__name__, _above(made))
+            self.bound("bounds of parts", made.bound, self.part(made.region), type(made).__name__)
             return made
 
         return part
+
+    def _dual_at(self, original: Callable[..., Dual]) -> Callable[..., Dual]:
+        @wraps(original)
+        def _dual_at(relaxation: Relaxation, *arguments: Any, **options: Any) -> Dual:
+            self._relaxations.append(relaxation)
+            try:
+                return original(relaxation, *arguments, **options)
+            finally:
+                self._relaxations.pop()
+
+        return _dual_at
 
     def _new_dual(self, original: Callable[..., None]) -> Callable[..., None]:
         @wraps(original)
         def __init__(dual: Dual, *arguments: Any, **options: Any) -> None:
             original(dual, *arguments, **options)
-            self.dual(dual, getattr(dual, "region", None) or _region_above())
+            self.claim(
+                "dual points are of known regions",
+                self._relaxations,
+                lambda: "one was made by no relaxation, and could not be checked",
+            )
+            if self._relaxations:
+                self.dual(dual, self._relaxations[-1].region)
 
         return __init__
 
@@ -246,16 +329,61 @@ class Watch:
         @wraps(original)
         def bound_on(dual: Dual, region: Region, *arguments: Any, **options: Any) -> float:
             bound = original(dual, region, *arguments, **options)
-            self.bound("dual bounds on parts", bound, region, "bound_on", _above(dual))
+            self.bound("dual bounds on parts", bound, self.part(region), "bound_on")
             return bound
 
         return bound_on
+
+    def _among(self, original: Callable[..., Region]) -> Callable[..., Region]:
+        @wraps(original)
+        def among(region: Region, kept: IndexArray) -> Region:
+            made = original(region, kept)
+            elements, before = self.elements_of(region), self.part(region)
+            if elements is not None and before is not None:
+                self.know(made.constraint, elements[kept])
+                # Only what is outside may be dropped, so that no set is lost.
+                self._lost(
+                    "sets lost by dropping elements",
+                    self.sets.within(before)
+                    & np.delete(self.sets.members, elements[kept], axis=1).any(axis=1),
+                    -np.inf,
+                    "Region.among",
+                )
+            return made
+
+        return among
+
+    def _with_inside(self, original: Callable[..., Region]) -> Callable[..., Region]:
+        @wraps(original)
+        def with_inside(region: Region, which: int | IndexArray) -> Region:
+            made = original(region, which)
+            elements, before, after = self.elements_of(region), self.part(region), self.part(made)
+            if elements is not None and before is not None and after is not None:
+                held = self.sets.members[:, np.atleast_1d(elements[which])].all(axis=1)
+                lost = self.sets.within(before) & held & ~self.sets.within(after)
+                self._lost("sets lost by what no longer fits", lost, -np.inf, "Region.with_inside")
+            return made
+
+        return with_inside
+
+    def _observe_bound(self, original: Callable[..., None]) -> Callable[..., None]:
+        @wraps(original)
+        def observe_bound(prover: Prover, kind: str, bound: float) -> None:
+            self.claim(
+                "bounds as they are observed",
+                bound >= self.sets.best - self.tolerance,
+                lambda: f"{bound:.12g} by {kind}, but the best is {self.sets.best:.12g}{self._so_far()}",
+            )
+            original(prover, kind, bound)
+
+        return observe_bound
 
     def _new_tree(self, original: Callable[..., None]) -> Callable[..., None]:
         @wraps(original)
         def __init__(tree: branching.BranchAndBound, *arguments: Any, **options: Any) -> None:
             original(tree, *arguments, **options)
             self._tree = tree
+            self.know(tree.constraint, np.arange(self.sets.n))
 
         return __init__
 
@@ -263,9 +391,9 @@ class Watch:
         @wraps(original)
         def set_root(tree: branching.BranchAndBound, root: Node, *arguments: Any, **options: Any) -> None:
             original(tree, root, *arguments, **options)
-            if self._is_known(root.region):
-                lost = ~self.sets.within(root.region)
-                self._lost("sets that the root lacks", lost, tree.cutoff, "the root")
+            part = self.part(root.region)
+            if part is not None:
+                self._lost("sets that the root lacks", ~self.sets.within(part), -np.inf, "the root")
             self.tree(tree)
 
         return set_root
@@ -308,25 +436,3 @@ def _kinds(kind: type) -> list[type]:
     """Return all subclasses of a class, and theirs."""
     direct: list[type] = type.__subclasses__(kind)
     return [*direct, *(each for one in direct for each in _kinds(one))]
-
-
-def _region_above() -> Region | None:
-    """Return the region that the makers of a dual point are about: theirs by name, or that of their self."""
-    frame = sys._getframe(2)
-    for _ in range(CALLS_ABOVE):
-        region = frame.f_locals.get("region", getattr(frame.f_locals.get("self"), "region", None))
-        if isinstance(region, Region):
-            return region
-        if frame.f_back is None:
-            break
-        frame = frame.f_back
-    return None
-
-
-def _above(bounded: Any) -> float:
-    """Return the value above which a node or dual point bounds sets; most bound all of them."""
-    return float(getattr(bounded, "above", -np.inf))
-
-
-def _told(region: Region) -> str:
-    return f"the region with {region.held.tolist()} without {np.flatnonzero(region.outside).tolist()}"

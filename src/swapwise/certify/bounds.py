@@ -87,4 +87,5 @@ def cancellation(coef: FloatArray, steepness: FloatArray) -> float:
     >>> cancellation(np.array([1e6, -1e6]), np.ones(2))
     0.007...
     """
-    return 8 * float(np.finfo(float).eps) * float(np.abs(coef) @ steepness) ** 2
+    size = float(np.abs(coef) @ steepness)
+    return 8 * float(np.finfo(float).eps) * (size * size)  # a power would raise where a product is infinite

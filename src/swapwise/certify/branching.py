@@ -19,7 +19,6 @@ from swapwise.search.loop import require_independent
 from swapwise.search.plan import search_by_default
 from swapwise.search.result import Status
 
-
 # Open parts may take about this much memory in all: each the flags of its region, and a start.
 MOST_BYTES, BYTES_PER_PART = 500_000_000, 20_000
 

@@ -96,7 +96,9 @@ def _shift_by_inverse(H: FloatArray, clock: Clock) -> FloatArray | None:
     clock.check()
     together = scipy.sparse.linalg.LinearOperator(H.shape, lambda v: root * (inverse @ (root * v.ravel())))
     start = np.random.default_rng(0).standard_normal(len(H))
-    most = scipy.sparse.linalg.eigsh(together, 1, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)[0]
+    most = scipy.sparse.linalg.eigsh(together, 1, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)[
+        0
+    ]
     for slack in (1.002, 1.02, 1.2):
         clock.check()
         shift = (1.0 - KEPT_BACK) * alone / (slack * float(most))

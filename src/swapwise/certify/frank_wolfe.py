@@ -12,9 +12,9 @@ import numpy as np
 import scipy
 
 from swapwise.certify.region import Region
-from swapwise.certify.relaxation import Relaxation
+from swapwise.certify.relaxation import Relaxation, by_element, by_row, used_rows
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.objectives.base import SparseObjective, embed
+from swapwise.objectives.base import SparseObjective, embed, rows_of
 
 #: Finds a set of large weight, if not the largest, for a slope that gives the weights
 Oracle = Callable[[FloatArray], IndexArray]
@@ -40,12 +40,13 @@ class FrankWolfe(Relaxation):
     ) -> None:
         self.objective = objective
         self.region = region
+        nothing = np.zeros_like(objective.coef([]))
         combination = None if start is None else start.within(region)
         if combination is None:
-            slope = objective.gradient_at(np.zeros(objective.n)) ** 2
-            combination = ConvexCombination([region.max_weight(slope)[0]], [1.0])
+            slopes = by_element(objective, objective.gradient_at(nothing) ** 2)
+            combination = ConvexCombination([region.max_weight(slopes)[0]], [1.0])
         self.combination = combination
-        self.coef = np.zeros(objective.n)
+        self.coef = nothing
         self.set_diagonal(diagonal)
 
     @property
@@ -68,24 +69,29 @@ class FrankWolfe(Relaxation):
         self.point[self._free] = 1.0
         self._fit()
         value, gradient = self.objective.value_at(self.coef), self.objective.gradient_at(self.coef)
-        steepness = self._steepness[self.coef[self.used] != 0]
+        steepness = self._steepness[self.coef[rows_of(self.objective, self.used)] != 0]
         self.dual = self._dual_at(value, gradient, steepness, self._left_over(value, gradient))
 
     def _fit(self) -> None:
         """Find w by Newton steps on r, where ``w = √z r``: that is well behaved when z goes to 0."""
         used = np.flatnonzero(self.point > 0)
-        root, D = np.sqrt(self.point[used]), self.diagonal[used]
-        r = self.coef[used] / root
+        rows, owner = used_rows(self.objective, used)
+        per_row = (len(rows), *(1,) * (self.coef.ndim - 1))
+        root, D = (values[used[owner]].reshape(per_row) for values in (np.sqrt(self.point), self.diagonal))
+        r = self.coef[rows] / root
         coef = embed(self.objective, used, root * r)
         self.used, self.value = used, self._penalised(coef, r, D)
+        if not self.value >= 0:  # where the last combination has led is no start for this one
+            r, coef = np.zeros_like(r), np.zeros_like(coef)
+            self.value = self._penalised(coef, r, D)
         factor = None
         for _ in range(NEWTON_STEPS):
             self.region.clock.check()
             if factor is None or self.objective.curvature_is != "hessian":
-                factor = Factor.of(self._curvature(coef, used, root, D))
-            slope = root * (self.objective.gradient_at(coef)[used] + D * coef[used]) - D * r
+                factor = Factor.of(self._curvature(coef, rows, root.ravel(), D.ravel()))
+            slope = root * (self.objective.gradient_at(coef)[rows] + D * coef[rows]) - D * r
             step = factor.solve(slope)
-            rise = float(slope @ step)
+            rise = float((slope * step).sum())
             if rise <= 1e-15 * max(abs(self.value), self.objective.scale, 1e-300):
                 break
             length, value = 1.0, -np.inf
@@ -103,15 +109,19 @@ class FrankWolfe(Relaxation):
 
     def _penalised(self, coef: FloatArray, r: FloatArray, D: FloatArray) -> float:
         """Return ``−L(w) − Σ D r² / 2``."""
-        return self.objective.value_at(coef) + 0.5 * float(self.diagonal @ coef**2) - 0.5 * float(D @ r**2)
+        shift = by_row(self.objective, self.diagonal, coef) * coef**2
+        return self.objective.value_at(coef) + 0.5 * float(shift.sum()) - 0.5 * float((D * r**2).sum())
 
-    def _curvature(self, coef: FloatArray, used: IndexArray, root: FloatArray, D: FloatArray) -> FloatArray:
+    def _curvature(self, coef: FloatArray, rows: IndexArray, root: FloatArray, D: FloatArray) -> FloatArray:
         """Return minus the second derivatives in r."""
-        rest = self.objective.hessian_at(coef, used)
-        self._steepness = np.sqrt(np.diag(rest))
-        rest[np.diag_indices(len(used))] -= D
-        matrix = root[:, None] * rest * root
-        matrix[np.diag_indices(len(used))] += D
+        matrix = self.objective.hessian_at(coef, self.used)
+        by_level = len(matrix) // max(1, len(rows))  # 1 also where levels curve alike
+        shape = (len(rows), *(by_level,) * (coef.ndim - 1))
+        self._steepness = np.broadcast_to(np.sqrt(np.diag(matrix)).reshape(shape), coef[rows].shape)
+        root, D = np.repeat(root, by_level), np.repeat(D, by_level)
+        matrix[np.diag_indices(len(matrix))] -= D
+        matrix *= np.outer(root, root)
+        matrix[np.diag_indices(len(matrix))] += D
         return matrix
 
     # -- the bound ----------------------------------------------------------------------------------
@@ -125,12 +135,13 @@ class FrankWolfe(Relaxation):
         if not len(free):
             return 0.0
         size = max(abs(value), self.objective.scale)
+        rows = rows_of(self.objective, free)
         curvature = np.sqrt(np.diag(self.objective.hessian_at(self.coef, free)))
-        slope, reach = np.abs(gradient[free]), 2 * curvature * np.abs(self.coef[free]) + 2 * np.sqrt(size)
-        flat = curvature == 0
-        if (slope[flat] > 0).any():
+        slope, coef = (_in_rows(np.abs(values[rows]), len(curvature)) for values in (gradient, self.coef))
+        if (slope[curvature == 0] > 0).any():
             return np.inf
-        worth = float((slope[~flat] / curvature[~flat]) @ reach[~flat])
+        curvature = np.where(curvature > 0, curvature, 1.0)[:, None]
+        worth = float((slope / curvature * (2 * curvature * coef + 2 * np.sqrt(size))).sum())
         return worth if worth <= FREE_TOLERANCE * size else np.inf
 
     # -- towards the best fractional set ------------------------------------------------------------
@@ -165,14 +176,20 @@ class FrankWolfe(Relaxation):
     def _curve(self, elements: IndexArray) -> FloatArray:
         """Return minus the second derivatives of φ in z: ``(g/D) (K⁻¹ + Z/D)⁻¹ (g/D)``, with K that of L."""
         both = np.union1d(elements, self.used)
+        rows, owner = used_rows(self.objective, both)
         rest = self.objective.hessian_at(self.coef, both)
-        rest[np.diag_indices(len(both))] -= self.diagonal[both]
-        here, there = np.searchsorted(both, elements), np.searchsorted(both, self.used)
-        across = np.sqrt(self.point[self.used])[:, None] * rest[np.ix_(there, here)]
+        owner = np.repeat(both[owner], len(rest) // max(1, len(rows)))
+        D = self.diagonal[owner]
+        rest[np.diag_indices(len(rest))] -= D
+        here, there = (np.flatnonzero(np.isin(owner, some)) for some in (elements, self.used))
+        across = np.sqrt(self.point[owner[there]])[:, None] * rest[np.ix_(there, here)]
         inverse = rest[np.ix_(here, here)] - across.T @ self._factor.solve(across)
-        D = self.diagonal[elements]
-        ratio = np.divide(self.slope[elements], D, out=np.zeros(len(D)), where=D > 0)
-        curve: FloatArray = ratio[:, None] * inverse * ratio
+        slope = _in_rows(self.slope[rows], len(rest))[here]
+        ratio = np.divide(slope, D[here, None], out=np.zeros_like(slope), where=D[here, None] > 0)
+        curve: FloatArray = inverse * (ratio @ ratio.T)
+        if len(curve) > len(elements):
+            begin = np.searchsorted(owner[here], elements)
+            curve = np.add.reduceat(np.add.reduceat(curve, begin, axis=0), begin, axis=1)
         return curve
 
     def _oracle(self, elements: IndexArray) -> Oracle:
@@ -211,11 +228,16 @@ class Factor:
                 raised *= 10
 
     def solve(self, right: FloatArray) -> FloatArray:
-        """Return the matrix's inverse times a vector or matrix."""
-        shape = (-1,) + (1,) * (right.ndim - 1)
-        scale = self.scale.reshape(shape)
-        solution: FloatArray = scipy.linalg.cho_solve(self.factor, right / scale, check_finite=False) / scale
+        """Return the matrix's inverse times numbers, in their shape, the first of them in the first row."""
+        scaled = _in_rows(right, len(self.scale)) / self.scale[:, None]
+        solved = scipy.linalg.cho_solve(self.factor, scaled, check_finite=False)
+        solution: FloatArray = (solved / self.scale[:, None]).reshape(right.shape)
         return solution
+
+
+def _in_rows(values: FloatArray, count: int) -> FloatArray:
+    """Return the same numbers in so many rows, of which there may be none."""
+    return values.reshape(count, values.size // max(1, count))
 
 
 class ConvexCombination:
@@ -249,7 +271,7 @@ class ConvexCombination:
         return ConvexCombination([*self.sets, *other.sets], weights)
 
     def among(self, elements: IndexArray) -> ConvexCombination | None:
-        """Return the same with elements numbered by their places among some, without sets that have others."""
+        """Return the same with elements numbered by their places among some; sets that have others go."""
         pairs = zip(self.sets, self.weights, strict=True)
         kept = [
             (np.searchsorted(elements, support), weight)

@@ -20,6 +20,9 @@ from swapwise.objectives.quadratic import Quadratic
 # a few elements can be added, bounds are hardly ever tight.
 MOST_SETS, QUICK, FEW = 30_000_000, 1_000_000, 6
 
+# Inner products of more elements than this take longer than bounds.
+PRODUCTS_UP_TO = 3000
+
 # Regions with at most this many times as many sets are split at once: better bounds would not pay.
 NEARLY_LEAF = 30
 
@@ -43,7 +46,9 @@ def is_nearly_leaf(objective: SetFunction, region: Region) -> bool:
     if not _is_quadratic(objective):
         return False
     room, candidates = _room(region), len(region.open)
-    return room <= FEW and comb(candidates, min(room, candidates)) <= NEARLY_LEAF * MOST_SETS
+    if room > FEW or candidates > PRODUCTS_UP_TO:
+        return False
+    return comb(candidates, min(room, candidates)) <= NEARLY_LEAF * MOST_SETS
 
 
 def enumerate_leaf(
@@ -59,7 +64,7 @@ def enumerate_leaf(
     held, candidates = region.held, region.open
     room = min(_room(region), len(candidates))
     most = min(MOST_SETS, QUICK) if quick and room > FEW else MOST_SETS
-    if comb(len(candidates), room) > most:
+    if len(candidates) > PRODUCTS_UP_TO or comb(len(candidates), room) > most:
         return None
     if not isinstance(region.constraint, Matroid) and room > LARGEST_WITH_PARTS:
         return None

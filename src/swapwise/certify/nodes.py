@@ -6,12 +6,13 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from swapwise.certify.bounds import bound_from_gains, bound_of_all, ceiling
+from swapwise.certify.bounds import bound_from_gains, bound_of_all
 from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget, Clock
 from swapwise.objectives.base import SetFunction
 from swapwise.search.strategies import gains_of_additions
+
 
 class Node(ABC):
     """A part of the independent sets, with a proven upper bound on f over it."""

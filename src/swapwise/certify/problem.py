@@ -50,17 +50,21 @@ class Problem:
             self._diagonal = np.full(self.objective.n, self.objective.strong_concavity(self.objective.n))
         return self._diagonal
 
-    def among(self, kept: IndexArray, clock: Clock) -> Problem:
-        """Return the problem on some of the elements: by inner products, once they are few enough."""
+    def among(self, kept: IndexArray, clock: Clock, diagonal: FloatArray | None = None) -> Problem:
+        """Return the problem on some of the elements: by inner products, once they are few enough.
+
+        ``diagonal`` is a better one for the present problem, if there is one.
+        """
         objective, elements = self.objective, self.elements[kept]
         if isinstance(objective, Quadratic) or not self._is_worth_products(kept):
             part = objective if len(kept) == objective.n else objective.restricted(kept)
-            return Problem(part, self.diagonal[kept], elements, self.n_whole)
+            known = self.diagonal if diagonal is None else diagonal
+            return Problem(part, known[kept], elements, self.n_whole)
         nothing = np.zeros_like(objective.coef([]))
         rows, owner = used_rows(objective, kept)
         H, slope = objective.hessian_at(nothing, kept), objective.gradient_at(nothing)[rows]
         # Coefficients are counted in units in which elements curve alike, for which steps are fewest.
-        scale = curvature_lengths(H, owner)[owner]
+        scale = curvature_lengths(np.diag(H), owner)[owner]
         products = Quadratic(
             H / np.outer(scale, scale),
             slope / scale.reshape(-1, *(1,) * (slope.ndim - 1)),

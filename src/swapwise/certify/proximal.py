@@ -8,6 +8,7 @@ elements the working set lacks.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,7 +21,14 @@ from swapwise.objectives.quadratic import Quadratic
 
 # Up to this many elements are all in the working set. Of more, it begins with about so many, and begins anew
 # when there are too many.
-ALL_UP_TO, FIRST_ELEMENTS, MOST_ELEMENTS = 500, 200, 4000
+ALL_UP_TO, FIRST_ELEMENTS, MOST_ELEMENTS = 500, 200, 5000
+
+# Up to this many samples, curvature is multiplied by as columns of the data, in single precision: values are
+# then as close to their bounds as it gets when they are this much farther apart than in double precision.
+COLUMNS_UP_TO, SINGLE_PRECISION = 5000, 1e3
+
+# Steps begin with a little less curvature than the last ones needed: less may do.
+EASED = 0.9
 
 # Steps of one round: no more numbers than these are multiplied, a few tenths of a second.
 MOST_PRODUCTS = 500_000_000
@@ -36,59 +44,144 @@ STEPS, LEAST_AGREEMENT = (1.0, 0.3, 0.1, 0.02), 0.4
 class WorkingSet:
     """The elements that models are made of, and minus the Hessian on them; one for all parts of a problem.
 
-    That of a quadratic objective is the same everywhere. That of others is taken at some coefficients, and
-    kept until a step of the model fails.
+    It is a matrix, or, for data of few samples, columns whose inner products it is: these are in single
+    precision, which is enough to find coefficients by. The curvature of a quadratic objective is the same
+    everywhere. That of others is taken at some coefficients, and a matrix kept until a step of it fails.
     """
-
-    elements: IndexArray
-    #: The rows of coefficients of the elements, and whose each row of the Hessian is
-    rows: IndexArray
-    owner: IndexArray
-    #: Minus the Hessian for coefficients that are multiplied by a scale, so that elements curve alike
-    H: FloatArray
-    scale: FloatArray
 
     def __init__(self, objective: SparseObjective) -> None:
         self.objective = objective
         self.elements = np.empty(0, dtype=np.intp)
+        #: The rows of coefficients of the elements, and whose each row of the Hessian is
+        self.rows, self.owner = self.elements, self.elements
+        #: What coefficients are multiplied by, so that elements curve alike; and the curvature of each then
+        self.scale, self._curved = np.empty((0, 1)), np.empty(0)
+        self._H = np.empty((0, 0))
+        self._columns, self._factor = np.empty((0, 0), dtype=np.float32), np.empty((0, 0), dtype=np.float32)
+        self._penalty = np.empty(0)
+        self._by_columns = False
+        #: The curvature that steps were made with
+        self._steepest = 1.0
         if isinstance(objective, Quadratic):
             self.elements = np.arange(objective.n)
             self.rows, self.owner = used_rows(objective, self.elements)
-            self.H, self.scale = objective.H, np.ones((len(objective.H), 1))
+            self._H, self._curved = objective.H, np.diag(objective.H)
+            self.scale = np.ones((len(objective.H), 1))
 
     def grow(self, elements: IndexArray, coef: FloatArray) -> None:
-        """Have some elements among the others, or with those of the coefficients alone if they are too many."""
+        """Have some elements among the others, or with those of the coefficients if that is too many."""
         if np.isin(elements, self.elements).all():
             return
-        if len(self.elements) + len(elements) > MOST_ELEMENTS:  # of which few have a part in any one set
-            self.elements = np.flatnonzero(by_element(self.objective, coef**2))
-        self.elements = np.union1d(self.elements, elements)
+        before = self.elements
+        if len(before) + len(elements) > MOST_ELEMENTS:
+            before = np.flatnonzero(by_element(self.objective, coef**2))
+        self.elements = np.union1d(before, elements)
+        self._read_columns(coef)
         self.renew(coef)
+
+    def _read_columns(self, coef: FloatArray) -> None:
+        """Read the columns that are not known yet, if that is what the curvature is made of."""
+        curvature = self.objective.sample_curvature(coef)
+        self._by_columns = curvature is not None and len(curvature.weight) <= COLUMNS_UP_TO
+        rows, owner = used_rows(self.objective, self.elements)
+        if self._by_columns:
+            assert curvature is not None
+            columns = np.empty((len(rows), len(curvature.weight)), dtype=np.float32)
+            _, here, there = np.intersect1d(rows, self.rows, return_indices=True)
+            if len(there):
+                columns[here] = self._columns[there]
+            new = np.delete(np.arange(len(rows)), here)
+            columns[new] = curvature.columns(rows[new])
+            self._columns = columns
+        self.rows, self.owner = rows, owner
 
     def renew(self, coef: FloatArray) -> None:
         """Take the curvature at some coefficients from now on."""
+        if self._by_columns:
+            curvature = self.objective.sample_curvature(coef)
+            assert curvature is not None
+            factor, penalty = curvature.factor(self._columns), curvature.penalty[self.rows]
+            self._scale_by(np.einsum("ij,ij->i", factor, factor, dtype=np.float64) + penalty)
+            self._factor = np.divide(factor, self.scale, out=factor, casting="same_kind")
+            self._penalty = penalty / self.scale[:, 0] ** 2
+            return
         H = self.objective.hessian_at(coef, self.elements)
-        self.rows, owner = used_rows(self.objective, self.elements)
+        _, owner = used_rows(self.objective, self.elements)
         self.owner = np.repeat(owner, len(H) // max(1, len(owner)))
-        self.scale = curvature_lengths(H, self.owner)[self.owner][:, None]
-        self.H = H / (self.scale * self.scale.T)
+        self._scale_by(np.diag(H))
+        self._H = H / self.scale
+        self._H /= self.scale.T
+
+    def follow(self, coef: FloatArray) -> None:
+        """Take the curvature at some coefficients, where that costs little."""
+        if self._by_columns and self.objective.curvature_is != "hessian":
+            self.renew(coef)
+
+    def _scale_by(self, curved: FloatArray) -> None:
+        self.scale = curvature_lengths(curved, self.owner)[self.owner][:, None]
+        self._curved = curved / self.scale[:, 0] ** 2
 
     def scaled(self, values: FloatArray, power: int) -> FloatArray:
         """Return coefficients (power 1) or their slopes (−1) as the scaled model has them, row by row."""
-        scaled: FloatArray = values[self.rows].reshape(len(self.H), -1) * self.scale**power
+        scaled: FloatArray = values[self.rows].reshape(len(self.scale), -1) * self.scale**power
         return np.ascontiguousarray(scaled)
+
+    def bent(self, coef: FloatArray) -> FloatArray:
+        """Return minus the Hessian times scaled coefficients."""
+        if not self._by_columns:
+            return self._H @ coef
+        sums = coef[:, 0].astype(np.float32) @ self._factor
+        bent: FloatArray = (self._factor @ sums + self._penalty * coef[:, 0])[:, None]
+        return bent
+
+    def solve(
+        self,
+        linear: FloatArray,
+        diagonal: FloatArray,
+        held: BoolArray,
+        allowed: BoolArray,
+        limits: tuple[Any, ...],
+        prices: FloatArray | None,
+        start: FloatArray,
+        target: float,
+        precision: float,
+        finest: float,
+    ) -> tuple[FloatArray, FloatArray, float, FloatArray | None]:
+        """Return scaled coefficients, a fractional set and its value, of about the best for the model.
+
+        ``limits`` are on nested sets, or have ``prices`` if sets overlap; what sets cost then comes last.
+        """
+        lengths = np.ones(len(self.elements))
+        lengths[self.owner] = self.scale[:, 0]
+        diagonal = diagonal[self.elements] / lengths**2
+        form, size = "by_products", self._H.size
+        curvature: tuple[Any, ...] = (self._H,)
+        if self._by_columns:
+            form, size, curvature = "by_columns", self._factor.size, (self._factor, self._penalty)
+            finest *= SINGLE_PRECISION
+        most = int(np.clip(MOST_PRODUCTS / max(1, size), FEWEST_STEPS, MOST_STEPS))
+        model = (*curvature, linear, diagonal, self.owner, held, allowed, limits)
+        steps = (start, self._steepest, target, precision, finest, most)
+        if prices is None:
+            relaxed = getattr(perspective, form)(*model, *steps)
+        else:
+            relaxed, prices = getattr(perspective, f"overlapping_{form}")(*model, prices, *steps)
+        coef, point, value, _, steepest, _ = relaxed
+        self._steepest = EASED * steepest
+        return coef, point, value, prices
 
     def steepness(self, coef: FloatArray) -> FloatArray:
         """Return the root of minus the second derivative in each coefficient that is not zero."""
-        everywhere, curved = np.zeros_like(coef), np.sqrt(np.maximum(np.diag(self.H), 0.0)) * self.scale[:, 0]
-        shape = coef[self.rows].shape
-        everywhere[self.rows] = np.broadcast_to(curved.reshape(len(self.rows), -1), (len(self.rows), coef[:1].size)).reshape(shape)
-        return everywhere[coef != 0]
+        steepness, shape = np.zeros_like(coef), coef[self.rows].shape
+        curved = np.sqrt(np.maximum(self._curved, 0.0)) * self.scale[:, 0]
+        levels = coef[:1].size // max(1, len(curved) // max(1, len(self.rows)))  # that curve alike
+        steepness[self.rows] = np.repeat(curved, levels).reshape(shape)
+        return steepness[coef != 0]
 
 
-def curvature_lengths(H: FloatArray, owner: IndexArray) -> FloatArray:
+def curvature_lengths(curved: FloatArray, owner: IndexArray) -> FloatArray:
     """Return the root of the mean curvature of each element's coefficients, 1 where there is none."""
-    lengths = np.sqrt(np.bincount(owner, np.maximum(np.diag(H), 0.0)) / np.bincount(owner))
+    lengths = np.sqrt(np.bincount(owner, np.maximum(curved, 0.0)) / np.bincount(owner))
     return np.where(lengths > 0, lengths, 1.0)
 
 
@@ -103,18 +196,20 @@ class WorkingPoint:
     #: How many rows of coefficients each element has
     sizes: IndexArray
 
-    def among(self, kept: IndexArray) -> WorkingPoint:
+    def among(self, kept: IndexArray) -> Self:
         """Return the same with elements numbered by their places among some, without all others."""
         found = self._only(np.isin(self.elements, kept))
         return replace(found, elements=np.searchsorted(kept, found.elements))
 
-    def without(self, outside: BoolArray) -> WorkingPoint:
+    def without(self, outside: BoolArray) -> Self:
         """Return the same without some elements."""
         return self._only(~outside[self.elements])
 
-    def _only(self, stays: BoolArray) -> WorkingPoint:
+    def _only(self, stays: BoolArray) -> Self:
         coef = self.coef[np.repeat(stays, self.sizes)]
-        return WorkingPoint(self.elements[stays], self.point[stays], coef, self.sizes[stays])
+        return replace(
+            self, elements=self.elements[stays], point=self.point[stays], coef=coef, sizes=self.sizes[stays]
+        )
 
 
 class Proximal(Relaxation):
@@ -128,10 +223,8 @@ class Proximal(Relaxation):
         working_set: WorkingSet,
         start: WorkingPoint | None = None,
     ) -> None:
-        tree = region.constraint.laminar_tree()
-        assert tree is not None
         self.objective, self.region, self.diagonal = objective, region, diagonal
-        self._tree, self._working_set, self._step_curvature = tree, working_set, 1.0
+        self._working_set = working_set
         self.coef, self.point = np.zeros_like(objective.coef([])), np.zeros(objective.n)
         if start is not None:
             start = start.without(region.outside)
@@ -188,7 +281,7 @@ class Proximal(Relaxation):
         if not (gains > 1e-9 * answer.weight).any():
             return known[:0]
         gains[known] = gains[self.region.outside] = -np.inf
-        few, many = max(FIRST_ELEMENTS // 4, len(known) // 10), max(FIRST_ELEMENTS, len(known) // 2)
+        few, many = max(FIRST_ELEMENTS // 4, len(known) // 20), max(FIRST_ELEMENTS, len(known) // 5)
         most = int(np.clip(np.count_nonzero(gains > 0), few, many))
         best = np.argpartition(-gains, most - 1)[:most] if most < len(gains) else np.arange(len(gains))
         return np.sort(best[gains[best] > -np.inf])
@@ -213,33 +306,33 @@ class Proximal(Relaxation):
     def _solve(self, target: float, precision: float) -> None:
         """Go to the best fractional set of the model, or on towards it."""
         self.region.clock.check()
-        among, tree = self._working_set, self._tree
-        elements, H = among.elements, among.H
-        here = among.scaled(self.coef, 1)
-        bent = H @ here
+        among = self._working_set
+        among.follow(self.coef)
+        elements, here = among.elements, among.scaled(self.coef, 1)
+        bent = among.bent(here)
         linear = among.scaled(self._gradient, -1) + bent
         base = self._at - float((here * (linear - 0.5 * bent)).sum())
-        lengths = np.ones(len(elements))
-        lengths[among.owner] = among.scale[:, 0]
-        coef, point, value, _, self._step_curvature, _ = perspective.solve(
-            H,
+        coef, point, value, self._prices = among.solve(
             linear,
-            self.diagonal[elements] / lengths**2,
-            among.owner,
+            self.diagonal,
             self.region.inside[elements],
             ~self.region.outside[elements],
-            (tree.leaf[elements], tree.end, tree.parent, tree.capacity),
+            *self._limits_on(elements),
             here,
-            self._step_curvature,
             target - base,
             precision,
             self._finest,
-            int(np.clip(MOST_PRODUCTS / max(1, H.size), FEWEST_STEPS, MOST_STEPS)),
         )
         ahead, fractional = np.zeros_like(self.coef), np.zeros(len(self.diagonal))
         ahead[among.rows] = (coef / among.scale).reshape(self.coef[among.rows].shape)
         fractional[elements] = point
         self._go_towards(ahead, fractional, base + value)
+
+    def _limits_on(self, elements: IndexArray) -> tuple[tuple[Any, ...], FloatArray | None]:
+        """Return the limits on some elements as plain arrays, and the prices of sets if these overlap."""
+        tree = self.region.constraint.laminar_tree()
+        assert tree is not None
+        return (tree.leaf[elements], tree.end, tree.parent, tree.capacity), None
 
     def _go_towards(self, ahead: FloatArray, fractional: FloatArray, expected: float) -> None:
         """Go to other coefficients and their fractional set, or so far that value or bound get better.

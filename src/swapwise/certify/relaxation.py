@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -41,6 +42,13 @@ class Dual:
         return self.base + region.max_weight(self.weights)[1]
 
 
+class Start(Protocol):
+    """A fractional set in the form that a relaxation has it in."""
+
+    def among(self, kept: IndexArray) -> Start | None:
+        """Return the same with elements numbered by their places among some, without all others."""
+
+
 class Relaxation(ABC):
     """A fractional set on its way to the largest φ over a region, and the bound at its coefficients."""
 
@@ -56,6 +64,11 @@ class Relaxation(ABC):
     #: ∇L at the coefficients
     slope: FloatArray
     dual: Dual
+
+    @property
+    @abstractmethod
+    def start(self) -> Start:
+        """What another relaxation may start from."""
 
     @abstractmethod
     def improve(self, target: float, precision: float) -> bool:
@@ -81,6 +94,8 @@ class Relaxation(ABC):
         paired = float((self.slope * coef).sum())
         squares = by_element(self.objective, self.slope**2)
         weights = np.divide(squares, 2 * self.diagonal, out=np.zeros(len(squares)), where=self.diagonal > 0)
+        if not np.isfinite(value + shift + paired + weights.sum()):  # nothing is proven so far out
+            return Dual(np.inf, np.inf, np.zeros(len(weights)), self.region.held)
         support, largest = self.region.max_weight(weights)
         rounding = ROUNDING * (abs(value) + shift + abs(paired) + largest)
         rounding += cancellation(coef[coef != 0], steepness)

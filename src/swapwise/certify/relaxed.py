@@ -1,4 +1,4 @@
-"""Nodes bounded by the perspective relaxation: tighten, fix what cannot matter, drop it, and tighten again."""
+"""Nodes bounded by the perspective relaxation: tighten, fix what cannot matter, drop it, tighten again."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 from swapwise.certify.bounds import ceiling
 from swapwise.certify.diagonal import raised_diagonal
 from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfe
+from swapwise.certify.limits import parts_of
 from swapwise.certify.nodes import Node
+from swapwise.certify.overlapping import LimitedPoint, Overlapping
 from swapwise.certify.problem import Problem
 from swapwise.certify.proximal import Proximal, WorkingPoint
 from swapwise.certify.region import Region
-from swapwise.certify.relaxation import Dual, Relaxation
+from swapwise.certify.relaxation import Dual, Relaxation, Start
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.objectives.base import SparseObjective
@@ -44,27 +46,23 @@ class RelaxedNode(Node):
 
     def __init__(self, problem: Problem, region: Region, parent: RelaxedNode | None = None) -> None:
         self.problem = problem
+        self.objective: SparseObjective = problem.objective
         self.region = region
-        self.diagonal = problem.diagonal if parent is None else parent.diagonal
+        self.diagonal: FloatArray = problem.diagonal if parent is None else parent.diagonal
         self.bound = ceiling(problem.objective)
         self.dual: Dual | None = None
         #: Called by the root when its bound falls
         self.observe: Callable[[str, float], None] = lambda kind, bound: None
         self._is_root = parent is None
-        self._rounds = 0 if parent is None else parent._rounds
+        self._rounds: int = 0 if parent is None else parent._rounds
         #: How many elements there were when the diagonal was chosen
-        self._chosen_for = np.inf if parent is None else parent._chosen_for
-        self._start = None if parent is None else parent._relax().start
+        self._chosen_for: float = np.inf if parent is None else parent._chosen_for
+        self._start: Start | None = None if parent is None else parent._relax().start
         self._fixed_below, self._own_bound = -np.inf, np.inf
         self._relaxation: Relaxation | None = None
         if parent is not None:
             assert parent.dual is not None
             self.bound = min(parent.bound, parent.dual.bound_on(region))
-
-    @property
-    def objective(self) -> SparseObjective:
-        """The objective on the elements that are left."""
-        return self.problem.objective
 
     def whole(self, support: IndexArray) -> IndexArray:
         """Return a set of the region in the numbers of the ground set."""
@@ -111,11 +109,15 @@ class RelaxedNode(Node):
     def _begin(self) -> Relaxation:
         """Return the relaxation from where the last one was."""
         objective, region, start = self.objective, self.region, self._start
-        is_shifted = bool((self.diagonal[~region.outside] > 0).all())
-        if is_shifted and region.constraint.laminar_tree() is not None:
-            # Elements without a shift may just have been ruled out: then the last one was of the other kind.
-            point = start if isinstance(start, WorkingPoint) else None
-            return Proximal(objective, region, self.diagonal, self.problem.working_set, point)
+        if (self.diagonal[~region.outside] > 0).all():
+            working_set = self.problem.working_set
+            if region.constraint.laminar_tree() is not None:
+                near = start if isinstance(start, WorkingPoint) else None
+                return Proximal(objective, region, self.diagonal, working_set, near)
+            parts = parts_of(region.constraint)
+            if parts is not None:
+                limited = start if isinstance(start, LimitedPoint) else None
+                return Overlapping(objective, region, self.diagonal, working_set, parts, limited)
         combination = start if isinstance(start, ConvexCombination) else None
         return FrankWolfe(objective, region, self.diagonal, combination)
 
@@ -186,12 +188,9 @@ class RelaxedNode(Node):
         kept = np.flatnonzero(~self.region.outside)
         if len(kept) > WORTH_SHRINKING * self.objective.n:
             return
-        before = self.objective
-        self.problem = Problem(before, self.diagonal, self.problem.elements, self.problem.n_whole).among(
-            kept, self.region.clock
-        )
+        self.problem = self.problem.among(kept, self.region.clock, self.diagonal)
+        self.objective, self.diagonal = self.problem.objective, self.problem.diagonal
         self.region = self.region.among(kept)
-        self.diagonal = self.problem.diagonal
         assert self._start is not None
         self._start = self._start.among(kept)
 

@@ -7,14 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from swapwise.certify.nodes import Node, SetNode
-from swapwise.certify.region import Region
 from swapwise.certify.problem import Problem
+from swapwise.certify.region import Region
 from swapwise.certify.relaxed import RelaxedNode
 from swapwise.certify.summands import SummandNode, summand_tables
 from swapwise.checks import IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
+
 
 def root_node(objective: SetFunction, region: Region, support: IndexArray, clock: Clock) -> Node:
     """Return the node of all independent sets: by summands, else by relaxation if u is strongly concave.

@@ -306,7 +306,12 @@ void bind_exploration(nb::module_ m) {
     });
 }
 
-void bind_perspective(nb::module_ m) { m.def("solve", released_for_many_turns(&perspective::solve)); }
+void bind_perspective(nb::module_ m) {
+    m.def("by_products", released_for_many_turns(&perspective::by_products));
+    m.def("by_columns", released_for_many_turns(&perspective::by_columns));
+    m.def("overlapping_by_products", released_for_many_turns(&perspective::overlapping_by_products));
+    m.def("overlapping_by_columns", released_for_many_turns(&perspective::overlapping_by_columns));
+}
 
 void bind_perturbations(nb::module_ m) {
     m.def("local_optima", released_for_many_turns(&perturbations::local_optima));

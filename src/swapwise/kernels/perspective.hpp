@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "budgets.hpp"
 #include "listening.hpp"
 #include "nested.hpp"
 
@@ -82,8 +83,12 @@ class Ranges {
 // sets are filled from the smallest to the largest.
 class Allocation {
   public:
-    Allocation(const Ranges &ranges, Index elements)
-        : _ranges(ranges), _slope(elements), _start(elements), _multiplier(ranges.sets(), 1.0) {}
+    Allocation(const nested::Limits &limits, Flags held)
+        : _ranges(limits, held), _slope(held.size), _start(held.size), _multiplier(_ranges.sets(), 1.0) {}
+
+    double largest_weight(const std::vector<double> &weights, Flags held) {
+        return _ranges.largest_weight(weights, held);
+    }
 
     void find(const std::vector<double> &lengths, Numbers d, double step, Flags held, Vec<double> z) {
         for (Index e = 0; e < d.size; ++e) {
@@ -98,7 +103,7 @@ class Allocation {
     }
 
   private:
-    const Ranges &_ranges;
+    Ranges _ranges;
     std::vector<double> _slope, _start, _multiplier;
 
     // Lower z to where the set is full, if it is more than that.
@@ -141,37 +146,96 @@ class Allocation {
     }
 };
 
-// out = H @ w, for a w of few rows that are not zero
-inline void multiply(Table H, Table w, Mat<double> out) {
-    out.fill(0.0);
-    if (w.columns > 1) {
+// Curvature as a matrix, multiplied with coefficients of which few rows are not zero.
+class Gram {
+  public:
+    static constexpr double NOISE = 1e-14;  // of products, relative to the size of coefficients
+
+    explicit Gram(Table H) : _H(H) {}
+
+    void multiply(Table w, Mat<double> out) {
+        out.fill(0.0);
+        if (w.columns > 1) {
+            for (Index row = 0; row < w.rows; ++row) {
+                const Numbers from = w[row];
+                if (std::all_of(from.begin(), from.end(), [](double x) { return x == 0; })) continue;
+                for (Index i = 0; i < _H.rows; ++i) {
+                    for (Index c = 0; c < w.columns; ++c) out(i, c) += _H(row, i) * from[c];
+                }
+            }
+            return;
+        }
+        _rows.clear();
         for (Index row = 0; row < w.rows; ++row) {
-            const Numbers from = w[row];
-            if (std::all_of(from.begin(), from.end(), [](double x) { return x == 0; })) continue;
-            for (Index i = 0; i < H.rows; ++i) {
-                for (Index c = 0; c < w.columns; ++c) out(i, c) += H(row, i) * from[c];
+            if (w.data[row] != 0) _rows.push_back(row);
+        }
+        add_rows(_H, _rows, w.data, out.data);
+    }
+
+    // sum += rows of a matrix, each times its number, four at a time so that the sum is read less often
+    template <class T>
+    static void add_rows(Mat<const T> matrix, const std::vector<Index> &rows, const double *by, T *sum) {
+        std::size_t i = 0;
+        for (; i + 4 <= rows.size(); i += 4) {
+            const T *a = matrix[rows[i]].data, *b = matrix[rows[i + 1]].data;
+            const T *c = matrix[rows[i + 2]].data, *d = matrix[rows[i + 3]].data;
+            const T at_a = static_cast<T>(by[rows[i]]), at_b = static_cast<T>(by[rows[i + 1]]);
+            const T at_c = static_cast<T>(by[rows[i + 2]]), at_d = static_cast<T>(by[rows[i + 3]]);
+            for (Index j = 0; j < matrix.columns; ++j) {
+                sum[j] += at_a * a[j] + at_b * b[j] + at_c * c[j] + at_d * d[j];
             }
         }
-        return;
+        for (; i < rows.size(); ++i) {
+            const T *a = matrix[rows[i]].data, at_a = static_cast<T>(by[rows[i]]);
+            for (Index j = 0; j < matrix.columns; ++j) sum[j] += at_a * a[j];
+        }
     }
-    std::vector<Index> rows;
-    for (Index row = 0; row < w.rows; ++row) {
-        if (w.data[row] != 0) rows.push_back(row);
+
+  private:
+    Table _H;
+    std::vector<Index> _rows;
+};
+
+// Curvature as the inner products of columns, the rows of a matrix in single precision, and a penalty each.
+class Columns {
+  public:
+    static constexpr double NOISE = 1e-5;
+
+    Columns(Mat<const float> columns, Numbers penalty, Flags is_used)
+        : _columns(columns), _penalty(penalty), _is_used(is_used) {}
+
+    void multiply(Table w, Mat<double> out) {
+        _rows.clear();
+        for (Index row = 0; row < w.rows; ++row) {
+            if (w.data[row] != 0) _rows.push_back(row);
+        }
+        _sum.assign(_columns.columns, 0.0f);
+        Gram::add_rows(_columns, _rows, w.data, _sum.data());
+        for (Index row = 0; row < w.rows; ++row) {
+            out.data[row] = _is_used[row] ? inner(_columns[row].data) + _penalty[row] * w.data[row] : 0.0;
+        }
     }
-    double *sum = out.data;
-    std::size_t i = 0;
-    for (; i + 4 <= rows.size(); i += 4) {
-        const double *a = H[rows[i]].data, *b = H[rows[i + 1]].data;
-        const double *c = H[rows[i + 2]].data, *d = H[rows[i + 3]].data;
-        const double wa = w.data[rows[i]], wb = w.data[rows[i + 1]];
-        const double wc = w.data[rows[i + 2]], wd = w.data[rows[i + 3]];
-        for (Index j = 0; j < H.columns; ++j) sum[j] += wa * a[j] + wb * b[j] + wc * c[j] + wd * d[j];
+
+  private:
+    static constexpr Index LANES = 16;
+    Mat<const float> _columns;
+    Numbers _penalty;
+    Flags _is_used;
+    std::vector<Index> _rows;
+    std::vector<float> _sum;
+
+    double inner(const float *column) const {
+        float sums[LANES] = {};
+        const Index size = _columns.columns, whole = size - size % LANES;
+        for (Index j = 0; j < whole; j += LANES) {
+            for (Index lane = 0; lane < LANES; ++lane) sums[lane] += column[j + lane] * _sum[j + lane];
+        }
+        double sum = 0.0;
+        for (float part : sums) sum += part;
+        for (Index j = whole; j < size; ++j) sum += column[j] * _sum[j];
+        return sum;
     }
-    for (; i < rows.size(); ++i) {
-        const double *a = H[rows[i]].data, wa = w.data[rows[i]];
-        for (Index j = 0; j < H.columns; ++j) sum[j] += wa * a[j];
-    }
-}
+};
 
 inline double dot(Table a, Table b) {
     double sum = 0.0;
@@ -186,21 +250,20 @@ using Relaxed = std::tuple<Matrix<double>, Vector<double>, double, double, doubl
 // `element` is that of each row of coefficients; only those allowed have any. It ends when value and bound are closer than `finest`, or than
 // a share of what the bound is above the target; when the bound is at most the target; or after `most` steps.
 // The coefficients that come out are those of the bound.
-inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
-                     nested::LimitArrays limits, Table start, double curvature, double target, double share_of_rest, double finest,
-                     Index most) {
+template <class Allocation, class Curvature>
+Relaxed solve(Allocation &allocation, Curvature H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
+              Table start, double curvature, double target, double share_of_rest, double finest, Index most) {
     const Index rows = b.rows, columns = b.columns, elements = d.size, size = rows * columns;
-    Ranges ranges(record_of<nested::Limits>(limits), held);
-    Allocation allocation(ranges, elements);
     Listener listener;
     Matrix<double> w(rows, columns), Hw(rows, columns), v(rows, columns), Hv(rows, columns);
     Matrix<double> ahead(rows, columns), H_ahead(rows, columns), best(rows, columns);
     auto z = Vector<double>::filled(0.0, elements), best_z = Vector<double>::filled(0.0, elements);
     std::vector<double> lengths(elements), weights(elements);
     std::copy_n(start.data, size, w.data);
-    multiply(H, w, Hw);
+    H.multiply(w, Hw);
     std::copy_n(w.data, size, v.data);
     std::copy_n(Hw.data, size, Hv.data);
+    const double most_curvature = std::max(1.0, 2.0 * static_cast<double>(rows));
     double momentum = 1.0, least = INFINITE, value = -INFINITE;
     Index steps = 0, since_bound = 0;
     while (steps < most) {
@@ -221,20 +284,24 @@ inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, F
             const double share = at > 0 ? at / (at + d[element[row]]) : 0.0;
             for (Index c = 0; c < columns; ++c) ahead(row, c) *= share;
         }
-        multiply(H, ahead, H_ahead);
+        H.multiply(ahead, H_ahead);
         ++steps;
         listener.after(rows * columns * 64);
-        double moved = 0.0, bend = 0.0, turn = 0.0;
+        double moved = 0.0, bend = 0.0, turn = 0.0, length = 0.0;
         for (Index row = 0; row < rows; ++row) {
             for (Index c = 0; c < columns; ++c) {
                 const double way = ahead(row, c) - v(row, c);
                 moved += way * way;
+                length += ahead(row, c) * ahead(row, c);
                 bend += way * (H_ahead(row, c) - Hv(row, c) - d[element[row]] * way);
                 turn -= way * (ahead(row, c) - w(row, c));
             }
         }
-        if (bend > curvature * moved * (1 + 1e-9)) {  // the curvature is larger along this way
-            curvature = std::max(1.5 * curvature, 1.02 * bend / moved);
+        // The curvature may be larger along this way, though never than twice
+        // the sum of all, which is 1 each.
+        const double noise = Curvature::NOISE * curvature * std::sqrt(moved * length);
+        if (bend > curvature * moved + noise && curvature < most_curvature) {
+            curvature = std::min(std::max(1.5 * curvature, 1.02 * bend / moved), most_curvature);
             continue;
         }
         if (turn > 0) momentum = 1.0;
@@ -260,7 +327,7 @@ inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, F
                 if (z[e] > 0) penalties += d[e] * coef * coef / (2 * z[e]);
             }
         }
-        double largest = ranges.largest_weight(weights, held);
+        double largest = allocation.largest_weight(weights, held);
         for (Index e = 0; e < elements; ++e) {
             if (held[e]) largest += weights[e];
         }
@@ -275,6 +342,60 @@ inline Relaxed solve(Table H, Table b, Numbers d, Indices element, Flags held, F
         if (least - value <= close || least <= target || moved == 0) break;
     }
     return {std::move(best), std::move(best_z), value, least, curvature, steps};
+}
+
+inline Relaxed by_products(Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
+                           nested::LimitArrays limits, Table start, double curvature, double target,
+                           double share_of_rest, double finest, Index most) {
+    Allocation allocation(record_of<nested::Limits>(limits), held);
+    return solve(allocation, Gram(H), b, d, element, held, allowed, start, curvature, target, share_of_rest, finest,
+                 most);
+}
+
+// Which rows of coefficients are those of elements that are allowed.
+inline Vector<bool> rows_of(Flags allowed, Indices element) {
+    Vector<bool> found(element.size);
+    for (Index row = 0; row < element.size; ++row) found[row] = allowed[element[row]];
+    return found;
+}
+
+// The same for H = columns @ columns.T + diag(penalty), where coefficients are single numbers.
+inline Relaxed by_columns(Mat<const float> columns, Numbers penalty, Table b, Numbers d, Indices element,
+                          Flags held, Flags allowed, nested::LimitArrays limits, Table start, double curvature,
+                          double target, double share_of_rest, double finest, Index most) {
+    Allocation allocation(record_of<nested::Limits>(limits), held);
+    const auto is_used = rows_of(allowed, element);
+    return solve(allocation, Columns(columns, penalty, is_used), b, d, element, held, allowed, start, curvature,
+                 target, share_of_rest, finest, most);
+}
+
+// The same under limits on sets that may overlap. What these cost comes last, and is where the next may begin.
+using Priced = std::tuple<Relaxed, Vector<double>>;
+
+inline Priced with_prices(Relaxed relaxed, const budgets::Allocation &allocation) {
+    Vector<double> prices(allocation.prices().size());
+    std::copy(allocation.prices().begin(), allocation.prices().end(), prices.data);
+    return {std::move(relaxed), std::move(prices)};
+}
+
+inline Priced overlapping_by_products(Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
+                                      budgets::LimitArrays limits, Numbers prices, Table start, double curvature,
+                                      double target, double share_of_rest, double finest, Index most) {
+    budgets::Allocation allocation(record_of<budgets::Limits>(limits), prices, d.size);
+    return with_prices(solve(allocation, Gram(H), b, d, element, held, allowed, start, curvature, target,
+                             share_of_rest, finest, most),
+                       allocation);
+}
+
+inline Priced overlapping_by_columns(Mat<const float> columns, Numbers penalty, Table b, Numbers d,
+                                     Indices element, Flags held, Flags allowed, budgets::LimitArrays limits,
+                                     Numbers prices, Table start, double curvature, double target,
+                                     double share_of_rest, double finest, Index most) {
+    budgets::Allocation allocation(record_of<budgets::Limits>(limits), prices, d.size);
+    const auto is_used = rows_of(allowed, element);
+    return with_prices(solve(allocation, Columns(columns, penalty, is_used), b, d, element, held, allowed, start,
+                             curvature, target, share_of_rest, finest, most),
+                       allocation);
 }
 
 }  // namespace swapwise::perspective

@@ -33,7 +33,7 @@ class Quadratic(SparseObjective):
 
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         rows = rows_of(self, support)
-        coef = np.linalg.lstsq(self.H[np.ix_(rows, rows)], self.slope[rows])[0]
+        coef = np.linalg.lstsq(self.H[np.ix_(rows, rows)], self.slope[rows])[0].astype(np.float64)
         return 0.5 * float((self.slope[rows] * coef).sum()), coef
 
     def value_at(self, coef: FloatArray) -> float:

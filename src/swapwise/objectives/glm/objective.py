@@ -15,7 +15,15 @@ from swapwise.clock import Clock
 from swapwise.data.columns import Columns
 from swapwise.data.design import Design
 from swapwise.data.open import open_design, open_matrix
-from swapwise.objectives.base import Groups, Scoring, SparseObjective, read_groups, rows_of, single_groups
+from swapwise.objectives.base import (
+    Groups,
+    SampleCurvature,
+    Scoring,
+    SparseObjective,
+    read_groups,
+    rows_of,
+    single_groups,
+)
 from swapwise.objectives.fit_bounds import fit_bound
 from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.likelihood import Fit, Likelihood, read_weight
@@ -275,6 +283,15 @@ class GeneralizedLinear(SparseObjective):
             some.group_labels = [self.group_labels[e] for e in elements]
         some.fitter = some._fitter(single_groups(len(rows)) if some.groups is None else some.groups)
         return some
+
+    def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
+        """Return minus the Hessian as inner products of columns, unless there are several levels."""
+        if self.n_levels > 1:
+            return None
+        eta = self._without_intercept(coef)
+        weight = self.likelihood.derivatives(eta + self.likelihood.intercept_on(eta)[:, None])[2][0, 0]
+        penalty = self.fitter.penalties.by_column
+        return SampleCurvature(self.columns.columns, weight, penalty, self.fit_intercept)
 
     # -- bounds -------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from swapwise.data.columns import Columns
 from swapwise.data.dense import DenseMatrix
 from swapwise.data.design import Design
 from swapwise.data.open import is_chunked
-from swapwise.objectives.base import Groups, SparseObjective, read_groups, rows_of
+from swapwise.objectives.base import Groups, SampleCurvature, SparseObjective, read_groups, rows_of
 from swapwise.objectives.block_columns import (
     COPY_UP_TO,
     SHORT,
@@ -189,6 +189,10 @@ class GroupLeastSquares(SparseObjective):
     def gradient_at(self, coef: FloatArray) -> FloatArray:
         """Return the gradient of R² at ``w``."""
         return self.plain.gradient_at(coef)
+
+    def sample_curvature(self, coef: FloatArray) -> SampleCurvature:
+        """Return minus the Hessian as inner products of columns."""
+        return self.plain.sample_curvature(coef)
 
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         """Return what R² does not exceed; nearly collinear columns count in full, as in least squares."""

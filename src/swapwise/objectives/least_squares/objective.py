@@ -15,7 +15,7 @@ from swapwise.data.columns import Columns, ColumnSubset, GramColumns, Likely
 from swapwise.data.design import Design
 from swapwise.data.open import open_design
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.base import SampleCurvature, SparseObjective
 from swapwise.objectives.fit_bounds import QUICK_FIT
 from swapwise.objectives.least_squares.active_set import (
     Factor,
@@ -375,6 +375,12 @@ class LeastSquares(SparseObjective):
         hessian: FloatArray = (2.0 / self.total) * gram
         hessian[np.diag_indices(len(elements))] = (2.0 / self.total) * self.squares[elements]
         return hessian
+
+    def sample_curvature(self, coef: FloatArray) -> SampleCurvature:
+        """Return minus the Hessian as inner products of columns, which are the same everywhere."""
+        weight = np.full(self.design.n_samples, 2.0 / self.total)
+        penalty = (2.0 / self.total) * self.penalty
+        return SampleCurvature(lambda columns: self.design.view(columns)[0], weight, penalty)
 
     def _exact_gram(self, first: IndexArray, second: IndexArray) -> FloatArray:
         return self.design.gram(first, second, exact=True)

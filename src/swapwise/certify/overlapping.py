@@ -1,0 +1,97 @@
+"""The best fractional set under limits on overlapping sets: proximal steps, and more limits where they lack.
+
+Fractional sets within the limits need not be combinations of independent sets, but the bound that their
+coefficients prove is that of the constraint itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from swapwise.certify.limits import Limits, Parts, violated_spans
+from swapwise.certify.proximal import Proximal, WorkingPoint, WorkingSet
+from swapwise.certify.region import Region
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.objectives.base import SparseObjective
+
+# Limits with more room than this that cost nothing are dropped when others are added.
+LOOSE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class LimitedPoint(WorkingPoint):
+    """A fractional set and its coefficients, and the limits that have mattered so far, with their prices."""
+
+    limits: Limits
+    prices: FloatArray
+
+    def among(self, kept: IndexArray) -> Self:
+        """Return the same with elements numbered by their places among some, without all others."""
+        return replace(super().among(kept), limits=self.limits.among(kept))
+
+
+class Overlapping(Proximal):
+    """A fractional set within some limits, improved round by round, and the limits with it."""
+
+    def __init__(
+        self,
+        objective: SparseObjective,
+        region: Region,
+        diagonal: FloatArray,
+        working_set: WorkingSet,
+        parts: Parts,
+        start: LimitedPoint | None = None,
+    ) -> None:
+        self._matroids = parts.matroids
+        self._limits = parts.limits if start is None else start.limits
+        self._costs = np.zeros(len(self._limits.capacity)) if start is None else start.prices
+        super().__init__(objective, region, diagonal, working_set, start)
+
+    @property
+    def start(self) -> LimitedPoint:
+        """What another relaxation may start from."""
+        here = super().start
+        return LimitedPoint(here.elements, here.point, here.coef, here.sizes, self._limits, self._costs)
+
+    def improve(self, target: float, precision: float) -> bool:
+        """Improve the fractional set within the limits, and add those that it violates."""
+        more = super().improve(target, precision)
+        return self.dual.bound > target and (self._cut() or more)
+
+    def _solve(self, target: float, precision: float) -> None:
+        super()._solve(target, precision)
+        assert self._prices is not None
+        self._costs = np.zeros(len(self._useful))
+        self._costs[self._useful] = self._prices
+
+    def _limits_on(self, elements: IndexArray) -> tuple[tuple[Any, ...], FloatArray | None]:
+        region = self.region
+        rooms = self._limits.capacity - self._limits.loads(region.inside.astype(float))
+        limits = self._limits.having(~(region.inside | region.outside)).among(elements)
+        # What has room for all its elements is no limit.
+        self._useful = limits.loads(np.ones(len(elements))) > rooms
+        limits = limits.only(self._useful)
+        begin = np.searchsorted(limits.sets, np.arange(len(limits.capacity) + 1))
+        return (begin, limits.members, rooms[self._useful].astype(float)), self._costs[self._useful]
+
+    def _cut(self) -> bool:
+        """Add limits that the fractional set violates and drop those that cost nothing; return whether."""
+        if not self._matroids:
+            return False
+        limits, n = self._limits, len(self.point)
+        weights, found = self.dual.weights, Limits.of([])
+        for part, matroid in self._matroids.items():
+            others = np.where(limits.part == part, 0.0, self._costs)
+            rest = np.maximum(weights - limits.costs(others, n), 0.0)
+            rest[self.region.outside] = 0.0
+            found = found.with_others(violated_spans(matroid, self.region.held, rest, self.point, part))
+        if not len(found.capacity):
+            return False
+        stays = (self._costs > 0) | (limits.loads(self.point) > limits.capacity - LOOSE)
+        self._limits = limits.only(stays).with_others(found)
+        self._costs = np.append(self._costs[stays], np.zeros(len(found.capacity)))
+        self.value = -np.inf  # what the fractional set holds is too much
+        return True
