@@ -315,6 +315,89 @@ def interrupt(self, *arguments):
     raise KeyboardInterrupt
 
 
+FULL = [
+    (OBJECTIVES["tall"](np.random.default_rng(11), 9), sw.Uniform(9, 3)),
+    (OBJECTIVES["wide"](np.random.default_rng(2), 8), sw.Partition(list("aabbccdd"), 1)),
+    (OBJECTIVES["tall"](np.random.default_rng(5), 6), sw.BMatching.complete(4, [1, 2, 1, 2])),
+    (OBJECTIVES["logistic"](np.random.default_rng(3), 7), sw.Uniform(7, 3)),
+    (OBJECTIVES["monotone"](np.random.default_rng(6), 8), sw.Uniform(8, 3)),
+]
+
+
+@pytest.mark.parametrize(("objective", "constraint"), FULL)
+@pytest.mark.parametrize("most_bytes", [0, 3 * branching.BYTES_PER_PART])
+def test_a_tree_that_is_full_goes_on_at_its_end_and_comes_to_the_same(objective, constraint, most_bytes):
+    best = sw.maximize(objective, constraint, "exhaustive").value
+    slack = tolerance(objective, best)
+    with enumeration(closed_form=False) as patch:
+        patch.setattr(BranchAndBound, "_improve", keep)
+        patch.setattr(branching, "MOST_BYTES", most_bytes)
+        tree, bound = rooted(objective, constraint, constraint.forced), np.inf
+        largest = 0
+        while tree.is_open and tree.cutoff < tree.upper_bound:
+            tree.step(Clock())
+            largest = max(largest, tree.n_open)
+            assert best - slack <= tree.upper_bound <= bound + slack
+            assert tree.value <= best + slack
+            bound = tree.upper_bound
+    assert abs(tree.value - best) <= tolerance(objective, best, EQUAL)
+    # From there on it is depth first: beside each part on the way down only its other half is open.
+    assert largest <= most_bytes // branching.BYTES_PER_PART + constraint.n + 1
+
+
+def test_a_full_tree_looks_at_parts_of_small_bounds_first():
+    objective, constraint = problem()
+    looked_at = []
+    with enumeration(closed_form=False) as patch:
+        split = BranchAndBound._split
+        patch.setattr(BranchAndBound, "_improve", keep)
+        patch.setattr(
+            BranchAndBound,
+            "_split",
+            lambda tree, node, clock: looked_at.append(node) or split(tree, node, clock),
+        )
+        tree = rooted(objective, constraint, constraint.forced)
+        while tree.n_open < 3:
+            tree.step(Clock())
+        patch.setattr(branching, "MOST_BYTES", 0)
+        last, highest = tree._open[-1][-1], tree.upper_bound
+        tree.step(Clock())
+    assert looked_at[-1] is last
+    assert tree.upper_bound == highest > last.bound
+
+
+@pytest.mark.parametrize("most_bytes", [0, branching.MOST_BYTES])
+@pytest.mark.parametrize(("objective", "constraint"), FULL)
+def test_the_part_that_is_being_looked_at_counts(objective, constraint, most_bytes):
+    """Whenever the bound is asked for: a part that was taken out has not been proven yet."""
+    best = sw.maximize(objective, constraint, "exhaustive").value
+    bounds = []
+    with enumeration(closed_form=False) as patch:
+        patch.setattr(branching, "MOST_BYTES", most_bytes)
+        patch.setattr(BranchAndBound, "_improve", keep)
+        tree = rooted(objective, constraint, constraint.forced)
+        for name in ("_split", "_try", "_evaluate", "_put"):
+            patch.setattr(BranchAndBound, name, asking(tree, getattr(BranchAndBound, name), bounds))
+        for name in ("split", "tighten", "part"):
+            kind = type(tree._open[0][-1])
+            patch.setattr(kind, name, asking(tree, getattr(kind, name), bounds))
+        tree.run(Clock())
+    assert len(bounds) > 2
+    assert min(bounds) >= best - tolerance(objective, best)
+
+
+def asking(tree, method, bounds):
+    """Return a method that asks for the bound of the tree before and after its work."""
+
+    def asked(*arguments, **options):
+        bounds.append(tree.upper_bound)
+        answer = method(*arguments, **options)
+        bounds.append(tree.upper_bound)
+        return answer
+
+    return asked
+
+
 # The closed form for small regions
 
 
