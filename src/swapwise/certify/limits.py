@@ -153,6 +153,8 @@ def violated_spans(
     rest = weights.copy()
     rest[held] = 0.0
     base = matroid.extend(held, heaviest_first(rest))
+    if not len(base):
+        return Limits.of([], part)
     rest[held] = np.inf
     turn = np.argsort(-rest[base], kind="stable")
     circuits = matroid._swap_mask(base)
