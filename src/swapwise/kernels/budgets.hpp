@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <tuple>
 #include <vector>
@@ -23,7 +22,7 @@ using LimitArrays = std::tuple<Indices, Indices, Numbers>;
 
 // A limit counts as kept that is exceeded by less than this share.
 constexpr double TOLERANCE = 1e-11;
-constexpr int MOST_SWEEPS = 60, MOST_TURNS = 40, MOST_HALVINGS = 8;
+constexpr int MOST_SWEEPS = 20, MOST_TURNS = 40;
 constexpr double ROUNDING = 1e-13;
 // Newton's method for all prices at once begins after so many sweeps, if no more sets than that have one.
 constexpr int FIRST_SWEEPS = 1;
@@ -131,12 +130,14 @@ class Allocation {
             const double next = slope < 0 ? price - sum / slope : INFINITE;
             if (next > low && next < high) {
                 price = next;
-            } else if (next <= low && low == 0) {
-                price = low == price ? high / 2 : 0.0;
+            } else if (high == INFINITE) {
+                price = 1.5 * std::max(price, first_fall(set, before, price));
+            } else if (low == 0) {
+                price = next <= 0 && price > 0 ? 0.0 : high / 4;
             } else {
-                price = high == INFINITE ? std::max(2 * price, 1e-3 * highest(set)) : (low + high) / 2;
+                price = std::sqrt(low * high);
             }
-            if (high - low <= 1e-15 * high) break;
+            if (high < INFINITE && high - low <= 1e-15 * high) break;
         }
         _prices[set] = price;
         for (Index e : members(set)) {
@@ -166,7 +167,7 @@ class Allocation {
         return sum;
     }
 
-    // Take a Newton step of all prices, or part of it; tell whether it is to be followed by another.
+    // Take a Newton step of all prices; tell whether it is to be followed by another.
     bool step_at_once(Vec<double> z) {
         const double before = mismatch(z), value = dual(z);
         if (before <= TOLERANCE) return false;
@@ -178,35 +179,39 @@ class Allocation {
         }
         if (priced.empty() || priced.size() > MOST_AT_ONCE) return false;
         const Index size = static_cast<Index>(priced.size());
-        auto falls = Matrix<double>::filled(0.0, size, size);
-        Vector<double> step(size);
-        for (Index e = 0; e < z.size; ++e) {
-            if (z[e] <= 0 || z[e] >= 1) continue;
-            const double fall = (z[e] + _start[e]) / (2 * _cost[e]);
-            for (Index i = _first[e]; i < _first[e + 1]; ++i) {
-                const Index row = place[_sets_of[i]];
-                if (row < 0) continue;
-                for (Index k = _first[e]; k <= i; ++k) {
-                    if (place[_sets_of[k]] >= 0) falls(row, place[_sets_of[k]]) += fall;
+        const std::vector<double> prices = _prices, cost = _cost;
+        Vector<double> excess(size), step(size);
+        for (Index i = 0; i < size; ++i) excess[i] = load(priced[i], z) - _limits.room[priced[i]];
+        // Elements that are chosen or left out for certain do not follow prices. Those that are nearly so
+        // count among those that do, if steps turn out to be too long without them.
+        for (double margin : {0.0, 1e-8, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0}) {
+            auto falls = Matrix<double>::filled(0.0, size, size);
+            for (Index e = 0; e < z.size; ++e) {
+                if (_slope[e] <= 0 || cost[e] <= 0) continue;
+                const double share = _slope[e] / std::sqrt(cost[e]) - _start[e];
+                if (share <= -margin || share >= 1 + margin) continue;
+                const double fall = (share + _start[e]) / (2 * cost[e]);
+                for (Index i = _first[e]; i < _first[e + 1]; ++i) {
+                    const Index row = place[_sets_of[i]];
+                    if (row < 0) continue;
+                    for (Index k = _first[e]; k <= i; ++k) {
+                        if (place[_sets_of[k]] >= 0) falls(row, place[_sets_of[k]]) += fall;
+                    }
                 }
             }
-        }
-        for (Index i = 0; i < size; ++i) {
-            const Numbers row = falls[i].slice(0, i);
-            const double pivot = falls(i, i) - products::dot(row, row);
-            // Sets that have the same elements between them need only so many prices.
-            falls(i, i) = pivot > 1e-13 * falls(i, i) ? std::sqrt(pivot) : 1e150;
-            cholesky::fill_column(falls, i);
-            const double excess = load(priced[i], z) - _limits.room[priced[i]];
-            step[i] = (excess - products::dot(row, step.slice(0, i))) / falls(i, i);
-        }
-        cholesky::backward(falls, step);
-        double length = 1.0;  // no price falls to nothing by this: that is for sweeps to do
-        for (Index i = 0; i < size; ++i) {
-            if (step[i] < 0) length = std::min(length, -0.9 * _prices[priced[i]] / step[i]);
-        }
-        const std::vector<double> prices = _prices;
-        for (int turn = 0; turn < MOST_HALVINGS; ++turn, length /= 2) {
+            for (Index i = 0; i < size; ++i) {
+                const Numbers row = falls[i].slice(0, i);
+                const double whole = falls(i, i), pivot = whole - products::dot(row, row);
+                // Sets that have the same elements between them need only so many prices.
+                falls(i, i) = pivot > 1e-13 * whole ? std::sqrt(pivot) : 1e150;
+                cholesky::fill_column(falls, i);
+                step[i] = (excess[i] - products::dot(row, step.slice(0, i))) / falls(i, i);
+            }
+            cholesky::backward(falls, step);
+            double length = 1.0;  // no price falls to nothing by this: that is for sweeps to do
+            for (Index i = 0; i < size; ++i) {
+                if (step[i] < 0) length = std::min(length, -0.9 * prices[priced[i]] / step[i]);
+            }
             for (Index i = 0; i < size; ++i) _prices[priced[i]] = prices[priced[i]] + length * step[i];
             settle(z);
             const double after = mismatch(z), change = dual(z) - value;
@@ -224,11 +229,14 @@ class Allocation {
         for (Index e = 0; e < z.size; ++e) z[e] = at(e, _cost[e]);
     }
 
-    // The price at which no member has a share.
-    double highest(Index set) const {
-        double most = std::numeric_limits<double>::min();
-        for (Index e : members(set)) most = std::max(most, _slope[e] / _start[e]);
-        return most * most;
+    // The least price at which a member that is chosen has no full share any more.
+    double first_fall(Index set, double before, double price) const {
+        double least = INFINITE;
+        for (Index e : members(set)) {
+            const double root = _slope[e] / (1 + _start[e]), fall = root * root - std::max(0.0, _cost[e] - before);
+            if (fall > price) least = std::min(least, fall);
+        }
+        return least;
     }
 
     // Lower z to within limits that it still exceeds a little.
