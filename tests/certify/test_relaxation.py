@@ -15,7 +15,7 @@ from swapwise.certify.nodes import SetNode
 from swapwise.certify.problem import Problem
 from swapwise.certify.region import Region
 from swapwise.certify.relaxed import RelaxedNode
-from swapwise.certify.root import relaxation_start, root_node
+from swapwise.certify.root import relaxation_start, relaxed_root, root_node
 from swapwise.certify.summands import SummandNode
 from swapwise.clock import Clock
 from swapwise.constraints.base import MaxWeight
@@ -743,6 +743,25 @@ def test_the_relaxation_suggests_a_maximal_set_that_search_improves(constraint, 
             sw.maximize(objective, constraint, start="relaxation", max_iter=0).support.tolist()
             == start.tolist()
         )
+
+
+def test_what_may_be_better_suggests_better_starts():
+    """A fractional set that is near the best of all sets, and one that is near the best of those above it."""
+    starts, firsts = [], []
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        X = random.standard_normal((100, 6)) @ random.standard_normal((6, 40)) + random.standard_normal(
+            (100, 40)
+        )
+        objective = sw.LeastSquares(X, X[:, :8].sum(axis=1) + 4 * random.standard_normal(100))
+        constraint = sw.Partition(np.arange(40) // 5, 2).truncate(8)
+        starts.append(objective(relaxation_start(objective, constraint, Clock())))
+        region = Region.of(constraint)
+        root = relaxed_root(objective, region)
+        root.tighten(0.0, Clock())
+        firsts.append(objective(constraint.extend(region.greedy_set(root.fractional), np.arange(40))))
+    assert (np.array(starts) >= np.array(firsts) - 1e-12).all()
+    assert np.mean(starts) > np.mean(firsts) + 1e-3
 
 
 def test_ising_models_start_from_the_relaxation_too():

@@ -35,7 +35,7 @@ class Model:
         inside, allowed = self.region.inside, ~self.region.outside
         limits = tuple(self.region.constraint.laminar_tree())
         arguments = (self.H, self.b, self.d, self.element, inside, allowed, limits, start)
-        return perspective.solve(*arguments, curvature, target, share, finest, most)
+        return perspective.by_products(*arguments, curvature, target, share, finest, most)
 
     @property
     def members(self):
@@ -85,6 +85,12 @@ def some_matroid(random):
             return specimen
 
 
+def with_unit_diagonal(H):
+    """Return the same curvature in the units that the kernel expects."""
+    lengths = np.sqrt(np.diag(H))
+    return H / np.outer(lengths, lengths)
+
+
 def some_model(random):
     """Return a model of which some elements may be held and others ruled out."""
     specimen = some_matroid(random)
@@ -92,7 +98,7 @@ def some_model(random):
     element = np.repeat(np.arange(n), random.integers(1, 3, n) if random.random() < 0.5 else 1)
     element = random.permutation(element)
     A = random.standard_normal((len(element) + 2, len(element))) + random.standard_normal()
-    H, d = A.T @ A, random.uniform(0.1, 1.0, n)
+    H, d = with_unit_diagonal(A.T @ A), random.uniform(0.1, 1.0, n)
     d *= random.uniform(0.2, 0.95) * np.linalg.eigvalsh(H / np.sqrt(np.outer(d[element], d[element])))[0]
     b = random.standard_normal((len(element), random.integers(1, 4)))
     b *= random.choice([0.0, 1.0, 1.0, 3.0], (len(b), 1))
@@ -240,6 +246,7 @@ def test_another_start_and_curvature_lead_to_the_same_optimum(random):
 def test_it_ends_at_the_target_or_near_enough():
     random = np.random.default_rng(0)
     A = random.standard_normal((20, 12)) + random.standard_normal((20, 1))
+    A /= np.linalg.norm(A, axis=0)
     H, b, region = A.T @ A, A.T @ random.standard_normal((20, 1)), Region.of(sw.Uniform(12, 3))
     d = np.full(12, 0.9 * np.linalg.eigvalsh(H)[0])
     model = Model(H, b, d, np.arange(12), region, [])
@@ -252,3 +259,64 @@ def test_it_ends_at_the_target_or_near_enough():
     assert nearly - value <= 0.1 * nearly
     assert fewer < steps
     assert np.isinf(model.solve(most=0)[3])
+
+
+# Curvature as columns, and limits that may overlap
+
+
+@settings(max_examples=40)
+@given(randoms)
+def test_columns_lead_where_their_products_do(random):
+    """Up to single precision; the bound is that of the coefficients that come out all the same."""
+    model = some_model(random)
+    penalty = random.uniform(0.1, 0.5, len(model.element))
+    columns = random.standard_normal((len(penalty), len(penalty) + 2))
+    columns *= np.sqrt(1 - penalty[:, None]) / np.linalg.norm(columns, axis=1, keepdims=True)
+    columns = columns.astype(np.float32)
+    H = columns.astype(float) @ columns.T.astype(float) + np.diag(penalty)
+    d = np.full(len(model.d), 0.5 * np.linalg.eigvalsh(H)[0])
+    model = replace(model, H=H, b=np.ascontiguousarray(model.b[:, :1]), d=d)
+    inside, allowed = model.region.inside, ~model.region.outside
+    rest = (model.b, d, model.element, inside, allowed, tuple(model.region.constraint.laminar_tree()))
+    start = np.zeros_like(model.b)
+    found = perspective.by_columns(columns, penalty, *rest, start, 1.0, -1.0, 0.0, 1e-6, FOREVER)
+    expected = model.solve()
+    assert is_close(model, found[2], expected[2], 1e-4)
+    assert is_close(model, found[3], expected[3], 1e-4)
+    assert is_close(model, model.bound(found[0]), found[3], 1e-4)
+
+
+@settings(max_examples=60)
+@given(randoms)
+def test_limits_that_may_overlap_may_as_well_be_nested(random):
+    model = some_model(random)
+    tree, region = model.region.constraint.laminar_tree(), model.region
+    is_open = ~(region.inside | region.outside)
+    sets, rooms = [], []
+    for number, (end, capacity) in enumerate(zip(tree.end, tree.capacity, strict=True)):
+        within = (tree.leaf >= number) & (tree.leaf < end)
+        sets.append(np.flatnonzero(within & is_open))
+        rooms.append(float(capacity - np.count_nonzero(within & region.inside)))
+    limits = (np.append(0, np.cumsum([len(s) for s in sets])), np.concatenate(sets), np.array(rooms))
+    start, prices = np.zeros_like(model.b), np.zeros(len(sets))
+    arguments = (
+        model.H,
+        model.b,
+        model.d,
+        model.element,
+        region.inside,
+        ~region.outside,
+        limits,
+        prices,
+        start,
+    )
+    steps = (1.0, -1.0, 0.0, 1e-10, FOREVER)
+    (coef, z, value, bound, _, _), prices = perspective.overlapping_by_products(*arguments, *steps)
+    expected = model.solve(finest=1e-11)
+    assert is_close(model, value, expected[2], 1e-6)
+    assert bound >= expected[2] - 1e-7 * (1 + abs(bound))
+    assert is_close(model, bound, expected[3], 1e-6)
+    assert (prices >= 0).all()
+    assert bound >= model.bound(coef) - 1e-7 * (1 + abs(bound))
+    for members, room in zip(sets, rooms, strict=True):
+        assert z[members].sum() <= room + 1e-6

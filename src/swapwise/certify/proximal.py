@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Relaxation, by_element, used_rows
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.kernels import perspective
-from swapwise.objectives.base import SparseObjective, rows_of
+from swapwise.objectives.base import SampleCurvature, SparseObjective, rows_of
 from swapwise.objectives.quadratic import Quadratic
 
 # Up to this many elements are all in the working set. Of more, it begins with about so many, and begins anew
@@ -57,8 +58,8 @@ class WorkingSet:
         #: What coefficients are multiplied by, so that elements curve alike; and the curvature of each then
         self.scale, self._curved = np.empty((0, 1)), np.empty(0)
         self._H = np.empty((0, 0))
-        self._columns, self._factor = np.empty((0, 0), dtype=np.float32), np.empty((0, 0), dtype=np.float32)
-        self._penalty = np.empty(0)
+        self._columns: npt.NDArray[np.float32] = np.empty((0, 0), dtype=np.float32)
+        self._samples: SampleCurvature
         self._by_columns = False
         #: The curvature that steps were made with
         self._steepest = 1.0
@@ -94,16 +95,17 @@ class WorkingSet:
             columns[new] = curvature.columns(rows[new])
             self._columns = columns
         self.rows, self.owner = rows, owner
+        if self._by_columns:
+            assert curvature is not None
+            # Once is enough: the scale is to be about right, wherever the coefficients go from here.
+            self._scale_by(np.square(columns) @ curvature.weight + curvature.penalty[rows])
 
     def renew(self, coef: FloatArray) -> None:
         """Take the curvature at some coefficients from now on."""
         if self._by_columns:
             curvature = self.objective.sample_curvature(coef)
             assert curvature is not None
-            factor, penalty = curvature.factor(self._columns), curvature.penalty[self.rows]
-            self._scale_by(np.einsum("ij,ij->i", factor, factor, dtype=np.float64) + penalty)
-            self._factor = np.divide(factor, self.scale, out=factor, casting="same_kind")
-            self._penalty = penalty / self.scale[:, 0] ** 2
+            self._samples = curvature
             return
         H = self.objective.hessian_at(coef, self.elements)
         _, owner = used_rows(self.objective, self.elements)
@@ -130,9 +132,12 @@ class WorkingSet:
         """Return minus the Hessian times scaled coefficients."""
         if not self._by_columns:
             return self._H @ coef
-        sums = coef[:, 0].astype(np.float32) @ self._factor
-        bent: FloatArray = (self._factor @ sums + self._penalty * coef[:, 0])[:, None]
-        return bent
+        weight, penalty = self._samples.weight, self._samples.penalty[self.rows]
+        sums = (coef / self.scale)[:, 0].astype(np.float32) @ self._columns
+        if self._samples.centred:
+            sums = sums - weight @ sums / max(float(weight.sum()), np.finfo(float).tiny)
+        bent = self._columns @ (weight * sums).astype(np.float32) + penalty * (coef / self.scale)[:, 0]
+        return bent[:, None] / self.scale
 
     def solve(
         self,
@@ -157,7 +162,9 @@ class WorkingSet:
         form, size = "by_products", self._H.size
         curvature: tuple[Any, ...] = (self._H,)
         if self._by_columns:
-            form, size, curvature = "by_columns", self._factor.size, (self._factor, self._penalty)
+            form, size, scale = "by_columns", self._columns.size, self.scale[:, 0].copy()
+            samples, penalty = self._samples, self._samples.penalty[self.rows] / scale**2
+            curvature = ((self._columns, scale, samples.weight, samples.centred, penalty),)
             finest *= SINGLE_PRECISION
         most = int(np.clip(MOST_PRODUCTS / max(1, size), FEWEST_STEPS, MOST_STEPS))
         model = (*curvature, linear, diagonal, self.owner, held, allowed, limits)

@@ -12,7 +12,7 @@ from swapwise.certify.region import Region
 from swapwise.certify.relaxed import RelaxedNode
 from swapwise.certify.summands import SummandNode, summand_tables
 from swapwise.checks import IndexArray
-from swapwise.clock import Clock
+from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction, SparseObjective
 
@@ -54,8 +54,19 @@ def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clo
             f"than samples and no duplicates); {objective!r} has none. start='greedy' works here"
         )
     root.tighten(0.0, clock)
+    start = _near_fractional(objective, region, root)
+    # Fractional sets are as precise as the target is close: the next one comes of what may be better.
+    try:
+        root.tighten(objective._value(start), clock)
+    except OutOfTime:
+        return start
+    return max(start, _near_fractional(objective, region, root), key=objective._value)
+
+
+def _near_fractional(objective: SetFunction, region: Region, root: RelaxedNode) -> IndexArray:
+    """Return the best of the maximal independent sets that the fractional set of a node suggests."""
     fractional = root.fractional
     suggested = [region.greedy_set(fractional), root.whole(root.candidate())]
     by_weight = np.argsort(-fractional, kind="stable")
-    starts = [constraint.extend(support, by_weight) for support in suggested]
+    starts = [region.constraint.extend(support, by_weight) for support in suggested]
     return max(starts, key=objective._value)

@@ -196,37 +196,70 @@ class Gram {
     std::vector<Index> _rows;
 };
 
-// Curvature as the inner products of columns, the rows of a matrix in single precision, and a penalty each.
+// Curvature that is made of columns of the data: sum_s weight_s x_s x_s', and a penalty for each coefficient.
+struct Samples {
+    Mat<const float> columns;  // one per row
+    Numbers scale;             // what coefficients are multiplied by
+    Numbers weight;            // of the samples
+    bool centred;              // whether columns count from their weighted means
+    Numbers penalty;
+};
+using SampleArrays = std::tuple<Mat<const float>, Numbers, Numbers, bool, Numbers>;
+
 class Columns {
   public:
     static constexpr double NOISE = 1e-5;
 
-    Columns(Mat<const float> columns, Numbers penalty, Flags is_used)
-        : _columns(columns), _penalty(penalty), _is_used(is_used) {}
+    Columns(const SampleArrays &samples, Flags allowed, Indices element)
+        : _samples(record_of<Samples>(samples)), _is_used(element.size), _scaled(element.size),
+          _sum(_samples.weight.size) {
+        for (Index row = 0; row < element.size; ++row) _is_used[row] = allowed[element[row]];
+        for (double weight : _samples.weight) _total += weight;
+    }
 
     void multiply(Table w, Mat<double> out) {
         _rows.clear();
         for (Index row = 0; row < w.rows; ++row) {
-            if (w.data[row] != 0) _rows.push_back(row);
+            if (w.data[row] == 0) continue;
+            _rows.push_back(row);
+            _scaled[row] = w.data[row] / _samples.scale[row];
         }
-        _sum.assign(_columns.columns, 0.0f);
-        Gram::add_rows(_columns, _rows, w.data, _sum.data());
+        std::fill(_sum.begin(), _sum.end(), 0.0f);
+        Gram::add_rows(_samples.columns, _rows, _scaled.data(), _sum.data());
+        weigh();
         for (Index row = 0; row < w.rows; ++row) {
-            out.data[row] = _is_used[row] ? inner(_columns[row].data) + _penalty[row] * w.data[row] : 0.0;
+            if (!_is_used[row]) {
+                out.data[row] = 0.0;
+                continue;
+            }
+            out.data[row] = inner(_samples.columns[row].data) / _samples.scale[row];
+            out.data[row] += _samples.penalty[row] * w.data[row];
         }
     }
 
   private:
     static constexpr Index LANES = 16;
-    Mat<const float> _columns;
-    Numbers _penalty;
-    Flags _is_used;
-    std::vector<Index> _rows;
+    Samples _samples;
+    std::vector<char> _is_used;
+    std::vector<double> _scaled;
     std::vector<float> _sum;
+    std::vector<Index> _rows;
+    double _total = 0.0;
+
+    void weigh() {
+        double mean = 0.0;
+        if (_samples.centred && _total > 0) {
+            for (Index s = 0; s < _samples.weight.size; ++s) mean += _samples.weight[s] * _sum[s];
+            mean /= _total;
+        }
+        for (Index s = 0; s < _samples.weight.size; ++s) {
+            _sum[s] = static_cast<float>(_samples.weight[s] * (_sum[s] - mean));
+        }
+    }
 
     double inner(const float *column) const {
         float sums[LANES] = {};
-        const Index size = _columns.columns, whole = size - size % LANES;
+        const Index size = _samples.weight.size, whole = size - size % LANES;
         for (Index j = 0; j < whole; j += LANES) {
             for (Index lane = 0; lane < LANES; ++lane) sums[lane] += column[j + lane] * _sum[j + lane];
         }
@@ -352,20 +385,12 @@ inline Relaxed by_products(Table H, Table b, Numbers d, Indices element, Flags h
                  most);
 }
 
-// Which rows of coefficients are those of elements that are allowed.
-inline Vector<bool> rows_of(Flags allowed, Indices element) {
-    Vector<bool> found(element.size);
-    for (Index row = 0; row < element.size; ++row) found[row] = allowed[element[row]];
-    return found;
-}
-
-// The same for H = columns @ columns.T + diag(penalty), where coefficients are single numbers.
-inline Relaxed by_columns(Mat<const float> columns, Numbers penalty, Table b, Numbers d, Indices element,
-                          Flags held, Flags allowed, nested::LimitArrays limits, Table start, double curvature,
-                          double target, double share_of_rest, double finest, Index most) {
+// The same for curvature that is made of columns, where coefficients are single numbers.
+inline Relaxed by_columns(SampleArrays samples, Table b, Numbers d, Indices element, Flags held, Flags allowed,
+                          nested::LimitArrays limits, Table start, double curvature, double target,
+                          double share_of_rest, double finest, Index most) {
     Allocation allocation(record_of<nested::Limits>(limits), held);
-    const auto is_used = rows_of(allowed, element);
-    return solve(allocation, Columns(columns, penalty, is_used), b, d, element, held, allowed, start, curvature,
+    return solve(allocation, Columns(samples, allowed, element), b, d, element, held, allowed, start, curvature,
                  target, share_of_rest, finest, most);
 }
 
@@ -387,13 +412,11 @@ inline Priced overlapping_by_products(Table H, Table b, Numbers d, Indices eleme
                        allocation);
 }
 
-inline Priced overlapping_by_columns(Mat<const float> columns, Numbers penalty, Table b, Numbers d,
-                                     Indices element, Flags held, Flags allowed, budgets::LimitArrays limits,
-                                     Numbers prices, Table start, double curvature, double target,
+inline Priced overlapping_by_columns(SampleArrays samples, Table b, Numbers d, Indices element, Flags held,
+                                     Flags allowed, budgets::LimitArrays limits, Numbers prices, Table start, double curvature, double target,
                                      double share_of_rest, double finest, Index most) {
     budgets::Allocation allocation(record_of<budgets::Limits>(limits), prices, d.size);
-    const auto is_used = rows_of(allowed, element);
-    return with_prices(solve(allocation, Columns(columns, penalty, is_used), b, d, element, held, allowed, start,
+    return with_prices(solve(allocation, Columns(samples, allowed, element), b, d, element, held, allowed, start,
                              curvature, target, share_of_rest, finest, most),
                        allocation);
 }

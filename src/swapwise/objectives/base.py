@@ -11,10 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 from itertools import chain
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from swapwise.checks import FloatArray, IndexArray, as_elements
 from swapwise.clock import Budget, Clock
@@ -23,9 +22,6 @@ from swapwise.moves import Found, Move, MoveBatch, Run, Step, SwapGrid
 from swapwise.numerics import TIE
 
 Scoring = Literal["closed form", "refit", "pass"]
-
-#: An array in single or double precision
-Floats = TypeVar("Floats", FloatArray, npt.NDArray[np.float32])
 
 
 class SetFunction(ABC):
@@ -340,14 +336,7 @@ class SparseObjective(SetFunction):
 
 
 class SampleCurvature(NamedTuple):
-    """Minus a Hessian, made of columns of the data: ``Σ_s weight_s x_s x_sᵀ + diag(penalty)``.
-
-    >>> columns = np.array([[1.0, 2.0], [0.0, 1.0]])
-    >>> half = SampleCurvature(lambda rows: columns[rows], np.ones(2), np.zeros(2)).factor(columns)
-    >>> half @ half.T
-    array([[5., 2.],
-           [2., 1.]])
-    """
+    """Minus a Hessian, made of columns of the data: ``Σ_s weight_s x_s x_sᵀ + diag(penalty)``."""
 
     #: Returns the columns of some coefficients, one per row
     columns: Callable[[IndexArray], FloatArray]
@@ -356,15 +345,6 @@ class SampleCurvature(NamedTuple):
     penalty: FloatArray
     #: Whether columns count from their weighted means, as they do where an intercept moves along
     centred: bool = False
-
-    def factor(self, columns: Floats) -> Floats:
-        """Return an F such that minus the Hessian is ``FFᵀ`` and the penalty, one row per column given."""
-        root = np.sqrt(self.weight)
-        half = columns * root.astype(columns.dtype)
-        if self.centred:
-            means = half @ root / max(float(self.weight.sum()), np.finfo(float).tiny)
-            half -= np.outer(means, root).astype(columns.dtype)
-        return half
 
 
 class Summand(ABC):
