@@ -78,6 +78,8 @@ class GeneralizedLinear(SparseObjective):
         if self.n < self.n_features or self.likelihood.n_levels > 1:
             self.groups = rows
         self.scale = self.likelihood.scale
+        #: Coefficients, and how much each sample curved at them, where they were last looked at
+        self._last_curve: tuple[FloatArray, FloatArray] | None = None
         self._warned = self._warned_of_doubt = False
         if self.likelihood.is_explained:
             self._warned = warn("y is explained without any feature: every set has the value 0")
@@ -221,7 +223,8 @@ class GeneralizedLinear(SparseObjective):
         """Return the value and the gradient at ``w``, with one fit of the intercept."""
         eta, likelihood = self._without_intercept(coef), self.likelihood
         fit = likelihood.with_intercept(eta)
-        _, slope, _ = likelihood.derivatives(eta + fit.theta.sum(axis=0)[:, None])
+        _, slope, curve = likelihood.derivatives(eta + fit.theta.sum(axis=0)[:, None])
+        self._last_curve = coef.copy(), curve  # proofs ask for it next
         return fit.value - self._penalty_at(coef) - likelihood.null, self._gradient(slope, coef)
 
     def _penalty_at(self, coef: FloatArray) -> float:
@@ -276,6 +279,7 @@ class GeneralizedLinear(SparseObjective):
         for name in ("_squares", "_largest_eigenvalue"):
             some.__dict__.pop(name, None)
         some.design, some._taken_off = self.design.restricted(rows), self._taken_off[rows]
+        some._last_curve = None
         some.n, some.n_features = len(elements), len(rows)
         if self.groups is not None:
             some.groups = self.groups.restricted(elements)
@@ -288,8 +292,10 @@ class GeneralizedLinear(SparseObjective):
         """Return minus the Hessian as inner products of columns, unless there are several levels."""
         if self.n_levels > 1:
             return None
-        eta = self._without_intercept(coef)
-        weight = self.likelihood.derivatives(eta + self.likelihood.intercept_on(eta)[:, None])[2][0, 0]
+        if self._last_curve is None or not np.array_equal(self._last_curve[0], coef):
+            self.value_and_gradient_at(coef)
+        assert self._last_curve is not None
+        weight = self._last_curve[1][0, 0]
         penalty = self.fitter.penalties.by_column
         return SampleCurvature(self.columns.columns, weight, penalty, self.fit_intercept)
 
