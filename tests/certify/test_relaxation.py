@@ -12,6 +12,7 @@ from swapwise.certify.bounds import bound_from_concavity, bound_from_gains, boun
 from swapwise.certify.diagonal import best_diagonal, is_valid_shift, proportional_diagonal, schur_complement
 from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfe, pairwise_frank_wolfe
 from swapwise.certify.nodes import SetNode
+from swapwise.certify.overlapping import Overlapping
 from swapwise.certify.problem import Problem
 from swapwise.certify.region import Region
 from swapwise.certify.relaxed import RelaxedNode
@@ -593,7 +594,8 @@ def test_nodes_of_the_relaxation_lose_no_set_above_the_target(random):
     for part in check_node(objective, node, allows, target):
         check_node(objective, part, allows, target)
         sets = sets_at(part, allows)
-        assert not sets or part.fractional == pytest.approx(in_the_hull(part.fractional, sets), abs=1e-6)
+        if sets and not isinstance(part._relax(), Overlapping):  # whose sets are within some limits only
+            assert part.fractional == pytest.approx(in_the_hull(part.fractional, sets), abs=1e-6)
 
 
 def in_the_hull(z, sets):

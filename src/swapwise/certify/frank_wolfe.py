@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from swapwise.certify.region import Region
-from swapwise.certify.relaxation import Relaxation, by_element, by_row, used_rows
+from swapwise.certify.relaxation import Relaxation, by_element, by_row, in_rows, used_rows
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.objectives.base import SparseObjective, embed, rows_of
 
@@ -115,7 +115,7 @@ class FrankWolfe(Relaxation):
     def _curvature(self, coef: FloatArray, rows: IndexArray, root: FloatArray, D: FloatArray) -> FloatArray:
         """Return minus the second derivatives in r."""
         matrix = self.objective.hessian_at(coef, self.used)
-        by_level = len(matrix) // max(1, len(rows))  # 1 also where levels curve alike
+        by_level = max(1, len(matrix) // max(1, len(rows)))  # 1 also where levels curve alike
         shape = (len(rows), *(by_level,) * (coef.ndim - 1))
         self._steepness = np.broadcast_to(np.sqrt(np.diag(matrix)).reshape(shape), coef[rows].shape)
         root, D = np.repeat(root, by_level), np.repeat(D, by_level)
@@ -137,7 +137,7 @@ class FrankWolfe(Relaxation):
         size = max(abs(value), self.objective.scale)
         rows = rows_of(self.objective, free)
         curvature = np.sqrt(np.diag(self.objective.hessian_at(self.coef, free)))
-        slope, coef = (_in_rows(np.abs(values[rows]), len(curvature)) for values in (gradient, self.coef))
+        slope, coef = (in_rows(np.abs(values[rows]), len(curvature)) for values in (gradient, self.coef))
         if (slope[curvature == 0] > 0).any():
             return np.inf
         curvature = np.where(curvature > 0, curvature, 1.0)[:, None]
@@ -184,7 +184,7 @@ class FrankWolfe(Relaxation):
         here, there = (np.flatnonzero(np.isin(owner, some)) for some in (elements, self.used))
         across = np.sqrt(self.point[owner[there]])[:, None] * rest[np.ix_(there, here)]
         inverse = rest[np.ix_(here, here)] - across.T @ self._factor.solve(across)
-        slope = _in_rows(self.slope[rows], len(rest))[here]
+        slope = in_rows(self.slope[rows], len(rest))[here]
         ratio = np.divide(slope, D[here, None], out=np.zeros_like(slope), where=D[here, None] > 0)
         curve: FloatArray = inverse * (ratio @ ratio.T)
         if len(curve) > len(elements):
@@ -229,15 +229,10 @@ class Factor:
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Return the matrix's inverse times numbers, in their shape, the first of them in the first row."""
-        scaled = _in_rows(right, len(self.scale)) / self.scale[:, None]
+        scaled = in_rows(right, len(self.scale)) / self.scale[:, None]
         solved = scipy.linalg.cho_solve(self.factor, scaled, check_finite=False)
         solution: FloatArray = (solved / self.scale[:, None]).reshape(right.shape)
         return solution
-
-
-def _in_rows(values: FloatArray, count: int) -> FloatArray:
-    """Return the same numbers in so many rows, of which there may be none."""
-    return values.reshape(count, values.size // max(1, count))
 
 
 class ConvexCombination:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swapwise.certify.region import Region
-from swapwise.certify.relaxation import Relaxation, by_element, used_rows
+from swapwise.certify.relaxation import Relaxation, by_element, in_rows, used_rows
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.kernels import perspective
 from swapwise.objectives.base import SampleCurvature, SparseObjective, rows_of
@@ -125,7 +125,7 @@ class WorkingSet:
 
     def scaled(self, values: FloatArray, power: int) -> FloatArray:
         """Return coefficients (power 1) or their slopes (−1) as the scaled model has them, row by row."""
-        scaled: FloatArray = values[self.rows].reshape(len(self.scale), -1) * self.scale**power
+        scaled: FloatArray = in_rows(values[self.rows], len(self.scale)) * self.scale**power
         return np.ascontiguousarray(scaled)
 
     def bent(self, coef: FloatArray) -> FloatArray:

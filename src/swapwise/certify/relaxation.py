@@ -89,12 +89,16 @@ class Relaxation(ABC):
         ``extra`` what the bound has to be raised by.
         """
         coef, D = self.coef, by_row(self.objective, self.diagonal, self.coef)
-        self.slope = gradient + D * coef
-        shift = 0.5 * float((D * coef**2).sum())
-        paired = float((self.slope * coef).sum())
-        squares = by_element(self.objective, self.slope**2)
-        weights = np.divide(squares, 2 * self.diagonal, out=np.zeros(len(squares)), where=self.diagonal > 0)
-        if not np.isfinite(value + shift + paired + weights.sum()):  # nothing is proven so far out
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.slope = gradient + D * coef
+            shift = 0.5 * float((D * coef**2).sum())
+            paired = float((self.slope * coef).sum())
+            squares = by_element(self.objective, self.slope**2)
+            weights = np.divide(
+                squares, 2 * self.diagonal, out=np.zeros(len(squares)), where=self.diagonal > 0
+            )
+            is_known = bool(np.isfinite(value + shift + paired + weights.sum()))
+        if not is_known:  # nothing is proven so far out
             return Dual(np.inf, np.inf, np.zeros(len(weights)), self.region.held)
         support, largest = self.region.max_weight(weights)
         rounding = ROUNDING * (abs(value) + shift + abs(paired) + largest)
@@ -124,3 +128,12 @@ def used_rows(objective: SparseObjective, elements: IndexArray) -> tuple[IndexAr
         return rows, np.arange(len(elements))
     sizes = np.diff(objective.groups.begin)[elements]
     return rows, np.repeat(np.arange(len(elements)), sizes)
+
+
+def in_rows(values: FloatArray, count: int) -> FloatArray:
+    """Return the same numbers in so many rows, of which there may be none.
+
+    >>> in_rows(np.arange(6), 3).shape, in_rows(np.empty((0, 2)), 0).shape
+    ((3, 2), (0, 0))
+    """
+    return values.reshape(count, values.size // max(1, count))
