@@ -102,7 +102,7 @@ def parts_of(constraint: IndependenceSystem) -> Parts | None:
     array([1, 1, 1])
     >>> parts = parts_of(Intersection(Graphic(edges), Partition(["x", "y", "y"], 1)))
     >>> parts.limits.capacity, parts.matroids
-    (array([2, 3, 1, 1]), {0: Graphic(n=3)})
+    (array([2, 3, 1, 1]), {0: Graphic(n=3, 3 vertices)})
     """
     groups = constraint.group_limits()
     if groups is not None:
