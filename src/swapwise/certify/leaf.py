@@ -83,7 +83,9 @@ def enumerate_leaf(
 
 def _few_sets(region: Region, room: int) -> list[IndexArray] | None:
     """Return all maximal independent sets of a region, if they are so few that fits of all take no time."""
-    few = comb(len(region.open), room) * (1 if isinstance(region.constraint, Matroid) else 2**room) <= FEW_FITS
+    few = (
+        comb(len(region.open), room) * (1 if isinstance(region.constraint, Matroid) else 2**room) <= FEW_FITS
+    )
     if not few:
         return None
     if room == 0:
