@@ -269,17 +269,21 @@ def test_it_ends_at_the_target_or_near_enough():
 def test_columns_lead_where_their_products_do(random):
     """Up to single precision; the bound is that of the coefficients that come out all the same."""
     model = some_model(random)
-    penalty = random.uniform(0.1, 0.5, len(model.element))
-    columns = random.standard_normal((len(penalty), len(penalty) + 2))
-    columns *= np.sqrt(1 - penalty[:, None]) / np.linalg.norm(columns, axis=1, keepdims=True)
-    columns = columns.astype(np.float32)
-    H = columns.astype(float) @ columns.T.astype(float) + np.diag(penalty)
+    size, centred = len(model.element), bool(random.integers(2))
+    penalty, weight = random.uniform(0.1, 0.5, size), random.uniform(0.0, 2.0, size + 20)
+    columns = (random.standard_normal((size, len(weight))) + random.standard_normal()).astype(np.float32)
+    columns *= 10.0 ** random.integers(-2, 3, (size, 1)).astype(np.float32)
+    whole = columns.astype(float)
+    whole -= np.average(whole, axis=1, weights=weight)[:, None] if centred else 0.0
+    H = (whole * weight) @ whole.T
+    scale = np.sqrt(np.diag(H) / (1 - penalty))
+    H = H / np.outer(scale, scale) + np.diag(penalty)
     d = np.full(len(model.d), 0.5 * np.linalg.eigvalsh(H)[0])
     model = replace(model, H=H, b=np.ascontiguousarray(model.b[:, :1]), d=d)
     inside, allowed = model.region.inside, ~model.region.outside
     rest = (model.b, d, model.element, inside, allowed, tuple(model.region.constraint.laminar_tree()))
-    start = np.zeros_like(model.b)
-    found = perspective.by_columns(columns, penalty, *rest, start, 1.0, -1.0, 0.0, 1e-6, FOREVER)
+    samples, start = (columns, scale, weight, centred, penalty), np.zeros_like(model.b)
+    found = perspective.by_columns(samples, *rest, start, 1.0, -1.0, 0.0, 1e-6, 2000)
     expected = model.solve()
     assert is_close(model, found[2], expected[2], 1e-4)
     assert is_close(model, found[3], expected[3], 1e-4)

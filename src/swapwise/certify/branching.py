@@ -159,7 +159,8 @@ class BranchAndBound:
 
     def _try(self, node: Node) -> tuple[IndexArray, float]:
         support = node.whole(node.region.constraint.extend(node.candidate(), node.region.open))
-        return support, self.objective._value(support)
+        with unwarned():  # of sets that nobody chose
+            return support, self.objective._value(support)
 
     def _improve(self, support: IndexArray, value: float, clock: Clock) -> None:
         """Keep a set that is better than the incumbent, and improve it by local search."""

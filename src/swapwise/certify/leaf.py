@@ -1,4 +1,4 @@
-"""Leaves of branch and bound: small regions of a quadratic objective, enumerated in closed form."""
+"""Leaves of branch and bound: small regions, enumerated; those of a quadratic objective in closed form."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ MOST_SETS, QUICK, FEW = 30_000_000, 1_000_000, 6
 
 # Inner products of more elements than this take longer than bounds.
 PRODUCTS_UP_TO = 3000
+
+# Of objectives that are not quadratic, so many sets are fitted one by one: about as long as a few bounds take.
+FEW_FITS = 500
 
 # Regions with at most this many times as many sets are split at once: better bounds would not pay.
 NEARLY_LEAF = 30
@@ -59,10 +62,10 @@ def enumerate_leaf(
     Sets of the right size are enumerated first, and the constraint is checked only for those that may exceed
     the target. ``quick`` means only if that takes less time than a bound.
     """
-    if not _is_quadratic(objective):
-        return None
     held, candidates = region.held, region.open
     room = min(_room(region), len(candidates))
+    if not _is_quadratic(objective):
+        return _few_sets(region, room)
     most = min(MOST_SETS, QUICK) if quick and room > FEW else MOST_SETS
     if len(candidates) > PRODUCTS_UP_TO or comb(len(candidates), room) > most:
         return None
@@ -75,6 +78,23 @@ def enumerate_leaf(
     if found is None:
         return None
     parts = [support for chosen in found for support in _independent_parts(region, chosen)]
+    return list({support.tobytes(): support for support in parts}.values())
+
+
+def _few_sets(region: Region, room: int) -> list[IndexArray] | None:
+    """Return all maximal independent sets of a region, if they are so few that fits of all take no time."""
+    few = (
+        comb(len(region.open), room) * (1 if isinstance(region.constraint, Matroid) else 2**room) <= FEW_FITS
+    )
+    if not few:
+        return None
+    if room == 0:
+        return [region.held]
+    parts = [
+        support
+        for chosen in combinations(region.open.tolist(), room)
+        for support in _independent_parts(region, np.array(chosen, dtype=np.intp))
+    ]
     return list({support.tobytes(): support for support in parts}.values())
 
 

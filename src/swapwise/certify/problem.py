@@ -19,6 +19,9 @@ from swapwise.objectives.quadratic import Quadratic
 # Up to this many coefficients a quadratic objective is replaced by its inner products.
 PRODUCTS_UP_TO = 3000
 
+# The same where there are more coefficients than samples.
+WIDE_PRODUCTS_UP_TO = 500
+
 
 class Problem:
     """A sparse objective on some elements of a ground set, and the shift that its curvature leaves room for.
@@ -76,8 +79,16 @@ class Problem:
         return Problem(products, diagonal, elements, self.n_whole)
 
     def _is_worth_products(self, kept: IndexArray) -> bool:
-        few = len(rows_of(self.objective, kept)) <= PRODUCTS_UP_TO
-        return few and self.objective.curvature_is == "hessian"
+        """Whether inner products prove more than the data do, for what they cost.
+
+        With more columns than samples, a ridge is about all that a diagonal can have.
+        """
+        objective, size = self.objective, len(rows_of(self.objective, kept))
+        if objective.curvature_is != "hessian" or size > PRODUCTS_UP_TO:
+            return False
+        samples = objective.sample_curvature(np.zeros_like(objective.coef([])))
+        is_wide = samples is not None and size > max(len(samples.weight), WIDE_PRODUCTS_UP_TO)
+        return not (is_wide and objective.strong_concavity(objective.n) > 0)
 
     def whole(self, support: IndexArray) -> IndexArray:
         """Return a set of the elements in the numbers of the ground set."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -187,7 +188,9 @@ class Intersection(IndependenceSystem):
         bounds = [float(weights[held].sum() + self.p * rest[support].sum())]
         for matroid in self.matroids:
             bounds.append(matroid._max_weight_holding(held, weights, clock).upper_bound)
-        return MaxWeight.below(min(bounds), support, weights)
+        found = MaxWeight.below(min(bounds), support, weights)
+        # Without any weight the set is a largest one, but the factor is to be one for weights in general.
+        return found if found.weight > 0 else replace(found, factor=1.0 / self.p)
 
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
