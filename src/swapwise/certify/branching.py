@@ -48,8 +48,8 @@ class BranchAndBound:
 
     def set_root(self, root: Node) -> None:
         """Begin with the node of all independent sets."""
-        self._has_root = True
         self._put(root)
+        self._has_root = True  # only now: without any part, nothing would be left to look at
 
     @property
     def upper_bound(self) -> float:
@@ -95,20 +95,17 @@ class BranchAndBound:
         When too many are open, it is one of the smallest bounds, which take the fewest parts to close.
         """
         clock.check()
+        if self._current is not None:  # the last step was cut short
+            self._put(self._current)
         at = -1 if self._is_full else 0
         self._current = node = self._open[at][-1]  # wherever this is interrupted, the bound counts it in
         if at:
             self._open.pop()
         else:
             heapq.heappop(self._open)
-        try:
-            for part in self._split(node, clock):
-                self._put(part)
-        except BaseException:
-            self._put(node)
-            raise
-        finally:
-            self._current = None
+        for part in self._split(node, clock):
+            self._put(part)
+        self._current = None
 
     @property
     def _is_full(self) -> bool:

@@ -28,6 +28,9 @@ SPREAD = 1e-2
 # Matrices up to this size are taken apart into eigenvalues; larger ones only if they are singular.
 EIGENVALUES_UP_TO = 200
 
+# How long eigenvalues and vectors of a matrix take, in units of its size to the third power.
+EIGENVALUES_SECONDS = 1e-9
+
 # No more Newton steps than this for one μ: the next one is as well begun a little off the path.
 NEWTON_STEPS = 8
 
@@ -60,6 +63,8 @@ def proportional_diagonal(
         shift = _shift_by_inverse(scaled, clock)
         if shift is not None:
             diagonal[usable] = shift * lengths[usable] ** 2
+            return diagonal
+        if EIGENVALUES_SECONDS * len(scaled) ** 3 > 0.3 * clock.left():
             return diagonal
     eigenvalues, vectors = np.linalg.eigh(scaled)
     singular = eigenvalues <= SINGULAR * len(scaled)

@@ -81,14 +81,13 @@ class Problem:
     def _is_worth_products(self, kept: IndexArray) -> bool:
         """Whether inner products prove more than the data do, for what they cost.
 
-        With more columns than samples, a ridge is about all that a diagonal can have.
+        With more columns than samples, a ridge is about all that a diagonal can have, or nothing.
         """
         objective, size = self.objective, len(rows_of(self.objective, kept))
         if objective.curvature_is != "hessian" or size > PRODUCTS_UP_TO:
             return False
         samples = objective.sample_curvature(np.zeros_like(objective.coef([])))
-        is_wide = samples is not None and size > max(len(samples.weight), WIDE_PRODUCTS_UP_TO)
-        return not (is_wide and objective.strong_concavity(objective.n) > 0)
+        return samples is None or size <= max(len(samples.weight), WIDE_PRODUCTS_UP_TO)
 
     def whole(self, support: IndexArray) -> IndexArray:
         """Return a set of the elements in the numbers of the ground set."""

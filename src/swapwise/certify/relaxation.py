@@ -25,6 +25,9 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective, rows_of
 
+# Where values are larger than this, in units of the objective, differences of them mean nothing.
+FARTHEST = 1e6
+
 
 @dataclass(frozen=True, eq=False)
 class Dual:
@@ -97,11 +100,14 @@ class Relaxation(ABC):
             weights = np.divide(
                 squares, 2 * self.diagonal, out=np.zeros(len(squares)), where=self.diagonal > 0
             )
-            is_known = bool(np.isfinite(value + shift + paired + weights.sum()))
-        if not is_known:  # nothing is proven so far out
+            size = abs(value) + shift + abs(paired)
+            extra += self.objective.doubt_at(coef)
+            is_known = bool(np.isfinite(size + extra + weights.sum()))
+        is_far = self.objective.scale > 0 and size > FARTHEST * self.objective.scale
+        if is_far or not is_known:  # nothing is proven so far out
             return Dual(np.inf, np.inf, np.zeros(len(weights)), self.region.held)
         support, largest = self.region.max_weight(weights)
-        rounding = ROUNDING * (abs(value) + shift + abs(paired) + largest)
+        rounding = ROUNDING * (size + largest)
         rounding += cancellation(coef[coef != 0], steepness)
         base = value + shift - paired + rounding + extra
         return Dual(base + largest, base, weights, support)

@@ -60,6 +60,7 @@ class RelaxedNode(Node):
         self._start: Start | None = None if parent is None else parent._relax().start
         self._fixed_below, self._own_bound = -np.inf, np.inf
         self._relaxation: Relaxation | None = None
+        self._fractional: FloatArray | None = None
         if parent is not None:
             assert parent.dual is not None
             self.bound = min(parent.bound, parent.dual.bound_on(region))
@@ -94,6 +95,8 @@ class RelaxedNode(Node):
             clock.check()
             more = relaxation.improve(target, precision)
             self._note(relaxation.dual)
+            if self._is_root:
+                self._fractional = self.problem.spread(relaxation.point)
             if self.bound <= target or not more:
                 return False
             if relaxation.dual.bound - relaxation.value < precision * (self.bound - target):
@@ -135,9 +138,9 @@ class RelaxedNode(Node):
         return None if self.dual is None else max(self._own_bound, self._fixed_below)
 
     @property
-    def fractional(self) -> FloatArray:
-        """The fractional set of the relaxation."""
-        return self.problem.spread(self._relax().point)
+    def fractional(self) -> FloatArray | None:
+        """The fractional set of the relaxation, as it was last looked at."""
+        return self._fractional
 
     # -- a better diagonal --------------------------------------------------------------------------
 

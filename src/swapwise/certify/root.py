@@ -66,6 +66,7 @@ def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clo
 def _near_fractional(objective: SetFunction, region: Region, root: RelaxedNode) -> IndexArray:
     """Return the best of the maximal independent sets that the fractional set of a node suggests."""
     fractional = root.fractional
+    assert fractional is not None
     suggested = [region.greedy_set(fractional), root.whole(root.candidate())]
     by_weight = np.argsort(-fractional, kind="stable")
     starts = [region.constraint.extend(support, by_weight) for support in suggested]

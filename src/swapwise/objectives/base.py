@@ -288,6 +288,13 @@ class SparseObjective(SetFunction):
         """
         return None
 
+    def doubt_at(self, coef: FloatArray) -> float:
+        """Return by how much the tangent of ``u`` at coefficients may be too low, infinity if it is unknown.
+
+        It is 0 unless ``u`` is a maximum over other parameters, such as an intercept, that are fitted along.
+        """
+        return 0.0
+
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian of ``u`` at coefficients, for those of some elements; here by differences.
 

@@ -51,6 +51,10 @@ class RestrictedObjective(SparseObjective):
         value, gradient = self.whole.value_and_gradient_at(self._embedded(coef))
         return value, gradient[self._rows]
 
+    def doubt_at(self, coef: FloatArray) -> float:
+        """Return the doubt about the whole objective."""
+        return self.whole.doubt_at(self._embedded(coef))
+
     def hessian_at(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian at coefficients, for some of these elements."""
         return self.whole.hessian_at(self._embedded(coef), self.elements[elements])

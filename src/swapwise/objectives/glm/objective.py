@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,6 +45,18 @@ EIGENVALUES_UP_TO = 2000
 MOST_FITTED_BY_PASSES = 500
 
 
+# Intercepts of other fits are taken to be no farther away than this, times their size and one.
+FARTHEST_INTERCEPT = 100.0
+
+
+class _Look(NamedTuple):
+    """Coefficients that were looked at last, how samples curve there, and in what doubt the tangent is."""
+
+    coef: FloatArray
+    curve: FloatArray
+    doubt: float
+
+
 class GeneralizedLinear(SparseObjective):
     """A log-likelihood of ``y`` given ``Xw + intercept``, with whole columns or groups of them as elements.
 
@@ -78,8 +90,7 @@ class GeneralizedLinear(SparseObjective):
         if self.n < self.n_features or self.likelihood.n_levels > 1:
             self.groups = rows
         self.scale = self.likelihood.scale
-        #: Coefficients, and how much each sample curved at them, where they were last looked at
-        self._last_curve: tuple[FloatArray, FloatArray] | None = None
+        self._last_look: _Look | None = None
         self._warned = self._warned_of_doubt = False
         if self.likelihood.is_explained:
             self._warned = warn("y is explained without any feature: every set has the value 0")
@@ -223,8 +234,18 @@ class GeneralizedLinear(SparseObjective):
         """Return the value and the gradient at ``w``, with one fit of the intercept."""
         eta, likelihood = self._without_intercept(coef), self.likelihood
         fit = likelihood.with_intercept(eta)
-        _, slope, curve = likelihood.derivatives(eta + fit.theta.sum(axis=0)[:, None])
-        self._last_curve = coef.copy(), curve  # proofs ask for it next
+        eta = eta + fit.theta.sum(axis=0)[:, None]
+        _, slope, curve = likelihood.derivatives(eta)
+        doubt = 0.0
+        if self.fit_intercept:
+            if (
+                self.n_levels == 1 and curve.sum() > 0
+            ):  # a last step of the intercept, for a tangent that is true
+                eta = eta + slope.sum() / curve.sum()
+                _, slope, curve = likelihood.derivatives(eta)
+            reach = FARTHEST_INTERCEPT * (1.0 + float(np.abs(fit.theta).max(initial=0.0)))
+            doubt = reach * float(np.abs(slope.sum(axis=1)).sum()) if fit.converged else np.inf
+        self._last_look = _Look(coef.copy(), curve, doubt)  # proofs ask for these next
         return fit.value - self._penalty_at(coef) - likelihood.null, self._gradient(slope, coef)
 
     def _penalty_at(self, coef: FloatArray) -> float:
@@ -279,7 +300,7 @@ class GeneralizedLinear(SparseObjective):
         for name in ("_squares", "_largest_eigenvalue"):
             some.__dict__.pop(name, None)
         some.design, some._taken_off = self.design.restricted(rows), self._taken_off[rows]
-        some._last_curve = None
+        some._last_look = None
         some.n, some.n_features = len(elements), len(rows)
         if self.groups is not None:
             some.groups = self.groups.restricted(elements)
@@ -288,14 +309,21 @@ class GeneralizedLinear(SparseObjective):
         some.fitter = some._fitter(single_groups(len(rows)) if some.groups is None else some.groups)
         return some
 
+    def doubt_at(self, coef: FloatArray) -> float:
+        """Return what an intercept that is not quite the best may add to a tangent."""
+        return self._look_at(coef).doubt
+
+    def _look_at(self, coef: FloatArray) -> _Look:
+        if self._last_look is None or not np.array_equal(self._last_look.coef, coef):
+            self.value_and_gradient_at(coef)
+        assert self._last_look is not None
+        return self._last_look
+
     def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
         """Return minus the Hessian as inner products of columns, unless there are several levels."""
         if self.n_levels > 1:
             return None
-        if self._last_curve is None or not np.array_equal(self._last_curve[0], coef):
-            self.value_and_gradient_at(coef)
-        assert self._last_curve is not None
-        weight = self._last_curve[1][0, 0]
+        weight = self._look_at(coef).curve[0, 0]
         penalty = self.fitter.penalties.by_column
         return SampleCurvature(self.columns.columns, weight, penalty, self.fit_intercept)
 
