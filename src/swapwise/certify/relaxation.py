@@ -7,8 +7,9 @@ and concave. At any w, with g = ∇L(w),
     f(S)  ≤  −L(w) + ⟨g, w⟩ + max over independent S of Σ_{i∈S} g_i² / 2D_i
 
 which at the w of the best z is φ(z) itself. Where an element has several coefficients, squares are those of
-their lengths. There are two ways to the best z: ``proximal`` steps under nested limits, and ``frank_wolfe``
-steps under any constraint.
+their lengths. There are three ways to the best z: ``proximal`` steps under nested limits; the same under
+``overlapping`` ones, for packings, matroids and their intersections; and ``frank_wolfe`` steps under any
+constraint, and where elements have nothing to spare.
 """
 
 from __future__ import annotations
