@@ -303,7 +303,7 @@ def test_an_interrupted_part_stays_open():
         tree = rooted(objective, constraint, np.array([8]))
         for _ in range(3):
             tree.step(Clock())
-        before, bound = len(tree._open), tree.upper_bound
+        before, bound = tree.n_open, tree.upper_bound
         patch.setattr(Proximal, "improve", interrupt)
         with pytest.raises(KeyboardInterrupt):
             tree.step(Clock())
@@ -448,7 +448,10 @@ class Only(sw.IndependenceSystem):
 def test_the_closed_form_is_for_small_regions_of_quadratic_objectives():
     region = Region.of(sw.Uniform(7, 3))
     assert enumerate_leaf(OBJECTIVES["tall"](np.random.default_rng(0), 7), region, 0.0) is not None
-    assert enumerate_leaf(OBJECTIVES["logistic"](np.random.default_rng(0), 7), region, 0.0) is None
+    few = enumerate_leaf(OBJECTIVES["logistic"](np.random.default_rng(0), 7), region, 0.0)
+    assert few is not None and len(few) == 35  # of which all are fitted one by one
+    larger = Region.of(sw.Uniform(20, 4))
+    assert enumerate_leaf(OBJECTIVES["logistic"](np.random.default_rng(0), 20), larger, 0.0) is None
     assert enumerate_leaf(OBJECTIVES["coverage"](np.random.default_rng(0), 7), region, 0.0) is None
     with enumeration(closed_form=False):
         assert enumerate_leaf(OBJECTIVES["tall"](np.random.default_rng(0), 7), region, 0.0) is None

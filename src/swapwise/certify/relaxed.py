@@ -95,8 +95,7 @@ class RelaxedNode(Node):
             clock.check()
             more = relaxation.improve(target, precision)
             self._note(relaxation.dual)
-            if self._is_root:
-                self._fractional = self.problem.spread(relaxation.point)
+            self._fractional = self.problem.spread(relaxation.point)
             if self.bound <= target or not more:
                 return False
             if relaxation.dual.bound - relaxation.value < precision * (self.bound - target):

@@ -190,7 +190,7 @@ class GroupLeastSquares(SparseObjective):
         """Return the gradient of R² at ``w``."""
         return self.plain.gradient_at(coef)
 
-    def sample_curvature(self, coef: FloatArray) -> SampleCurvature:
+    def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
         """Return minus the Hessian as inner products of columns."""
         return self.plain.sample_curvature(coef)
 

@@ -376,8 +376,10 @@ class LeastSquares(SparseObjective):
         hessian[np.diag_indices(len(elements))] = (2.0 / self.total) * self.squares[elements]
         return hessian
 
-    def sample_curvature(self, coef: FloatArray) -> SampleCurvature:
-        """Return minus the Hessian as inner products of columns, which are the same everywhere."""
+    def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:
+        """Return minus the Hessian as inner products of columns; None for data that are read in passes."""
+        if self.design.sequential:
+            return None
         weight = np.full(self.design.n_samples, 2.0 / self.total)
         penalty = (2.0 / self.total) * self.penalty
         return SampleCurvature(lambda columns: self.design.view(columns)[0], weight, penalty)
