@@ -307,7 +307,7 @@ def test_an_interrupted_part_stays_open():
         patch.setattr(Proximal, "improve", interrupt)
         with pytest.raises(KeyboardInterrupt):
             tree.step(Clock())
-    assert len(tree._open) == before
+    assert tree.n_open == before
     assert tree.upper_bound <= bound
 
 
@@ -449,7 +449,8 @@ def test_the_closed_form_is_for_small_regions_of_quadratic_objectives():
     region = Region.of(sw.Uniform(7, 3))
     assert enumerate_leaf(OBJECTIVES["tall"](np.random.default_rng(0), 7), region, 0.0) is not None
     few = enumerate_leaf(OBJECTIVES["logistic"](np.random.default_rng(0), 7), region, 0.0)
-    assert few is not None and len(few) == 35  # of which all are fitted one by one
+    assert few is not None
+    assert len(few) == 35  # all of them are fitted, one by one
     larger = Region.of(sw.Uniform(20, 4))
     assert enumerate_leaf(OBJECTIVES["logistic"](np.random.default_rng(0), 20), larger, 0.0) is None
     assert enumerate_leaf(OBJECTIVES["coverage"](np.random.default_rng(0), 7), region, 0.0) is None

@@ -64,6 +64,8 @@ def enumerate_leaf(
     """
     held, candidates = region.held, region.open
     room = min(_room(region), len(candidates))
+    if not isinstance(objective, SparseObjective):
+        return None
     if not _is_quadratic(objective):
         return _few_sets(region, room)
     most = min(MOST_SETS, QUICK) if quick and room > FEW else MOST_SETS

@@ -342,7 +342,8 @@ def test_blocks_of_coefficients_are_searched_and_proven(groups):
         assert result.value <= best.value + 1e-9
         assert result.guarantee is None or result.guarantee.ratio <= 1
     certificate = sw.certify(f, constraint, best, time_limit=10, gap=0)
-    assert certificate.optimal and certificate.upper_bound >= best.value - 1e-9
+    assert certificate.optimal
+    assert certificate.upper_bound >= best.value - 1e-9
 
 
 # -- what is off --------------------------------------------------------------------------------------
