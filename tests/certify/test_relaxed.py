@@ -1,5 +1,7 @@
 """Nodes of the relaxation: what follows when elements are fixed."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -8,8 +10,9 @@ from swapwise.certify import leaf
 from swapwise.certify.bounds import cancellation
 from swapwise.certify.branching import BranchAndBound
 from swapwise.certify.nodes import SetNode
-from swapwise.certify.proximal import Proximal, WorkingPoint, WorkingSet
 from swapwise.certify.region import Region
+from swapwise.certify.root import relaxed_root
+from swapwise.clock import Clock, OutOfTime
 
 
 def test_elements_without_a_shift_may_be_ruled_out(monkeypatch):
@@ -30,19 +33,26 @@ def test_what_cancels_may_be_infinite():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", [0, 98, 112, 146, 159])
 def test_tangents_far_out_prove_nothing_that_is_false(seed):
-    """Where the intercept has not converged, or values are so large that nothing is left of differences."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((9, 5)) * 10.0 ** rng.integers(-1, 5, 5)
-    f = sw.Poisson(X, rng.poisson(3.0, 9), ridge=1e-6, offset=rng.standard_normal(9))
-    pairs = sw.Uniform(5, 2)
-    best = sw.maximize(f, pairs, "exhaustive").value
-    for far in (0.0, 1e-3, 1.0, 1e3):
-        coef = far * rng.standard_normal(5)
-        start = WorkingPoint(np.arange(5), np.full(5, 0.4), coef, np.ones(5, dtype=int))
-        relaxation = Proximal(f, Region.of(pairs), np.full(5, 1e-6), WorkingSet(f), start)
-        assert relaxation.dual.bound >= best - 1e-8 * max(best, f.scale)
+    """There the intercept may not have converged, and differences of values are mere rounding."""
+    random = np.random.default_rng(seed)
+    n, samples = int(random.integers(3, 7)), int(random.integers(5, 12))
+    X = random.standard_normal((samples, n))
+    X[:, random.integers(n)] *= 10.0 ** random.uniform(1, 5)
+    if random.random() < 0.3:
+        X[:, random.integers(n)] *= 10.0 ** random.uniform(1, 5)
+    eta, ridge = 2 * random.standard_normal(samples), 10.0 ** random.uniform(-8, -4)
+    random.integers(0, 3)
+    offset = 3 * random.standard_normal(samples)
+    f = sw.Poisson(X, random.poisson(np.exp(eta)), ridge=ridge, offset=offset)
+    some = sw.Uniform(n, int(random.integers(1, n)))
+    best = sw.maximize(f, some, "exhaustive").value
+    for target in (0.0, 0.99 * best):
+        root = relaxed_root(f, Region.of(some))
+        with suppress(OutOfTime):
+            root.tighten(target, Clock(1.0))
+        assert root.bound >= best * (1 - 1e-9)
 
 
 def test_a_root_that_was_never_put_leaves_everything_open(monkeypatch):
