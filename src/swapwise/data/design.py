@@ -46,8 +46,8 @@ KEPT_SHARE, FEWEST_KEPT, PRODUCTS_AT_ONCE = 0.04, 32, 128
 # computed up to this many in a pass.
 KEPT_ENTRIES, ENTRIES_AT_ONCE = 1 << 26, 1 << 25
 
-# Of data that are read as a whole, columns that fits are made of are kept up to this many numbers: 128 MB.
-KEPT_COLUMNS_ENTRIES = 1 << 24
+# Of data that are read as a whole, columns that fits are made of are kept up to this many numbers: 8 MB.
+KEPT_COLUMNS_ENTRIES = 1 << 20
 
 # Data of no more entries than this are copied in single precision, where that makes searches faster.
 COPIED_ENTRIES = 1 << 21
