@@ -21,7 +21,7 @@ from swapwise.objectives.base import Groups, read_groups, rows_of
 from tests.fuzz import families, instances
 from tests.fuzz.designs import some_design, some_weights
 from tests.fuzz.families import Edges, Family
-from tests.fuzz.instances import Objective
+from tests.fuzz.instances import Instance, Objective
 
 Random = np.random.Generator
 Set = tuple[int, ...]
@@ -59,19 +59,13 @@ class Way:
 
 
 @dataclass(frozen=True)
-class SmallInstance:
+class SmallInstance(Instance):
     """An objective, a constraint, and how to prove what is best."""
 
-    seed: int
-    n: int
-    objective: Objective
-    family: Family
     way: Way
-    random: Random
 
     def __str__(self) -> str:
-        what = f" ({self.objective.what})" if self.objective.what else ""
-        return f"{self.objective.name}{what}, n={self.n}, {self.family.name}; {self.way}"
+        return f"{super().__str__()}; {self.way}"
 
 
 def instance_of(seed: int, largest: int = 14) -> SmallInstance:
@@ -100,7 +94,7 @@ def instance_of(seed: int, largest: int = 14) -> SmallInstance:
     )
     if large and way.max_nodes is None:
         way = replace(way, max_nodes=30)
-    return SmallInstance(seed, n, objective, family, way, random)
+    return SmallInstance(seed, n, objective, family, random, way)
 
 
 #: Ground sets of this size and more are for objectives that are evaluated quickly

@@ -156,7 +156,7 @@ class BranchAndBound:
 
     def _try(self, node: Node) -> tuple[IndexArray, float]:
         support = node.whole(node.region.constraint.extend(node.candidate(), node.region.open))
-        with unwarned():  # of sets that nobody chose
+        with unwarned():  # users did not choose this set
             return support, self.objective._value(support)
 
     def _improve(self, support: IndexArray, value: float, clock: Clock) -> None:

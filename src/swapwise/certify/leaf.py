@@ -23,7 +23,7 @@ MOST_SETS, QUICK, FEW = 30_000_000, 1_000_000, 6
 # Inner products of more elements than this take longer than bounds.
 PRODUCTS_UP_TO = 3000
 
-# Of objectives that are not quadratic, so many sets are fitted one by one: it takes as long as a few bounds.
+# Up to this many sets of other objectives are fitted one by one, which takes as long as a few bounds.
 FEW_FITS = 500
 
 # Regions with at most this many times as many sets are split at once: better bounds would not pay.

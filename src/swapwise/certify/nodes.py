@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
@@ -22,6 +23,8 @@ class Node(ABC):
     objective: SetFunction
     region: Region
     bound: float
+    #: Called by the root with its kind and its bound, while it lowers that
+    observe: Callable[[str, float], None] = staticmethod(lambda kind, bound: None)
 
     def whole(self, support: IndexArray) -> IndexArray:
         """Return a set of the region in the numbers of the ground set, of which it may be a part."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -29,13 +28,6 @@ SHARE_OF_TIME = 0.3
 
 # Of a sparse objective on more elements than this, the relaxation is cheaper than these bounds, and better.
 FEW_ELEMENTS = 200
-
-
-@runtime_checkable
-class ReportsBounds(Protocol):
-    """A node that calls ``observe(kind, bound)`` while it lowers its bound, if it is the root."""
-
-    observe: Callable[[str, float], None]
 
 
 class Prover:
@@ -89,8 +81,7 @@ class Prover:
         if max_nodes == 0:  # before the root is made, which may take long
             return Status.ITERATION_LIMIT
         self.root = root_node(self.objective, self.region, self.answer, clock)
-        if isinstance(self.root, ReportsBounds):
-            self.root.observe = self.observe_bound
+        self.root.observe = self.observe_bound
         self.tree.set_root(self.root)
         return self.tree.run(clock, gap, max_nodes)
 

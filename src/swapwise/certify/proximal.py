@@ -20,8 +20,8 @@ from swapwise.kernels import perspective
 from swapwise.objectives.base import SampleCurvature, SparseObjective, rows_of
 from swapwise.objectives.quadratic import Quadratic
 
-# Up to this many elements are all in the working set. Of more, it begins with about so many, and begins anew
-# when there are too many.
+# Up to this many elements are all in the working set. Larger problems begin with about as many as the second,
+# and start again with few when there are more than the third.
 ALL_UP_TO, FIRST_ELEMENTS, MOST_ELEMENTS = 500, 200, 5000
 
 # Up to this many samples, curvature is multiplied by as columns of the data, in single precision: values are
@@ -77,28 +77,25 @@ class WorkingSet:
         if len(before) + len(elements) > MOST_ELEMENTS:
             before = np.flatnonzero(by_element(self.objective, coef**2))
         self.elements = np.union1d(before, elements)
-        self._read_columns(coef)
+        known = self.rows
+        self.rows, self.owner = used_rows(self.objective, self.elements)
+        samples = self.objective.sample_curvature(coef)
+        self._by_columns = samples is not None and len(samples.weight) <= COLUMNS_UP_TO
+        if samples is not None and self._by_columns:
+            self._read_columns(samples, known)
         self.renew(coef)
 
-    def _read_columns(self, coef: FloatArray) -> None:
-        """Read the columns that are not known yet, if that is what the curvature is made of."""
-        curvature = self.objective.sample_curvature(coef)
-        self._by_columns = curvature is not None and len(curvature.weight) <= COLUMNS_UP_TO
-        rows, owner = used_rows(self.objective, self.elements)
-        if self._by_columns:
-            assert curvature is not None
-            columns = np.empty((len(rows), len(curvature.weight)), dtype=np.float32)
-            _, here, there = np.intersect1d(rows, self.rows, return_indices=True)
-            if len(there):
-                columns[here] = self._columns[there]
-            new = np.delete(np.arange(len(rows)), here)
-            columns[new] = curvature.columns(rows[new])
-            self._columns = columns
-        self.rows, self.owner = rows, owner
-        if self._by_columns:
-            assert curvature is not None
-            # Once is enough: the scale is to be about right, wherever the coefficients go from here.
-            self._scale_by(np.square(columns) @ curvature.weight + curvature.penalty[rows])
+    def _read_columns(self, samples: SampleCurvature, known: IndexArray) -> None:
+        """Read the columns of rows that are not known yet."""
+        columns = np.empty((len(self.rows), len(samples.weight)), dtype=np.float32)
+        _, here, there = np.intersect1d(self.rows, known, return_indices=True)
+        if len(there):
+            columns[here] = self._columns[there]
+        new = np.delete(np.arange(len(self.rows)), here)
+        columns[new] = samples.columns(self.rows[new])
+        self._columns = columns
+        # Once is enough: the scale is to be about right, wherever the coefficients go from here.
+        self._scale_by(np.square(columns) @ samples.weight + samples.penalty[self.rows])
 
     def renew(self, coef: FloatArray) -> None:
         """Take the curvature at some coefficients from now on."""
@@ -159,10 +156,11 @@ class WorkingSet:
         lengths = np.ones(len(self.elements))
         lengths[self.owner] = self.scale[:, 0]
         diagonal = diagonal[self.elements] / lengths**2
-        form, size = "by_products", self._H.size
+        size, nested, overlapping = self._H.size, perspective.by_products, perspective.overlapping_by_products
         curvature: tuple[Any, ...] = (self._H,)
         if self._by_columns:
-            form, size, scale = "by_columns", self._columns.size, self.scale[:, 0].copy()
+            nested, overlapping = perspective.by_columns, perspective.overlapping_by_columns
+            size, scale = self._columns.size, self.scale[:, 0].copy()
             samples, penalty = self._samples, self._samples.penalty[self.rows] / scale**2
             curvature = ((self._columns, scale, samples.weight, samples.centred, penalty),)
             finest *= SINGLE_PRECISION
@@ -170,9 +168,9 @@ class WorkingSet:
         model = (*curvature, linear, diagonal, self.owner, held, allowed, limits)
         steps = (start, self._steepest, target, precision, finest, most)
         if prices is None:
-            relaxed = getattr(perspective, form)(*model, *steps)
+            relaxed = nested(*model, *steps)
         else:
-            relaxed, prices = getattr(perspective, f"overlapping_{form}")(*model, prices, *steps)
+            relaxed, prices = overlapping(*model, prices, *steps)
         coef, point, value, _, steepest, _ = relaxed
         self._steepest = EASED * steepest
         return coef, point, value, prices

@@ -138,7 +138,7 @@ def used_rows(objective: SparseObjective, elements: IndexArray) -> tuple[IndexAr
 
 
 def in_rows(values: FloatArray, count: int) -> FloatArray:
-    """Return the same numbers in so many rows, of which there may be none.
+    """Return the same numbers in ``count`` rows, of which there may be none.
 
     >>> in_rows(np.arange(6), 3).shape, in_rows(np.empty((0, 2)), 0).shape
     ((3, 2), (0, 0))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from swapwise.certify.bounds import ceiling
@@ -51,8 +49,6 @@ class RelaxedNode(Node):
         self.diagonal: FloatArray = problem.diagonal if parent is None else parent.diagonal
         self.bound = ceiling(problem.objective)
         self.dual: Dual | None = None
-        #: Called by the root when its bound falls
-        self.observe: Callable[[str, float], None] = lambda kind, bound: None
         self._is_root = parent is None
         self._rounds: int = 0 if parent is None else parent._rounds
         #: How many elements there were when the diagonal was chosen

@@ -16,7 +16,7 @@
 
 namespace swapwise::perspective {
 
-// Bounds are computed after every so many steps: they take about as long as a step among few elements.
+// How many steps there are to a bound, which takes about as long as a step among few elements.
 constexpr Index STEPS_PER_BOUND = 4;
 
 // Elements of a laminar family in an order in which every set is a range of places.
