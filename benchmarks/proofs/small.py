@@ -30,7 +30,7 @@ import numpy as np
 import swapwise as sw
 from benchmarks.proofs.small_instances import Random, Set, SmallInstance, Way, independent_sets, instance_of
 from benchmarks.proofs.watch import AllSets, Watch, replaced
-from swapwise.certify import diagonal, leaf, problem, prover, proximal, summands
+from swapwise.certify import diagonal, leaf, problem, prover, proximal, summands, working_set
 from swapwise.certify.branching import BranchAndBound
 from tests.fuzz.checks import REFUSALS
 
@@ -44,7 +44,7 @@ AGREE, ILL, SETS_OF_LIKELIHOODS = 1e-6, 1e4, 6
 AS_IF_LARGE = (
     (diagonal, "EIGENVALUES_UP_TO", 1),
     (proximal, "FIRST_ELEMENTS", 2),
-    (proximal, "MOST_ELEMENTS", 5),
+    (working_set, "MOST_ELEMENTS", 5),
     (prover, "FEW_ELEMENTS", 0),
     (summands, "MOST_SETS", 0),
 )
@@ -187,7 +187,7 @@ def _proven_by(way: Way) -> Iterator[None]:
             ]
             drawn = (
                 (problem, "PRODUCTS_UP_TO", way.products_up_to),
-                (proximal, "COLUMNS_UP_TO", way.columns_up_to),
+                (working_set, "COLUMNS_UP_TO", way.columns_up_to),
             )
             for module, name, size in [*sizes, *AS_IF_LARGE, *drawn]:
                 assert isinstance(vars(module)[name], int), f"{module.__name__} has no {name} any more"

@@ -7,12 +7,14 @@ from hypothesis import given, settings
 import swapwise as sw
 from swapwise.certify import problem as problem_module
 from swapwise.certify import proximal
+from swapwise.certify import working_set as working_sets
 from swapwise.certify.diagonal import best_diagonal, is_valid_shift, proportional_diagonal, raised_diagonal
 from swapwise.certify.frank_wolfe import FrankWolfe
 from swapwise.certify.problem import Problem
-from swapwise.certify.proximal import Proximal, WorkingSet
+from swapwise.certify.proximal import Proximal
 from swapwise.certify.region import Region
 from swapwise.certify.relaxation import by_element
+from swapwise.certify.working_set import WorkingSet
 from swapwise.clock import Clock
 from swapwise.objectives.base import Groups, embed, rows_of, single_groups
 from swapwise.objectives.quadratic import Quadratic
@@ -173,7 +175,7 @@ def test_a_small_working_set_ends_at_the_same_bound(make, sizes, monkeypatch):
         whole = converged(relax(objective, region))
         with monkeypatch.context() as patch:
             for name, size in zip(("ALL_UP_TO", "FIRST_ELEMENTS", "MOST_ELEMENTS"), sizes, strict=True):
-                patch.setattr(proximal, name, size)
+                patch.setattr(working_sets if name == "MOST_ELEMENTS" else proximal, name, size)
             working_set = WorkingSet(objective)
             part = relax(objective, region, working_set=working_set)
             assert len(working_set.elements) < N
@@ -189,7 +191,7 @@ def test_elements_of_no_use_stay_out_of_the_working_set(monkeypatch):
     region = Region.of(sw.Uniform(30, 3))
     whole = converged(relax(objective, region))
     for name, size in {"ALL_UP_TO": 4, "FIRST_ELEMENTS": 4, "MOST_ELEMENTS": 40}.items():
-        monkeypatch.setattr(proximal, name, size)
+        monkeypatch.setattr(working_sets if name == "MOST_ELEMENTS" else proximal, name, size)
     working_set = WorkingSet(objective)
     part = converged(relax(objective, region, working_set=working_set))
     assert len(working_set.elements) < 30
@@ -371,7 +373,7 @@ def test_likelihoods_stay_as_they_are():
 
 
 def test_a_working_set_that_grew_too_large_begins_with_what_is_used(monkeypatch):
-    monkeypatch.setattr(proximal, "MOST_ELEMENTS", 4)
+    monkeypatch.setattr(working_sets, "MOST_ELEMENTS", 4)
     objective = least_squares(np.random.default_rng(0))
     working_set = WorkingSet(objective)
     working_set.grow(np.array([0, 2, 4, 6]), np.zeros(N))

@@ -5,9 +5,10 @@
 independent sets, and the parts are ``nodes``, each bounded in one of three ways, between which ``root``
 decides:
 
-- by the perspective ``relaxation`` (nodes are ``relaxed``): fractional sets, found by ``proximal`` steps
-  under nested limits and by ``frank_wolfe`` steps elsewhere, and a ``diagonal`` that is subtracted from the
-  Hessian. What no better set can hold is fixed and dropped; a smaller ``problem`` has a better diagonal;
+- by the perspective ``relaxation`` (nodes are ``relaxed``): fractional sets, and a ``diagonal`` that is
+  subtracted from the Hessian. Sets are found by ``proximal`` steps on a ``working_set`` under nested limits,
+  by the same under ``overlapping`` ``limits``, and else by ``frank_wolfe`` steps. What no better set can hold
+  is fixed and dropped; a smaller ``problem`` has a better diagonal;
 - by the ``summands`` of the objective, each maximised by itself;
 - by values and marginal gains only.
 

@@ -12,8 +12,9 @@ from typing import Any, Self
 import numpy as np
 
 from swapwise.certify.limits import Limits, Parts, violated_spans
-from swapwise.certify.proximal import Proximal, WorkingPoint, WorkingSet
+from swapwise.certify.proximal import Proximal, WorkingPoint
 from swapwise.certify.region import Region
+from swapwise.certify.working_set import WorkingSet
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.objectives.base import SparseObjective
 

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from swapwise.certify.diagonal import proportional_diagonal
-from swapwise.certify.proximal import WorkingSet, curvature_lengths
 from swapwise.certify.relaxation import used_rows
+from swapwise.certify.working_set import WorkingSet, curvature_lengths
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.objectives.base import SparseObjective, rows_of
