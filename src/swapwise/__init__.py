@@ -32,6 +32,7 @@ from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.linear import Linear
+from swapwise.search import methods
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 from swapwise.search.rules import NonOblivious, Oblivious, SemiOblivious
 from swapwise.theory.constants import Constant, RestrictedConstants, restricted_constants
@@ -141,6 +142,7 @@ __all__ = [
     "guarantee",
     "localizability",
     "maximize",
+    "methods",
     "plot_graph",
     "plot_history",
     "plot_path",

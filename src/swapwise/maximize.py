@@ -12,6 +12,7 @@ from swapwise.clock import Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.objectives.base import SetFunction
 from swapwise.search.loop import Observer
+from swapwise.search.methods import Method
 from swapwise.search.plan import Above, resolve
 from swapwise.search.progress import progress_bar
 from swapwise.search.result import Event, SearchResult
@@ -25,7 +26,7 @@ THEORY = Above(relaxation_start, guarantee_of)
 def maximize(
     objective: SetFunction,
     constraint: IndependenceSystem,
-    method: str | Pivot = "auto",
+    method: str | Pivot | Method = "auto",
     *,
     q: int = 1,
     start: str | Iterable[int] = "auto",

@@ -9,7 +9,7 @@ import pytest
 import swapwise as sw
 from swapwise.constraints.base import MaxWeight
 from swapwise.moves import MoveList
-from swapwise.search.exhaustive import enumerate_sets
+from swapwise.search.methods.exhaustive import enumerate_sets
 from swapwise.theory.localizability import Localizability
 from tests.contracts.constraint_zoo import as_array, subsets
 

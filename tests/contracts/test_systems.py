@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.search.exhaustive import count_bound, enumerate_sets
+from swapwise.search.methods.exhaustive import count_bound, enumerate_sets
 from tests.contracts.constraint_zoo import (
     SYSTEMS,
     Set,

@@ -12,8 +12,8 @@ from swapwise.clock import Budget
 from swapwise.data import design
 from swapwise.moves import Run, move_between
 from swapwise.objectives.least_squares.state import LeastSquaresState
+from swapwise.search.local_search import LocalSearch
 from swapwise.search.rules import BestImprovement
-from swapwise.search.strategies import LocalSearch
 
 
 @st.composite

@@ -9,7 +9,7 @@ from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Budget, Clock
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.search.strategies import gains_of_additions
+from swapwise.search.methods.greedy import gains_of_additions
 
 
 def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = None) -> float:

@@ -12,7 +12,7 @@ from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget, Clock
 from swapwise.objectives.base import SetFunction
-from swapwise.search.strategies import gains_of_additions
+from swapwise.search.methods.greedy import gains_of_additions
 
 
 class Node(ABC):

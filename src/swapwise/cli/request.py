@@ -143,11 +143,11 @@ def _check_search(method: str, ridge: float | None) -> None:
     ...
     swapwise.cli.failures.BadInput: --ridge must be a number of at least 0, got -1
     """
-    from swapwise.search.plan import METHODS
+    from swapwise.search.plan import NAMES
 
-    if method not in METHODS:
-        close = hint(method, METHODS)
-        raise BadInput(f"--method must be one of {', '.join(METHODS)}; got {method!r}{close}")
+    if method not in NAMES:
+        close = hint(method, NAMES)
+        raise BadInput(f"--method must be one of {', '.join(NAMES)}; got {method!r}{close}")
     if ridge is not None and not 0 <= ridge < math.inf:
         raise BadInput(f"--ridge must be a number of at least 0, got {ridge:g}")
 

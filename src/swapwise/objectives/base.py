@@ -517,13 +517,16 @@ def embed(objective: SparseObjective, support: IndexArray, values: FloatArray) -
     return coef
 
 
+def element_norms2(objective: SparseObjective, values: FloatArray) -> FloatArray:
+    """Return the squared length, by element, of values in the shape of ``coef``."""
+    return values**2 if objective.groups is None else objective.groups.sums(values**2)
+
+
 def coef_norms2(state: SparseState) -> FloatArray:
     """Return the squared length of each element's coefficients."""
-    groups = state.objective.groups
-    return state.coef**2 if groups is None else groups.sums(state.coef**2)
+    return element_norms2(state.objective, state.coef)
 
 
 def gradient_norms2(state: SparseState) -> FloatArray:
     """Return the squared length of the gradient in each element's coefficients."""
-    groups = state.objective.groups
-    return state.gradient**2 if groups is None else groups.sums(state.gradient**2)
+    return element_norms2(state.objective, state.gradient)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
+from types import MappingProxyType
 
 import numpy as np
 
@@ -27,11 +28,8 @@ class Strategy(ABC):
     name: str
     #: Why the search stops when the strategy is at its end.
     finished: Status = Status.COMPLETE
-
-    @classmethod
-    def require(cls, objective: SetFunction, constraint: IndependenceSystem) -> None:
-        """Refuse a problem that lacks what the strategy needs, and say what would work."""
-        return
+    #: Numbers about the run for the record, such as the step that it ended with
+    details: dict[str, float] = MappingProxyType({})  # type: ignore[assignment]
 
     @abstractmethod
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
@@ -96,7 +94,9 @@ def run(strategies: Iterable[Strategy], state: State, trace: Trace, budget: Budg
             status = _run(strategy, state, trace, budget)
         finally:
             n_moves, seconds = len(trace.history) - n_before, perf_counter() - begin
-            trace.strategies.append(StrategyRun(strategy.name, n_moves, state.value, seconds))
+            trace.strategies.append(
+                StrategyRun(strategy.name, n_moves, state.value, seconds, dict(strategy.details))
+            )
         if status in CUT_SHORT:
             break
     return status

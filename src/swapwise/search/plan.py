@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swapwise.checks import IndexArray, as_count, as_elements, as_generator, as_real
+from swapwise.checks import IndexArray, as_count, as_elements, as_real
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.axioms import verify
 from swapwise.constraints.base import IndependenceSystem
@@ -20,14 +20,16 @@ from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.least_squares.system_search import can_be_compiled
-from swapwise.search.exhaustive import Exhaustive
 from swapwise.search.exploring import Exploring
+from swapwise.search.local_search import LocalSearch
 from swapwise.search.loop import Observer, Strategy, search
+from swapwise.search.methods import METHODS
+from swapwise.search.methods.base import Method
+from swapwise.search.methods.jumps import BestSingleton, Given, MaximalSet
 from swapwise.search.model_rounds import ModelRounds, PerturbedSearch, has_model
 from swapwise.search.result import SearchResult
 from swapwise.search.rules import (
     Acceptance,
-    Additions,
     BestImprovement,
     GeometricImprovement,
     NonOblivious,
@@ -37,29 +39,15 @@ from swapwise.search.rules import (
     SmallestImprovement,
     adds_one,
 )
-from swapwise.search.strategies import (
-    BestSingleton,
-    Given,
-    LocalSearch,
-    MaximalSet,
-    Modular,
-    RandomResidualGreedy,
-    RandomSet,
-)
 from swapwise.search.working_sets import WorkingSets
 
 PIVOTS: dict[str, type[Pivot]] = {rule.name: rule for rule in (Oblivious, SemiOblivious, NonOblivious)}
-#: Which strategy a method other than local search runs
-STRATEGIES: dict[str, type[Strategy]] = {
-    "greedy": LocalSearch,
-    "random-residual-greedy": RandomResidualGreedy,
-    "modular": Modular,
-    "random": RandomSet,
-    "exhaustive": Exhaustive,
-}
-OTHERS = tuple(STRATEGIES)
-METHODS = ("auto", *PIVOTS, *OTHERS)
-STARTS = ("auto", "empty", "arbitrary", "greedy", "modular", "best-singleton", "relaxation", "model")
+OTHERS = tuple(METHODS)
+NAMES = ("auto", *PIVOTS, *OTHERS)
+#: Jumps that are starts only, by name
+JUMPS: dict[str, type[Method]] = {jump.name: jump for jump in (MaximalSet, BestSingleton)}
+#: What a search may start with: jumps, what leads to the start, and the answer of any other method but one
+STARTS = ("auto", "empty", *JUMPS, "relaxation", "model", *(name for name in OTHERS if name != "exhaustive"))
 
 # Up to this many columns, all of them are looked at in every round: working sets would save nothing. Where
 # there is no compiled search of a working set, that takes more columns.
@@ -87,7 +75,9 @@ class Plan:
     """A method and where it starts, with the words of ``maximize``; nothing is "auto" any more."""
 
     method: str
+    #: The rule of a local search, or else the method
     rule: Pivot | None
+    other: Method | None
     start: str
     begin: IndexArray
     q: int = 1
@@ -116,7 +106,7 @@ class Plan:
         """
         if models is None:
             models = self.models(objective, constraint)
-        starts = [*self.starts(objective, constraint), *models]
+        starts = [*self.starts(objective, constraint, rng), *models]
         main = self.main(objective, constraint, rng)
         rounds = [each for each in models if isinstance(each, ModelRounds) and each.perturbs]
         strategies = [PerturbedSearch(main, rounds[0]) if rounds else main]
@@ -157,16 +147,19 @@ class Plan:
         )
         return replace(result, _guarantee=find)
 
-    def starts(self, objective: SetFunction, constraint: IndependenceSystem) -> list[Strategy]:
+    def starts(
+        self, objective: SetFunction, constraint: IndependenceSystem, rng: np.random.Generator | None = None
+    ) -> list[Strategy]:
         """Return what leads to the start that was asked for by name."""
-        if self.start == "greedy":
-            return [LocalSearch(constraint, Additions(), BestImprovement(self.tol))]
         if self.start == "relaxation":
             assert self.above is not None
             find = self.above.relaxation
-            return [Given("relaxation", constraint, lambda budget: find(objective, constraint, budget.clock))]
-        jumps = {"arbitrary": MaximalSet, "modular": Modular, "best-singleton": BestSingleton}
-        return [jumps[self.start](constraint)] if self.start in jumps else []
+            jump = Given("relaxation", lambda budget: find(objective, constraint, budget.clock))
+            return [jump.bound(objective, constraint)]
+        known = JUMPS | METHODS
+        if self.start not in known:
+            return []
+        return [known[self.start]().bound(objective, constraint, self.tol, rng)]
 
     def models(
         self,
@@ -205,16 +198,8 @@ class Plan:
         """Return the strategy that the method stands for."""
         if self.rule is not None:
             return LocalSearch(constraint, self.rule, self._acceptance(constraint), self.q)
-        if self.method == "greedy":
-            return LocalSearch(constraint, Additions(), BestImprovement(self.tol))
-        if self.method == "modular":
-            return Modular(constraint)
-        if self.method == "random":
-            return RandomSet(constraint, as_generator(rng))
-        if self.method == "exhaustive":
-            return Exhaustive(objective, constraint)
-        assert isinstance(constraint, Matroid)
-        return RandomResidualGreedy(constraint, as_generator(rng))
+        assert self.other is not None
+        return self.other.bound(objective, constraint, self.tol, rng)
 
     def _acceptance(self, constraint: IndependenceSystem) -> Acceptance:
         if self.epsilon is None:
@@ -227,7 +212,7 @@ class Plan:
 def resolve(
     objective: SetFunction,
     constraint: IndependenceSystem,
-    method: str | Pivot = "auto",
+    method: str | Pivot | Method = "auto",
     *,
     start: Any = "auto",
     q: int = 1,
@@ -244,22 +229,23 @@ def resolve(
     ('oblivious', 'empty')
     """
     check_problem(objective, constraint)
-    name, rule = resolve_method(method, objective)
+    found = resolve_method(method, objective, constraint)
+    rule, other = (found, None) if isinstance(found, Pivot) else (None, found)
     tol = as_real(tol, "tol")
     max_iter = None if max_iter is None else as_count(max_iter, "max_iter")
     epsilon = None if epsilon is None else as_real(epsilon, "epsilon", positive=True)
     if as_count(q, "q") == 0:
         raise ValueError("q must be at least 1, got 0")
-    if rule is None:
-        _require_what_others_need(name, objective, constraint, q, start, epsilon)
+    if other is not None:
+        _refuse_options_of_local_search(other.name, q, start, epsilon)
     begin, where = constraint.forced, "empty"
-    found = check_start(start, constraint)
-    if isinstance(found, str):
-        where = _start_of(found, rule, objective, constraint, epsilon)
+    wanted = check_start(start, constraint)
+    if isinstance(wanted, str):
+        where = _start_of(wanted, rule, objective, constraint, epsilon)
     else:
-        begin = found
+        begin = wanted
     given = isinstance(start, str) and start != "auto"
-    plan = Plan(name, rule, where, begin, q, max_iter, epsilon, tol, above, given)
+    plan = Plan(found.name, rule, other, where, begin, q, max_iter, epsilon, tol, above, given)
     # Where working sets are not needed, a method that was asked for by name ends in its first local optimum.
     asked = (method, start) if isinstance(method, str) and isinstance(start, str) else None
     explores = where == "empty" and asked == ("auto", "auto") and tol <= COARSE
@@ -278,30 +264,39 @@ def search_by_default(
     return plan.search(objective, constraint, None, clock, observers)
 
 
-def resolve_method(method: str | Pivot, objective: SetFunction) -> tuple[str, Pivot | None]:
-    """Return the name of the method, and its pivot rule if it is a local search."""
+def resolve_method(
+    method: str | Pivot | Method, objective: SetFunction, constraint: IndependenceSystem
+) -> Pivot | Method:
+    """Return the pivot rule of a local search, or another method, if it can be run on the problem."""
     if isinstance(method, str):
-        if method not in METHODS:
+        if method not in NAMES:
             hint = "; that is sw.exact(objective, constraint)" if method == "exact" else ""
             raise ValueError(
-                f"method must be a pivot rule or one of {', '.join(METHODS)}; got {method!r}{hint}"
+                f"method must be a pivot rule or one of {', '.join(NAMES)}; got {method!r}{hint}"
             )
-        if method == "auto":
-            method = _method_for(objective)
-        if method in OTHERS:
-            return method, None
-        method = PIVOTS[method]()
-    if not isinstance(method, Pivot):
+        method = (PIVOTS | METHODS)[_method_for(objective) if method == "auto" else method]()
+    if not isinstance(method, (Pivot, Method)):
         hint = f"; call it: {method.__name__}()" if isinstance(method, type) else ""
         raise TypeError(f"method must be a name or a pivot rule such as sw.Oblivious(), got {method!r}{hint}")
-    lacks = method.missing(objective)
+    lacks = _missing(method, objective, constraint)
     if lacks is not None:
-        fitting = [name for name, rule in PIVOTS.items() if rule().missing(objective) is None]
-        raise TypeError(
-            f"the {method.name} rule needs what {type(objective).__name__} lacks: {lacks}. "
-            f"Methods that work here: {', '.join([*fitting, *OTHERS])}"
-        )
-    return method.name, method
+        works = ", ".join(_methods_for(objective, constraint))
+        what = f"the {method.name} rule" if isinstance(method, Pivot) else method.name
+        raise TypeError(f"{what} needs {lacks}. Methods that work here: {works}")
+    return method
+
+
+def _missing(method: Pivot | Method, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+    if isinstance(method, Method):
+        return method.missing(objective, constraint)
+    lacks = method.missing(objective)
+    return None if lacks is None else f"what {type(objective).__name__} lacks: {lacks}"
+
+
+def _methods_for(objective: SetFunction, constraint: IndependenceSystem) -> list[str]:
+    """Return the names of the methods that a problem has all for, but for exhaustive search."""
+    kinds = [kind for name, kind in (PIVOTS | METHODS).items() if name != "exhaustive"]
+    return [kind.name for kind in kinds if _missing(kind(), objective, constraint) is None]
 
 
 def _method_for(objective: SetFunction) -> str:
@@ -327,6 +322,8 @@ def _start_of(
         return "best-singleton"  # the geometric rule says nothing at the value 0
     if start == "model":
         ModelRounds.require(objective, constraint)
+    if start in METHODS:
+        resolve_method(start, objective, constraint)
     if start != "auto":
         return start
     if not _is_small(objective, constraint) and has_model(objective):
@@ -354,22 +351,14 @@ def _is_small(objective: SetFunction, constraint: IndependenceSystem) -> bool:
     return objective.design.n_features <= (SMALL if is_compiled else SMALL_UNLESS_COMPILED)
 
 
-def _require_what_others_need(
-    name: str,
-    objective: SetFunction,
-    constraint: IndependenceSystem,
-    q: int,
-    start: object,
-    epsilon: float | None,
-) -> None:
-    """Refuse options of local search, and a constraint that a method is not for."""
+def _refuse_options_of_local_search(name: str, q: int, start: object, epsilon: float | None) -> None:
+    """Refuse options that a method does not use."""
     if q != 1:
         raise ValueError(f"q is an option of local search; {name} does not use it")
     if epsilon is not None:
         raise ValueError(f"epsilon is an option of local search; {name} does not use it")
     if not (isinstance(start, str) and start in ("auto", "empty")):
         raise ValueError(f"start is an option of local search; {name} begins where it must")
-    STRATEGIES[name].require(objective, constraint)
 
 
 def check_start(start: Any, constraint: IndependenceSystem, name: str = "start") -> str | IndexArray:

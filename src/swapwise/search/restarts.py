@@ -26,8 +26,6 @@ KEPT_OF_BEST = 0.5
 # A search that ends like this is the last one.
 ENDS_ALL = (Status.TIME_LIMIT, Status.INTERRUPTED)
 
-DRAWN_AT_RANDOM = ("random", "random-residual-greedy")
-
 # This many searches begin from what is known before the first of them ends. The number does not depend on how
 # many workers there are, so neither does the answer.
 BATCH = 8
@@ -80,7 +78,7 @@ def restart(
 
 def require_restarts(n_restarts: Any, plan: Plan) -> None:
     """Refuse restarts of a method that would find the same again."""
-    if as_count(n_restarts, "n_restarts") and plan.rule is None and plan.method not in DRAWN_AT_RANDOM:
+    if as_count(n_restarts, "n_restarts") and plan.other is not None and not plan.other.draws:
         raise ValueError(
             f"n_restarts must be 0 for {plan.method}, which would find the same again, got {n_restarts}"
         )

@@ -76,6 +76,9 @@ class StrategyRun(NamedTuple):
     #: The value where it ended
     value: float
     seconds: float
+    #: Numbers that only some strategies have, such as ``head``: which share of the largest weight each
+    #: projection of hard thresholding had for certain
+    details: dict[str, float] = {}  # noqa: RUF012
 
 
 @dataclass(frozen=True, repr=False, eq=False)

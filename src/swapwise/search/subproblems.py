@@ -14,10 +14,10 @@ from swapwise.objectives.base import SparseObjective, State
 from swapwise.objectives.least_squares.local_optima import SHARES, LocalOptima, SinglePrecision
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.least_squares.system_search import compiled_search
+from swapwise.search.local_search import LocalSearch
 from swapwise.search.loop import Trace, ending_at, run
 from swapwise.search.result import Event
 from swapwise.search.rules import Additions, BestImprovement, OneAtATime
-from swapwise.search.strategies import LocalSearch
 
 
 class Subproblem:

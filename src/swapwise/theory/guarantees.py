@@ -20,7 +20,7 @@ from swapwise.constraints.uniform import Uniform
 from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.linear import Linear
-from swapwise.search.plan import METHODS, PIVOTS, require_constraint
+from swapwise.search.plan import NAMES, PIVOTS, require_constraint
 from swapwise.search.result import Status
 from swapwise.search.rules import NonOblivious, Oblivious, Pivot
 from swapwise.theory.constants import RestrictedConstants, restricted_constants
@@ -203,8 +203,8 @@ def _read_method(method: str | Pivot, constants: Constants) -> str | Pivot:
         )
     if isinstance(method, Pivot):
         return method
-    if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(f"method must be a pivot rule or one of {', '.join(METHODS)}; got {method!r}")
+    if not isinstance(method, str) or method not in NAMES:
+        raise ValueError(f"method must be a pivot rule or one of {', '.join(NAMES)}; got {method!r}")
     if method == "auto" and isinstance(constants, Localizability):
         raise ValueError("'auto' is oblivious for some objectives and semi-oblivious for others: name one")
     if method == "auto":  # with restricted constants both have the same ratio
@@ -315,6 +315,8 @@ def _other_method(
         return _nothing(f"localizability says nothing of {name}; RestrictedConstants may")
     if name == "greedy" and not isinstance(constraint, Uniform):
         return _nothing("of greedy nothing is known but under a size limit, Uniform")
+    if name not in OTHER_METHODS:
+        return _nothing(f"no theorem bounds the share of the optimum that {name} reaches")
     letters, promise = OTHER_METHODS[name]
     c = {letter: float(getattr(constants, letter)) for letter in letters}
     flat = [letter for letter in letters if c[letter] <= 0]

@@ -13,43 +13,44 @@ from swapwise.constraints.base import IndependenceSystem, LaminarTree
 from swapwise.moves import Step, move_between
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, State, magnitude
-from swapwise.search.loop import Strategy
+from swapwise.search.methods.base import Method
 
 # Exhaustive search is for at most this many sets.
 LARGEST_FAMILY = 1_000_000
 
 
-class Exhaustive(Strategy):
+class Exhaustive(Method):
     """Evaluates all maximal independent sets and moves to each new best one.
 
-    Of an objective that may not be monotone, all independent sets are evaluated.
+    Of an objective that may not be monotone, all independent sets are evaluated. It is for up to a
+    million sets.
+
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> maximize(Linear([1, 3, 2]), Uniform(3, 2), "exhaustive").support
+    array([1, 2])
     """
 
     name = "exhaustive"
 
-    @classmethod
-    def require(cls, objective: SetFunction, constraint: IndependenceSystem) -> None:
+    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
         """Ask for a constraint with few independent sets."""
         if count_bound(constraint, maximal=objective.monotone) > LARGEST_FAMILY:
             raise ValueError(
                 f"exhaustive search is for at most {LARGEST_FAMILY:,} sets; this constraint may have more. "
                 "A local search (method='auto') has no such limit"
             )
+        return None
 
-    def __init__(self, objective: SetFunction, constraint: IndependenceSystem) -> None:
-        self._sets = enumerate_sets(constraint, maximal=objective.monotone)
-
-    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
-        """Move to the next set that beats the present one; none when all were seen."""
-        for candidate in self._sets:
+    def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
+        """Move to each set that beats all before it."""
+        for candidate in enumerate_sets(self._constraint, maximal=self._objective.monotone):
             budget.check()
             state.n_evaluations += 1
-            value = state.objective._value(candidate)
+            value = self._objective._value(candidate)
             if value > state.value + TIE * max(abs(value), magnitude(state)):
                 move = move_between(state.support, candidate)
                 state.apply(move)
-                return [Step(move, state.value)]
-        return []
+                yield [Step(move, state.value)]
 
 
 def enumerate_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[IndexArray]:

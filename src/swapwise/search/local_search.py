@@ -1,0 +1,53 @@
+"""Local search: moves to a neighbouring set, for as long as the rules find a good enough one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from swapwise.checks import IndexArray, warn
+from swapwise.clock import Budget
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.moves import Move, Step
+from swapwise.objectives.base import State
+from swapwise.search.loop import Strategy, ending_at
+from swapwise.search.result import Status
+from swapwise.search.rules import Acceptance, BestImprovement, Oblivious, Pivot
+
+
+class LocalSearch(Strategy):
+    """Moves to a neighbouring set for as long as the rules find a good enough one."""
+
+    def __init__(
+        self, constraint: IndependenceSystem, rule: Pivot, acceptance: Acceptance, q: int = 1
+    ) -> None:
+        self._constraint, self._rule, self._acceptance, self._q = constraint, rule, acceptance, q
+        self.name, self.finished = rule.name, rule.finished
+        # A rule of one's own, derived from this one, may leave moves out or score them otherwise.
+        self._may_run = type(rule) is Oblivious and isinstance(acceptance, BestImprovement) and q == 1
+        self._optimum: IndexArray | None = None
+
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Make the move that the rules choose, or many at first where that can be done in compiled code."""
+        if self._may_run:
+            self._may_run = False  # only once: errors of updates add up, so later moves are scored exactly
+            steps, is_optimal = state.best_run(self._constraint, self._acceptance.tol, budget)
+            self._optimum = state.support if is_optimal else None
+            if steps:
+                return ending_at(steps, state.value)
+        if self._optimum is not None and np.array_equal(self._optimum, state.support):
+            return []  # nothing has led away from where the search ended
+        found = self._acceptance.pick(self._rule, state, self._constraint, self._q, budget)
+        self._optimum = state.support if found is None else None
+        return [] if found is None else self._make(found.move, state)
+
+    def _make(self, move: Move, state: State) -> Sequence[Step]:
+        before = state.value
+        state.apply(move)
+        if state.value > before:
+            return [Step(move, state.value)]
+        state.apply(move.undone)
+        warn(f"{move} did not raise the value {before:.6g} as predicted: {self._rule.failure_hint}")
+        self.finished = Status.INTERRUPTED
+        return []

@@ -1,0 +1,39 @@
+"""The methods other than local search, by name: ``maximize(..., method=name)`` or ``start=name``.
+
+A method with options other than its own defaults is given as an object:
+
+>>> import numpy as np
+>>> import swapwise as sw
+>>> f = sw.LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
+>>> sw.maximize(f, sw.Uniform(3, 2), sw.methods.Greedy()).support
+array([1, 2])
+"""
+
+from swapwise.search.methods.base import Method
+from swapwise.search.methods.exhaustive import Exhaustive
+from swapwise.search.methods.greedy import Greedy, RandomResidualGreedy
+from swapwise.search.methods.jumps import Modular, RandomSet
+from swapwise.search.methods.thresholding import HardThresholdingPursuit
+
+KINDS: tuple[type[Method], ...] = (
+    Greedy,
+    RandomResidualGreedy,
+    Modular,
+    RandomSet,
+    HardThresholdingPursuit,
+    Exhaustive,
+)
+
+METHODS: dict[str, type[Method]] = {kind.name: kind for kind in KINDS}
+
+__all__ = [
+    "KINDS",
+    "METHODS",
+    "Exhaustive",
+    "Greedy",
+    "HardThresholdingPursuit",
+    "Method",
+    "Modular",
+    "RandomResidualGreedy",
+    "RandomSet",
+]

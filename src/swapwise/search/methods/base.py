@@ -1,0 +1,101 @@
+"""What all methods other than local search share: a name, what they need, and rounds that move the state."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from copy import copy
+from typing import Self
+
+import numpy as np
+
+from swapwise.checks import IndexArray, as_generator
+from swapwise.clock import Budget
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.moves import Step, move_between
+from swapwise.objectives.base import SetFunction, SparseObjective, State
+from swapwise.search.loop import Strategy
+
+
+class Method(Strategy):
+    """A strategy that can be asked for by name, or given as an object with options of its own.
+
+    ``__init__`` takes nothing but options; :meth:`bound` returns a copy that knows what it is run on.
+    Write :meth:`rounds`, and :meth:`missing` if not every problem will do.
+    """
+
+    #: Whether it draws at random, so that another run may end elsewhere
+    draws: bool = False
+
+    _objective: SetFunction
+    _constraint: IndependenceSystem
+    _tol: float
+    _rng: np.random.Generator | None
+    _under_way: Iterator[Sequence[Step]] | None
+
+    def __repr__(self) -> str:
+        """Return the call that makes this method."""
+        options = (f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
+        return f"{type(self).__name__}({', '.join(options)})"
+
+    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+        """Say what the method needs and the problem lacks, or return None."""
+        return None
+
+    def bound(
+        self,
+        objective: SetFunction,
+        constraint: IndependenceSystem,
+        tol: float = 1e-10,
+        rng: np.random.Generator | None = None,
+    ) -> Self:
+        """Return a fresh run of the method on a problem; None for the generator is that of seed 0."""
+        run = copy(self)
+        run._objective, run._constraint, run._tol = objective, constraint, tol
+        run._rng = as_generator(rng) if self.draws else None
+        run._under_way = None
+        run.details = {}
+        return run
+
+    @abstractmethod
+    def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
+        """Move the state and yield what was done, round by round: see :meth:`Strategy.advance`.
+
+        A round that makes no move yields nothing.
+        """
+
+    def advance(self, state: State, budget: Budget) -> Sequence[Step]:
+        """Go on with the rounds until one makes a move."""
+        if self._under_way is None:
+            self._under_way = self.rounds(state, budget)
+        return next((steps for steps in self._under_way if steps), [])
+
+
+class SparseMethod(Method):
+    """A method that reads the coefficients and gradients of a sparse objective."""
+
+    _objective: SparseObjective
+
+    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+        """Ask for a sparse objective."""
+        if isinstance(objective, SparseObjective):
+            return None
+        return f"coefficients and gradients, which {type(objective).__name__} lacks: it is a set function"
+
+
+def moved_to(target: IndexArray, state: State, budget: Budget, least: float = 0.0) -> list[Step]:
+    """Move the state to a set if that is better by more than ``least``; return the step, or none.
+
+    For methods whose sets need not get better from round to round: the state follows the best of them.
+    """
+    move = move_between(state.support, target)
+    if not (move.added or move.dropped):
+        return []
+    before = state.value
+    budget.keep([Step(move, np.inf)], np.inf)
+    state.apply(move)
+    if state.value > before + least:
+        return [Step(move, state.value)]
+    state.apply(move.undone)
+    budget.forget()
+    return []
