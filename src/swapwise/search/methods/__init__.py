@@ -13,6 +13,8 @@ from swapwise.search.methods.base import Method
 from swapwise.search.methods.exhaustive import Exhaustive
 from swapwise.search.methods.greedy import Greedy, RandomResidualGreedy
 from swapwise.search.methods.jumps import Modular, RandomSet
+from swapwise.search.methods.sieve import SieveStreaming, Streak
+from swapwise.search.methods.streaming import StreamingSwaps
 from swapwise.search.methods.thresholding import HardThresholdingPursuit
 
 KINDS: tuple[type[Method], ...] = (
@@ -21,6 +23,9 @@ KINDS: tuple[type[Method], ...] = (
     Modular,
     RandomSet,
     HardThresholdingPursuit,
+    SieveStreaming,
+    Streak,
+    StreamingSwaps,
     Exhaustive,
 )
 
@@ -36,4 +41,7 @@ __all__ = [
     "Modular",
     "RandomResidualGreedy",
     "RandomSet",
+    "SieveStreaming",
+    "Streak",
+    "StreamingSwaps",
 ]
