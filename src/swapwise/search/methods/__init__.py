@@ -10,7 +10,9 @@ array([1, 2])
 """
 
 from swapwise.search.methods.base import Method
+from swapwise.search.methods.clash import Clash
 from swapwise.search.methods.exhaustive import Exhaustive
+from swapwise.search.methods.frank_wolfe import FrankWolfe
 from swapwise.search.methods.greedy import Greedy, RandomResidualGreedy
 from swapwise.search.methods.jumps import Modular, RandomSet
 from swapwise.search.methods.sieve import SieveStreaming, Streak
@@ -23,6 +25,8 @@ KINDS: tuple[type[Method], ...] = (
     Modular,
     RandomSet,
     HardThresholdingPursuit,
+    Clash,
+    FrankWolfe,
     SieveStreaming,
     Streak,
     StreamingSwaps,
@@ -34,7 +38,9 @@ METHODS: dict[str, type[Method]] = {kind.name: kind for kind in KINDS}
 __all__ = [
     "KINDS",
     "METHODS",
+    "Clash",
     "Exhaustive",
+    "FrankWolfe",
     "Greedy",
     "HardThresholdingPursuit",
     "Method",
