@@ -9,6 +9,7 @@ A method with options other than its own defaults is given as an object:
 array([1, 2])
 """
 
+from swapwise.search.methods.arht import ARHT
 from swapwise.search.methods.base import Method
 from swapwise.search.methods.clash import Clash
 from swapwise.search.methods.exhaustive import Exhaustive
@@ -26,6 +27,7 @@ KINDS: tuple[type[Method], ...] = (
     RandomSet,
     HardThresholdingPursuit,
     Clash,
+    ARHT,
     FrankWolfe,
     SieveStreaming,
     Streak,
@@ -36,6 +38,7 @@ KINDS: tuple[type[Method], ...] = (
 METHODS: dict[str, type[Method]] = {kind.name: kind for kind in KINDS}
 
 __all__ = [
+    "ARHT",
     "KINDS",
     "METHODS",
     "Clash",
