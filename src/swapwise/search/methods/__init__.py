@@ -13,6 +13,7 @@ from swapwise.search.methods.base import Method
 from swapwise.search.methods.exhaustive import Exhaustive
 from swapwise.search.methods.greedy import Greedy, RandomResidualGreedy
 from swapwise.search.methods.jumps import Modular, RandomSet
+from swapwise.search.methods.potential import Distorted, FilmusWard
 from swapwise.search.methods.thresholding import HardThresholdingPursuit
 
 KINDS: tuple[type[Method], ...] = (
@@ -21,6 +22,8 @@ KINDS: tuple[type[Method], ...] = (
     Modular,
     RandomSet,
     HardThresholdingPursuit,
+    FilmusWard,
+    Distorted,
     Exhaustive,
 )
 
@@ -29,7 +32,9 @@ METHODS: dict[str, type[Method]] = {kind.name: kind for kind in KINDS}
 __all__ = [
     "KINDS",
     "METHODS",
+    "Distorted",
     "Exhaustive",
+    "FilmusWard",
     "Greedy",
     "HardThresholdingPursuit",
     "Method",
