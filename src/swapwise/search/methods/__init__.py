@@ -19,6 +19,7 @@ from swapwise.search.methods.frank_wolfe import FrankWolfe
 from swapwise.search.methods.greedy import Greedy, RandomResidualGreedy
 from swapwise.search.methods.jumps import Modular, RandomSet
 from swapwise.search.methods.matching_pursuit import OrthogonalMatchingPursuit
+from swapwise.search.methods.potential import Distorted, FilmusWard
 from swapwise.search.methods.sieve import SieveStreaming, Streak
 from swapwise.search.methods.streaming import StreamingSwaps
 from swapwise.search.methods.thresholding import HardThresholdingPursuit, IterativeHardThresholding
@@ -40,6 +41,8 @@ KINDS: tuple[type[Method], ...] = (
     SieveStreaming,
     Streak,
     StreamingSwaps,
+    FilmusWard,
+    Distorted,
     Exhaustive,
 )
 
@@ -51,7 +54,9 @@ __all__ = [
     "METHODS",
     "Clash",
     "CoSaMP",
+    "Distorted",
     "Exhaustive",
+    "FilmusWard",
     "ForwardBackward",
     "FrankWolfe",
     "GradientSupportPursuit",
