@@ -17,8 +17,8 @@ from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, RE
 
 #: Families of methods, each with its colour; within a family, shapes tell methods apart.
 FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "local search": (BLUE, ("auto", *LOCAL_SEARCHES)),
-    "one by one": (GREEN, ("greedy", "omp", "foba", "random-residual-greedy", "distorted")),
+    "local search": (BLUE, ("auto", *LOCAL_SEARCHES, "filmus-ward", "distorted", "ordered")),
+    "one by one": (GREEN, ("greedy", "omp", "foba", "random-residual-greedy")),
     "projections": (VERMILION, ("iht", "htp", "cosamp", "grasp", "clash", "arht", "frank-wolfe")),
     "one look": (ORANGE, ("modular", "random", "sieve", "streak", "streaming")),
     "graphs only": (SKY, ()),
