@@ -60,10 +60,10 @@ class CoSaMP(MergeAndPrune):
     """Compressive sampling matching pursuit: merge with the steepest elements, fit, prune.
 
     From coefficients w on a set S, a round takes the elements Z with the longest gradients ``∇u(w)``, fits on
-    ``Z ∪ S`` and keeps of the fit what the projection onto the constraint keeps. Under ``Uniform(n, k)`` Z has
-    the 2k longest; under any constraint it is two disjoint independent sets, the heaviest and the heaviest of
-    the rest, as in the model-based version of Baraniuk et al. It ends when a set comes back. The answer is
-    the best set on the way, refitted.
+    ``Z ∪ S`` and keeps of the fit what the projection onto the constraint keeps. Under ``Uniform(n, k)``, Z
+    has the 2k longest; under any constraint it is two disjoint independent sets, the heaviest and that of the
+    rest, as in the model-based version of Baraniuk et al. It ends when a set comes back. The answer is the
+    best set on the way, refitted.
 
     The next gradient is that of the pruned coefficients, not of a refit on their set: this is the difference
     to ``"grasp"``. For least squares the gradient is the correlation with the residual, and this is CoSaMP as

@@ -252,9 +252,12 @@ class _Steps:
             return True
         way = coef - iterate.coef
         slope, square = float((iterate.gradient * way).sum()), float((way**2).sum())
-        least = iterate.value + slope - square / (2 * self._length)
-        accepted = value >= least - TIE * max(abs(value), abs(iterate.value))
-        self._length *= 2.0 if accepted else 0.5
+        bend, rounding = square / (2 * self._length), TIE * max(abs(value), abs(iterate.value))
+        accepted = value >= iterate.value + slope - bend - rounding
+        if not accepted:
+            self._length /= 2
+        elif bend > rounding:  # else any step would be accepted
+            self._length *= 2
         return accepted
 
 
