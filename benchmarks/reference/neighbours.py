@@ -159,23 +159,25 @@ def plain_iht(f: Any, family: Family, step: float, rounds: int = 1000) -> Elemen
 
 
 def cosamp(f: Any, family: Family, debias: bool = False) -> Elements:
-    """Merge with two disjoint sets of long gradients, fit, prune, until a set comes back.
+    """Merge with two disjoint sets of long gradients, fit, prune, until a set comes back or none is better.
 
     With ``debias`` gradients are those of refits: GraSP.
     """
     S = best = family.forced
-    w, seen = f.coef(S), {S}
-    while True:
+    w, seen, fruitless = f.coef(S), {S}, 0
+    while fruitless < 10:
         lengths = squares(f.gradient(w))
         first = family.heaviest(lengths)
         second = family.heaviest(np.where(np.isin(np.arange(family.n), first), 0.0, lengths))
         fitted = f.coef(sorted({*S, *first, *second}))
         S = family.heaviest(squares(fitted))
         if S in seen:
-            return best
+            break
         seen.add(S)
         best = better(f, S, best)
+        fruitless = 0 if best == S else fruitless + 1
         w = f.coef(S) if debias else kept(fitted, S)
+    return best
 
 
 def longest_fixed_step(f: Any, family: Family, S: Elements) -> float:

@@ -99,11 +99,11 @@ def test_the_theorem_holds_with_exact_constants(constraint, seed, method):
 @settings(max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from(list(CONSTRAINTS)))
 def test_every_set_has_a_longest_step(seed, constraint):
-    """Dinkelbach's method ends at the exact one, from any independent set."""
+    """It is found exactly, for any independent set."""
     f, system = problem(seed, "least squares", constraint)
     family = family_of(system)
     support = family.sets[seed % len(family.sets)]
-    found = longest_step(f.start(support), Projection(f, system), Clock())
+    found = longest_step(f.start(support), system, Projection(f, system), Clock())
     assert found == pytest.approx(neighbours.longest_fixed_step(Plain(f), family, support), rel=1e-6)
 
 
