@@ -1,0 +1,1 @@
+"""The paper's neighbours beside other libraries that have them."""
