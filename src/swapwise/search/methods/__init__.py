@@ -13,6 +13,7 @@ from swapwise.search.methods.base import Method
 from swapwise.search.methods.exhaustive import Exhaustive
 from swapwise.search.methods.greedy import Greedy, RandomResidualGreedy
 from swapwise.search.methods.jumps import Modular, RandomSet
+from swapwise.search.methods.ordered import OrderedLocalSearch
 from swapwise.search.methods.potential import Distorted, FilmusWard
 from swapwise.search.methods.thresholding import HardThresholdingPursuit
 
@@ -24,6 +25,7 @@ KINDS: tuple[type[Method], ...] = (
     HardThresholdingPursuit,
     FilmusWard,
     Distorted,
+    OrderedLocalSearch,
     Exhaustive,
 )
 
@@ -39,6 +41,7 @@ __all__ = [
     "HardThresholdingPursuit",
     "Method",
     "Modular",
+    "OrderedLocalSearch",
     "RandomResidualGreedy",
     "RandomSet",
 ]
