@@ -287,6 +287,15 @@ def test_it_can_be_a_start() -> None:
     assert [run.name for run in result.strategies] == ["filmus-ward", "oblivious"]
 
 
+def test_moves_beyond_the_greedy_ones_promise_nothing_more() -> None:
+    """A run that is cut short is promised what its greedy start is, however many moves follow."""
+    f = sw.Coverage([{1, 2, 3, 4}, {1, 2, 5, 6, 7}, {3, 4, 8, 9, 10}, {1, 2, 3, 4, 5, 8}])
+    result = sw.maximize(f, sw.Uniform(4, 2), "filmus-ward", max_iter=3)
+    assert (result.n_iter, result.status, result.value) == (3, "ITERATION_LIMIT", 10)
+    assert result.guarantee is not None
+    assert result.guarantee.ratio == pytest.approx(0.75)
+
+
 def test_what_is_missing_is_named() -> None:
     f = sw.Coverage([{1}, {2}])
     with pytest.raises(TypeError, match="filmus-ward needs a matroid"):
