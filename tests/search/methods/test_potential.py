@@ -13,7 +13,7 @@ from swapwise.clock import Budget
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction
 from swapwise.search.methods import potential as potentials
-from swapwise.search.methods.colours import Colouring, colour_weights
+from swapwise.search.methods.colours import Colouring, Recolouring, colour_weights
 from swapwise.search.methods.potential import layers_of, promised_share, subset_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*chosen columns")  # duplicates are on purpose
@@ -161,6 +161,16 @@ def test_moves_keep_the_book(inherited: bool) -> None:
         reached = base.potential
     assert n_moves > 0
     assert base.best_move(matroid, 1e-10, Budget()) is None
+
+
+def test_an_element_may_change_its_colour() -> None:
+    f, weights = least_squares(np.random.default_rng(12)), colour_weights(1.0, 3)
+    base = Colouring(f, np.array([0, 2, 5]), np.array([0, 1, 1]), weights)
+    gain = base.scores(sw.Uniform(N, 3), Budget())[2, 1, 0]
+    before = base.potential
+    base.apply(Recolouring(dropped=2, added=2, colour=0, gain=gain))
+    assert base.potential == pytest.approx(plain_coloured(f, {0: 0, 2: 0, 5: 1}, weights))
+    assert base.potential == pytest.approx(before + gain)
 
 
 def best_value(f: SetFunction, matroid: Matroid) -> float:
