@@ -103,15 +103,7 @@ def _shares(method: str, options: tuple[tuple[str, object], ...], family: str) -
 def promised_without_matroid(rows: pd.DataFrame) -> Outcome:
     """See what the theorems promise under a constraint that is no matroid."""
     _require(rows, [OBLIVIOUS, "greedy"])
-    f, matching = _independent_columns(), BMatching.complete(4, 1)
-    promised, refused = {}, []
-    with one_core():
-        for name in [OBLIVIOUS, *METHODS]:
-            if name in METHODS and METHODS[name]().missing(f, matching) is not None:
-                refused.append(name)
-            elif name != "exhaustive":
-                promise = maximize(f, matching, name, start="empty").guarantee
-                promised[name] = promise.ratio if promise else 0.0
+    promised, refused = _promised_under_b_matching()
     some = {name: ratio for name, ratio in promised.items() if ratio > 0}
     greedy = [name for name in ("greedy", "omp", "foba") if name in some]
     measured = (
@@ -121,6 +113,21 @@ def promised_without_matroid(rows: pd.DataFrame) -> Outcome:
     )
     remark = "N/A: no greedy method has a promise, or it cannot be run there."
     return Outcome(not greedy and "random-residual-greedy" in refused, measured, remark)
+
+
+@cache
+def _promised_under_b_matching() -> tuple[dict[str, float], list[str]]:
+    """Return what is promised of the methods that run in a small example, and the names of the others."""
+    f, matching = _independent_columns(), BMatching.complete(4, 1)
+    promised, refused = {}, []
+    with one_core():
+        for name in [OBLIVIOUS, *METHODS]:
+            if name in METHODS and METHODS[name]().missing(f, matching) is not None:
+                refused.append(name)
+            elif name != "exhaustive":
+                promise = maximize(f, matching, name, start="empty").guarantee
+                promised[name] = promise.ratio if promise else 0.0
+    return promised, refused
 
 
 def _independent_columns() -> LeastSquares:
@@ -172,22 +179,11 @@ def similar(rows: pd.DataFrame) -> Outcome:
 
 def under_matroids(rows: pd.DataFrame) -> Outcome:
     """Run CLASH under matroids."""
-    runs = rows[(rows["method"] == "clash") & rows["setting"].str.startswith("regression")].dropna(
-        subset=["value"]
-    )
+    is_mine = (rows["method"] == "clash") & rows["setting"].str.startswith("regression")
+    runs = rows[is_mine & (rows["value"] > 0)]
     if runs.empty:
         raise Missing("rows of clash in the regression experiment")
-    f = _independent_columns()
-    matroids: dict[str, IndependenceSystem] = {
-        "partition": Partition([0, 0, 1, 1, 2, 2], 1),
-        "laminar": Laminar(6, [([0, 1, 2], 1), (range(6), 2)]),
-        "graphic": Graphic([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),
-    }
-    with one_core():
-        shares = {
-            name: maximize(f, constraint, "clash").value / maximize(f, constraint, "exhaustive").value
-            for name, constraint in matroids.items()
-        }
+    shares = _clash_under_matroids()
     known = best_known_share(rows)[runs.index]
     measured = (
         f"clash has {len(runs)} rows under a partition matroid ({listed(list(runs['setting'].unique()))}, "
@@ -196,6 +192,21 @@ def under_matroids(rows: pd.DataFrame) -> Outcome:
     )
     remark = "Here it runs under every constraint that has a projection, b-matching among them."
     return Outcome(all(share > 0 for share in shares.values()), measured, remark)
+
+
+@cache
+def _clash_under_matroids() -> dict[str, float]:
+    f = _independent_columns()
+    matroids: dict[str, IndependenceSystem] = {
+        "partition": Partition([0, 0, 1, 1, 2, 2], 1),
+        "laminar": Laminar(6, [([0, 1, 2], 1), (range(6), 2)]),
+        "graphic": Graphic([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),
+    }
+    with one_core():
+        return {
+            name: maximize(f, constraint, "clash").value / maximize(f, constraint, "exhaustive").value
+            for name, constraint in matroids.items()
+        }
 
 
 def different_goals(rows: pd.DataFrame) -> Outcome:
@@ -211,8 +222,8 @@ def different_goals(rows: pd.DataFrame) -> Outcome:
         differ += int((best > 1 + SAME).sum())
         texts.append(
             f"{name}, {sizes(name, [setting.degree])}, {span([len(best)], 'trial')}: the best graph found "
-            f"has a higher likelihood than the true one in {(best > 1 + SAME).sum()}, {best.mean() - 1:+.1%} on "
-            "average"
+            f"has a higher likelihood than the true one in {(best > 1 + SAME).sum()}, {best.mean() - 1:+.1%} "
+            "on average"
         )
     remark = (
         "Guarantees are theorems, which is not measured. What is: the true graph is allowed, and yet not the "
@@ -271,7 +282,7 @@ def _graphs() -> list[IsingInstance]:
 
 def _require(rows: pd.DataFrame, methods: Sequence[str]) -> None:
     """Ask for rows of methods, although small examples are run: what a run left out is not judged."""
-    there = set(rows.dropna(subset=["value"])["method"])
+    there = set(rows.loc[rows["value"] > 0, "method"])
     absent = [method for method in methods if method not in there]
     if absent:
         raise Missing(f"rows of {listed(absent)}")
@@ -281,7 +292,7 @@ def _on_common_instances(
     rows: pd.DataFrame, setting: str, column: str, methods: Sequence[str]
 ) -> pd.DataFrame:
     """Return a column of each method, a line for each instance that all of them have."""
-    mine = rows[(rows["setting"] == setting) & rows["method"].isin(methods)].dropna(subset=[column])
+    mine = rows[(rows["setting"] == setting) & rows["method"].isin(methods) & (rows[column] > 0)]
     absent = [method for method in methods if method not in set(mine["method"])]
     if absent:
         raise Missing(f"{column} of {listed(absent)} in {setting}")
