@@ -13,6 +13,7 @@ from time import perf_counter
 
 import pandas as pd
 
+from benchmarks.neighbours.tables import markdown
 from swapwise.experiments.grid import COORDINATES, Cell, Row, cells
 from swapwise.experiments.measure import instance_of, one_core, to_frame
 from swapwise.experiments.procedures import Search
@@ -79,20 +80,6 @@ def table_of_promises(rows: pd.DataFrame, settings: Sequence[str]) -> str:
         for method in medians.index.get_level_values("method").unique()
     }
     return markdown(["method", *settings], lines)
-
-
-def markdown(head: Sequence[str], lines: dict[str, list[str]]) -> str:
-    """Return a table; the first column names its lines.
-
-    >>> print(markdown(["method", "share"], {"htp": ["0.9"]}))
-    | method | share |
-    |---|---|
-    | htp | 0.9 |
-    """
-    rule = "|" + "---|" * len(head)
-    rows = [head, *([name, *texts] for name, texts in lines.items())]
-    first, *rest = ("| " + " | ".join(row) + " |" for row in rows)
-    return "\n".join([first, rule, *rest])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
