@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 
 import swapwise as sw
 from swapwise.objectives.base import SparseObjective
-from tests.search.methods.problems import CONSTRAINTS, MATROIDS, OBJECTIVES, degenerate, family_of, problem
+from swapwise.search.plan import resolve
+from tests.search.methods.problems import (
+    CONSTRAINTS,
+    MATROIDS,
+    OBJECTIVES,
+    Countdown,
+    degenerate,
+    family_of,
+    problem,
+)
 from tests.search.test_record import check_record, check_watched, moves_of
 
 pytestmark = [
@@ -98,6 +107,21 @@ def test_limits(name):
     stopped = sw.maximize(f, system, name, callback=lambda event: True)
     assert stopped.status is sw.Status.INTERRUPTED
     assert moves_of(stopped) == moves_of(whole)[: len(stopped.history)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=5)
+@given(st.integers(0, 10**6), st.sampled_from(["uniform", "partition", "intersection"]))
+def test_out_of_time_at_any_moment(name, seed, constraint):
+    f, system = problem(seed, "logistic", constraint)
+    if not fits(name, f, system):
+        return
+    plan = resolve(f, system, name)
+    for looks in range(25):
+        ended = plan.search(f, system, None, Countdown(looks))
+        check(ended, f, system)
+        if ended.status is not sw.Status.TIME_LIMIT:
+            break
 
 
 class Nearest(SparseObjective):

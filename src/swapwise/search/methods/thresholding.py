@@ -18,8 +18,9 @@ from swapwise.search.methods.base import Incumbent, SparseMethod
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
 
-# Rounds end after this many, and steps are halved no further than this share of the first one.
-MOST_ROUNDS, SHORTEST = 1000, 1e-12
+# Rounds end after this many. Steps are halved no further than to this share of the first one, and doubled no
+# further than to this multiple of it where they lead nowhere.
+MOST_ROUNDS, SHORTEST, LONGEST = 1000, 1e-12, 1e3
 
 # Iterates stop moving when they move by no more than this share of their length.
 STILL = 1e-8
@@ -96,9 +97,10 @@ class HardThresholdingPursuit(Thresholding):
     Parameters
     ----------
     step : "adaptive", "global" or a positive number
-        The η. ``"adaptive"`` doubles it after a round that raised the value and halves it after one that did
-        not; ``"global"`` is 1/M_2s, for which no round lowers the value. A number is taken as it is: rounds
-        may lower the value then, and end where a set comes back; the answer is the best of them.
+        The η. ``"adaptive"`` doubles it as long as rounds raise the value or lead nowhere, and halves it
+        after one that did neither: it ends at a fixed set from which twice the step leads to no better one.
+        ``"global"`` is 1/M_2s, for which no round lowers the value. A number is taken as it is: rounds may
+        lower the value then, and end where a set comes back; the answer is the best of them.
 
     References
     ----------
@@ -121,14 +123,18 @@ class HardThresholdingPursuit(Thresholding):
         assert isinstance(state, SparseState)
         project, adapts = self._begin(), self.step == "adaptive"
         best, seen = Incumbent(state, budget, self._tol), {state.support.tobytes()}
-        step = self._first_step(state, project, budget.clock)
-        shortest = SHORTEST * step
+        step, failed = self._first_step(state, project, budget.clock), False
+        shortest, longest = SHORTEST * step, LONGEST * step
         while self.details["rounds"] < MOST_ROUNDS and step > shortest:
             budget.check()
             self.details["rounds"] += 1
             target = project.support(state.coef + step * state.gradient, budget.clock)
+            is_fixed = np.array_equal(target, state.support)
+            if is_fixed and adapts and not failed and step < longest:
+                step *= 2
+                continue
             is_known = target.tobytes() in seen  # and then no better
-            if np.array_equal(target, state.support) or (is_known and not adapts):
+            if is_fixed or (is_known and not adapts):
                 break
             seen.add(target.tobytes())
             steps = [] if is_known else best.go(target)
@@ -137,7 +143,8 @@ class HardThresholdingPursuit(Thresholding):
             else:
                 best.restore()
             if adapts:
-                step *= 2 if steps else 0.5
+                failed = not steps
+                step *= 0.5 if failed else 2
         best.restore()
         self._end(state, project, budget.clock)
 
