@@ -29,7 +29,7 @@ def maximize(
     method: str | Pivot | Method = "auto",
     *,
     q: int = 1,
-    start: str | Iterable[int] = "auto",
+    start: str | Method | Iterable[int] = "auto",
     max_iter: int | None = None,
     epsilon: float | None = None,
     tol: float = 1e-10,
