@@ -9,7 +9,7 @@ import swapwise as sw
 from swapwise.moves import Move
 from swapwise.search.plan import resolve
 
-LEAVING = ("perturbation", "restart")
+LEAVING = ("perturbation", "restart", "backward")
 
 
 def check_record(result, objective, begin=()):

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 MARKERS = "osD^vX"
 
 # By kind of move; colours tell strategies apart.
-MARKER_OF = {"added": "o", "exchanged": "D", "dropped": "v", "perturbation": "X", "restart": "*"}
+MARKER_OF = {"added": "o", "exchanged": "D", "dropped": "v"}
+MARKER_OF |= {"perturbation": "X", "restart": "*", "backward": "<"}
 
 # In the order in which a frame without an estimator is looked through; "cv" has its mean and spread.
 CRITERIA = {"cv": "cv_mean", "ebic": "ebic", "bic": "bic", "gic": "gic", "aic": "aic", "value": "value"}
@@ -251,8 +252,8 @@ def _rows(shown: Any, chosen: Any, label_of: list[Hashable] | None) -> list[tupl
 def plot_history(result: Any, ax: Axes | None = None) -> Axes:
     """Draw the value over the moves of a search, from where it began to the answer.
 
-    Where several strategies made the moves, they are told apart. A dotted line leads to a perturbation or a
-    restart: there the search leaves a local optimum, and the value may fall before it rises above.
+    Where several strategies made the moves, they are told apart. A dotted line leads to a perturbation, a
+    restart or a backward step: the value may fall there before it rises above.
 
     Parameters
     ----------

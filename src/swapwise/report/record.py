@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from swapwise.search.result import Event, SearchResult, Status
 
-# Moves that leave a local optimum: the value may fall there, and is higher in the end.
-LEAPS = ("perturbation", "restart")
+# Moves that may lower the value, which is higher in the end: they leave a local optimum, or take back an
+# element.
+LEAPS = ("perturbation", "restart", "backward")
 
 # A start, or a round on a model, may add thousands of elements at once.
 _MOST_NAMES = 12
@@ -34,7 +35,7 @@ class Move:
 
     @property
     def is_leap(self) -> bool:
-        """Whether it leaves a local optimum."""
+        """Whether the value may fall."""
         return self.kind in LEAPS
 
     def words(self, name_of: Callable[[int], str]) -> str:

@@ -14,7 +14,7 @@ from swapwise.search.result import SearchResult, Status
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-#: Pages are to stay small: this many moves are drawn and listed, and those that leave a local optimum.
+#: Pages are to stay small: this many moves are drawn and listed, and those that may lower the value.
 MOST_MOVES = 500
 
 _TITLE = "Moves of the search"
@@ -26,6 +26,7 @@ _SYMBOL_OF = {
     "dropped": "triangle-down",
     "perturbation": "x",
     "restart": "star",
+    "backward": "triangle-left",
 }
 
 _ENDED = {
@@ -64,7 +65,7 @@ def notice_of(result: SearchResult, certificate: Certificate | None) -> str:
 def moves_part(result: SearchResult, name_of: Callable[[int], str]) -> Part:
     """Return the value over the moves of a search, what each changed, and what each strategy did.
 
-    Of very many moves some are shown: those that leave a local optimum, and others at equal distances.
+    Of very many moves some are shown: those that may lower the value, and others at equal distances.
 
     >>> from swapwise import Linear, Uniform, maximize
     >>> moves_part(maximize(Linear([1, 3, 2]), Uniform(3, 2)), str).words
@@ -77,10 +78,13 @@ def moves_part(result: SearchResult, name_of: Callable[[int], str]) -> Part:
         return Part("moves", _TITLE, f"{said[0].upper()}{said[1:]} ({result.method}). {ended}")
     count = f"{len(moves)} move{'s' * (len(moves) > 1)}"
     words = [f"{count} to a value of {result.value:.6g} ({result.method}). {ended}"]
-    if any(move.is_leap for move in moves):
+    kinds = {move.kind for move in moves}
+    if kinds & {"perturbation", "restart"}:
         words.append(
             "At a perturbation or a restart it left a local optimum: the value may fall, and rises again."
         )
+    if "backward" in kinds:
+        words.append("At a backward step it took an element back: the value falls, and rises again.")
     if not begins_empty(result):
         words.append("It began with a given set, whose value is not recorded.")
     shown = _shown(moves)

@@ -35,9 +35,10 @@ class Strategy(ABC):
     def advance(self, state: State, budget: Budget) -> Sequence[Step]:
         """Move the state on and return what was done, at most ``budget.moves``; nothing at the end.
 
-        Values only rise, except for a step that says whose it is: a perturbation leaves a local optimum, and
-        the last step of its advance is better than where it began. What is found before the state moves goes
-        to ``budget.keep``: if the clock ends the advance, these steps are made.
+        Values only rise, except for a step that says whose it is: a perturbation leaves a local optimum, a
+        backward step takes an element back, and the last step of its advance is better than where it began.
+        What is found before the state moves goes to ``budget.keep``: if the clock ends the advance, these
+        steps are made.
         """
 
 

@@ -57,7 +57,7 @@ class Event(NamedTuple):
     value: float
     #: Since the search began. The moves of one compiled call share the time when it was over.
     seconds: float
-    #: What made the move: a strategy, or a "perturbation" or "restart", which may lower the value
+    #: What made the move: a strategy, or a "perturbation", "restart" or "backward" step, where it may fall
     strategy: str = ""
     #: How many moves were made in the call whose time this is
     n_together: int = 1
@@ -98,7 +98,7 @@ class SearchResult:
     seconds : wall time
     history : one :class:`Event` per accepted move, from where the search began to the answer, whichever
         strategy made it. Values only rise, except at a ``"perturbation"`` or ``"restart"``, which leaves a
-        local optimum and leads to a better one
+        local optimum and leads to a better one, and at a ``"backward"`` step of FoBa, which does that too
     strategies : what was run, in order: a :class:`StrategyRun` each, with moves, value and seconds
     begin : where the moves begin: the empty set, forced elements, or the set that was given
     start_path : the part of the history that greedy additions made: the path of forward selection (orthogonal

@@ -10,17 +10,25 @@ array([1, 2])
 """
 
 from swapwise.search.methods.base import Method
+from swapwise.search.methods.cosamp import CoSaMP, GradientSupportPursuit
 from swapwise.search.methods.exhaustive import Exhaustive
+from swapwise.search.methods.foba import ForwardBackward
 from swapwise.search.methods.greedy import Greedy, RandomResidualGreedy
 from swapwise.search.methods.jumps import Modular, RandomSet
-from swapwise.search.methods.thresholding import HardThresholdingPursuit
+from swapwise.search.methods.matching_pursuit import OrthogonalMatchingPursuit
+from swapwise.search.methods.thresholding import HardThresholdingPursuit, IterativeHardThresholding
 
 KINDS: tuple[type[Method], ...] = (
     Greedy,
     RandomResidualGreedy,
     Modular,
     RandomSet,
+    OrthogonalMatchingPursuit,
+    ForwardBackward,
+    IterativeHardThresholding,
     HardThresholdingPursuit,
+    CoSaMP,
+    GradientSupportPursuit,
     Exhaustive,
 )
 
@@ -29,11 +37,16 @@ METHODS: dict[str, type[Method]] = {kind.name: kind for kind in KINDS}
 __all__ = [
     "KINDS",
     "METHODS",
+    "CoSaMP",
     "Exhaustive",
+    "ForwardBackward",
+    "GradientSupportPursuit",
     "Greedy",
     "HardThresholdingPursuit",
+    "IterativeHardThresholding",
     "Method",
     "Modular",
+    "OrthogonalMatchingPursuit",
     "RandomResidualGreedy",
     "RandomSet",
 ]

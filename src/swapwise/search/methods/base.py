@@ -78,9 +78,14 @@ class SparseMethod(Method):
 
     def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
         """Ask for a sparse objective."""
-        if isinstance(objective, SparseObjective):
-            return None
-        return f"coefficients and gradients, which {type(objective).__name__} lacks: it is a set function"
+        return needs_coefficients(objective)
+
+
+def needs_coefficients(objective: SetFunction) -> str | None:
+    """Return what an objective lacks that is not a sparse one, else None."""
+    if isinstance(objective, SparseObjective):
+        return None
+    return f"coefficients and gradients, which {type(objective).__name__} lacks: it is a set function"
 
 
 def moved_to(target: IndexArray, state: State, budget: Budget, least: float = 0.0) -> list[Step]:
@@ -99,3 +104,31 @@ def moved_to(target: IndexArray, state: State, budget: Budget, least: float = 0.
     state.apply(move.undone)
     budget.forget()
     return []
+
+
+class Incumbent:
+    """The best set so far of a method whose state may move to worse ones: only better sets are recorded.
+
+    A set is better if its value is higher by more than rounding and ``tol`` times the value.
+    """
+
+    def __init__(self, state: State, budget: Budget, tol: float) -> None:
+        self._state, self._budget, self._tol = state, budget, tol
+        self.support, self.value = state.support, state.value
+
+    def go(self, target: IndexArray) -> list[Step]:
+        """Move the state to a set; return the step that leads there from the best one, if it is better."""
+        state, step = self._state, move_between(self.support, target)
+        if not np.array_equal(target, state.support):
+            self._budget.keep([Step(step, np.inf)], np.inf)
+            state.apply(move_between(state.support, target))
+        if state.value > self.value + state.resolution(self._tol):
+            self.support, self.value = state.support, state.value
+            return [Step(step, state.value)]
+        self._budget.forget()
+        return []
+
+    def restore(self) -> None:
+        """Move the state back to the best set."""
+        if not np.array_equal(self.support, self._state.support):
+            self._state.apply(move_between(self._state.support, self.support))

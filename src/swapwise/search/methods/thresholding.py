@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from swapwise.checks import FloatArray, as_real
-from swapwise.clock import Budget
+from swapwise.checks import FloatArray, IndexArray, as_real
+from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import IndependenceSystem
-from swapwise.moves import Step
-from swapwise.objectives.base import SetFunction, SparseState, State, embed
-from swapwise.search.methods.base import SparseMethod, moved_to
+from swapwise.moves import Step, move_between
+from swapwise.numerics import TIE
+from swapwise.objectives.base import SetFunction, SparseState, State, coef_norms2, gradient_norms2, magnitude
+from swapwise.search.methods.base import Incumbent, SparseMethod
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
 
 # Rounds end after this many, and steps are halved no further than this share of the first one.
 MOST_ROUNDS, SHORTEST = 1000, 1e-12
 
+# Iterates stop moving when they move by no more than this share of their length.
+STILL = 1e-8
+
+# Iterates of too long a step diverge: values this many times below zero are the end of that.
+DIVERGED = 1e12
+
 
 class Thresholding(SparseMethod):
-    """What both kinds of hard thresholding share: the step, and where a round leads.
+    """What both kinds of hard thresholding share: the step η, and what its length proves.
 
-    A set that a step and its projection lead back to is *fixed*. Whatever the constraint, a fixed set S of
-    step η has ``f(S) ≥ m_2s² η² max f`` (proven in the documentation, "How good is my answer?"), so the step
-    for which the answer is fixed is on the record: ``result.strategies[-1].details["step"]``.
+    A set S is *fixed* for η if a step and its projection lead back to it: with w the best coefficients on S
+    and g the gradient there, no independent set has a larger sum of ``‖w_i + η g_i‖²``. Under any
+    constraint, with s the largest size and m_t the restricted strong concavity of u,
+
+        f(S) ≥ f(T) / (1 + (1/(m_2s η²) − m_2s) / m_s) ≥ m_2s² η² f(T)     for every independent set T
+
+    if ``η ≤ 1/m_2s``, and S is optimal for longer steps. Proof: concavity gives
+    ``f(T) ≤ f(S) + ‖g_{T∖S}‖²/2m − m ‖w_{S∖T}‖²/2`` with m = m_2s, as g vanishes on S; S is fixed, so
+    ``η² ‖g_{T∖S}‖² ≤ ‖w_{S∖T}‖²``; and ``‖w_S‖² ≤ 2 f(S) / m_s``. The second form is the first with
+    ``m_s ≥ m_2s``.
+
+    So the longest step for which the answer is fixed is on the record, as
+    ``result.strategies[-1].details["step"]``: 0 if there is none, or if the search was cut short. Where
+    ``details["head"]`` is below 1, projections were not exact, and the proof does not hold.
     """
 
     def __init__(self, step: str | float = "adaptive") -> None:
@@ -45,32 +64,40 @@ class Thresholding(SparseMethod):
                 return "a smoothness constant for step='global' (give a number, or step='adaptive')"
         return lacks
 
-    def _fixed_step(self) -> float | None:
-        """Return the step of all rounds, None if it is adapted."""
+    def _first_step(self, state: SparseState, project: Projection, clock: Clock) -> float:
+        """Return the step of all rounds, or of the first if it is adapted."""
         if self.step == "adaptive":
-            return None
+            return newton_step(state, project, clock)
         if self.step == "global":
             size = min(self._objective.n, 2 * self._constraint.max_size())
-            return 1.0 / self._objective.smoothness(max(1, size))
+            smoothness = self._objective.smoothness(max(1, size))
+            return 1.0 / smoothness if smoothness > 0 else 1.0
         return float(self.step)
 
-    def _note(self, project: Projection, n_rounds: int, step: float) -> None:
-        self.details = {"rounds": n_rounds, "step": step, "head": project.head, "tail": project.tail}
-        if n_rounds == MOST_ROUNDS:
+    def _begin(self) -> Projection:
+        self.details = {"rounds": 0, "step": 0.0, "head": 1.0, "tail": 1.0}
+        return Projection(self._objective, self._constraint)
+
+    def _end(self, state: SparseState, project: Projection, clock: Clock) -> None:
+        if self.details["rounds"] == MOST_ROUNDS:
             self.finished = Status.ITERATION_LIMIT
+        self.details["step"] = longest_step(state, project, clock)
+        self.details |= {"head": project.head, "tail": project.tail}
 
 
 class HardThresholdingPursuit(Thresholding):
     """Hard thresholding pursuit: step, project, and refit on the set that this leads to.
 
     ``S ← supp P(w + η ∇u(w))``, ``w ← argmax u on S``, until S stays. P is the projection onto the
-    constraint, so that this is model-based in the sense of Baraniuk et al. under any constraint.
+    constraint, so that this is model-based in the sense of Baraniuk et al. under any constraint. The answer
+    is fixed for the step on the record, and what that proves is said in :class:`Thresholding`.
 
     Parameters
     ----------
     step : "adaptive", "global" or a positive number
         The η. ``"adaptive"`` doubles it after a round that raised the value and halves it after one that did
-        not; ``"global"`` is 1/M_2s, for which every round raises the value.
+        not; ``"global"`` is 1/M_2s, for which no round lowers the value. A number is taken as it is: rounds
+        may lower the value then, and end where a set comes back; the answer is the best of them.
 
     References
     ----------
@@ -89,38 +116,193 @@ class HardThresholdingPursuit(Thresholding):
     name = "htp"
 
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Go where the projection of a step leads; a set that is not better only if the step is fixed."""
+        """Go where the projection of a step leads; a set that is not better only if the step is given."""
         assert isinstance(state, SparseState)
-        objective, project = self._objective, Projection(self._objective, self._constraint)
-        support, value, coef, gradient = state.support, state.value, state.coef, state.gradient
-        fixed = self._fixed_step()
-        step, shortest, seen = fixed or np.inf, 0.0, set[bytes]()
-        for n_rounds in range(1, MOST_ROUNDS + 1):
+        project, adapts = self._begin(), self.step == "adaptive"
+        best, seen = Incumbent(state, budget, self._tol), {state.support.tobytes()}
+        step = self._first_step(state, project, budget.clock)
+        shortest = SHORTEST * step
+        while self.details["rounds"] < MOST_ROUNDS and step > shortest:
             budget.check()
-            # Without coefficients to compare with, all steps lead to the same set.
-            ahead = gradient if np.isinf(step) and not coef.any() else coef + min(step, 1.0) * gradient
-            if np.isfinite(step):
-                ahead = coef + step * gradient
-            target = project.support(ahead, budget.clock)
-            self._note(project, n_rounds, step)
-            is_known = target.tobytes() in seen
-            if np.array_equal(target, support) or step <= shortest or (fixed and is_known):
-                return
-            state.n_evaluations += 1
-            there, values = objective._fit(target)
-            if fixed is None and there <= value:
-                step /= 2
-                continue
+            self.details["rounds"] += 1
+            target = project.support(state.coef + step * state.gradient, budget.clock)
+            is_known = target.tobytes() in seen  # and then no better
+            if np.array_equal(target, state.support) or (is_known and not adapts):
+                break
             seen.add(target.tobytes())
-            support, value, coef = target, there, embed(objective, target, values)
-            gradient = objective.gradient_at(coef)
-            if fixed is None:
-                step = 2 * step if np.isfinite(step) else _first_step(coef, ahead)
-                shortest = shortest or SHORTEST * step
-            yield moved_to(target, state, budget)
+            steps = [] if is_known else best.go(target)
+            if steps or not adapts:
+                yield steps
+            else:
+                best.restore()
+            if adapts:
+                step *= 2 if steps else 0.5
+        best.restore()
+        self._end(state, project, budget.clock)
 
 
-def _first_step(coef: FloatArray, gradient: FloatArray) -> float:
-    """Return the step that leads from no coefficients to about as long ones as these."""
-    length = float(np.linalg.norm(gradient[coef != 0]))
-    return float(np.linalg.norm(coef)) / length if length > 0 else 1.0
+class Iterate(NamedTuple):
+    """Coefficients on their way, the set that they were projected to, and u and its gradient there."""
+
+    coef: FloatArray
+    support: IndexArray
+    value: float
+    gradient: FloatArray
+
+
+class IterativeHardThresholding(Thresholding):
+    """Iterative hard thresholding: gradient steps, each projected onto the constraint.
+
+    ``w ← P(w + η ∇u(w))``. P is the projection onto the constraint, so that this is model-based in the sense
+    of Baraniuk et al. under any constraint.
+
+    Parameters
+    ----------
+    step : "adaptive", "global" or a positive number
+        The η. ``"adaptive"`` halves it until ``u(w⁺) ≥ u(w) + ⟨∇u(w), w⁺ − w⟩ − ‖w⁺ − w‖²/2η``, which holds
+        for all η ≤ 1/M and keeps u from falling, and doubles it after each round. ``"global"`` is 1/M_2s. A
+        number is taken as it is.
+    debias : bool
+        Whether to refit when a round leaves the set as it is, and to go on from there. The search then ends
+        when the refit leads back to the same set, which is fixed for the step on the record (see
+        :class:`Thresholding`). Otherwise it ends when the iterates stop moving, which may take many rounds.
+
+    References
+    ----------
+    Blumensath and Davies (2009), Iterative hard thresholding for compressed sensing.
+    Baraniuk, Cevher, Duarte and Hegde (2010), Model-based compressive sensing.
+    Jain, Tewari and Kar (2014), On iterative hard thresholding methods for high-dimensional M-estimation.
+
+    Examples
+    --------
+    >>> from swapwise import LeastSquares, Partition, maximize
+    >>> f = LeastSquares(np.eye(4), [1.0, 3.0, 2.0, 1.0])
+    >>> maximize(f, Partition(["a", "a", "b", "b"], 1), "iht").support
+    array([1, 2])
+    """
+
+    name = "iht"
+
+    def __init__(self, step: str | float = "adaptive", debias: bool = True) -> None:
+        super().__init__(step)
+        self.debias = debias
+        if not isinstance(debias, bool):
+            raise TypeError(f"debias must be True or False, got {debias!r}")
+
+    def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
+        """Move the iterate, and the state to sets that stay; or to the last set, if there are no refits."""
+        assert isinstance(state, SparseState)
+        project = self._begin()
+        best, seen = Incumbent(state, budget, self._tol), {state.support.tobytes()}
+        steps = _Steps(self._first_step(state, project, budget.clock), self.step == "adaptive", project)
+        iterate = _fit_of(state)
+        while self.details["rounds"] < MOST_ROUNDS and steps.are_long_enough:
+            budget.check()
+            self.details["rounds"] += 1
+            support, coef = steps.ahead(iterate, budget.clock)
+            if np.array_equal(support, iterate.support):
+                if support.tobytes() in seen and self.debias:
+                    break
+                if self.debias:
+                    seen.add(support.tobytes())
+                    yield best.go(support)
+                    iterate = _fit_of(state)
+                    continue
+                if np.linalg.norm(coef - iterate.coef) <= STILL * np.linalg.norm(coef):
+                    break
+            iterate = self._taken(iterate, support, coef, steps)
+            if not iterate.value > -DIVERGED * magnitude(state):
+                break
+            budget.forget()
+            budget.keep([Step(move_between(best.support, iterate.support), np.inf)], np.inf)
+        if not self.debias:
+            yield best.go(iterate.support)
+        best.restore()
+        self._end(state, project, budget.clock)
+
+    def _taken(self, iterate: Iterate, support: IndexArray, coef: FloatArray, steps: _Steps) -> Iterate:
+        """Return the next iterate, or the same if the step has to be shorter."""
+        with np.errstate(over="ignore", invalid="ignore"):  # too long a step may lead anywhere
+            value = self._objective.value_at(coef)
+        if not steps.accept(iterate, coef, value):
+            return iterate
+        return Iterate(coef, support, value, self._objective.gradient_at(coef))
+
+
+class _Steps:
+    """Projected steps, and how long they are."""
+
+    def __init__(self, length: float, adapts: bool, project: Projection) -> None:
+        self._length, self._adapts, self._project = length, adapts, project
+        self._shortest = SHORTEST * length
+
+    @property
+    def are_long_enough(self) -> bool:
+        return self._length > self._shortest
+
+    def ahead(self, iterate: Iterate, clock: Clock) -> tuple[IndexArray, FloatArray]:
+        """Return the set and the coefficients that a step leads to."""
+        ahead = iterate.coef + self._length * iterate.gradient
+        support = self._project.support(ahead, clock)
+        return support, self._project.restrict(ahead, support)
+
+    def accept(self, iterate: Iterate, coef: FloatArray, value: float) -> bool:
+        """Return whether a step is not too long, and adapt the length of the next one."""
+        if not self._adapts:
+            return True
+        way = coef - iterate.coef
+        slope, square = float((iterate.gradient * way).sum()), float((way**2).sum())
+        least = iterate.value + slope - square / (2 * self._length)
+        accepted = value >= least - TIE * max(abs(value), abs(iterate.value))
+        self._length *= 2.0 if accepted else 0.5
+        return accepted
+
+
+def _fit_of(state: SparseState) -> Iterate:
+    return Iterate(state.coef, state.support, state.value, state.gradient)
+
+
+def newton_step(state: SparseState, project: Projection, clock: Clock) -> float:
+    """Return the step that is best along the projected gradient, if u curves there as it does on average.
+
+    >>> from swapwise import LeastSquares, Uniform
+    >>> objective = LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
+    >>> round(newton_step(objective.start(), Projection(objective, Uniform(3, 2)), Clock()), 6)
+    7.0
+    """
+    way = project(state.gradient, clock)
+    square, share = float((way**2).sum()), 1.0
+    while square * share > 0:
+        with np.errstate(over="ignore", invalid="ignore"):
+            rise = state.objective.value_at(state.coef + share * way) - state.value
+        if np.isfinite(rise):
+            curvature = 2 * (share * square - rise) / share**2
+            return square / curvature if curvature > 0 else 1.0
+        share /= 2
+    return 1.0
+
+
+def longest_step(state: SparseState, project: Projection, clock: Clock) -> float:
+    """Return the longest step for which a set is fixed; infinity if it is for all, 0 if for none.
+
+    A set T calls for ``η² ‖g_{T∖S}‖² ≤ ‖w_{S∖T}‖²``. From a step that is too long, the set that its
+    projection leads to says which one is at most possible, and so on (Dinkelbach's method, which takes a few
+    projections).
+
+    >>> from swapwise import LeastSquares, Uniform
+    >>> objective = LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
+    >>> state = objective.start([1, 2])
+    >>> round(longest_step(state, Projection(objective, Uniform(3, 2)), Clock()), 6)
+    14.0
+    """
+    coef2, gradient2 = coef_norms2(state), gradient_norms2(state)
+    longest, weights = np.inf, gradient2
+    for _ in range(MOST_ROUNDS):
+        ahead = project.heaviest(weights, clock)
+        gained = float(gradient2[np.setdiff1d(ahead, state.support)].sum())
+        lost = float(coef2[np.setdiff1d(state.support, ahead)].sum())
+        if gained == 0 or lost >= longest * gained * (1 - TIE):
+            return float(np.sqrt(longest * (1 - TIE)))
+        longest = lost / gained
+        weights = coef2 + longest * gradient2
+    return 0.0
