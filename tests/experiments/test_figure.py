@@ -12,6 +12,7 @@ from matplotlib.text import Text
 
 from swapwise.experiments.figure import SMALL, draw_figure
 from swapwise.experiments.panels import BEYOND_PANELS, PAPER_PANELS
+from swapwise.experiments.scatters import SCATTERS, nines
 from tests.experiments.test_panels import BAD_ROWS, fake, row, table
 
 pytestmark = pytest.mark.experiments
@@ -30,7 +31,7 @@ class TestPanels:
         rows = fake()
         figure = draw_figure(rows)
         assert isinstance(figure, Figure)
-        for axes, panel in zip(figure.axes, (*PAPER_PANELS, *BEYOND_PANELS), strict=True):
+        for axes, panel in zip(figure.axes[:9], (*PAPER_PANELS, *BEYOND_PANELS), strict=True):
             assert axes.get_title() == panel.caption
             assert (axes.get_xlabel(), axes.get_ylabel()) == (panel.x_label, panel.y_label)
             assert axes.get_yscale() == ("log" if panel.log else "linear")
@@ -50,6 +51,21 @@ class TestPanels:
         assert "Beyond the paper" not in words
         assert "as published: one global M" in words[-1]
 
+    def test_four_panels_of_value_against_time(self):
+        rows = fake()
+        figure = draw_figure(rows)
+        named = {text.get_text() for legend in figure.legends[2:] for text in legend.get_texts()}
+        for axes, scatter in zip(figure.axes[9:], SCATTERS, strict=True):
+            points = scatter.points(rows)
+            assert axes.get_title() == scatter.caption
+            assert axes.get_xscale() == "log"
+            assert list(lines(axes)) == [point.name for point in points]
+            assert {"auto", "oblivious", "greedy", "htp"} < set(lines(axes)) <= named
+            for point, line in zip(points, axes.get_lines(), strict=True):
+                assert line.get_xdata() == pytest.approx(point.seconds)
+                assert line.get_ydata() == pytest.approx(nines(point.share))
+        assert "The neighbours" in [text.get_text() for text in figure.texts]
+
     def test_bars_are_mean_and_spread(self):
         rows = table(*(row(trial=trial, quality=y) for trial, y in enumerate([0.2, 0.4])))
         (bar,) = bars(draw_figure(rows).axes[1])
@@ -63,16 +79,16 @@ class TestPanels:
     def test_what_was_not_run_says_so(self):
         figure = draw_figure(fake(without=["ising-10", "certificates"]))
         silent = [axes for axes in figure.axes if "not run" in [text.get_text() for text in axes.texts]]
-        assert [axes.get_title()[1] for axes in silent] == ["d", "e", "h", "i"]
+        assert [axes.get_title()[1] for axes in silent] == ["d", "e", "h", "i", "l"]
         assert not any(axes.get_lines() or axes.get_legend() for axes in silent)
 
     def test_legends_name_every_curve(self):
         figure = draw_figure(fake())
         shared = [[text.get_text() for text in legend.get_texts()] for legend in figure.legends]
-        for names, panels in zip(shared, (figure.axes[:3], figure.axes[3:6]), strict=True):
+        for names, panels in zip(shared[:2], (figure.axes[:3], figure.axes[3:6]), strict=True):
             assert set(names) == set().union(*(lines(axes) for axes in panels))
             assert names[:4] == ["oblivious", "oblivious (new)", "semi-oblivious", "semi-oblivious (new)"]
-        for axes in figure.axes[6:]:
+        for axes in figure.axes[6:9]:
             assert [text.get_text() for text in axes.get_legend().get_texts()] == list(lines(axes))
 
 

@@ -1,10 +1,15 @@
 """The declared grid holds what the paper runs, and every cell can be had by itself."""
 
+import numpy as np
 import pytest
 
 from swapwise.experiments import grid
 from swapwise.experiments.grid import cells, names
+from swapwise.experiments.neighbours import neighbours, runnable, searches_from_others
 from swapwise.experiments.procedures import LOCAL_SEARCHES
+from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, REGRESSION_1000
+from swapwise.search.methods import METHODS
+from swapwise.search.methods.greedy import Greedy
 
 pytestmark = pytest.mark.experiments
 
@@ -37,7 +42,7 @@ class TestWhatIsInIt:
 
     def test_what_goes_beyond_is_for_the_default_flavour(self):
         parts = {cell.key[1] for cell in cells(1)}
-        assert parts == {"paper", "plain", "starts", "pairs", "certificates"}
+        assert parts == {"paper", "plain", "starts", "pairs", "certificates", "neighbours"}
         assert {cell.key[1] for cell in cells(1, flavour="as-published")} == {"paper", "plain"}
 
     def test_beyond_the_paper(self):
@@ -48,7 +53,13 @@ class TestWhatIsInIt:
 
     def test_times_are_taken_where_the_paper_shows_them(self):
         timed = {cell.key[:2] for cell in cells(1) if cell.is_timed}
-        assert timed == {("regression-200", "paper"), ("regression-200", "plain"), ("ising-10", "paper")}
+        assert timed == {
+            ("regression-200", "paper"),
+            ("regression-200", "plain"),
+            ("regression-200", "neighbours"),
+            ("ising-10", "paper"),
+            ("ising-10", "neighbours"),
+        }
 
     def test_no_cell_is_there_twice(self):
         keys = [cell.key for cell in cells(10)]
@@ -57,6 +68,41 @@ class TestWhatIsInIt:
     def test_without_the_plain_program(self, monkeypatch):
         monkeypatch.setattr(grid, "plain_is_there", lambda: False)
         assert "plain" not in {cell.key[1] for cell in cells(1)}
+
+
+class TestNeighbours:
+    @pytest.mark.parametrize("setting", [REGRESSION_200, REGRESSION_1000, ISING_10, ISING_20])
+    def test_all_methods_that_can_be_run_are(self, setting):
+        found = cells(1)
+        instance = setting.instance(np.random.SeedSequence(3))
+        problem = setting.problem(instance, setting.sizes[-1])
+        can = {name for name in set(METHODS) - {"exhaustive"} if METHODS[name]().missing(*problem) is None}
+        ran = methods_of(found, setting.name, "neighbours") | methods_of(found, setting.name)
+        assert can - {"random"} <= ran
+        rule = "oblivious" if setting.experiment == "regression" else "semi-oblivious"
+        wanted = {"auto", *(f"{rule} from {name}" for name in can)}
+        assert wanted <= methods_of(found, setting.name, "starts")
+
+    def test_what_was_there_before_comes_first_and_in_its_order(self):
+        keys = [cell.key for cell in cells(2)]
+        before = [
+            cell.key
+            for block in (*grid.PAPER, *grid.PLAIN, *grid.BEYOND)
+            for cell in grid._cells_of(block, 2, grid.SEED, "default")
+        ]
+        assert keys[: len(before)] == before
+
+    def test_a_method_that_is_registered_is_picked_up(self, monkeypatch):
+        class Own(Greedy):
+            name = "own"
+
+        monkeypatch.setitem(METHODS, "own", Own)
+        assert "own" in [procedure.name for procedure in neighbours(REGRESSION_200)]
+        assert "oblivious from own" in [one.name for one in searches_from_others(REGRESSION_200)]
+
+    def test_a_method_that_lacks_something_is_left_out(self):
+        assert "random-residual-greedy" not in runnable(ISING_20)
+        assert "random-residual-greedy" in runnable(REGRESSION_1000)
 
 
 class TestSubsets:

@@ -9,7 +9,7 @@ import pytest
 import swapwise as sw
 from swapwise import checks
 from swapwise.experiments.grid import cells
-from swapwise.experiments.measure import COLUMNS, _instance, measure, one_core, to_frame
+from swapwise.experiments.measure import COLUMNS, instance_of, measure, one_core, to_frame
 from swapwise.experiments.procedures import Interrupted, Plain, Proof, Search
 from swapwise.experiments.settings import ISING_10, REGRESSION_200, REGRESSION_1000
 from swapwise.search.result import Status
@@ -43,7 +43,7 @@ def times_aside(row):
 def test_same_coordinates_same_row(setting, method):
     first = row_of(setting, method, 2, trial=1)
     row_of(setting, "modular", 1, trial=0)  # what else is run does not matter
-    _instance.cache_clear()
+    instance_of.cache_clear()
     again = row_of(setting, method, 2, trial=1)
     assert {**again, "seconds": None} == {**times_aside(first), "seconds": None}
     assert tuple(first) == COLUMNS
@@ -63,7 +63,7 @@ def test_both_flavours_have_the_same_instances():
 
 def test_regression_row_is_that_of_a_direct_call():
     row = row_of("regression-200", "oblivious", 3)
-    instance, _ = _instance(REGRESSION_200, 0, 0)
+    instance, _ = instance_of(REGRESSION_200, 0, 0)
     problem = sw.LeastSquares(instance.X, instance.y), sw.Partition(instance.labels, 3)
     result = sw.maximize(*problem, "oblivious", start="empty")
     assert row["quality"] == row["value"] == pytest.approx(result.value, rel=1e-12)
@@ -74,7 +74,7 @@ def test_regression_row_is_that_of_a_direct_call():
 @pytest.mark.parametrize("start", ["greedy", "modular"])
 def test_moves_are_those_of_the_method_and_not_of_its_start(start):
     row = row_of("regression-200", f"oblivious from {start}", 3)
-    instance, _ = _instance(REGRESSION_200, 0, 0)
+    instance, _ = instance_of(REGRESSION_200, 0, 0)
     problem = sw.LeastSquares(instance.X, instance.y), sw.Partition(instance.labels, 3)
     result = sw.maximize(*problem, "oblivious", start=start)
     assert row["n_iter"] == sum(event.strategy == "oblivious" for event in result.history)
@@ -90,14 +90,14 @@ def test_searches_begin_with_the_empty_set_unless_their_name_says_where(monkeypa
         return sw.maximize(*problem, start=start, **options)
 
     monkeypatch.setattr("swapwise.experiments.procedures.maximize", spy)
-    instance, _ = _instance(REGRESSION_200, 0, 0)
+    instance, _ = instance_of(REGRESSION_200, 0, 0)
     run(REGRESSION_200, instance, 1, "default", 0)
     assert starts == ["empty"]
 
 
 def test_graphs_are_compared_with_the_true_one():
     row = row_of("ising-10", "modular", 5)
-    instance, yardstick = _instance(ISING_10, 0, 0)
+    instance, yardstick = instance_of(ISING_10, 0, 0)
     with one_core():  # which keeps the warning that the data are separable to itself
         value = sw.IsingPseudoLikelihood(instance.spins)(instance.edges)
     assert yardstick == pytest.approx(value, rel=1e-12)
@@ -124,7 +124,7 @@ def test_as_published_is_one_constant_and_two_hundred_moves(monkeypatch):
 
 
 def test_the_published_constant_of_regression_is_two_for_unit_vectors():
-    instance, _ = _instance(REGRESSION_1000, 0, 0)
+    instance, _ = instance_of(REGRESSION_1000, 0, 0)
     objective, _ = REGRESSION_1000.problem(instance, 1)
     total = float(instance.y @ instance.y)
     # u = 1 - |y - Xw|²/|y|² with |x|² = 100: 2·100/|y|² times that of half a square of unit vectors.
@@ -141,14 +141,14 @@ def test_the_plain_program_reaches_the_same_set_value():
 
 
 def test_the_plain_random_residual_greedy_runs():
-    instance, _ = _instance(REGRESSION_200, 0, 0)
+    instance, _ = instance_of(REGRESSION_200, 0, 0)
     figures = Plain("random-residual-greedy").run(REGRESSION_200, instance, 1, "default", 0)
     assert 0 < figures["value"] < 1
     assert figures["n_iter"] == 5
 
 
 def test_a_proof_is_above_all_that_is_known():
-    instance, _ = _instance(ISING_10, 0, 0)
+    instance, _ = instance_of(ISING_10, 0, 0)
     proof = Proof(ridge=0.01, max_nodes=5).run(ISING_10, instance, 3, "default", 0)
     objective, constraint = ISING_10.problem(instance, 3, ridge=0.01)
     best = max(sw.maximize(objective, constraint, q=q, start="greedy").value for q in (1, 2))
@@ -160,7 +160,7 @@ def test_a_proof_is_above_all_that_is_known():
 
 @pytest.mark.filterwarnings("ignore:.*no strong-concavity bound")
 def test_a_trivial_bound_is_no_proven_share():
-    instance, _ = _instance(REGRESSION_200, 0, 0)
+    instance, _ = instance_of(REGRESSION_200, 0, 0)
     proof = Proof(ridge=0.0, max_nodes=1).run(REGRESSION_200, instance, 3, "default", 0)
     assert proof["upper_bound"] == pytest.approx(1)
     assert proof["proven"] is None
@@ -168,7 +168,7 @@ def test_a_trivial_bound_is_no_proven_share():
 
 @pytest.mark.parametrize("procedure", [Search("oblivious"), Proof(0.0, 1)])
 def test_interrupted_figures_are_no_figures(monkeypatch, procedure):
-    instance, _ = _instance(REGRESSION_200, 0, 0)
+    instance, _ = instance_of(REGRESSION_200, 0, 0)
 
     def interrupted(*args, **options):
         result = sw.maximize(*args, **options)

@@ -42,8 +42,7 @@ def fake(flavour="default", trials=3, without=()):
             continue
         value = 1 - 0.5 * rng.random() / cell.size
         figures = {"value": value, "quality": value}
-        if cell.is_timed:
-            figures["seconds"] = 0.01 * cell.size * rng.uniform(0.5, 2.0)
+        figures["seconds"] = 0.01 * cell.size * rng.uniform(0.5, 2.0)
         if key["part"] == "certificates":
             figures |= {"proven": value, "promised": 0.1 / cell.size if "10" not in key["setting"] else None}
         rows.append(row(**key, **figures))

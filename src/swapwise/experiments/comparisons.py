@@ -8,15 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from swapwise.experiments.grid import BEYOND, COORDINATES, PAPER, PLAIN
+from swapwise.experiments.grid import COORDINATES, GRID, PAPER
 from swapwise.experiments.measure import COLUMNS
 
 SETTINGS = {block.setting.name: block.setting for block in PAPER}
 #: The sizes of the grid, by setting and method.
-DECLARED = {
-    (block.setting.name, block.procedure.name): block.sizes or block.setting.sizes
-    for block in (*PAPER, *PLAIN, *BEYOND)
-}
+DECLARED = {(block.setting.name, block.procedure.name): block.sizes or block.setting.sizes for block in GRID}
 
 # R² from here on counts as 1: who gets there has nothing left to be ahead by.
 FULL = 0.999
@@ -61,7 +58,7 @@ def best_known_share(rows: pd.DataFrame) -> pd.Series:
     >>> best_known_share(rows).tolist()
     [0.75, 1.0]
     """
-    comparable = rows[rows["part"].isin(["paper", "starts", "pairs"])]
+    comparable = rows[rows["part"].isin(["paper", "starts", "pairs", "neighbours"])]
     value = pd.to_numeric(comparable["value"]).astype(float)
     instance = [comparable[name] for name in ("setting", "seed", "trial", "size")]
     return (value / value.groupby(instance, dropna=False).transform("max")).reindex(rows.index)

@@ -1,4 +1,4 @@
-"""The figure of the experiments for print: the paper's six panels, and a row of what goes beyond it."""
+"""The figure of the experiments for print: the paper's panels, what goes beyond it, and the neighbours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from swapwise.experiments.panels import (
-    BEYOND_PANELS,
     NAMES,
     PAPER_PANELS,
     Curve,
@@ -17,8 +16,10 @@ from swapwise.experiments.panels import (
     check_rows,
     footnotes,
     log_range,
+    log_range_of,
     panels_of,
 )
+from swapwise.experiments.scatters import FAMILIES, TICKS, Point, Scatter, nines, scatter_note, scatters_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 # Every panel has the same place in its cell, whatever its labels: then all axes are of one size and in line.
 WIDTH, CELL = 6.75, 2.25
 LEFT, RIGHT = 0.5, 0.06
-HEADING, TITLE, HEIGHT, X_LABEL, LEGEND, LONG_LEGEND, FOOT = 0.28, 0.24, 1.4, 0.37, 0.36, 0.98, 0.34
+HEADING, TITLE, HEIGHT, X_LABEL, LEGEND, LONG_LEGEND, FOOT = 0.28, 0.24, 1.4, 0.37, 0.36, 0.98, 0.46
+# Panels of value against time stand two in a row, and are higher.
+WIDE_CELL, WIDE_RIGHT, HIGH, FAMILY_LEGEND = WIDTH / 2, 0.14, 1.9, 1.3
 
 # Points.
 SMALL, NORMAL, LARGE = 7.0, 7.5, 9.0
@@ -37,7 +40,17 @@ SMALL, NORMAL, LARGE = 7.0, 7.5, 9.0
 # Neighbouring curves are shifted by this share of the width, so that their bars stand side by side.
 _SHIFT = 0.007
 
-_MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v", "x": "x"}
+_MARKERS = {
+    "circle": "o",
+    "square": "s",
+    "diamond": "D",
+    "triangle-up": "^",
+    "triangle-down": "v",
+    "star": "*",
+    "pentagon": "p",
+    "cross": "P",
+    "x": "x",
+}
 _DASHES: dict[str, Any] = {
     "solid": "-",
     "dash": (0, (4, 1.6)),
@@ -55,13 +68,13 @@ _LEGEND_LOOKS: dict[str, Any] = {
 
 
 def draw_figure(rows: pd.DataFrame) -> Figure:
-    """Draw the experiments as in the paper's figure, with a third row for what goes beyond the paper.
+    """Draw the experiments as in the paper's figure, then what goes beyond the paper, then its neighbours.
 
     Parameters
     ----------
     rows : pandas.DataFrame
         With the columns ``swapwise.experiments.measure.COLUMNS`` and one flavour. Rows of the flavour
-        as-published have no third row.
+        as-published have the paper's panels only.
 
     Returns
     -------
@@ -81,21 +94,31 @@ def draw_figure(rows: pd.DataFrame) -> Figure:
     rows = check_rows(rows)
     from matplotlib.figure import Figure  # not pyplot: it would keep the figure
 
-    goes_beyond = len(panels_of(rows)) > len(PAPER_PANELS)
-    row_height = TITLE + HEIGHT + X_LABEL
-    height = 2 * (row_height + LEGEND) + (HEADING + row_height + LONG_LEGEND if goes_beyond else 0) + FOOT
+    beyond, scatters = panels_of(rows)[len(PAPER_PANELS) :], scatters_of(rows)
+    row, high_row = TITLE + HEIGHT + X_LABEL, TITLE + HIGH + X_LABEL
+    height = 2 * (row + LEGEND) + FOOT
+    height += HEADING + row + LONG_LEGEND if beyond else 0
+    height += HEADING + 2 * high_row + FAMILY_LEGEND if scatters else 0
     figure = Figure(figsize=(WIDTH, height), facecolor="white")
     top = height
     for panels in (PAPER_PANELS[:3], PAPER_PANELS[3:]):
         _draw_row(figure, panels, rows, top, shares_legend=True)
-        top -= row_height + LEGEND
-    if goes_beyond:
-        words: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": LARGE, "fontweight": "bold"}
-        figure.text(0.5, (top - HEADING / 2) / height, "Beyond the paper", **words)
-        _draw_row(figure, BEYOND_PANELS, rows, top - HEADING, shares_legend=False)
-    notes = "\n".join(footnotes(rows))
+        top -= row + LEGEND
+    if beyond:
+        _write_heading(figure, "Beyond the paper", top)
+        _draw_row(figure, beyond, rows, top - HEADING, shares_legend=False)
+        top -= HEADING + row + LONG_LEGEND
+    if scatters:
+        _write_heading(figure, "The neighbours", top)
+        _draw_scatters(figure, scatters, rows, top - HEADING)
+    notes = "\n".join(filter(None, [*footnotes(rows), scatter_note(rows)]))
     figure.text(0.5, FOOT / 2 / height, notes, ha="center", va="center", fontsize=SMALL)
     return figure
+
+
+def _write_heading(figure: Figure, words: str, top: float) -> None:
+    at = (top - HEADING / 2) / figure.get_size_inches()[1]
+    figure.text(0.5, at, words, ha="center", va="center", fontsize=LARGE, fontweight="bold")
 
 
 def _draw_row(
@@ -144,10 +167,7 @@ def _draw_panel(axes: Axes, panel: Panel, curves: list[Curve]) -> list[Artist]:
         axes.set_yscale("log")
     handles = _draw_curves(axes, curves)
     if not curves:
-        axes.set_yticks([], [])
-        axes.set_yticks([], [], minor=True)
-        words: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": NORMAL, "color": "0.4"}
-        axes.text(0.5, 0.5, "not run", transform=axes.transAxes, **words)
+        _say_not_run(axes)
     elif panel.log:
         axes.set_ylim(log_range(curves))
         axes.yaxis.set_minor_formatter(NullFormatter())
@@ -160,6 +180,13 @@ def _draw_panel(axes: Axes, panel: Panel, curves: list[Curve]) -> list[Artist]:
     if curves:
         axes.grid(alpha=0.25, linewidth=0.5)
     return handles
+
+
+def _say_not_run(axes: Axes) -> None:
+    axes.set_yticks([], [])
+    axes.set_yticks([], [], minor=True)
+    words: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": NORMAL, "color": "0.4"}
+    axes.text(0.5, 0.5, "not run", transform=axes.transAxes, **words)
 
 
 def _draw_curves(axes: Axes, curves: list[Curve]) -> list[Artist]:
@@ -200,3 +227,73 @@ def _shared_legend(figure: Figure, entries: Iterable[tuple[Curve, Artist]], at: 
         columnspacing=2.0,
         **_LEGEND_LOOKS,
     )
+
+
+def _draw_scatters(figure: Figure, scatters: tuple[Scatter, ...], rows: pd.DataFrame, top: float) -> None:
+    """Draw two rows of panels, and one legend beneath them with a column for each family of methods."""
+    width, height = figure.get_size_inches()
+    shown: dict[str, dict[str, Artist]] = {family: {} for family in FAMILIES}
+    for rank, scatter in enumerate(scatters):
+        bottom = top - (rank // 2) * (TITLE + HIGH + X_LABEL) - TITLE - HIGH
+        left = (rank % 2) * WIDE_CELL + LEFT
+        axes = figure.add_axes(
+            (left / width, bottom / height, (WIDE_CELL - LEFT - WIDE_RIGHT) / width, HIGH / height)
+        )
+        points = scatter.points(rows)
+        for point, handle in zip(points, _draw_scatter(axes, scatter, points), strict=True):
+            shown[point.family].setdefault(point.name, handle)
+    present = {family: entries for family, entries in shown.items() if entries}
+    for column, (family, entries) in enumerate(present.items()):
+        at = (column * width / len(present) + 0.08) / width, (bottom - X_LABEL) / height
+        figure.legend(
+            list(entries.values()),
+            list(entries),
+            title=family,
+            title_fontproperties={"size": SMALL, "weight": "bold"},
+            alignment="left",
+            loc="upper left",
+            bbox_to_anchor=at,
+            **_LEGEND_LOOKS | {"handlelength": 1.0},
+        )
+
+
+def _draw_scatter(axes: Axes, scatter: Scatter, points: list[Point]) -> list[Artist]:
+    """Draw one panel of value against time and return what its legend shows."""
+    from matplotlib.ticker import NullFormatter
+
+    axes.set_title(scatter.caption, fontsize=NORMAL, pad=4)
+    axes.set_xlabel(scatter.x_label, fontsize=NORMAL, labelpad=2)
+    axes.set_ylabel(scatter.y_label, fontsize=NORMAL, labelpad=2)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_xscale("log")
+    handles: list[Artist] = []
+    for point in points:
+        look = point.style
+        (marker,) = axes.plot(
+            point.seconds,
+            nines(point.share),
+            linestyle="none",
+            marker=_MARKERS[look.marker],
+            markersize=5.5 if look.marker == "star" else 4.2,
+            markerfacecolor=look.color,
+            markeredgecolor=look.color if look.marker == "x" else "white",
+            markeredgewidth=0.9 if look.marker == "x" else 0.4,
+            color=look.color,
+            label=point.name,
+            clip_on=False,
+        )
+        handles.append(marker)
+    if points:
+        low, high = log_range_of([point.seconds for point in points])
+        axes.set_xlim(low, high)
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        lowest = min(nines(point.share) for point in points)
+        ticks = {share: label for share, label in TICKS.items() if nines(share) >= lowest - 0.35}
+        axes.set_yticks([nines(share) for share in ticks], list(ticks.values()))
+        axes.set_ylim(lowest - 0.15, nines(1.0) + 0.1)
+        axes.grid(alpha=0.25, linewidth=0.5)
+    else:
+        _say_not_run(axes)
+    axes.tick_params(labelsize=SMALL, pad=2, which="both")
+    axes.tick_params(length=2.5)
+    return handles

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from swapwise.experiments.neighbours import neighbours, searches_from_others
 from swapwise.experiments.procedures import (
     DEFAULT,
     FLAVOURS,
@@ -86,7 +87,7 @@ class Cell:
     @property
     def is_timed(self) -> bool:
         """Whether its running time is shown: then nothing else may run beside it."""
-        return self.block.setting.timed and self.block.procedure.part in ("paper", "plain")
+        return self.block.setting.timed and self.block.procedure.part in ("paper", "plain", "neighbours")
 
     @property
     def seconds(self) -> float:
@@ -143,6 +144,27 @@ BEYOND: tuple[Block, ...] = (
     Block(ISING_10, Proof(ridge=0.01, max_nodes=1000), 2.0, most_trials=5, growth=0),
 )
 
+# What a method takes at the largest size if nothing else is said, how many trials it has, and at which sizes.
+_NEIGHBOURS: dict[Setting, tuple[float, int | None, tuple[int, ...]]] = {
+    REGRESSION_200: (0.02, None, (1, 3, 5)),
+    REGRESSION_1000: (0.1, None, (1, 3, 5)),
+    ISING_10: (0.3, 5, (1, 3, 5)),
+    ISING_20: (2.0, 3, (2, 4, 7)),
+}
+
+
+def _neighbours(setting: Setting) -> list[Block]:
+    """Return blocks of the methods around the paper, and of local search from each of them."""
+    took, most, sizes = _NEIGHBOURS[setting]
+    known = {block.procedure for block in BEYOND if block.setting == setting}
+    found = [*neighbours(setting), *searches_from_others(setting)]
+    return [Block(setting, one, took, sizes, most) for one in found if one not in known]
+
+
+NEIGHBOURS: tuple[Block, ...] = tuple(block for setting in _NEIGHBOURS for block in _neighbours(setting))
+#: All that is declared, in the order of rows.
+GRID: tuple[Block, ...] = (*PAPER, *PLAIN, *BEYOND, *NEIGHBOURS)
+
 
 def cells(
     trials: int = 10,
@@ -178,11 +200,12 @@ def cells(
     if flavour not in FLAVOURS:
         raise ValueError(f"flavour must be one of {', '.join(FLAVOURS)}; got {flavour!r}")
     chosen = _by_kind(only)
-    blocks = [*PAPER, *(PLAIN if plain_is_there() else ()), *(BEYOND if flavour == DEFAULT else ())]
+    left_out = set() if plain_is_there() else set(PLAIN)
+    left_out |= set() if flavour == DEFAULT else {*BEYOND, *NEIGHBOURS}
     found = [
         cell
-        for block in blocks
-        if all(_kinds(block)[kind] in wanted for kind, wanted in chosen.items())
+        for block in GRID
+        if block not in left_out and all(_kinds(block)[kind] in wanted for kind, wanted in chosen.items())
         for cell in _cells_of(block, trials, seed, flavour)
         if not quick or cell.seconds <= QUICK_SECONDS
     ]
@@ -207,9 +230,8 @@ def names() -> dict[str, list[str]]:
     >>> names()["setting"]
     ['regression-200', 'regression-1000', 'ising-10', 'ising-20']
     """
-    blocks = (*PAPER, *PLAIN, *BEYOND)
-    kinds = _kinds(blocks[0])
-    return {kind: list(dict.fromkeys(_kinds(block)[kind] for block in blocks)) for kind in kinds}
+    kinds = _kinds(GRID[0])
+    return {kind: list(dict.fromkeys(_kinds(block)[kind] for block in GRID)) for kind in kinds}
 
 
 def _kinds(block: Block) -> dict[str, str]:

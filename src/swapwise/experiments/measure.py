@@ -39,7 +39,7 @@ def measure(cell: Cell) -> Row:
     (5, 0.91, 'COMPLETE')
     """
     block = cell.block
-    instance, yardstick = _instance(block.setting, cell.trial, cell.seed)
+    instance, yardstick = instance_of(block.setting, cell.trial, cell.seed)
     seed = cell.method_seed()
     seconds = []
     with one_core():
@@ -84,7 +84,7 @@ def one_core() -> Iterator[None]:
 
 
 @lru_cache(maxsize=64)  # a process meets the same few instances again and again
-def _instance(setting: Setting, trial: int, seed: int) -> tuple[Any, float]:
+def instance_of(setting: Setting, trial: int, seed: int) -> tuple[Any, float]:
     """Return an instance, which all methods, sizes and flavours share, and its yardstick."""
     with one_core():
         instance = setting.instance(np.random.SeedSequence([seed, trial, *setting.name.encode()]))

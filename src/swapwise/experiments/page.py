@@ -11,6 +11,7 @@ import pandas as pd
 
 from swapwise.experiments.claims import summary
 from swapwise.experiments.manifest import what_is_missing
+from swapwise.experiments.neighbours import rule_of
 from swapwise.experiments.panels import (
     PAPER_PANELS,
     Curve,
@@ -18,7 +19,21 @@ from swapwise.experiments.panels import (
     check_rows,
     footnotes,
     log_range,
+    log_range_of,
     panels_of,
+)
+from swapwise.experiments.scatters import (
+    SCATTERS,
+    TICKS,
+    Point,
+    Scatter,
+    methods_of,
+    nines,
+    scatter_note,
+    scatters_of,
+    shares_and_seconds,
+    start_of,
+    starts_of,
 )
 from swapwise.report.document import document, section, table, text
 from swapwise.report.parts import AXIS, LOOKS
@@ -71,12 +86,15 @@ def render_page(
         raise TypeError(f"manifest must be a dict of JSON values, got {manifest!r}")
     curves = {panel: panel.curves(rows) for panel in panels_of(rows)}
     plots = {panel.letter: _plot(panel, found) for panel, found in curves.items() if found}
+    points = {scatter: scatter.points(rows) for scatter in scatters_of(rows)}
+    plots |= {scatter.letter: _scatter_plot(found) for scatter, found in points.items() if found}
     body = [
         f"<header><h1>{escape(TITLE)}</h1>",
         f'<p class="note">The experiments of {escape(PAPER)} (ICML 2020), run by swapwise.</p>',
         f'<p class="incomplete">{escape(what_is_missing(manifest))}</p>',
         "</header><main>",
         section("curves", "Curves", _curves(curves, footnotes(rows))),
+        *([section("neighbours", "The neighbours", _neighbours(points, rows))] if points else []),
         section("claims", "What the paper says, and what was measured", _claims(findings)),
         section("tables", "Means", _mean_tables(rows)),
         section("manifest", "How it was run", table(["what", "value"], _flat(manifest), "manifest")),
@@ -100,7 +118,23 @@ def _curves(curves: dict[Panel, list[Curve]], notes: list[str]) -> str:
     return "\n".join(parts)
 
 
-def _panel_box(panel: Panel, was_run: bool) -> str:
+def _neighbours(points: dict[Scatter, list[Point]], rows: pd.DataFrame) -> str:
+    """Return the panels of value against time, and tables of the same, of methods and of starts."""
+    boxes = "\n".join(_panel_box(scatter, bool(found)) for scatter, found in points.items())
+    note = f"All methods on the paper's instances: value against time. {scatter_note(rows)}"
+    tables = []
+    for setting in (scatter.setting for scatter in SCATTERS):
+        methods = shares_and_seconds(rows, setting, methods_of(setting))
+        starts = shares_and_seconds(rows, setting, starts_of(setting)).rename(start_of)
+        words = {"method": "methods", "start": f"{rule_of(setting)} local search by where it starts"}
+        for head, means in zip(words, (methods, starts), strict=True):
+            cells = ([name, f"{x.share:.4f}", _seconds(x.seconds)] for name, x in means.iterrows())
+            heads, caption = [head, Scatter.y_label, Scatter.x_label], f"{setting.name}: {words[head]}"
+            tables += [table(heads, cells, "numbers", caption)] if len(means) else []
+    return "\n".join([f'<p class="note">{escape(note)}</p><div class="panels">{boxes}</div>', *tables])
+
+
+def _panel_box(panel: Panel | Scatter, was_run: bool) -> str:
     caption = escape(panel.caption)
     label = escape(f"{panel.title}: {panel.y_label} over {panel.x_label}")
     plot = f'<div class="plot" id="plot-{panel.letter}" role="img" aria-label="{label}"></div>'
@@ -133,6 +167,44 @@ def _plot(panel: Panel, curves: list[Curve]) -> Figure:
         },
     )
     return figure
+
+
+def _scatter_plot(points: list[Point]) -> Figure:
+    import plotly.graph_objects as go
+
+    ends = [float(np.log10(end)) for end in log_range_of([point.seconds for point in points])]
+    lowest = min(nines(point.share) for point in points)
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": point.name,
+            "x": [point.seconds],
+            "y": [nines(point.share)],
+            "marker": {"symbol": point.style.marker, "size": 10, "color": point.style.color},
+            "hovertext": [
+                f"{point.name}<br>share of the best found: {point.share:.5f}<br>seconds: {point.seconds:.2g}"
+                f"<br>{point.instances} runs"
+            ],
+            "hoverinfo": "text",
+        }
+        for point in points
+    ]
+    seconds = {"title": {"text": Scatter.x_label}, "type": "log", "dtick": 1, "exponentformat": "power"}
+    shares = {"tickvals": [nines(tick) for tick in TICKS], "ticktext": list(TICKS.values())}
+    shares |= {"title": {"text": Scatter.y_label}, "range": [lowest - 0.2, nines(1.0) + 0.2]}
+    below = {"yref": "container", "y": (_BELOW - _X_LABEL) / _HEIGHT, "yanchor": "top", "x": 0.0}
+    return go.Figure(
+        traces,
+        {
+            **LOOKS,
+            "margin": {"l": 64, "r": 12, "t": _TOP, "b": _BELOW},
+            "xaxis": {**AXIS, **seconds, "range": ends},
+            "yaxis": {**AXIS, **shares},
+            "legend": {**below, "orientation": "h", "font": {"size": 11}, "entrywidth": 100},
+            "showlegend": True,
+        },
+    )
 
 
 def _trace(panel: Panel, curve: Curve) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -269,8 +270,13 @@ BEYOND_PANELS: tuple[Panel, ...] = (
 
 def log_range(curves: list[Curve]) -> tuple[float, float]:
     """Return the ends of a log axis: all curves with their bars, and two powers of ten to be labelled."""
-    low = 0.85 * min(float(np.nanmin([curve.mean, curve.low])) for curve in curves)
-    high = max(float(np.nanmax([curve.mean, curve.high])) for curve in curves) / 0.85
+    low = min(float(np.nanmin([curve.mean, curve.low])) for curve in curves)
+    return log_range_of([low, *(float(np.nanmax([curve.mean, curve.high])) for curve in curves)])
+
+
+def log_range_of(numbers: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of a log axis for some numbers, so that two powers of ten lie between them."""
+    low, high = 0.85 * min(numbers), max(numbers) / 0.85
     if np.ceil(np.log10(low)) >= np.floor(np.log10(high)):
         low = 10.0 ** np.floor(np.log10(low))
     if np.ceil(np.log10(low)) >= np.floor(np.log10(high)):

@@ -18,6 +18,8 @@ from swapwise.search.rules import NonOblivious, Pivot
 DEFAULT, AS_PUBLISHED = "default", "as-published"
 FLAVOURS = (DEFAULT, AS_PUBLISHED)
 LOCAL_SEARCHES = ("oblivious", "semi-oblivious", "non-oblivious")
+#: What the paper compares its searches with
+BENCHMARKS = ("random-residual-greedy", "modular", "random")
 
 # The paper's T.
 PUBLISHED_MOVES = 200
@@ -60,6 +62,8 @@ class Search(Procedure):
 
     >>> Search("oblivious").name, Search("oblivious", start="greedy", q=2).name
     ('oblivious', 'oblivious from greedy, q = 2')
+    >>> Search("oblivious").part, Search("htp").part, Search("oblivious", start="htp").part
+    ('paper', 'neighbours', 'starts')
     """
 
     method: str
@@ -68,8 +72,8 @@ class Search(Procedure):
 
     @property
     def name(self) -> str:
-        """The method, and what differs from the paper's way to run it."""
-        start = "" if self.start == "empty" else f" from {self.start}"
+        """The method, and what differs from the paper's way to run it; "auto" decides on its start, too."""
+        start = "" if self.start in ("empty", "auto") else f" from {self.start}"
         return self.method + start + ("" if self.q == 1 else f", q = {self.q}")
 
     @property
@@ -77,9 +81,15 @@ class Search(Procedure):
         """What of it is not in the paper, if anything."""
         if self.q > 1:
             return "pairs"
-        return "paper" if self.start == "empty" else "starts"
+        if self.start != "empty":
+            return "starts"
+        return "paper" if self.method in (*LOCAL_SEARCHES, *BENCHMARKS) else "neighbours"
 
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
+        """Search, and return the figures."""
+        return _figures(self.search(setting, instance, size, flavour, seed))
+
+    def search(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> SearchResult:
         """Search, with the library's defaults or as published."""
         objective, constraint = setting.problem(instance, size)
         method: str | Pivot = self.method
@@ -87,10 +97,9 @@ class Search(Procedure):
             method = NonOblivious(smoothness=setting.published_smoothness(objective))
         is_local = self.method in LOCAL_SEARCHES
         limit = PUBLISHED_MOVES if flavour == AS_PUBLISHED and is_local else None
-        result = maximize(
+        return maximize(
             objective, constraint, method, q=self.q, start=self.start, max_iter=limit, random_state=seed
         )
-        return _figures(result)
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,13 @@ class Setting(ABC):
         """Return what is maximised and under which constraint; ``ridge`` is for one sample."""
 
     @abstractmethod
+    def made_up(self) -> tuple[SparseObjective, IndependenceSystem]:
+        """Return a problem of the same kind and shape on data that take no time to draw.
+
+        It is for who asks what can be run in this setting.
+        """
+
+    @abstractmethod
     def yardstick(self, instance: Any) -> float:
         """Return the value that the paper divides by."""
 
@@ -78,6 +85,10 @@ class RegressionSetting(Setting):
         """Return R² and at most ``size`` features of each category."""
         objective = LeastSquares(instance.X, instance.y, ridge=ridge * len(instance.y))
         return objective, Partition(instance.labels, size)
+
+    def made_up(self) -> tuple[LeastSquares, Partition]:
+        """Return the first of all instances, at the smallest size: they are drawn in no time."""
+        return self.problem(self.instance(np.random.SeedSequence(0)), self.sizes[0])
 
     def yardstick(self, instance: RegressionInstance) -> float:
         """Return 1: R² is shown as it is."""
@@ -113,6 +124,12 @@ class IsingSetting(Setting):
             IsingPseudoLikelihood(instance.spins, ridge=ridge),
             BMatching.complete(self.n_vertices, size),
         )
+
+    def made_up(self) -> tuple[IsingPseudoLikelihood, BMatching]:
+        """Return the problem of spins that have nothing to do with each other: they need no Gibbs chain."""
+        spins = np.random.default_rng(0).choice([-1.0, 1.0], size=(20, self.n_vertices))
+        no_edges = IsingInstance(spins, np.empty(0, dtype=np.intp), np.zeros(0))
+        return self.problem(no_edges, self.sizes[0])
 
     def yardstick(self, instance: IsingInstance) -> float:
         """Return the value of the true graph, refitted."""

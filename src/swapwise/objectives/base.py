@@ -83,6 +83,15 @@ class SetFunction(ABC):
             return fit_bound(self, support, clock)
         return self._value(support)
 
+    def layered(self, layers: FloatArray) -> SetFunction | None:
+        """Return the potential of Filmus and Ward in closed form, or None if there is none.
+
+        With ``layers[i] = ∫ D(p) (1 − p)^i dp`` for a density D on [0, 1], it is the set function
+        ``Φ(S) = ∫ D(p) E f(S(p)) / p dp``, where S(p) holds each element of S with probability p. What is
+        covered c times counts ``layers[0] + … + layers[c − 1]`` times; see :mod:`swapwise.search.methods`.
+        """
+        return None
+
     def start(self, support: Iterable[int] = ()) -> State:
         """Return a state at ``support``, from which moves can be scored and taken."""
         return State(self, as_elements(support, self.n, "the start"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ class Coverage(SetFunction):
 
     submodular = True
     scoring = "closed form"
+    #: What the first, second, ... time that an item is covered counts; later times count nothing.
+    layers: FloatArray = np.ones(1)
 
     def __init__(
         self, sets: Iterable[Iterable[Hashable]], weights: Mapping[Any, float] | None = None
@@ -47,17 +50,34 @@ class Coverage(SetFunction):
         )
 
     def _value(self, support: IndexArray) -> float:
-        covered = np.zeros(len(self.items), dtype=bool)
-        covered[self._covered_by(support)] = True
-        return self._weight(covered)
+        return self._worth(np.bincount(self._covered_by(support), minlength=len(self.items)))
 
     def _covered_by(self, elements: IndexArray) -> IndexArray:
         """Return the items that the elements cover, one after the other, with repetitions."""
         covered: IndexArray = self.incidence[elements].indices
         return covered
 
-    def _weight(self, covered: np.ndarray) -> float:
-        return float(self.item_weights[covered].sum())
+    def _worth(self, counts: IndexArray) -> float:
+        """Return the value of covering each item so many times."""
+        times = np.append(0.0, self.layers.cumsum())
+        return float((self.item_weights * times[counts.clip(max=len(self.layers))]).sum())
+
+    def _next_worth(self, counts: IndexArray) -> FloatArray:
+        """Return what each item adds if it is covered once more."""
+        layers = np.append(self.layers, 0.0)
+        worth: FloatArray = self.item_weights * layers[counts.clip(max=len(self.layers))]
+        return worth
+
+    def layered(self, layers: FloatArray) -> Coverage:
+        """Return the potential: an item that is covered c times counts ``layers[:c].sum()`` times.
+
+        >>> f = Coverage([{"a", "b"}, {"b", "c"}]).layered(np.array([1.0, 0.5, 0.25]))
+        >>> f([0, 1])
+        3.5
+        """
+        potential = copy(self)
+        potential.layers = layers
+        return potential
 
     def start(self, support: Iterable[int] = ()) -> CoverageState:
         """Return a state at ``support``, with the gains of swaps in closed form."""
@@ -67,8 +87,8 @@ class Coverage(SetFunction):
 class CoverageState(SwapState):
     """A state of :class:`Coverage` that counts how often every item is covered.
 
-    An element's loss is the weight of the items that it alone covers, and another makes up for those
-    of them that it covers too: one sparse product for all pairs.
+    An element loses the last layer of each of its items, and another that covers the item too has that layer
+    in place of the next: one sparse product for all pairs.
 
     >>> from swapwise.moves import MoveList
     >>> state = Coverage([{"a", "b"}, {"b", "c"}, {"b"}]).start([0])
@@ -79,8 +99,7 @@ class CoverageState(SwapState):
     objective: Coverage
 
     def __init__(self, objective: Coverage, support: IndexArray) -> None:
-        self._counts = np.zeros(len(objective.items), dtype=np.intp)
-        np.add.at(self._counts, objective._covered_by(support), 1)
+        self._counts = np.bincount(objective._covered_by(support), minlength=len(objective.items))
         super().__init__(objective, support)
 
     def apply(self, move: Move) -> None:
@@ -92,25 +111,26 @@ class CoverageState(SwapState):
 
     def _settle(self, support: IndexArray) -> None:
         self.support = support
-        self.value = self.objective._weight(self._counts > 0)
+        self.value = self.objective._worth(self._counts)
         self.n_evaluations += 1
+        self._next = self.objective._next_worth(self._counts)
+        # Of items that nothing covers, no element covers a last layer.
+        self._last = self.objective._next_worth(np.maximum(self._counts - 1, 0))
 
     def _additions(self, added: IndexArray) -> FloatArray:
-        return self._weight_in(added, self._counts == 0)
+        additions: FloatArray = self.objective.incidence[added] @ self._next
+        return additions
 
     def _losses(self, drops: IndexArray) -> FloatArray:
-        return self._weight_in(drops, self._counts == 1)
+        losses: FloatArray = self.objective.incidence[drops] @ self._last
+        return losses
 
     def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
-        unique = self.objective.incidence[drops]
-        unique.data = np.where(self._counts == 1, self.objective.item_weights, 0.0)[unique.indices]
-        unique.eliminate_zeros()
-        overlaps: FloatArray = (self.objective.incidence[added] @ unique.T).toarray()
+        saved = self.objective.incidence[drops]
+        saved.data = (self._last - self._next)[saved.indices]
+        saved.eliminate_zeros()
+        overlaps: FloatArray = (self.objective.incidence[added] @ saved.T).toarray()
         return overlaps
-
-    def _weight_in(self, elements: IndexArray, counted: np.ndarray) -> FloatArray:
-        weights: FloatArray = self.objective.incidence[elements] @ (self.objective.item_weights * counted)
-        return weights
 
 
 def _each(values: Any, name: str) -> Iterable[Any]:

@@ -55,6 +55,10 @@ class FacilityLocation(SetFunction):
     def _value(self, support: IndexArray) -> float:
         return float(self._by_element[support].max(axis=0, initial=0.0).sum())
 
+    def layered(self, layers: FloatArray) -> LayeredFacilityLocation:
+        """Return the potential: the k-th best element for a client counts ``layers[k − 1]`` times."""
+        return LayeredFacilityLocation(self, layers)
+
     def start(self, support: Iterable[int] = ()) -> FacilityLocationState:
         """Return a state at ``support``, with the gains of swaps in closed form."""
         return FacilityLocationState(self, as_elements(support, self.n, "the start"))
@@ -143,5 +147,103 @@ class FacilityLocationState(SwapState):
         return scipy.sparse.csr_array((np.ones(len(clients)), (clients, position[clients])), shape=shape)
 
     def _blocks(self, count: int) -> Iterator[slice]:
-        size = max(1, BLOCK // max(1, self.objective.n_clients))
-        return (slice(begin, begin + size) for begin in range(0, count, size))
+        return _blocks(count, self.objective.n_clients)
+
+
+class LayeredFacilityLocation(SetFunction):
+    """Every chosen element serves every client a little: ``Φ(S) = Σ_c Σ_k layers[k − 1] s_(k)``.
+
+    The similarities of a client to S are ``s_(1) ≥ s_(2) ≥ …``. Facility location is the coverage of levels:
+    an element covers, for each client, the levels up to its similarity. The level θ is covered
+    ``N(θ) = #{j ∈ S : s_j ≥ θ}`` times, and counts what an item does that is covered so often. Layers are
+    positive, fall, and fall ever more slowly.
+
+    >>> f = FacilityLocation([[3.0, 1.0, 0.0], [0.0, 2.0, 4.0]]).layered(np.array([1.0, 0.5]))
+    >>> f([0, 1])  # 3 + 1 / 2, and 2 + 0 / 2
+    5.5
+    """
+
+    submodular = True
+    scoring = "closed form"
+
+    def __init__(self, plain: FacilityLocation, layers: FloatArray) -> None:
+        self.plain, self.layers, self.n = plain, layers, plain.n
+
+    def _value(self, support: IndexArray) -> float:
+        return self._worth(self._sorted(support))
+
+    def _sorted(self, support: IndexArray) -> FloatArray:
+        """Return the similarities of the chosen elements to each client, the best in the first row."""
+        return -np.sort(-self.plain._by_element[support], axis=0)
+
+    def _worth(self, ranked: FloatArray) -> float:
+        return float(self._padded(len(ranked))[:-1] @ ranked.sum(axis=1))
+
+    def _padded(self, size: int) -> FloatArray:
+        """Return one layer more than there are elements; those beyond the last count nothing."""
+        padded = np.zeros(size + 1)
+        padded[: len(self.layers)] = self.layers[: size + 1]
+        return padded
+
+    def start(self, support: Iterable[int] = ()) -> LayeredFacilityLocationState:
+        """Return a state at ``support``, with the gains of swaps in closed form."""
+        return LayeredFacilityLocationState(self, as_elements(support, self.n, "the start"))
+
+
+class LayeredFacilityLocationState(SwapState):
+    """A state of :class:`LayeredFacilityLocation` that has the similarities of each client in order.
+
+    With b the layers and N(θ) the number of elements at the level θ or above, an addition of similarity x
+    gains ``∫_0^x b[N] dθ``, a drop of similarity y loses ``∫_0^y b[N − 1] dθ``, and the one makes up for
+    ``K(min(x, y))`` of the other, where ``K(z) = ∫_0^z (b[N − 1] − b[N]) dθ``. K rises, so that this is
+    ``min(K(x), K(y))``. All three are sums of ``min(·, s_(t))`` over the ranks t.
+    """
+
+    objective: LayeredFacilityLocation
+
+    def _settle(self, support: IndexArray) -> None:
+        self.support = support
+        self._ranked = self.objective._sorted(support)
+        self.value = self.objective._worth(self._ranked)
+        self.n_evaluations += 1
+
+    def _additions(self, added: IndexArray) -> FloatArray:
+        layers = self.objective._padded(len(self.support))
+        return self._integrals(added, layers[0], np.diff(layers))
+
+    def _losses(self, drops: IndexArray) -> FloatArray:
+        layers = self.objective._padded(len(self.support))[:-1]
+        return self._integrals(drops, 0.0, np.diff(layers, prepend=0.0))
+
+    def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
+        saved = -np.diff(self.objective._padded(len(self.support)))
+        steps = np.diff(saved, prepend=0.0)
+        similarity, overlaps = self.objective.plain._by_element, np.empty((len(added), len(drops)))
+        of_drops = self._integrate(similarity[drops], 0.0, steps)
+        for block in self._blocks(len(added)):
+            of_added = self._integrate(similarity[added[block]], 0.0, steps)
+            for column, of_drop in enumerate(of_drops):
+                overlaps[block, column] = np.minimum(of_added, of_drop).sum(axis=1)
+        return overlaps
+
+    def _integrals(self, elements: IndexArray, top: float, steps: FloatArray) -> FloatArray:
+        integrals = np.empty(len(elements))
+        for block in self._blocks(len(elements)):
+            similarity = self.objective.plain._by_element[elements[block]]
+            integrals[block] = self._integrate(similarity, top, steps).sum(axis=1)
+        return integrals
+
+    def _integrate(self, upto: FloatArray, top: float, steps: FloatArray) -> FloatArray:
+        """Integrate from 0 a function of levels: ``top`` above all similarities, and a step at each."""
+        integral = top * upto
+        for step, level in zip(steps, self._ranked, strict=True):
+            integral += step * np.minimum(upto, level)
+        return integral
+
+    def _blocks(self, count: int) -> Iterator[slice]:
+        return _blocks(count, self.objective.plain.n_clients)
+
+
+def _blocks(count: int, n_clients: int) -> Iterator[slice]:
+    size = max(1, BLOCK // max(1, n_clients))
+    return (slice(begin, begin + size) for begin in range(0, count, size))

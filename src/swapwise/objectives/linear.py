@@ -34,6 +34,10 @@ class Linear(SetFunction):
     def _value(self, support: IndexArray) -> float:
         return float(self.weights[support].sum())
 
+    def layered(self, layers: FloatArray) -> Linear:
+        """Return the potential: weights add up, so an element counts in the first layer only."""
+        return Linear(layers[0] * self.weights)
+
     def start(self, support: Iterable[int] = ()) -> LinearState:
         """Return a state at ``support``, with the gains of all moves in closed form."""
         return LinearState(self, as_elements(support, self.n, "the start"))

@@ -9,13 +9,19 @@ A method with options other than its own defaults is given as an object:
 array([1, 2])
 """
 
+from swapwise.search.methods.arht import ARHT
 from swapwise.search.methods.base import Method
+from swapwise.search.methods.clash import Clash
 from swapwise.search.methods.cosamp import CoSaMP, GradientSupportPursuit
 from swapwise.search.methods.exhaustive import Exhaustive
 from swapwise.search.methods.foba import ForwardBackward
+from swapwise.search.methods.frank_wolfe import FrankWolfe
 from swapwise.search.methods.greedy import Greedy, RandomResidualGreedy
 from swapwise.search.methods.jumps import Modular, RandomSet
 from swapwise.search.methods.matching_pursuit import OrthogonalMatchingPursuit
+from swapwise.search.methods.potential import Distorted, FilmusWard
+from swapwise.search.methods.sieve import SieveStreaming, Streak
+from swapwise.search.methods.streaming import StreamingSwaps
 from swapwise.search.methods.thresholding import HardThresholdingPursuit, IterativeHardThresholding
 
 KINDS: tuple[type[Method], ...] = (
@@ -29,17 +35,30 @@ KINDS: tuple[type[Method], ...] = (
     HardThresholdingPursuit,
     CoSaMP,
     GradientSupportPursuit,
+    Clash,
+    ARHT,
+    FrankWolfe,
+    SieveStreaming,
+    Streak,
+    StreamingSwaps,
+    FilmusWard,
+    Distorted,
     Exhaustive,
 )
 
 METHODS: dict[str, type[Method]] = {kind.name: kind for kind in KINDS}
 
 __all__ = [
+    "ARHT",
     "KINDS",
     "METHODS",
+    "Clash",
     "CoSaMP",
+    "Distorted",
     "Exhaustive",
+    "FilmusWard",
     "ForwardBackward",
+    "FrankWolfe",
     "GradientSupportPursuit",
     "Greedy",
     "HardThresholdingPursuit",
@@ -49,4 +68,7 @@ __all__ = [
     "OrthogonalMatchingPursuit",
     "RandomResidualGreedy",
     "RandomSet",
+    "SieveStreaming",
+    "Streak",
+    "StreamingSwaps",
 ]

@@ -1,0 +1,1 @@
+"""The methods around the paper: value and time on its instances, as starts, and beside other packages."""

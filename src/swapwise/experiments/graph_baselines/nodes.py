@@ -1,0 +1,192 @@
+"""One convex problem per vertex, all solved together: a smooth loss of margins, and an L1 penalty or ball.
+
+Vertex u is predicted from the others by ``h_iu = Σ_v θ_uv x_iv``; its margins are ``z_iu = x_iu h_iu``. Row u
+of the matrix θ holds the coefficients of u, with zero on the diagonal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import FloatArray, as_matrix
+
+# A solution is one when no entry of its gradient, the penalty's included, is further from zero than this.
+TOLERANCE = 1e-7
+MOST_STEPS = 20_000
+
+# What rounding may add to a loss of about one.
+ROUNDING = 1e-13
+
+#: Takes a point and the step per row, and returns where the penalty or the ball moves the point.
+Prox = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+class Loss(Protocol):
+    """A convex loss per vertex.
+
+    ``curvature`` bounds its second derivative along any direction of margins, if there is a bound: then no
+    step has to be tried out.
+    """
+
+    curvature: float | None
+
+    def values(self, margins: FloatArray) -> FloatArray:
+        """Return the loss of each vertex, from margins of shape (n_samples, n_vertices)."""
+        ...
+
+    def slopes(self, margins: FloatArray) -> FloatArray:
+        """Return the derivatives of the losses by the margins."""
+        ...
+
+
+class LogisticLoss:
+    """``mean over i of log(1 + exp(−2 z_iu))``: minus the log-likelihood of a vertex given the others.
+
+    >>> loss = LogisticLoss()
+    >>> loss.values(np.zeros((3, 1))).round(4), loss.slopes(np.zeros((2, 1))).ravel()
+    (array([0.6931]), array([-0.5, -0.5]))
+    """
+
+    curvature: float | None = 1.0
+
+    def values(self, margins: FloatArray) -> FloatArray:
+        """Return the mean loss per vertex."""
+        losses = np.log1p(np.exp(-2.0 * np.abs(margins))) + np.maximum(-2.0 * margins, 0.0)
+        return np.asarray(losses.mean(axis=0))
+
+    def slopes(self, margins: FloatArray) -> FloatArray:
+        """Return ``−2 σ(−2 z) / n``."""
+        return (np.tanh(margins) - 1.0) / len(margins)
+
+    def curvatures(self, margins: FloatArray) -> FloatArray:
+        """Return the second derivatives, ``4 σ(2 z) σ(−2 z) / n``."""
+        return (1.0 - np.tanh(margins) ** 2) / len(margins)
+
+
+def as_spins(spins: ArrayLike) -> FloatArray:
+    """Return samples of -1 and +1 as a matrix, or say what else was given.
+
+    >>> as_spins([[1, -1], [1, 1]])
+    array([[ 1., -1.],
+           [ 1.,  1.]])
+    """
+    samples = as_matrix(spins, "spins", "rows are samples, columns are vertices")
+    if samples.shape[0] == 0 or samples.shape[1] == 0:
+        raise ValueError(f"spins must have at least one sample and one vertex, got shape {samples.shape}")
+    other = samples[np.abs(samples) != 1]
+    if len(other):
+        raise ValueError(f"spins must be -1 and +1, got {other[0]:g}; try np.where(X > 0, 1, -1)")
+    return samples
+
+
+def margins_of(spins: FloatArray, theta: FloatArray) -> FloatArray:
+    """Return ``x_iu Σ_v θ_uv x_iv``, one column per vertex."""
+    return np.asarray(spins * (spins @ theta.T))
+
+
+def gradients_of(spins: FloatArray, loss: Loss, theta: FloatArray) -> FloatArray:
+    """Return the gradient of each vertex's loss by its own coefficients, one row per vertex."""
+    gradient = (loss.slopes(margins_of(spins, theta)) * spins).T @ spins
+    np.fill_diagonal(gradient, 0.0)
+    return np.asarray(gradient)
+
+
+def soft_threshold(penalty: FloatArray, strongest: float = np.inf) -> Prox:
+    """Return the step of ``Σ_u penalty_u ‖θ_u‖₁``: every entry moves to zero by ``step × penalty``.
+
+    Entries are held within ``± strongest``.
+
+    >>> soft_threshold(np.array([1.0]))(np.array([[3.0, -0.2, -2.0]]), np.array([0.5]))
+    array([[ 2.5,  0. , -1.5]])
+    """
+
+    def prox(point: FloatArray, step: FloatArray) -> FloatArray:
+        shrink = (step * penalty)[:, None]
+        return np.clip(point - np.clip(point, -shrink, shrink), -strongest, strongest)
+
+    return prox
+
+
+def onto_l1_ball(radius: float) -> Prox:
+    """Return the projection of every row onto ``‖θ_u‖₁ ≤ radius``, which no step changes.
+
+    >>> onto_l1_ball(1.0)(np.array([[2.0, 0.5, -1.5], [0.1, 0.2, 0.3]]), np.ones(2))
+    array([[ 0.75,  0.  , -0.25],
+           [ 0.1 ,  0.2 ,  0.3 ]])
+
+    References
+    ----------
+    Duchi, Shalev-Shwartz, Singer and Chandra (2008), Efficient projections onto the l1-ball.
+    """
+
+    def prox(point: FloatArray, step: FloatArray) -> FloatArray:
+        sizes = -np.sort(-np.abs(point), axis=1)
+        # What all entries must shrink by if the first k, and no others, stay above zero.
+        shrink = (np.cumsum(sizes, axis=1) - radius) / np.arange(1, point.shape[1] + 1)
+        # The true k is the one for which this is largest; rows within the ball do not shrink.
+        amount = np.maximum(shrink.max(axis=1), 0.0)[:, None]
+        return point - np.clip(point, -amount, amount)
+
+    return prox
+
+
+def solve_nodes(spins: FloatArray, loss: Loss, prox: Prox, start: FloatArray) -> FloatArray:
+    """Return the θ whose row u minimises the loss of u within what ``prox`` stands for.
+
+    Accelerated proximal gradients with one step size and one momentum per vertex; a vertex restarts its
+    momentum where that leads uphill. ``start`` is returned, but for rounding, if it is a solution.
+
+    Examples
+    --------
+    >>> spins = as_spins([[1, 1], [1, 1], [-1, -1], [1, -1]])
+    >>> solve_nodes(spins, LogisticLoss(), soft_threshold(np.array([0.1, 0.1])), np.zeros((2, 2))).round(3)
+    array([[0.   , 0.424],
+           [0.424, 0.   ]])
+
+    References
+    ----------
+    Beck and Teboulle (2009), A fast iterative shrinkage-thresholding algorithm.
+    O'Donoghue and Candès (2015), Adaptive restart for accelerated gradient schemes.
+    """
+    theta, point = start, start
+    momentum = np.ones(len(start))
+    curvature = _first_curvature(spins, loss)
+    for _ in range(MOST_STEPS):
+        new, curvature = _proximal_step(spins, loss, prox, point, curvature)
+        if (curvature * np.abs(new - point).max(axis=1) <= TOLERANCE).all():
+            return new
+        uphill = ((point - new) * (new - theta)).sum(axis=1) > 0
+        momentum[uphill] = 1.0
+        following = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
+        point = new + ((momentum - 1.0) / following)[:, None] * (new - theta)
+        theta, momentum = new, following
+    return theta
+
+
+def _first_curvature(spins: FloatArray, loss: Loss) -> FloatArray:
+    """Return a bound on the curvature of the losses if there is one, and else a guess that may be too small."""
+    largest = np.linalg.eigvalsh(spins.T @ spins / len(spins))[-1]
+    return np.full(spins.shape[1], largest * (0.25 if loss.curvature is None else loss.curvature))
+
+
+def _proximal_step(
+    spins: FloatArray, loss: Loss, prox: Prox, point: FloatArray, curvature: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return where a step leads, and curvatures that bound the losses from here to there."""
+    gradient = gradients_of(spins, loss, point)
+    new = prox(point - gradient / curvature[:, None], 1.0 / curvature)
+    if loss.curvature is not None:
+        return new, curvature
+    here = loss.values(margins_of(spins, point))
+    while True:
+        step = new - point
+        bound = here + (gradient * step).sum(axis=1) + curvature * (step**2).sum(axis=1) / 2
+        above = loss.values(margins_of(spins, new)) > bound + ROUNDING * (1 + np.abs(here))
+        if not above.any():
+            return new, curvature
+        curvature = np.where(above, 2.0 * curvature, curvature)
+        new = prox(point - gradient / curvature[:, None], 1.0 / curvature)
