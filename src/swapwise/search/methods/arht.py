@@ -130,8 +130,8 @@ class ARHT(SparseMethod):
         # The first moves are those that add one element.
         moves = next(iter(self._constraint.cheapest_drops(support, costs)))
         pulled, lost = moves.sums(moves.added, pull), moves.sums(moves.dropped, costs)
-        scores = np.where(pulled > 0, pulled / (2 * M) - lost * M / 2, -np.inf)
-        index, _ = moves.best(scores)
+        # The lower bounds times 2M, since M is 0 where all columns are.
+        index, _ = moves.best(np.where(pulled > 0, pulled - lost * M**2, -np.inf))
         return None if index < 0 else moves.move(index)
 
 

@@ -106,6 +106,8 @@ def fit_in_ball(
         free = objective._fit(support)[1]
     if np.abs(free).sum() <= radius:
         return embed(objective, support, free)
+    if radius == 0:
+        return embed(objective, support, np.zeros_like(free))
     few, rows = objective.restricted(support), rows_of(objective, support)
     point = ahead = onto_l1_ball(begin[rows], radius)
     value, momentum, step = few.value_at(point), 1.0, np.inf
@@ -125,15 +127,14 @@ def fit_in_ball(
         if reached < value and ahead is not point:
             ahead, momentum = point, 1.0
             continue
-        length = float(np.linalg.norm(target - point))
+        length, had_momentum = float(np.linalg.norm(target - point)), momentum > 1
         larger = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         ahead = target + (momentum - 1) / larger * (target - point)
-        was_plain = momentum == 1.0
         point, value, momentum, step = target, reached, larger, 1.1 * step
-        if length <= SHORTEST * radius and was_plain:
-            break
         if length <= SHORTEST * radius:
-            ahead, momentum = point, 1.0
+            if not had_momentum:
+                break
+            ahead, momentum = point, 1.0  # a step without it tells whether this is the end
     return embed(objective, support, point)
 
 
@@ -146,10 +147,8 @@ def onto_l1_ball(values: FloatArray, radius: float) -> FloatArray:
     sizes = np.abs(values)
     if sizes.sum() <= radius:
         return values
-    if radius == 0:
-        return np.zeros_like(values)
     falling = np.sort(sizes, axis=None)[::-1]
     excess = (np.cumsum(falling) - radius) / np.arange(1, falling.size + 1)
-    # The last size that stays above the number, if all up to it are reduced alike, decides.
-    reduced = excess[np.flatnonzero(falling > excess)[-1]]
+    # The last size that is no smaller than the number, if all up to it are reduced alike, decides.
+    reduced = excess[np.flatnonzero(falling >= excess)[-1]]
     return np.sign(values) * np.maximum(sizes - reduced, 0.0)
