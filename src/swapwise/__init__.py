@@ -21,6 +21,7 @@ from swapwise.constraints.transversal import Transversal
 from swapwise.constraints.uniform import Uniform
 from swapwise.maximize import maximize
 from swapwise.moves import Move, MoveList, SwapGrid
+from swapwise.objectives.a_optimal import AOptimal
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
 from swapwise.objectives.coverage import Coverage
 from swapwise.objectives.custom.check import check_objective
@@ -76,6 +77,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AOptimal",
     "BMatching",
     "Certificate",
     "Constant",

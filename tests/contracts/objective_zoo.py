@@ -16,6 +16,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from swapwise import (
+    AOptimal,
     Coverage,
     CustomObjective,
     CustomSetFunction,
@@ -71,6 +72,14 @@ def coverage(draw: st.DrawFn) -> SetFunction:
 def facility_location(draw: st.DrawFn) -> SetFunction:
     shape = draw(st.tuples(st.integers(0, 5), st.integers(0, MAX_N)))
     return FacilityLocation(draw(simple_numbers(*shape)))
+
+
+@st.composite
+def a_optimal(draw: st.DrawFn) -> SetFunction:
+    """Few simple experiments, with a weak or a strong prior: useless and repeated ones are frequent."""
+    shape = draw(st.tuples(st.integers(0, MAX_N), st.integers(1, 3)))
+    prior = draw(st.sampled_from([1e-4, 1.0, np.diag([1.0, 2.0, 4.0])[: shape[1], : shape[1]]]))
+    return AOptimal(draw(simple_numbers(*shape)), prior, draw(st.sampled_from([0.5, 1.0])))
 
 
 # Monotone functions of a sum of weights: concave, convex, and neither.
@@ -162,6 +171,7 @@ ZOO = [
     Kind("linear", linear(), submodular=True),
     Kind("coverage", coverage(), submodular=True),
     Kind("facility location", facility_location(), submodular=True),
+    Kind("a-optimal", a_optimal(), tolerance=1e-7),
     Kind("custom", custom()),
     Kind("least squares", least_squares(), tolerance=1e-7),
     Kind("ising", ising(), tolerance=1e-7),

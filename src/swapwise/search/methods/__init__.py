@@ -19,6 +19,7 @@ from swapwise.search.methods.frank_wolfe import FrankWolfe
 from swapwise.search.methods.greedy import Greedy, RandomResidualGreedy
 from swapwise.search.methods.jumps import Modular, RandomSet
 from swapwise.search.methods.matching_pursuit import OrthogonalMatchingPursuit
+from swapwise.search.methods.ordered import OrderedLocalSearch
 from swapwise.search.methods.potential import Distorted, FilmusWard
 from swapwise.search.methods.sieve import SieveStreaming, Streak
 from swapwise.search.methods.streaming import StreamingSwaps
@@ -43,6 +44,7 @@ KINDS: tuple[type[Method], ...] = (
     StreamingSwaps,
     FilmusWard,
     Distorted,
+    OrderedLocalSearch,
     Exhaustive,
 )
 
@@ -66,6 +68,7 @@ __all__ = [
     "Method",
     "Modular",
     "OrthogonalMatchingPursuit",
+    "OrderedLocalSearch",
     "RandomResidualGreedy",
     "RandomSet",
     "SieveStreaming",

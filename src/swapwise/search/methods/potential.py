@@ -35,10 +35,8 @@ class PotentialSearch(Method):
     levels: int
 
     def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
-        """Ask for a matroid and a monotone objective."""
-        if not isinstance(constraint, Matroid):
-            return f"a matroid, got {constraint!r}"
-        return None if objective.monotone else "a monotone objective"
+        """Ask for a matroid."""
+        return None if isinstance(constraint, Matroid) else f"a matroid, got {constraint!r}"
 
     def _phis(self, exact: bool) -> Sequence[float]:
         """Return the parameters of the potentials to climb, one after the other."""
@@ -90,12 +88,13 @@ class PotentialSearch(Method):
 
 
 class FilmusWard(PotentialSearch):
-    """Non-oblivious local search of Filmus and Ward: ``(1 − 1/e) max f`` for submodular f under a matroid.
+    """Non-oblivious local search of Filmus and Ward: ``(1 − 1/e) max f`` under a matroid.
 
-    Swaps are chosen by the potential ``Φ(S) = ∫₀¹ e^p/(e − 1) · E f(S(p))/p dp``, where S(p) holds each
-    element of S with probability p. It has a closed form for :class:`Coverage`, :class:`FacilityLocation` and
-    :class:`Linear`; otherwise it is a sum over all subsets of a base of up to 8 elements, and larger bases
-    are coloured (Buchbinder and Feldman). No value is sampled, so that the promise holds for certain.
+    That holds for monotone and submodular f. Swaps are chosen by the potential
+    ``Φ(S) = ∫₀¹ e^p/(e − 1) · E f(S(p))/p dp``, where S(p) holds each element of S with probability p. It has
+    a closed form for :class:`Coverage`, :class:`FacilityLocation` and :class:`Linear`; otherwise it is a sum
+    over all subsets of a base of up to 8 elements, and larger bases are coloured (Buchbinder and Feldman). No
+    value is sampled, so that the promise holds for certain.
 
     Parameters
     ----------

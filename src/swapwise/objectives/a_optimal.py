@@ -1,0 +1,155 @@
+"""Bayesian A-optimal design: choose the experiments after which the parameters vary the least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from swapwise.checks import FloatArray, IndexArray, as_elements, as_matrix, as_real
+from swapwise.objectives.base import SetFunction
+from swapwise.objectives.swap_state import SwapState
+
+# An experiment of a larger leverage than this is dropped by computing the covariance afresh: the update
+# divides by one minus the leverage, which has lost its digits.
+LARGEST_LEVERAGE = 0.999
+
+
+class AOptimal(SetFunction):
+    """By how much experiments reduce the total variance of the parameters of a linear model.
+
+    ``f(S) = tr Λ⁻¹ − tr (Λ + σ⁻² Σ_{i∈S} x_i x_iᵀ)⁻¹``: the parameters have the precision Λ before the
+    experiments, and experiment i measures their inner product with x_i up to noise of variance σ². No further
+    experiment raises a variance, so f is monotone. It is not submodular: an experiment may be worth more
+    after another.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        The experiments that can be chosen: one row each, one column per parameter.
+    prior : positive number, or positive definite array of shape (d, d)
+        The precision Λ of the parameters; a number stands for that multiple of the identity.
+    noise : positive number
+        The standard deviation σ of a measurement.
+
+    References
+    ----------
+    Chaloner and Verdinelli (1995), Bayesian experimental design: a review.
+    Bian, Buhmann, Krause and Tschiatschek (2017), Guarantees for greedy maximization of non-submodular
+    functions with applications.
+    Thiery and Ward (2022), Two-sided weak submodularity for matroid constrained optimization and regression.
+
+    Examples
+    --------
+    Two sites with three experiments each; every site has time for one.
+
+    >>> from swapwise import Partition, maximize
+    >>> X = [[1, 0], [2, 0], [0, 1], [0, 1], [3, 0], [1, 1]]
+    >>> sites = Partition(["north"] * 3 + ["south"] * 3, 1)
+    >>> result = maximize(AOptimal(X), sites, "distorted")
+    >>> result.support, round(result.value, 4)  # of the variance 2 that there was
+    (array([2, 4]), 1.4)
+    """
+
+    scoring = "closed form"
+
+    def __init__(self, X: ArrayLike, prior: ArrayLike = 1.0, noise: float = 1.0) -> None:
+        experiments = as_matrix(X, "X", "rows are experiments, columns are parameters")
+        self.n, self.n_parameters = experiments.shape
+        self.prior, self.noise = _precision(prior, self.n_parameters), as_real(noise, "noise", positive=True)
+        self._rows = experiments / self.noise
+        #: The root R of the covariance before any experiment: ``R Rᵀ = Λ⁻¹``
+        self._root = np.linalg.inv(np.linalg.cholesky(self.prior)).T
+        self.scale = float((self._root**2).sum())
+
+    def _value(self, support: IndexArray) -> float:
+        # With the singular values s of the rows that a standard normal prior would have, no digits cancel.
+        _, singular, axes = np.linalg.svd(self._rows[support] @ self._root, full_matrices=False)
+        lengths = ((self._root @ axes.T) ** 2).sum(axis=0)
+        return float((singular**2 / (1.0 + singular**2)) @ lengths)
+
+    def covariance(self, support: Iterable[int]) -> FloatArray:
+        """Return the covariance of the parameters after some experiments.
+
+        >>> AOptimal([[1.0, 0.0]]).covariance([0])
+        array([[0.5, 0. ],
+               [0. , 1. ]])
+        """
+        rows = self._rows[as_elements(support, self.n, "the set")] @ self._root
+        _, singular, axes = np.linalg.svd(rows)
+        deviations = np.ones(self.n_parameters)
+        deviations[: len(singular)] = 1.0 / np.hypot(1.0, singular)
+        factor = self._root @ (axes.T * deviations)
+        covariance: FloatArray = factor @ factor.T
+        return covariance
+
+    def start(self, support: Iterable[int] = ()) -> AOptimalState:
+        """Return a state at ``support``, with the gains of swaps in closed form."""
+        return AOptimalState(self, as_elements(support, self.n, "the start"))
+
+
+class AOptimalState(SwapState):
+    """A state of :class:`AOptimal` with the covariance M of the parameters after its experiments.
+
+    With ``a = zᵀMz`` and ``c = |Mz|²`` for ``z = x/σ``, an addition gains ``c / (1 + a)`` and a drop loses
+    ``c / (1 − a)`` (Sherman and Morrison). After i is dropped, ``M' = M + Mz_i (Mz_i)ᵀ / (1 − a_i)``, so that
+    a and c of another experiment follow from its inner products with z_i and M z_i.
+    """
+
+    objective: AOptimal
+
+    def _settle(self, support: IndexArray) -> None:
+        self.support = support
+        self._covariance = self.objective.covariance(support)
+        self.value = self.objective._value(support)
+        self.n_evaluations += 1
+
+    def _additions(self, added: IndexArray) -> FloatArray:
+        return _gains(self.objective._rows[added], self._covariance)
+
+    def _losses(self, drops: IndexArray) -> FloatArray:
+        rows = self.objective._rows[drops]
+        reduced = rows @ self._covariance
+        rest = 1.0 - (rows * reduced).sum(axis=1)
+        losses: FloatArray = (reduced**2).sum(axis=1) / np.maximum(rest, np.finfo(float).tiny)
+        for column in np.flatnonzero(rest < 1.0 - LARGEST_LEVERAGE):
+            losses[column] = _gains(rows[[column]], self._without(drops[column]))[0]
+        return losses
+
+    def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
+        rows, leaving = self.objective._rows[added], self.objective._rows[drops]
+        reduced, gone = rows @ self._covariance, leaving @ self._covariance
+        share = reduced @ leaving.T  # zᵀ M z_i
+        rest = np.maximum(1.0 - (leaving * gone).sum(axis=1), np.finfo(float).tiny)
+        lengths = (reduced**2).sum(axis=1)[:, None]
+        after = lengths + share / rest * (2 * (reduced @ gone.T) + share / rest * (gone**2).sum(axis=1))
+        gains = after / (1.0 + (rows * reduced).sum(axis=1)[:, None] + share**2 / rest)
+        for column in np.flatnonzero(rest < 1.0 - LARGEST_LEVERAGE):
+            gains[:, column] = _gains(rows, self._without(drops[column]))
+        return gains - self._additions(added)[:, None]
+
+    def _without(self, element: int) -> FloatArray:
+        return self.objective.covariance(self.support[self.support != element])
+
+
+def _gains(rows: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Return what each experiment would take off the variance."""
+    reduced = rows @ covariance
+    gains: FloatArray = (reduced**2).sum(axis=1) / (1.0 + (rows * reduced).sum(axis=1))
+    return gains
+
+
+def _precision(prior: ArrayLike, n_parameters: int) -> FloatArray:
+    """Return the precision as a matrix, or say what is wrong with it."""
+    if np.ndim(prior) == 0:
+        return as_real(prior, "prior", positive=True) * np.eye(n_parameters)
+    precision = as_matrix(prior, "prior", "a number, or a precision with a row and a column per parameter")
+    if precision.shape != (n_parameters, n_parameters):
+        raise ValueError(
+            f"prior must be a number or of shape {(n_parameters, n_parameters)}, one row and one column per "
+            f"column of X; got shape {precision.shape}"
+        )
+    if not np.allclose(precision, precision.T, rtol=1e-10, atol=0) or np.linalg.eigvalsh(precision)[0] <= 0:
+        raise ValueError("prior must be symmetric and positive definite, so that variances are finite")
+    return precision.copy()
