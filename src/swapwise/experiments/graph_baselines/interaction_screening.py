@@ -19,17 +19,11 @@ class ScreeningLoss:
     At the true couplings ``exp(−z_iu)`` takes away all that the law of a sample says of u, so that the
     gradient is zero in expectation.
 
-    >>> loss = ScreeningLoss()
-    >>> loss.values(np.zeros((3, 1))), loss.slopes(np.zeros((2, 1))).ravel()
-    (array([1.]), array([-0.5, -0.5]))
+    >>> ScreeningLoss().slopes(np.zeros((2, 1))).ravel()
+    array([-0.5, -0.5])
     """
 
     curvature: float | None = None
-
-    def values(self, margins: FloatArray) -> FloatArray:
-        """Return the mean per vertex; infinite where a trial step went too far."""
-        with np.errstate(over="ignore"):
-            return np.asarray(np.exp(-margins).mean(axis=0))
 
     def slopes(self, margins: FloatArray) -> FloatArray:
         """Return ``−exp(−z) / n``."""
@@ -39,17 +33,11 @@ class ScreeningLoss:
 class LogScreeningLoss:
     """``log of the mean over i of exp(−z_iu)``.
 
-    >>> loss = LogScreeningLoss()
-    >>> loss.values(np.zeros((3, 1))), loss.slopes(np.zeros((2, 1))).ravel()
-    (array([0.]), array([-0.5, -0.5]))
+    >>> LogScreeningLoss().slopes(np.zeros((2, 1))).ravel()
+    array([-0.5, -0.5])
     """
 
     curvature: float | None = None
-
-    def values(self, margins: FloatArray) -> FloatArray:
-        """Return the logarithm per vertex."""
-        least = margins.min(axis=0)
-        return np.asarray(np.log(np.exp(least - margins).mean(axis=0)) - least)
 
     def slopes(self, margins: FloatArray) -> FloatArray:
         """Return minus the share of each sample in the sum."""
@@ -115,9 +103,9 @@ def log_rise(spins: ArrayLike, regularizer: float = 0.8) -> FloatArray:
     Notes
     -----
     With separable data there may be no minimum. Along a direction θ of length ``‖θ‖₁ = 1`` whose smallest
-    margin is m, the objective at tθ is at most ``t (λ − m)``; if m > λ that has no bound below. It was seen in
-    the paper's second setting (20 vertices, 100 samples). Couplings are therefore held within ±6, as they are
-    in the library's own fits. :func:`rise` has a minimum for any data, as its loss is never negative.
+    margin is m, the objective at tθ is at most ``t (λ − m)``; if m > λ that has no bound below. It was seen
+    in the paper's second setting (20 vertices, 100 samples). Couplings are therefore held within ±6, as they
+    are in the library's own fits. :func:`rise` has a minimum for any data: its loss is never negative.
 
     Examples
     --------

@@ -92,4 +92,5 @@ def _solved(hessian: FloatArray, slope: FloatArray, free: BoolArray) -> FloatArr
     """Return ``−H⁻¹ slope`` per vertex, on the coefficients that are free."""
     both = free[:, :, None] & free[:, None, :]
     diagonal = np.eye(free.shape[1]) * np.where(free, JITTER, 1.0)[:, :, None]
-    return -np.linalg.solve(np.where(both, hessian, 0.0) + diagonal, (slope * free)[:, :, None])[:, :, 0]
+    system = np.where(both, hessian, 0.0) + diagonal
+    return np.asarray(-np.linalg.solve(system, (slope * free)[:, :, None])[:, :, 0])

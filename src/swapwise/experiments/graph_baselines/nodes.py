@@ -12,34 +12,27 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, as_matrix
+from swapwise.checks import FloatArray, as_matrix, warn
 
 # A solution is one when no entry of its gradient, the penalty's included, is further from zero than this.
 TOLERANCE = 1e-7
 MOST_STEPS = 20_000
-
-# What rounding may add to a loss of about one.
-ROUNDING = 1e-13
 
 #: Takes a point and the step per row, and returns where the penalty or the ball moves the point.
 Prox = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 class Loss(Protocol):
-    """A convex loss per vertex.
+    """A convex loss per vertex, known by its derivatives.
 
-    ``curvature`` bounds its second derivative along any direction of margins, if there is a bound: then no
-    step has to be tried out.
+    ``curvature`` bounds n times its second derivatives by the margins, if there is a bound: then no step has
+    to be tried out.
     """
 
     curvature: float | None
 
-    def values(self, margins: FloatArray) -> FloatArray:
-        """Return the loss of each vertex, from margins of shape (n_samples, n_vertices)."""
-        ...
-
     def slopes(self, margins: FloatArray) -> FloatArray:
-        """Return the derivatives of the losses by the margins."""
+        """Return the derivatives of the losses by the margins, of shape (n_samples, n_vertices)."""
         ...
 
 
@@ -164,11 +157,12 @@ def solve_nodes(spins: FloatArray, loss: Loss, prox: Prox, start: FloatArray) ->
         following = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
         point = new + ((momentum - 1.0) / following)[:, None] * (new - theta)
         theta, momentum = new, following
+    warn(f"the coefficients of some vertex are not those of a minimum after {MOST_STEPS} steps")
     return theta
 
 
 def _first_curvature(spins: FloatArray, loss: Loss) -> FloatArray:
-    """Return a bound on the curvature of the losses if there is one, and else a guess that may be too small."""
+    """Return a bound on the curvature of the losses, or else a guess that may be too small."""
     largest = np.linalg.eigvalsh(spins.T @ spins / len(spins))[-1]
     return np.full(spins.shape[1], largest * (0.25 if loss.curvature is None else loss.curvature))
 
@@ -176,17 +170,20 @@ def _first_curvature(spins: FloatArray, loss: Loss) -> FloatArray:
 def _proximal_step(
     spins: FloatArray, loss: Loss, prox: Prox, point: FloatArray, curvature: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return where a step leads, and curvatures that bound the losses from here to there."""
+    """Return where a step leads, and curvatures that bound the losses from here to there.
+
+    ``f(new) − f(point) − ⟨∇f(point), step⟩ ≤ ⟨∇f(new) − ∇f(point), step⟩`` as f is convex, so that it is
+    enough to bound the right side by ``curvature ‖step‖² / 2``; unlike values, gradients tell of short steps.
+    """
     gradient = gradients_of(spins, loss, point)
-    new = prox(point - gradient / curvature[:, None], 1.0 / curvature)
-    if loss.curvature is not None:
-        return new, curvature
-    here = loss.values(margins_of(spins, point))
     while True:
-        step = new - point
-        bound = here + (gradient * step).sum(axis=1) + curvature * (step**2).sum(axis=1) / 2
-        above = loss.values(margins_of(spins, new)) > bound + ROUNDING * (1 + np.abs(here))
-        if not above.any():
-            return new, curvature
-        curvature = np.where(above, 2.0 * curvature, curvature)
         new = prox(point - gradient / curvature[:, None], 1.0 / curvature)
+        if loss.curvature is not None:
+            return new, curvature
+        step = new - point
+        with np.errstate(over="ignore", invalid="ignore"):  # of a step that goes much too far
+            change = ((gradients_of(spins, loss, new) - gradient) * step).sum(axis=1)
+        bounded = change <= curvature * (step**2).sum(axis=1) / 2
+        if bounded.all():
+            return new, curvature
+        curvature = np.where(bounded, curvature, 2.0 * curvature)

@@ -11,6 +11,9 @@ from swapwise.experiments.graph_baselines.nodes import as_spins
 # The least base of the updates: with very few samples the paper's would not be positive.
 SMALLEST_BASE = 0.5
 
+# Predictors whose errors are computed together: there are as many as samples.
+PREDICTORS_AT_ONCE = 256
+
 
 def sparsitron(spins: ArrayLike, width: float) -> FloatArray:
     """Learn every vertex's couplings by Hedge, in one pass over the samples.
@@ -37,8 +40,8 @@ def sparsitron(spins: ArrayLike, width: float) -> FloatArray:
     -----
     The weights of a spin and of its negative are inverse to each other, so that one matrix of logarithms is
     all there is to update. The paper measures the squared error on samples set aside; with as few samples as
-    100, all samples serve for both. β is at least ½. Weights are hardly ever zero: the paper keeps pairs whose
-    weight is at least half of the smallest true coupling, here the degrees decide.
+    100, all samples serve for both. β is at least ½. Weights are hardly ever zero: the paper keeps pairs
+    whose weight is at least half of the smallest true coupling, here the degrees decide.
 
     Examples
     --------
@@ -91,8 +94,11 @@ def squared_errors(spins: FloatArray, vertex: int, predictors: FloatArray) -> Fl
     >>> squared_errors(np.array([[1.0, 1.0]]), 0, np.zeros((1, 2)))
     array([0.25])
     """
-    errors = np.tanh(predictors @ spins.T) - spins[:, vertex]
-    return np.asarray((errors**2).mean(axis=1) / 4)
+    errors = np.empty(len(predictors))
+    for begin in range(0, len(predictors), PREDICTORS_AT_ONCE):
+        some = slice(begin, begin + PREDICTORS_AT_ONCE)
+        errors[some] = ((np.tanh(predictors[some] @ spins.T) - spins[:, vertex]) ** 2).mean(axis=1) / 4
+    return errors
 
 
 def _base(n_samples: int, n_experts: int) -> float:
