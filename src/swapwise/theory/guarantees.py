@@ -407,7 +407,7 @@ def submodular_guarantee(
     if name == "random-residual-greedy":
         return Guarantee(0.25, "Chen, Feldman and Karbasi 2018", "1/4", in_expectation=True)
     if isinstance(constraint, Uniform):
-        T = s if T is None else T
+        T = s if T is None else min(T, s)  # methods that begin with greedy may make more moves
         ratio, numbers = 1 - (1 - 1 / s) ** T, {"s": float(s), "T": float(T)}
         return Guarantee(
             ratio, "Nemhauser, Wolsey and Fisher 1978", "1 − (1 − 1/s)^T", numbers, reason=NO_ROUND

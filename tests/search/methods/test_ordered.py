@@ -10,6 +10,7 @@ import pytest
 import swapwise as sw
 from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.moves import Move
 from swapwise.search.methods.ordered import OrderedSet
 
 N = 9
@@ -75,6 +76,17 @@ def improving_claws(f: sw.Coverage, constraint: IndependenceSystem, walk: Ordere
                     if sum(np.diff(values) ** 2) > sum(weight[b] ** 2 for b in B) + 1e-6:
                         found.append((C, B))
     return found
+
+
+def test_gains_are_differences_of_squares_in_order() -> None:
+    f = sw.Coverage([{1, 2, 3}, {3, 4}, {4, 5, 6}, {1, 7}])
+    chosen = OrderedSet(f, np.array([0, 1]))
+    assert chosen.weights.tolist() == [3, 1]
+    assert chosen.gain(Move((2, 3), (1,))) == 3**2 + 1**2 - 1**2
+    assert chosen.gain(Move((3,), (0,))) == 2**2 - 3**2
+    chosen.apply(Move((3,), (0,)))
+    assert chosen.support.tolist() == [1, 3]
+    assert chosen.weights.tolist() == [2, 2]  # what is left counts more: it has nothing before it
 
 
 def test_it_leaves_what_single_exchanges_cannot() -> None:

@@ -13,7 +13,7 @@ from swapwise.clock import Budget
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction
 from swapwise.search.methods import potential as potentials
-from swapwise.search.methods.colours import Colouring, colour_weights
+from swapwise.search.methods.colours import Colouring, Recolouring, colour_weights
 from swapwise.search.methods.potential import layers_of, promised_share, subset_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*chosen columns")  # duplicates are on purpose
@@ -163,6 +163,16 @@ def test_moves_keep_the_book(inherited: bool) -> None:
     assert base.best_move(matroid, 1e-10, Budget()) is None
 
 
+def test_an_element_may_change_its_colour() -> None:
+    f, weights = least_squares(np.random.default_rng(12)), colour_weights(1.0, 3)
+    base = Colouring(f, np.array([0, 2, 5]), np.array([0, 1, 1]), weights)
+    gain = base.scores(sw.Uniform(N, 3), Budget())[2, 1, 0]
+    before = base.potential
+    base.apply(Recolouring(dropped=2, added=2, colour=0, gain=gain))
+    assert base.potential == pytest.approx(plain_coloured(f, {0: 0, 2: 0, 5: 1}, weights))
+    assert base.potential == pytest.approx(before + gain)
+
+
 def best_value(f: SetFunction, matroid: Matroid) -> float:
     return sw.maximize(f, matroid, "exhaustive").value
 
@@ -285,6 +295,15 @@ def test_it_can_be_a_start() -> None:
     f = least_squares(np.random.default_rng(10))
     result = sw.maximize(f, sw.Uniform(N, 3), "oblivious", start="filmus-ward")
     assert [run.name for run in result.strategies] == ["filmus-ward", "oblivious"]
+
+
+def test_moves_beyond_the_greedy_ones_promise_nothing_more() -> None:
+    """A run that is cut short is promised what its greedy start is, however many moves follow."""
+    f = sw.Coverage([{1, 2, 3, 4}, {1, 2, 5, 6, 7}, {3, 4, 8, 9, 10}, {1, 2, 3, 4, 5, 8}])
+    result = sw.maximize(f, sw.Uniform(4, 2), "filmus-ward", max_iter=3)
+    assert (result.n_iter, result.status, result.value) == (3, "ITERATION_LIMIT", 10)
+    assert result.guarantee is not None
+    assert result.guarantee.ratio == pytest.approx(0.75)
 
 
 def test_what_is_missing_is_named() -> None:
