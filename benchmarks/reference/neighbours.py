@@ -1,7 +1,7 @@
 """The paper's neighbours: matching pursuit, forward-backward selection, thresholding, CoSaMP and GraSP.
 
-``f`` is an object with ``value(S)``, ``coef(S)``, ``u(w)`` and ``gradient(w)``, where ``w`` has one number (or
-one row) per element. Projections go through all independent sets, so that the ground set must be small.
+``f`` is an object with ``value(S)``, ``coef(S)``, ``u(w)`` and ``gradient(w)``, where ``w`` has one number or
+row per element. Projections go through all independent sets, so that the ground set must be small.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ class Family:
         subsets = (S for size in range(n + 1) for S in combinations(range(n), size))
         self.sets = [S for S in subsets if set(self.forced) <= set(S) and is_independent(list(S))]
         self._known = set(self.sets)
+        self._members = np.array([[x in S for x in range(n)] for S in self.sets]).reshape(-1, n)
+        self._optional = self._members & ~np.isin(np.arange(n), self.forced)
 
     def additions(self, S: Elements) -> list[int]:
         """Return what can be added to a set."""
@@ -42,10 +44,9 @@ class Family:
         >>> Family(lambda S: len(S) <= 2, 4).heaviest(np.array([1.0, 0.0, 3.0, 1.0]))
         (0, 2)
         """
-        useful = [S for S in self.sets if all(weights[x] > 0 or x in self.forced for x in S)]
-        totals = [sum(weights[x] for x in S) for S in useful]
-        top = max(totals)
-        return next(S for S, total in zip(useful, totals, strict=True) if total >= top - TIE * top)
+        totals = (self._members * weights).sum(axis=1)
+        totals[self._optional[:, weights <= 0].any(axis=1)] = -1.0
+        return self.sets[int(np.argmax(totals >= totals.max() * (1 - TIE)))]
 
 
 def squares(w: FloatArray) -> FloatArray:
@@ -97,11 +98,10 @@ def foba(f: Any, family: Family, nu: float = 0.5, forward: str = "gain") -> Elem
             free = [x for x in S if x not in family.forced]
             lost = [f.value(S) - f.value(without(S, x)) for x in free]
             x = first_best(free, [-loss for loss in lost])
-            if lost[free.index(x)] > nu * gains.pop():
-                gains.append(gain)
+            if lost[free.index(x)] > nu * gains[-1]:
                 break
             S = without(S, x)
-            gain = gains[-1] if gains else 0.0
+            gains.pop()
     return best
 
 
@@ -153,26 +153,31 @@ def plain_iht(f: Any, family: Family, step: float, rounds: int = 1000) -> Elemen
         ahead = w + step * f.gradient(w)
         T = family.heaviest(squares(ahead))
         before, S, w = (S, w), T, kept(ahead, T)
-        if S == before[0] and np.linalg.norm(w - before[1]) <= 1e-8 * np.linalg.norm(w):
+        if before[0] == S and np.linalg.norm(w - before[1]) <= 1e-8 * np.linalg.norm(w):
             break
     return better(f, S, family.forced)
 
 
 def cosamp(f: Any, family: Family, debias: bool = False) -> Elements:
-    """Merge with two disjoint sets of long gradients, fit, prune, until a set comes back; with debias: GraSP."""
+    """Merge with two disjoint sets of long gradients, fit, prune, until a set comes back or none is better.
+
+    With ``debias`` gradients are those of refits: GraSP.
+    """
     S = best = family.forced
-    w, seen = f.coef(S), {S}
-    while True:
+    w, seen, fruitless = f.coef(S), {S}, 0
+    while fruitless < 10:
         lengths = squares(f.gradient(w))
         first = family.heaviest(lengths)
         second = family.heaviest(np.where(np.isin(np.arange(family.n), first), 0.0, lengths))
         fitted = f.coef(sorted({*S, *first, *second}))
         S = family.heaviest(squares(fitted))
         if S in seen:
-            return best
+            break
         seen.add(S)
         best = better(f, S, best)
+        fruitless = 0 if best == S else fruitless + 1
         w = f.coef(S) if debias else kept(fitted, S)
+    return best
 
 
 def longest_fixed_step(f: Any, family: Family, S: Elements) -> float:

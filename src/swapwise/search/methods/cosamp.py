@@ -12,14 +12,14 @@ from swapwise.moves import Step
 from swapwise.objectives.base import SparseState, State, element_norms2, embed
 from swapwise.search.methods.base import Incumbent, SparseMethod
 from swapwise.search.methods.projection import Projection
-from swapwise.search.result import Status
 
-# Rounds end after this many.
-MOST_ROUNDS = 1000
+# Rounds end when this many in a row have led to no better set. Where merged sets have fewer elements than
+# there are samples, a set has almost always come back by then; elsewhere they may wander for long.
+FRUITLESS = 10
 
 
 class MergeAndPrune(SparseMethod):
-    """What CoSaMP and GraSP share: merge, fit, prune, until a set comes back."""
+    """What CoSaMP and GraSP share: merge, fit, prune, until that leads no further."""
 
     debias: bool
 
@@ -28,20 +28,21 @@ class MergeAndPrune(SparseMethod):
         assert isinstance(state, SparseState)
         project = Projection(self._objective, self._constraint)
         best, seen = Incumbent(state, budget, self._tol), {state.support.tobytes()}
-        gradient = state.gradient
-        self.finished = Status.ITERATION_LIMIT
-        for n_rounds in range(1, MOST_ROUNDS + 1):
+        gradient, n_rounds, fruitless = state.gradient, 0, 0
+        while fruitless < FRUITLESS:
             budget.check()
-            self.details = {"rounds": n_rounds, "head": project.head, "tail": project.tail}
+            n_rounds += 1
             merged = np.union1d(state.support, self._steepest(gradient, project, budget.clock))
             state.n_evaluations += 1
             coef = embed(self._objective, merged, self._objective._fit(merged)[1])
             support = project.support(coef, budget.clock)
+            self.details = {"rounds": n_rounds, "head": project.head, "tail": project.tail}
             if support.tobytes() in seen:
-                self.finished = Status.COMPLETE
                 break
             seen.add(support.tobytes())
-            yield best.go(support)
+            steps = best.go(support)
+            fruitless = 0 if steps else fruitless + 1
+            yield steps
             if self.debias:
                 gradient = state.gradient
             else:
@@ -60,10 +61,10 @@ class CoSaMP(MergeAndPrune):
     """Compressive sampling matching pursuit: merge with the steepest elements, fit, prune.
 
     From coefficients w on a set S, a round takes the elements Z with the longest gradients ``∇u(w)``, fits on
-    ``Z ∪ S`` and keeps of the fit what the projection onto the constraint keeps. Under ``Uniform(n, k)`` Z has
-    the 2k longest; under any constraint it is two disjoint independent sets, the heaviest and the heaviest of
-    the rest, as in the model-based version of Baraniuk et al. It ends when a set comes back. The answer is
-    the best set on the way, refitted.
+    ``Z ∪ S`` and keeps of the fit what the projection onto the constraint keeps. Under ``Uniform(n, k)``, Z
+    has the 2k longest; under any constraint it is two disjoint independent sets, the heaviest and that of the
+    rest, as in the model-based version of Baraniuk et al. It ends when a set comes back, or when ten
+    rounds in a row have led to no better one. The answer is the best set on the way, refitted.
 
     The next gradient is that of the pruned coefficients, not of a refit on their set: this is the difference
     to ``"grasp"``. For least squares the gradient is the correlation with the residual, and this is CoSaMP as

@@ -29,9 +29,9 @@ class ForwardBackward(Method):
 
     It does end. Let W_k be the value when the search was last at size k. A backward step from size k leads
     to a value of at least ``W_k − ν δ_k > W_k − δ_k ≥ W_{k−1}``, so it raises the last of ``(W_0, ..,
-    W_{k−1})``; a forward step appends W_k to these. Either way the sequence grows in lexicographic order, and there are
-    finitely many. (``W_k − δ_k ≥ W_{k−1}`` holds with equality after a forward step, and W_k only rises until
-    the search is at size k − 1 again.) Each pair of a forward and a backward step gains at least
+    W_{k−1})``; a forward step appends W_k to these. Either way the sequence grows in lexicographic order, and
+    there are finitely many. (``W_k − δ_k ≥ W_{k−1}`` holds with equality after a forward step, and W_k only
+    rises until the search is at size k − 1 again.) Each pair of a forward and a backward step gains at least
     ``(1 − ν) δ``, so there are at most ``max f / ((1 − ν) ε)`` backward steps, if ε is the least gain that
     counts: ``tol`` times the value.
 

@@ -10,6 +10,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Step, move_between
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, SparseState, State, coef_norms2, gradient_norms2, magnitude
@@ -17,8 +18,9 @@ from swapwise.search.methods.base import Incumbent, SparseMethod
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
 
-# Rounds end after this many, and steps are halved no further than this share of the first one.
-MOST_ROUNDS, SHORTEST = 1000, 1e-12
+# Rounds end after this many. Steps are halved no further than to this share of the first one, and doubled no
+# further than to this multiple of it where they lead nowhere.
+MOST_ROUNDS, SHORTEST, LONGEST = 1000, 1e-12, 1e3
 
 # Iterates stop moving when they move by no more than this share of their length.
 STILL = 1e-8
@@ -81,7 +83,7 @@ class Thresholding(SparseMethod):
     def _end(self, state: SparseState, project: Projection, clock: Clock) -> None:
         if self.details["rounds"] == MOST_ROUNDS:
             self.finished = Status.ITERATION_LIMIT
-        self.details["step"] = longest_step(state, project, clock)
+        self.details["step"] = longest_step(state, self._constraint, project, clock)
         self.details |= {"head": project.head, "tail": project.tail}
 
 
@@ -95,9 +97,10 @@ class HardThresholdingPursuit(Thresholding):
     Parameters
     ----------
     step : "adaptive", "global" or a positive number
-        The η. ``"adaptive"`` doubles it after a round that raised the value and halves it after one that did
-        not; ``"global"`` is 1/M_2s, for which no round lowers the value. A number is taken as it is: rounds
-        may lower the value then, and end where a set comes back; the answer is the best of them.
+        The η. ``"adaptive"`` doubles it as long as rounds raise the value or lead nowhere, and halves it
+        after one that did neither: it ends at a fixed set from which twice the step leads to no better one.
+        ``"global"`` is 1/M_2s, for which no round lowers the value. A number is taken as it is: rounds may
+        lower the value then, and end where a set comes back; the answer is the best of them.
 
     References
     ----------
@@ -120,14 +123,18 @@ class HardThresholdingPursuit(Thresholding):
         assert isinstance(state, SparseState)
         project, adapts = self._begin(), self.step == "adaptive"
         best, seen = Incumbent(state, budget, self._tol), {state.support.tobytes()}
-        step = self._first_step(state, project, budget.clock)
-        shortest = SHORTEST * step
+        step, failed = self._first_step(state, project, budget.clock), False
+        shortest, longest = SHORTEST * step, LONGEST * step
         while self.details["rounds"] < MOST_ROUNDS and step > shortest:
             budget.check()
             self.details["rounds"] += 1
             target = project.support(state.coef + step * state.gradient, budget.clock)
+            is_fixed = np.array_equal(target, state.support)
+            if is_fixed and adapts and not failed and step < longest:
+                step *= 2
+                continue
             is_known = target.tobytes() in seen  # and then no better
-            if np.array_equal(target, state.support) or (is_known and not adapts):
+            if is_fixed or (is_known and not adapts):
                 break
             seen.add(target.tobytes())
             steps = [] if is_known else best.go(target)
@@ -136,7 +143,8 @@ class HardThresholdingPursuit(Thresholding):
             else:
                 best.restore()
             if adapts:
-                step *= 2 if steps else 0.5
+                failed = not steps
+                step *= 0.5 if failed else 2
         best.restore()
         self._end(state, project, budget.clock)
 
@@ -223,10 +231,8 @@ class IterativeHardThresholding(Thresholding):
     def _taken(self, iterate: Iterate, support: IndexArray, coef: FloatArray, steps: _Steps) -> Iterate:
         """Return the next iterate, or the same if the step has to be shorter."""
         with np.errstate(over="ignore", invalid="ignore"):  # too long a step may lead anywhere
-            value = self._objective.value_at(coef)
-        if not steps.accept(iterate, coef, value):
-            return iterate
-        return Iterate(coef, support, value, self._objective.gradient_at(coef))
+            value, gradient = self._objective.value_and_gradient_at(coef)
+        return Iterate(coef, support, value, gradient) if steps.accept(iterate, coef, value) else iterate
 
 
 class _Steps:
@@ -252,9 +258,12 @@ class _Steps:
             return True
         way = coef - iterate.coef
         slope, square = float((iterate.gradient * way).sum()), float((way**2).sum())
-        least = iterate.value + slope - square / (2 * self._length)
-        accepted = value >= least - TIE * max(abs(value), abs(iterate.value))
-        self._length *= 2.0 if accepted else 0.5
+        bend, rounding = square / (2 * self._length), TIE * max(abs(value), abs(iterate.value))
+        accepted = value >= iterate.value + slope - bend - rounding
+        if not accepted:
+            self._length /= 2
+        elif bend > rounding:  # else any step would be accepted
+            self._length *= 2
         return accepted
 
 
@@ -282,27 +291,33 @@ def newton_step(state: SparseState, project: Projection, clock: Clock) -> float:
     return 1.0
 
 
-def longest_step(state: SparseState, project: Projection, clock: Clock) -> float:
+def longest_step(
+    state: SparseState, constraint: IndependenceSystem, project: Projection, clock: Clock
+) -> float:
     """Return the longest step for which a set is fixed; infinity if it is for all, 0 if for none.
 
-    A set T calls for ``η² ‖g_{T∖S}‖² ≤ ‖w_{S∖T}‖²``. From a step that is too long, the set that its
-    projection leads to says which one is at most possible, and so on (Dinkelbach's method, which takes a few
-    projections).
+    A set T calls for ``η² ‖g_{T∖S}‖² ≤ ‖w_{S∖T}‖²``. Under a matroid exchanges of one element say it all.
+    Elsewhere they give a step that may be too long; the set that its projection leads to says which one is at
+    most possible, and so on (Dinkelbach's method, which takes a few projections).
 
     >>> from swapwise import LeastSquares, Uniform
-    >>> objective = LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
-    >>> state = objective.start([1, 2])
-    >>> round(longest_step(state, Projection(objective, Uniform(3, 2)), Clock()), 6)
-    14.0
+    >>> objective, one_of_two = LeastSquares(np.eye(2), [3.0, 2.0]), Uniform(2, 1)
+    >>> project = Projection(objective, one_of_two)
+    >>> round(longest_step(objective.start([0]), one_of_two, project, Clock()), 6)
+    9.75
     """
     coef2, gradient2 = coef_norms2(state), gradient_norms2(state)
-    longest, weights = np.inf, gradient2
+    moves = next(iter(constraint.cheapest_drops(state.support, coef2)))
+    gained, lost = moves.sums(moves.added, gradient2), moves.sums(moves.dropped, coef2)
+    longest = float((lost[gained > 0] / gained[gained > 0]).min(initial=np.inf))
+    is_known = isinstance(constraint, Matroid)
     for _ in range(MOST_ROUNDS):
-        ahead = project.heaviest(weights, clock)
-        gained = float(gradient2[np.setdiff1d(ahead, state.support)].sum())
-        lost = float(coef2[np.setdiff1d(state.support, ahead)].sum())
-        if gained == 0 or lost >= longest * gained * (1 - TIE):
+        if is_known or longest == 0:
             return float(np.sqrt(longest * (1 - TIE)))
-        longest = lost / gained
-        weights = coef2 + longest * gradient2
+        weights = coef2 + longest * gradient2 if np.isfinite(longest) else gradient2
+        ahead = project.heaviest(weights, clock)
+        more = float(gradient2[np.setdiff1d(ahead, state.support)].sum())
+        less = float(coef2[np.setdiff1d(state.support, ahead)].sum())
+        is_known = more == 0 or less >= longest * more * (1 - TIE)
+        longest = longest if is_known else less / more
     return 0.0

@@ -1,0 +1,173 @@
+"""What holds for every method, whatever it does: those that are registered later are tested here, too."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import swapwise as sw
+from swapwise.clock import Clock, OutOfTime
+from swapwise.objectives.base import SparseObjective
+from swapwise.search.plan import resolve
+from tests.search.methods.problems import CONSTRAINTS, MATROIDS, OBJECTIVES, degenerate, family_of, problem
+from tests.search.test_record import check_record, check_watched, moves_of
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* chosen columns (only|span)"),
+    pytest.mark.filterwarnings("ignore:.*allows only the empty set"),
+]
+
+NAMES = tuple(sw.methods.METHODS)
+STARTS = tuple(name for name in NAMES if name != "exhaustive")
+PLAIN = sw.Linear([1.0, 3.0, 2.0])
+
+
+def fits(name, objective, constraint):
+    return sw.methods.METHODS[name]().missing(objective, constraint) is None
+
+
+def check(result, f, system):
+    """The answer is an independent set with what is forced in, of the value it says, and none too good."""
+    assert system.is_independent(result.support)
+    assert np.isin(system.forced, result.support).all()
+    assert result.value == pytest.approx(f(result.support), rel=1e-9, abs=1e-9)
+    assert result.value <= max(f(S) for S in family_of(system).sets) + 1e-9
+    check_record(result, f, system.forced)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=5)
+@given(st.integers(0, 10**6))
+def test_under_every_constraint(name, constraint, seed):
+    f, system = problem(seed, "least squares", constraint)
+    if not fits(name, f, system):
+        with pytest.raises(TypeError, match=f"{name} needs"):
+            sw.maximize(f, system, name)
+        return
+    result = check_watched(lambda **options: sw.maximize(f, system, name, **options))
+    check(result, f, system)
+    assert moves_of(sw.maximize(f, system, name)) == moves_of(result)
+    assert result.method == name
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=3)
+@given(st.integers(0, 10**6), st.sampled_from(MATROIDS))
+def test_of_every_objective_with_forced_elements(name, objective, seed, constraint):
+    f, system = problem(seed, objective, constraint, force=True)
+    if fits(name, f, system):
+        check(sw.maximize(f, system, name), f, system)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=10)
+@given(st.integers(0, 10**6), st.sampled_from(MATROIDS))
+def test_of_degenerate_data(name, seed, constraint):
+    rng = np.random.default_rng(seed)
+    f = sw.LeastSquares(*degenerate(rng))
+    system = CONSTRAINTS[constraint](rng, f.n)
+    if fits(name, f, system):
+        check(sw.maximize(f, system, name), f, system)
+
+
+@pytest.mark.parametrize("name", STARTS)
+@settings(max_examples=5)
+@given(st.integers(0, 10**6), st.sampled_from(list(CONSTRAINTS)))
+def test_as_a_start(name, seed, constraint):
+    f, system = problem(seed, "least squares", constraint)
+    if not fits(name, f, system):
+        return
+    alone, further = sw.maximize(f, system, name), sw.maximize(f, system, "oblivious", start=name)
+    assert [run.name for run in further.strategies] == [name, "oblivious"]
+    assert moves_of(further)[: len(alone.history)] == moves_of(alone)
+    assert further.value >= alone.value - 1e-9
+    check(further, f, system)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_limits(name):
+    f, system = problem(5, "least squares", "partition")
+    ended = sw.maximize(f, system, name, time_limit=0.0)
+    assert ended.status is sw.Status.TIME_LIMIT
+    assert ended.support.tolist() == []
+    whole = sw.maximize(f, system, name)
+    for most in range(len(whole.history) + 1):
+        limited = sw.maximize(f, system, name, max_iter=most)
+        assert len(limited.history) <= most
+        check(limited, f, system)
+    stopped = sw.maximize(f, system, name, callback=lambda event: True)
+    assert stopped.status is sw.Status.INTERRUPTED
+    assert moves_of(stopped) == moves_of(whole)[: len(stopped.history)]
+
+
+class Countdown(Clock):
+    """A clock that runs out when it was looked at so many times."""
+
+    def __init__(self, looks):
+        super().__init__()
+        self.looks = looks
+
+    def check(self):
+        self.looks -= 1
+        if self.looks < 0:
+            raise OutOfTime
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=5)
+@given(st.integers(0, 10**6), st.sampled_from(["uniform", "partition", "intersection"]))
+def test_out_of_time_at_any_moment(name, seed, constraint):
+    f, system = problem(seed, "logistic", constraint)
+    if not fits(name, f, system):
+        return
+    plan = resolve(f, system, name)
+    for looks in range(25):
+        ended = plan.search(f, system, None, Countdown(looks))
+        check(ended, f, system)
+        if ended.status is not sw.Status.TIME_LIMIT:
+            break
+
+
+class Nearest(SparseObjective):
+    """The nearest point to a target."""
+
+    def __init__(self, target):
+        self.target, self.n = target, len(target)
+
+    def _fit(self, support):
+        return float(self.target[support] @ self.target[support]) / 2, self.target[support]
+
+    def value_at(self, coef):
+        return float(self.target @ coef - coef @ coef / 2)
+
+    def gradient_at(self, coef):
+        return self.target - coef
+
+
+NOTHING = {
+    "no elements": sw.Uniform(0, 0),
+    "capacity 0": sw.Uniform(3, 0),
+    "all loops": sw.Partition([0, 0, 0], {0: 0}),
+    "self-loops": sw.Graphic([(0, 0), (1, 1), (2, 2)]),
+}
+
+
+@pytest.mark.parametrize("case", NOTHING)
+@pytest.mark.parametrize("name", NAMES)
+def test_where_there_is_nothing_to_choose(name, case):
+    system = NOTHING[case]
+    result = sw.maximize(Nearest(np.arange(1.0, 1.0 + system.n)), system, name)
+    assert result.support.tolist() == []
+    assert result.value == 0.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_plain_set_functions_are_served_or_refused_by_name(name):
+    system = sw.Uniform(3, 2)
+    if fits(name, PLAIN, system):
+        assert len(sw.maximize(PLAIN, system, name).support) == 2
+        return
+    with pytest.raises(TypeError, match=f"{name} needs .*Methods that work here: .*oblivious.*greedy"):
+        sw.maximize(PLAIN, system, name)

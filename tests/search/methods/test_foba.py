@@ -1,0 +1,142 @@
+"""Forward-backward selection beside its plain version; its steps back are on the record."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import swapwise as sw
+from benchmarks.reference import neighbours
+from tests.search.methods.problems import (
+    CONSTRAINTS,
+    MATROIDS,
+    OBJECTIVES,
+    Plain,
+    degenerate,
+    family_of,
+    problem,
+)
+from tests.search.test_record import check_record, moves_of
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* chosen columns (only|span)")
+
+OPTIONS = [{}, {"nu": 0.9}, {"nu": 0.0}, {"forward": "gradient"}]
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@settings(max_examples=8)
+@given(st.integers(0, 10**6), st.sampled_from(OPTIONS))
+def test_it_is_the_plain_version(objective, constraint, seed, options):
+    f, system = problem(seed, objective, constraint)
+    expected = neighbours.foba(Plain(f), family_of(system), **options)
+    result = sw.maximize(f, system, sw.methods.ForwardBackward(**options))
+    assert result.support.tolist() == list(expected)
+    check_record(result, f)
+
+
+@pytest.mark.parametrize("constraint", MATROIDS)
+@settings(max_examples=30)
+@given(st.integers(0, 10**6))
+def test_forced_elements_and_ties(constraint, seed):
+    rng = np.random.default_rng(seed)
+    f = sw.LeastSquares(*degenerate(rng))
+    system = CONSTRAINTS[constraint](rng, f.n)
+    free = np.setdiff1d(np.arange(f.n), system.loops())
+    for held in (system, system.contract([int(rng.choice(free))])):
+        expected = neighbours.foba(Plain(f), family_of(held))
+        result = sw.maximize(f, held, "foba")
+        assert result.support.tolist() == list(expected)
+        check_record(result, f, held.forced)
+
+
+def steps_back(samples=40, n=60, count=60):
+    """Return problems and results whose record has steps back."""
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((samples, n)) + rng.standard_normal((samples, 1))
+        f = sw.LeastSquares(X, X[:, :8] @ rng.standard_normal(8) + rng.standard_normal(samples))
+        result = sw.maximize(f, sw.Uniform(n, 10), sw.methods.ForwardBackward(nu=0.9))
+        if any(event.strategy == "backward" for event in result.history):
+            yield f, result
+
+
+def test_steps_back_are_on_the_record_if_they_led_to_a_better_set():
+    found = list(steps_back())
+    assert len(found) > 10
+    for f, result in found:
+        check_record(result, f)
+        best = 0.0
+        for event in result.history:
+            if event.strategy == "backward":
+                assert event.value < best
+                assert len(event.dropped) == 1
+                assert not event.added
+            best = max(best, event.value)
+        assert result.value == pytest.approx(best)
+        # It never ends below forward selection of as many.
+        assert result.history[-1].strategy == "foba"
+
+
+def test_a_limit_on_moves_or_a_callback_never_ends_in_the_middle_of_steps_back():
+    f, whole = next(steps_back())
+    method, system = sw.methods.ForwardBackward(nu=0.9), sw.Uniform(60, 10)
+    values = [0.0, *(event.value for event in whole.history)]
+    for most in range(len(whole.history) + 1):
+        limited = sw.maximize(f, system, method, max_iter=most)
+        check_record(limited, f)
+        assert len(limited.history) <= most
+        assert moves_of(limited) == moves_of(whole)[: len(limited.history)]
+        assert limited.status is (
+            sw.Status.ITERATION_LIMIT if most <= len(whole.history) else sw.Status.COMPLETE
+        )
+        if most:
+            stopped = sw.maximize(f, system, method, callback=lambda event, n=most: event.n_iter == n)
+            check_record(stopped, f)
+            assert stopped.value >= max(values[: most + 1]) - 1e-9 or stopped.value >= limited.value - 1e-9
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.sampled_from(["uniform", "graphic", "intersection"]))
+def test_the_value_at_a_size_rises_at_every_step_back(seed, constraint):
+    """The sequence of last values by size grows in lexicographic order: this is why it ends."""
+    f, system = problem(seed, "least squares", constraint)
+    method = sw.methods.ForwardBackward(nu=0.95).bound(f, system)
+    state, last = f.start(), [0.0]
+    for step in method._walk(state, sw.search.loop.Budget(), []):
+        before = list(last)
+        size = len(state.support)
+        last = [*last[:size], step.value]
+        assert last > before
+        assert (step.strategy == "backward") == (size < len(before))
+
+
+def test_plain_set_functions_are_served():
+    f = sw.Coverage([{1, 2, 3, 4}, {1, 2, 5}, {3, 4, 6}, {7}])
+    assert sw.maximize(f, sw.Uniform(4, 3), "foba").support.tolist() == [1, 2, 3]
+    with pytest.raises(TypeError, match="foba needs coefficients and gradients"):
+        sw.maximize(f, sw.Uniform(4, 3), sw.methods.ForwardBackward(forward="gradient"))
+
+
+def test_steps_back_are_drawn(tmp_path):
+    from swapwise.report.record import moves_of as drawn
+    from swapwise.report.search_parts import moves_part
+
+    _, result = next(steps_back())
+    assert "backward" in {move.kind for move in drawn(result)}
+    assert "At a backward step it took an element back" in moves_part(result, str).words
+    sw.plot_history(result)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"nu": 1.0}, ValueError, "nu must be less than 1"),
+        ({"nu": -0.1}, ValueError, "nu must be a non-negative number"),
+        ({"nu": "half"}, TypeError, "nu must be"),
+        ({"forward": "best"}, ValueError, "forward must be 'gain' or 'gradient'"),
+    ],
+)
+def test_options_are_checked(options, error, words):
+    with pytest.raises(error, match=words):
+        sw.methods.ForwardBackward(**options)
