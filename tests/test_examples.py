@@ -92,6 +92,19 @@ def test_the_tree_is_the_heaviest(run):
     assert len(names["results"]["forest of five edges"].support) == 5
 
 
+def test_a_dictionary_of_few_atoms(run):
+    names = run("dictionary_selection")
+    dictionary, states, averaged = names["dictionary"], names["states"], names["averaged_states"]
+    assert len(set(dictionary)) == names["SIZE"]
+    assert all(len(state.support) <= names["SPARSITY"] for state in states)
+    assert all(set(state.support) <= set(dictionary) for state in states)
+    assert sum(len(state.support) for state in averaged) <= names["SPARSITY"] * len(averaged)
+    assert all(set(state.support) <= set(names["averaged"]) for state in averaged)
+    worth = names["worth"]
+    assert worth["sets with a limit on the average"] > worth["sets of Replacement Greedy"]
+    assert worth["same dictionary, unseen images"] > worth["random dictionaries, unseen images"] + 0.1
+
+
 def test_there_are_no_other_examples():
     tested = set(re.findall(r'run\("(\w+)"\)', Path(__file__).read_text()))
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested

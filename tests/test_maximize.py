@@ -411,7 +411,8 @@ def test_a_method_may_be_given_as_an_object_and_as_a_start():
 
 @pytest.mark.parametrize("option", ["method", "start"])
 def test_a_method_that_lacks_something_names_those_that_work(option):
-    with pytest.raises(TypeError, match=r"htp needs coefficients and gradients.*work here: oblivious, greedy"):
+    message = r"htp needs coefficients and gradients.*work here: oblivious, greedy"
+    with pytest.raises(TypeError, match=message):
         sw.maximize(sw.Linear([1.0, 2.0]), sw.Uniform(2, 1), **{option: "htp"})
 
 

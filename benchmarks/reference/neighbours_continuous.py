@@ -145,7 +145,9 @@ def frank_wolfe(f: PlainLeastSquares, is_independent: IsIndependent, radius: flo
             top[S] = radius * g[S] / np.linalg.norm(g[S])
         if g @ (top - w) <= 1e-2 * abs(f.u(w)):
             break
-        away = int(np.argmin([g @ atom for atom in atoms]))
+        # Both ends of the last line search are ties: the first of them.
+        slopes = [g @ atom for atom in atoms]
+        away = next(a for a, slope in enumerate(slopes) if slope <= min(slopes) + 1e-9 * (g @ top))
         d = top - atoms[away]
         curve = (2 / f.total) * float(np.sum((f.A @ d) ** 2) + f.ridge * (d @ d))
         step = min(weights[away], float(g @ d) / curve) if curve > 0 else weights[away]

@@ -10,6 +10,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.clock import Budget
 from swapwise.moves import Step
+from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SparseState, State, element_norms2, rows_of
 from swapwise.search.methods.base import SparseMethod, moved_to
 from swapwise.search.methods.projection import Projection
@@ -87,7 +88,7 @@ class FrankWolfe(SparseMethod):
             bound = min(bound, value + gap + self._objective.doubt_at(mean.point))
             self.details = {"rounds": n_rounds, "radius": radius, "gap": gap, "upper_bound": bound}
             self.details |= {"head": project.head, "tail": project.tail}
-            if gap <= SMALL_GAP * abs(value) or not self._step(mean, best, value, gradient):
+            if gap <= SMALL_GAP * abs(value) or not self._step(mean, best, value, gradient, top):
                 if self.radius is not None or float(np.linalg.norm(state.coef)) <= radius:
                     return
                 radius, bound = GROWTH * radius, np.inf
@@ -115,9 +116,9 @@ class FrankWolfe(SparseMethod):
         values = gradient[rows] * (radius / length if length > 0 else 0.0)
         return Atom(rows, values), radius * float(np.sqrt(scale * found.upper_bound))
 
-    def _step(self, mean: Mean, best: Atom, value: float, gradient: FloatArray) -> bool:
+    def _step(self, mean: Mean, best: Atom, value: float, gradient: FloatArray, top: float) -> bool:
         """Move weight from the worst atom to the best one; return whether the value rose."""
-        worst = mean.worst(gradient)
+        worst = mean.worst(gradient, top)
         direction = -mean.atoms[worst].on(mean.point)
         direction[best.rows] += best.values
         slope, most = float((gradient * direction).sum()), mean.weights[worst]
@@ -161,10 +162,13 @@ class Mean:
         self.point = zero
         self.atoms, self.weights = [Atom(np.empty(0, dtype=np.intp), zero[:0])], [1.0]
 
-    def worst(self, gradient: FloatArray) -> int:
-        """Return the number of the atom in use that is smallest in the gradient; ties go to the first."""
-        sizes = [float((gradient[atom.rows] * atom.values).sum()) for atom in self.atoms]
-        return int(np.argmin(sizes))
+    def worst(self, gradient: FloatArray, scale: float) -> int:
+        """Return the number of the atom in use that is smallest in the gradient; ties go to the first.
+
+        Both ends of an exact line search are ties, so what counts as one is said by ``scale``.
+        """
+        sizes = np.array([float((gradient[atom.rows] * atom.values).sum()) for atom in self.atoms])
+        return int(np.argmax(sizes <= sizes.min() + EQUAL * scale))
 
     def shift(self, worst: int, best: Atom, weight: float, direction: FloatArray) -> None:
         """Take weight from one atom and give it to a new one; ``direction`` is what lies between them."""

@@ -44,9 +44,10 @@ class StreamingSwaps(Stream):
     whose drop makes it fit. It is for set functions of any kind and any constraint.
 
     For a monotone submodular f the answer I has ``f(I) ≥ max f / 4`` under a matroid and
-    ``f(I) ≥ max f / (4p + 2)`` in an intersection of p matroids; ``1/(4p)`` if the elements in the way are
-    the lightest of each circuit, as Chakrabarti and Kale drop them. Proof: Let A be all that was ever
-    chosen and D what was dropped, so that I = A \\ D, and w the weights.
+    ``f(I) ≥ max f / (4p + 2)`` in an intersection of p matroids, or where each element has a place in at most
+    p groups, as in b-matchings; it would be ``1/(4p)`` if the elements in the way were the lightest of each
+    circuit, as Chakrabarti and Kale drop them. Proof: Let A be all that was ever chosen and D what was
+    dropped, so that I = A \\ D, and w the weights.
 
     - ``f(I) ≥ w(I)``, since an element adds no less to the part of I that came before it than it did to the
       set of that time; for the same reason ``f(A) ≤ w(A)``.
