@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Budget, Clock
+from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
-from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.objectives.base import SetFunction, SparseObjective, rows_of, single_groups
 from swapwise.search.methods.greedy import gains_of_additions
 
 
@@ -58,25 +60,64 @@ def bound_from_gains(
     return state.value + largest + ROUNDING * (abs(state.value) + largest), chosen
 
 
-def bound_from_concavity(objective: SparseObjective, region: Region, support: IndexArray, m: float) -> float:
+class Tangent(NamedTuple):
+    """The fit on a set, and the plane that ``u`` lies below: ``u(v) ≤ value + ⟨slope, v − coef⟩ + extra``.
+
+    >>> from swapwise import LeastSquares
+    >>> tangent_at(LeastSquares(np.eye(2), [1.0, 1.0]), np.array([0])).slope.round(6)
+    array([-0.,  1.])
+    """
+
+    coef: FloatArray
+    value: float
+    slope: FloatArray
+    #: What rounding, and parameters that are fitted along, may add
+    extra: float
+
+
+def tangent_at(objective: SparseObjective, support: IndexArray) -> Tangent:
+    """Return the tangent at the fit on a set, which need not be quite the best one."""
+    coef = objective.coef(support)
+    value, slope = objective.value_and_gradient_at(coef)
+    used = coef[rows_of(objective, support)]
+    curvature = np.maximum(np.diag(objective.hessian_at(coef, support)), 0.0)
+    steepness = np.repeat(np.sqrt(curvature), used.size // max(1, len(curvature)))
+    extra = objective.doubt_at(coef) + cancellation(used.ravel(), steepness)
+    return Tangent(coef, float(value), slope, extra)
+
+
+def bound_from_concavity(
+    objective: SparseObjective, region: Region, tangent: Tangent, diagonal: float | FloatArray
+) -> float:
     """Return the bound of the paper's concavity lemma at a set X, for all sets S of the region at once.
 
-    ``u(v) ≤ u(w) + ⟨g, v − w⟩ − m ‖v − w‖² / 2`` between sparse points, at the best v on S: a constant, and a
-    weight ``(g_j + m w_j)² / 2m`` for each element that S holds. w is the fit on X, as good as it is.
+    ``u(v) ≤ u(w) + ⟨g, v − w⟩ − Σ D_j (v_j − w_j)² / 2`` between the fit w on X and all v on sets of the
+    region. At the best v on S this is a constant, and a weight ``(g_j + D_j w_j)² / 2D_j`` for each element
+    that S holds. The diagonal is the same number m for all coefficients, as in the paper, or one for each row
+    of ``coef``, infinite where it is known that the coefficients add nothing.
 
     >>> from swapwise import LeastSquares, Uniform
     >>> f = LeastSquares(np.eye(3), [3.0, 2.0, 1.0])
-    >>> round(bound_from_concavity(f, Region.of(Uniform(3, 1)), np.array([0]), f.strong_concavity(2)) * 14, 6)
+    >>> tangent, m = tangent_at(f, np.array([0])), f.strong_concavity(2)
+    >>> round(bound_from_concavity(f, Region.of(Uniform(3, 1)), tangent, m) * 14, 6)
     9.0
     """
-    coef = objective.coef(support)
-    value, slope = objective.value_at(coef), objective.gradient_at(coef)
-    paired, curved = float(slope @ coef), m * float(coef @ coef) / 2
-    largest = region.max_weight((slope + m * coef) ** 2 / (2 * m))[1]
-    steepness = np.sqrt(np.diag(objective.hessian_at(coef, support)))
+    coef, value, slope, extra = tangent
+    D = np.broadcast_to(np.asarray(diagonal, dtype=np.float64), len(coef))
+    D = D.reshape(-1, *(1,) * (coef.ndim - 1))
+    counts = np.isfinite(D)
+    bent = np.where(counts, D, 1.0)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        squares = np.where(counts, (slope + bent * coef) ** 2 / (2 * bent), 0.0)
+        by_element = single_groups(len(coef)) if objective.groups is None else objective.groups
+        weights = by_element.sums(squares)
+        paired, curved = float((slope * coef).sum()), float((np.where(counts, D, 0.0) * coef**2).sum()) / 2
+        is_known = bool(np.isfinite(value + paired + curved + extra + weights[~region.outside].sum()))
+    if not is_known:
+        return np.inf
+    largest = region.max_weight(np.where(region.outside, 0.0, weights))[1]
     rounding = ROUNDING * (abs(value) + abs(paired) + curved + largest)
-    rounding += cancellation(coef[support], steepness)
-    return value - paired - curved + largest + rounding
+    return value - paired - curved + largest + rounding + extra
 
 
 def cancellation(coef: FloatArray, steepness: FloatArray) -> float:
