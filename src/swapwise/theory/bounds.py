@@ -87,14 +87,18 @@ def tangent_at(objective: SparseObjective, support: IndexArray) -> Tangent:
 
 
 def bound_from_concavity(
-    objective: SparseObjective, region: Region, tangent: Tangent, diagonal: float | FloatArray
+    objective: SparseObjective,
+    region: Region,
+    tangent: Tangent,
+    *diagonals: float | FloatArray,
 ) -> float:
     """Return the bound of the paper's concavity lemma at a set X, for all sets S of the region at once.
 
     ``u(v) ≤ u(w) + ⟨g, v − w⟩ − Σ D_j (v_j − w_j)² / 2`` between the fit w on X and all v on sets of the
     region. At the best v on S this is a constant, and a weight ``(g_j + D_j w_j)² / 2D_j`` for each element
-    that S holds. The diagonal is the same number m for all coefficients, as in the paper, or one for each row
-    of ``coef``, infinite where it is known that the coefficients add nothing.
+    that S holds. A diagonal is the same number m for all coefficients, as in the paper, or one for each row
+    of ``coef``, infinite where it is known that the coefficients add nothing. The bound is the least of all
+    diagonals, and infinite if there are none.
 
     >>> from swapwise import LeastSquares, Uniform
     >>> f = LeastSquares(np.eye(3), [3.0, 2.0, 1.0])
@@ -102,22 +106,36 @@ def bound_from_concavity(
     >>> round(bound_from_concavity(f, Region.of(Uniform(3, 1)), tangent, m) * 14, 6)
     9.0
     """
+    weighed = [_weighed(objective, tangent, D) for D in diagonals]
+    known = [
+        (base, weights) for base, weights in weighed if np.isfinite(base + weights[~region.outside].sum())
+    ]
+    # No set is needed of largest weight where that of the greedy set is too large already.
+    in_order = sorted((base + float(w[region.greedy_set(w)].sum()), i) for i, (base, w) in enumerate(known))
+    best = np.inf
+    for at_least, place in in_order:
+        if at_least < best:
+            base, weights = known[place]
+            largest = region.max_weight(np.where(region.outside, 0.0, weights))[1]
+            best = min(best, base + largest * (1 + ROUNDING))
+    return best
+
+
+def _weighed(
+    objective: SparseObjective, tangent: Tangent, diagonal: float | FloatArray
+) -> tuple[float, FloatArray]:
+    """Return the constant of the bound, rounding included, and the weights of all elements."""
     coef, value, slope, extra = tangent
     D = np.broadcast_to(np.asarray(diagonal, dtype=np.float64), len(coef))
     D = D.reshape(-1, *(1,) * (coef.ndim - 1))
     counts = np.isfinite(D)
     bent = np.where(counts, D, 1.0)
+    by_element = single_groups(len(coef)) if objective.groups is None else objective.groups
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        squares = np.where(counts, (slope + bent * coef) ** 2 / (2 * bent), 0.0)
-        by_element = single_groups(len(coef)) if objective.groups is None else objective.groups
-        weights = by_element.sums(squares)
+        weights = by_element.sums(np.where(counts, (slope + bent * coef) ** 2 / (2 * bent), 0.0))
         paired, curved = float((slope * coef).sum()), float((np.where(counts, D, 0.0) * coef**2).sum()) / 2
-        is_known = bool(np.isfinite(value + paired + curved + extra + weights[~region.outside].sum()))
-    if not is_known:
-        return np.inf
-    largest = region.max_weight(np.where(region.outside, 0.0, weights))[1]
-    rounding = ROUNDING * (abs(value) + abs(paired) + curved + largest)
-    return value - paired - curved + largest + rounding + extra
+        rounding = ROUNDING * (abs(value) + abs(paired) + curved)
+        return value - paired - curved + rounding + extra, weights
 
 
 def cancellation(coef: FloatArray, steepness: FloatArray) -> float:
