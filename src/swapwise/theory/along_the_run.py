@@ -98,8 +98,9 @@ def _of_bound(kind: str, value: float, bound: float, of_all: float, scale: float
     if bound <= value + EQUAL * abs(value) or bound <= 2 * ROUNDING * scale:
         ratio = 1.0
     ratio = min(1.0, max(0.0, ratio))
-    gap, trivial_gap = bound - value, of_all - value
-    trivial = ratio < 1 and (kind == "all" or not gap < (1 - WORTH) * trivial_gap)
+    # A bound that is above that of all elements is weaker, but it is one of another kind.
+    closed = of_all - bound
+    trivial = ratio < 1 and (kind == "all" or 0 <= closed <= WORTH * (of_all - value))
     numbers = {"f(S)": value, "bound": bound}
     reason = "the value is 0, and others may be larger"
     return Guarantee(ratio, THEOREM, FORMULAS[kind], numbers, reason=reason, trivial=trivial)
@@ -169,7 +170,10 @@ def _diagonals_at(
         if spanned.any() and not _are_spanned(objective, support, np.flatnonzero(~chosen)[spanned], noise):
             return
         rest[spanned] = rest[:, spanned] = 0.0
-        for shift, is_for_all in _shifts(rest, spanned, size):
+        shifts = list(_shifts(rest, spanned, size))
+        if not shifts:  # and larger shares leave less
+            return
+        for shift, is_for_all in shifts:
             D[~chosen] = shift
             if not is_for_all or is_valid_shift(H, D):
                 marked = np.where(chosen & (share == 0), np.inf, D)
