@@ -17,7 +17,7 @@ from swapwise.search.plan import Above, resolve
 from swapwise.search.progress import progress_bar
 from swapwise.search.result import Event, SearchResult
 from swapwise.search.rules import Pivot
-from swapwise.theory.guarantees import guarantee_of
+from swapwise.theory.runs import guarantee_of
 
 #: The start of the relaxation, and the guarantees of results
 THEORY = Above(relaxation_start, guarantee_of)

@@ -130,10 +130,10 @@ class Plan:
     def with_guarantee(
         self, result: SearchResult, objective: SetFunction, constraint: IndependenceSystem
     ) -> SearchResult:
-        """Return a result that can work out its guarantee; it needs only a few numbers of the result."""
+        """Return a result that can work out its guarantee; it needs only its set and a few numbers."""
         if self.above is None:
             return result
-        rounds = [run.n_moves for run in result.strategies if run.name == self.method]
+        runs = [run for run in result.strategies if run.name == self.method]
         looks_at_all = self.start_is_given or self.epsilon is not None or adds_one(constraint, self.q)
         find = partial(
             self.above.guarantee,
@@ -141,8 +141,11 @@ class Plan:
             constraint,
             self.rule or self.method,
             status=result.status,
-            n_iter=rounds[-1] if rounds and looks_at_all else 0,
+            n_iter=runs[-1].n_moves if runs and looks_at_all else 0,
             value=result.value,
+            support=result.support,
+            details=runs[-1].details if runs else {},
+            options={} if self.other is None else self.other.options,
             q=self.q,
             epsilon=self.epsilon,
             tol=self.tol,
