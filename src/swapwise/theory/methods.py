@@ -130,12 +130,9 @@ def _greedy(case: Case) -> Guarantee:
 
 
 def _greedy_of_a_size(case: Case) -> Guarantee:
-    s, T, gamma, alpha = (
-        case.s,
-        case.s if case.T is None else case.T,
-        float(case.ratios.gamma),
-        float(case.ratios.alpha),
-    )
+    s = case.s
+    T = s if case.T is None else min(s, case.T)
+    gamma, alpha = float(case.ratios.gamma), float(case.ratios.alpha)
     if gamma <= 0:
         return flat("m_2s") if case.constants is not None else FLAT_RATIO
     ratio, numbers = 1 - max(0.0, 1 - gamma / s) ** T, {"s": float(s), "T": float(T)}
@@ -268,7 +265,7 @@ def _filmus_ward(case: Case) -> Guarantee:
 
 
 def _distorted(case: Case) -> Guarantee:
-    """Return the best over all φ that were visited: those in the options no smaller than the last one."""
+    """Return the best over all φ that were visited: those on record, and of the options those before them."""
     if not isinstance(case.constraint, Matroid):
         return nothing("of distorted something is known under a matroid only")
     if "phi" not in case.details:
@@ -276,7 +273,8 @@ def _distorted(case: Case) -> Guarantee:
     if (none := case.is_flat()) is not None:
         return none
     levels, last = case.number("levels", inf), float(case.details["phi"])
-    visited = {last, *(phi for phi in case.details.get("phis", ()) if phi >= last)}
+    visited = {case.number(name, last) for name in case.details if name.startswith("phi")}
+    visited |= {phi for phi in case.details.get("phis", ()) if phi >= last}
     # γ is for A and B of up to s elements each, β for those with s together.
     gamma, beta = float(case.ratios.gamma), float(case.ratios.beta_s)
     ratio, phi = max((distorted_share(gamma, beta, phi, levels), phi) for phi in visited)
@@ -322,6 +320,13 @@ def _streaming(case: Case) -> Guarantee:
     return Guarantee(1 / (4 * p + 2), "Chakrabarti and Kale 2014", "1/(4p + 2)", {"p": float(p)})
 
 
+def _ordered(case: Case) -> Guarantee:
+    p = case.constraint.p
+    if not (case.ratios.submodular and p and case.constraint.group_limits() is not None):
+        return nothing("of ordered something is known for submodular functions under packings only")
+    return Guarantee(2 / (p + 3), "Ward 2012", "2/(p + 3)", {"p": float(p)})
+
+
 class Theorem(NamedTuple):
     """What is known of a method, in words and as a function of a case."""
 
@@ -346,6 +351,7 @@ THEOREMS: dict[str, Theorem] = {
     "sieve": Theorem(_sieve, "Uniform; a submodular function"),
     "streak": Theorem(_streak, "Uniform; γ; elements in random order"),
     "streaming": Theorem(_streaming, "an intersection of p matroids; a submodular function"),
+    "ordered": Theorem(_ordered, "limits on groups; a submodular function"),
     "random": Theorem(_random, "nothing is known", any_constraint=True),
     "exhaustive": Theorem(_exhaustive, "few sets", any_constraint=True),
     **{
