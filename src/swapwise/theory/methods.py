@@ -18,6 +18,7 @@ from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.packing import PackingSystem
 from swapwise.constraints.uniform import Uniform
+from swapwise.search.methods.potential import PHIS, RATIOS
 from swapwise.theory.constants import RestrictedConstants
 from swapwise.theory.ratios import SubmodularityRatios
 from swapwise.theory.statement import NO_ROUND, NO_THEOREM, Guarantee, nothing
@@ -265,7 +266,7 @@ def _filmus_ward(case: Case) -> Guarantee:
 
 
 def _distorted(case: Case) -> Guarantee:
-    """Return the best over all φ that were visited: those on record, and of the options those before them."""
+    """Return the best over all φ that were visited: they come in falling order."""
     if not isinstance(case.constraint, Matroid):
         return nothing("of distorted something is known under a matroid only")
     if "phi" not in case.details:
@@ -273,8 +274,8 @@ def _distorted(case: Case) -> Guarantee:
     if (none := case.is_flat()) is not None:
         return none
     levels, last = case.number("levels", inf), float(case.details["phi"])
-    visited = {case.number(name, last) for name in case.details if name.startswith("phi")}
-    visited |= {phi for phi in case.details.get("phis", ()) if phi >= last}
+    planned = case.details.get("phis") or (PHIS if levels == inf else RATIOS)
+    visited = {last, *(phi for phi in planned if phi >= last)}
     # γ is for A and B of up to s elements each, β for those with s together.
     gamma, beta = float(case.ratios.gamma), float(case.ratios.beta_s)
     ratio, phi = max((distorted_share(gamma, beta, phi, levels), phi) for phi in visited)
