@@ -23,7 +23,7 @@ import swapwise as sw
 from swapwise.checks import IndexArray
 from swapwise.experiments.graph_baselines import GRAPH_BASELINES
 from swapwise.experiments.graph_baselines.procedure import true_width
-from swapwise.experiments.instances import IsingInstance, paper_ising, pairs
+from swapwise.experiments.instances import IsingInstance, pairs, paper_ising
 from swapwise.experiments.measure import one_core
 from swapwise.experiments.procedures import LOCAL_SEARCHES
 

@@ -35,8 +35,8 @@ nitpicky = True
 OTHERS = "numpy|np|pandas|pd|scipy|networkx|nx|sklearn|matplotlib|collections|typing|pathlib"
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
 CLASSES = ["Axes", "Budget", "ChunkedFitter", "Clock", "Columns", "Design", "Factor", "Family", "Fit"]
-CLASSES += ["Found", "GroupLimits", "Groups", "LaminarTree", "OutOfTime", "PackingSystem", "Pivot", "Prices"]
-CLASSES += ["Run", "SampleCurvature", "Step", "Summand"]
+CLASSES += ["Found", "GroupLimits", "Groups", "LaminarTree", "Method", "OutOfTime", "PackingSystem", "Pivot"]
+CLASSES += ["Prices", "Run", "SampleCurvature", "Step", "Summand"]
 INTERNAL = "|".join([*ALIASES, *CLASSES])
 nitpick_ignore_regex = [
     ("py:.*", rf"({OTHERS})\..*"),

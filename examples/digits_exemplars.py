@@ -27,8 +27,8 @@ two_of_each = sw.Partition(digits.target, 2)
 # %%
 # The search
 # ----------
-# The objective is submodular, so half of the optimum is promised whatever the data; what is proven of this
-# answer is far more.
+# The objective is submodular, so half of the optimum is promised whatever the data. The gains of what could
+# be added to the answer guarantee more, and what is proven of it is more still.
 
 result = sw.maximize(coverage, two_of_each)
 certificate = sw.certify(coverage, two_of_each, result, time_limit=None, max_nodes=1)

@@ -18,7 +18,7 @@ from swapwise import IndependenceSystem, Matroid, SparseObjective, SparseState
 from swapwise.cli import app
 from swapwise.cli.options import Choice, Family
 from swapwise.clock import Budget
-from swapwise.search.loop import Strategy
+from swapwise.search.methods import Method
 from swapwise.search.rules import Pivot
 
 ROOT = Path(__file__).parent.parent
@@ -95,7 +95,7 @@ def test_the_map_has_every_folder():
     [
         ("Adding an objective", (SparseObjective, SparseState)),
         ("Adding a constraint", (IndependenceSystem, Matroid)),
-        ("Adding a strategy", (Strategy, Budget, Pivot)),
+        ("Adding a method", (Method, Budget, Pivot)),
     ],
 )
 def test_what_is_to_be_written_is_in_the_contract(heading, classes):

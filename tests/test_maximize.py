@@ -397,3 +397,25 @@ def test_nothing_is_printed_or_warned_by_default(regression, capsys):
 def test_exact_is_a_function_of_its_own():
     with pytest.raises(ValueError, match=r"sw\.exact\(objective, constraint\)"):
         sw.maximize(sw.Linear([1.0]), sw.Uniform(1, 1), "exact")
+
+
+def test_a_method_may_be_given_as_an_object_and_as_a_start():
+    objective, constraint = sw.LeastSquares(np.eye(3), [1.0, 3.0, 2.0]), sw.Uniform(3, 2)
+    by_name = sw.maximize(objective, constraint, "htp")
+    as_object = sw.maximize(objective, constraint, sw.methods.HardThresholdingPursuit())
+    assert by_name.support.tolist() == as_object.support.tolist() == [1, 2]
+    for start in ("htp", sw.methods.HardThresholdingPursuit(step=0.3)):
+        result = sw.maximize(objective, constraint, "oblivious", start=start)
+        assert [run.name for run in result.strategies] == ["htp", "oblivious"]
+
+
+@pytest.mark.parametrize("option", ["method", "start"])
+def test_a_method_that_lacks_something_names_those_that_work(option):
+    message = r"htp needs coefficients and gradients.*work here: oblivious, greedy"
+    with pytest.raises(TypeError, match=message):
+        sw.maximize(sw.Linear([1.0, 2.0]), sw.Uniform(2, 1), **{option: "htp"})
+
+
+def test_a_class_is_not_a_method():
+    with pytest.raises(TypeError, match=r"call it: Greedy\(\)"):
+        sw.maximize(sw.Linear([1.0, 2.0]), sw.Uniform(2, 1), sw.methods.Greedy)

@@ -30,8 +30,9 @@ import numpy as np
 import swapwise as sw
 from benchmarks.proofs.small_instances import Random, Set, SmallInstance, Way, independent_sets, instance_of
 from benchmarks.proofs.watch import AllSets, Watch, replaced
-from swapwise.certify import diagonal, leaf, problem, prover, proximal, summands, working_set
+from swapwise.certify import leaf, problem, prover, proximal, summands, working_set
 from swapwise.certify.branching import BranchAndBound
+from swapwise.theory import diagonal
 from tests.fuzz.checks import REFUSALS
 
 #: Relative to the scale of the values: what proofs call equal

@@ -29,10 +29,10 @@ import numpy as np
 from swapwise.certify import branching
 from swapwise.certify.nodes import Node
 from swapwise.certify.prover import Prover
-from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Dual, Relaxation
 from swapwise.checks import BoolArray, IndexArray
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.region import Region
 
 
 @dataclass(frozen=True)

@@ -37,13 +37,16 @@ from swapwise.search import methods
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 from swapwise.search.rules import NonOblivious, Oblivious, SemiOblivious
 from swapwise.theory.constants import Constant, RestrictedConstants, restricted_constants
-from swapwise.theory.guarantees import Guarantee, guarantee
+from swapwise.theory.guarantees import guarantee
 from swapwise.theory.localizability import (
     Counterexample,
     Localizability,
     check_localizability,
     localizability,
 )
+from swapwise.theory.ratios import SubmodularityRatios, submodularity_ratios
+from swapwise.theory.statement import Guarantee
+from swapwise.theory.table import guarantee_table
 
 # What rests on scikit-learn or matplotlib is imported when it is first asked for: both are slow to load.
 _LAZY = {
@@ -134,6 +137,7 @@ __all__ = [
     "State",
     "Status",
     "StrategyRun",
+    "SubmodularityRatios",
     "SwapGrid",
     "Transversal",
     "Uniform",
@@ -142,6 +146,7 @@ __all__ = [
     "check_objective",
     "exact",
     "guarantee",
+    "guarantee_table",
     "localizability",
     "maximize",
     "methods",
@@ -151,4 +156,5 @@ __all__ = [
     "plot_proof",
     "plot_support",
     "restricted_constants",
+    "submodularity_ratios",
 ]

@@ -17,7 +17,7 @@ from swapwise.search.plan import Above, resolve
 from swapwise.search.progress import progress_bar
 from swapwise.search.result import Event, SearchResult
 from swapwise.search.rules import Pivot
-from swapwise.theory.guarantees import guarantee_of
+from swapwise.theory.runs import guarantee_of
 
 #: The start of the relaxation, and the guarantees of results
 THEORY = Above(relaxation_start, guarantee_of)
@@ -29,7 +29,7 @@ def maximize(
     method: str | Pivot | Method = "auto",
     *,
     q: int = 1,
-    start: str | Iterable[int] = "auto",
+    start: str | Method | Iterable[int] = "auto",
     max_iter: int | None = None,
     epsilon: float | None = None,
     tol: float = 1e-10,

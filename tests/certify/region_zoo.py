@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from swapwise.certify.region import Region
+from swapwise.constraints.region import Region
 from tests.contracts.constraint_zoo import subsets
 
 

@@ -13,9 +13,9 @@ from swapwise.certify import branching, certify
 from swapwise.certify.branching import BranchAndBound
 from swapwise.certify.leaf import enumerate_leaf
 from swapwise.certify.proximal import Proximal
-from swapwise.certify.region import Region
 from swapwise.certify.root import root_node
 from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.region import Region
 from tests.certify.problem_zoo import (
     GRAPH_CONSTRAINTS,
     OBJECTIVES,

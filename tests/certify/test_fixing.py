@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
-from swapwise.certify.region import Region
 from swapwise.clock import Clock
 from swapwise.constraints import laminar, matroid
 from swapwise.constraints.base import MaxWeight
+from swapwise.constraints.region import Region
 from tests.certify.problem_zoo import randoms
 from tests.certify.region_zoo import sets_of, some_region, weights_of
 from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS

@@ -10,8 +10,8 @@ from swapwise.certify import certify, leaf
 from swapwise.certify.frank_wolfe import FrankWolfe
 from swapwise.certify.leaf import enumerate_leaf
 from swapwise.certify.problem import Problem
-from swapwise.certify.region import Region
 from swapwise.clock import Clock
+from swapwise.constraints.region import Region
 from swapwise.objectives.base import embed
 from swapwise.search import loop
 

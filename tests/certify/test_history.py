@@ -12,9 +12,9 @@ import swapwise as sw
 from swapwise.certify import prover
 from swapwise.certify.history import MOST_EVENTS, ProofEvent, ProofHistory
 from swapwise.certify.prover import Prover
-from swapwise.certify.region import Region
 from swapwise.certify.root import root_node
 from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.region import Region
 from tests.certify.problem_zoo import check_history, enumeration
 
 

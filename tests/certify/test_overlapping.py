@@ -9,8 +9,8 @@ from swapwise.certify.frank_wolfe import FrankWolfe
 from swapwise.certify.limits import VIOLATED, Limits, parts_of, violated_spans
 from swapwise.certify.overlapping import Overlapping
 from swapwise.certify.problem import Problem
-from swapwise.certify.region import Region
 from swapwise.clock import Clock
+from swapwise.constraints.region import Region
 from tests.certify.problem_zoo import best_of, randoms, tall
 from tests.certify.region_zoo import sets_of, some_region, weights_of
 from tests.contracts import constraint_zoo as zoo

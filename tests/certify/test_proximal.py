@@ -8,16 +8,16 @@ import swapwise as sw
 from swapwise.certify import problem as problem_module
 from swapwise.certify import proximal
 from swapwise.certify import working_set as working_sets
-from swapwise.certify.diagonal import best_diagonal, is_valid_shift, proportional_diagonal, raised_diagonal
 from swapwise.certify.frank_wolfe import FrankWolfe
 from swapwise.certify.problem import Problem
 from swapwise.certify.proximal import Proximal
-from swapwise.certify.region import Region
 from swapwise.certify.relaxation import by_element
 from swapwise.certify.working_set import WorkingSet
 from swapwise.clock import Clock
+from swapwise.constraints.region import Region
 from swapwise.objectives.base import Groups, embed, rows_of, single_groups
 from swapwise.objectives.quadratic import Quadratic
+from swapwise.theory.diagonal import best_diagonal, is_valid_shift, proportional_diagonal, raised_diagonal
 from tests.certify.problem_zoo import best_of, randoms, tall
 from tests.certify.region_zoo import sets_of, some_region
 

@@ -7,12 +7,12 @@ import pytest
 
 import swapwise as sw
 from swapwise.certify import leaf
-from swapwise.certify.bounds import cancellation
 from swapwise.certify.branching import BranchAndBound
 from swapwise.certify.nodes import SetNode
-from swapwise.certify.region import Region
 from swapwise.certify.root import relaxed_root
 from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.region import Region
+from swapwise.theory.bounds import cancellation
 
 
 def test_elements_without_a_shift_may_be_ruled_out(monkeypatch):

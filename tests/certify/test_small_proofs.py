@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from benchmarks.proofs import small
 from benchmarks.proofs.small_instances import KINDS, independent_sets, instance_of
-from swapwise.certify import diagonal, root
+from swapwise.certify import root
 from swapwise.certify.nodes import Node
 from swapwise.certify.problem import Problem
 from swapwise.certify.proximal import Proximal
-from swapwise.certify.region import Region
 from swapwise.certify.relaxed import RelaxedNode
+from swapwise.constraints.region import Region
 from swapwise.objectives.quadratic import Quadratic
+from swapwise.theory import diagonal
 
 
 def kinds(parent: type) -> list[type]:

@@ -132,7 +132,7 @@ def test_every_method_works_but_the_one_for_matroids():
         assert sw.maximize(objective, system, start=start).status is sw.Status.LOCAL_OPTIMUM
     assert sw.maximize(objective, system, epsilon=0.1).guarantee.vacuous
     assert sw.maximize(objective, system, "exhaustive").value >= result.value
-    with pytest.raises(TypeError, match="random-residual-greedy is for a matroid"):
+    with pytest.raises(TypeError, match="random-residual-greedy needs a matroid"):
         sw.maximize(objective, system, "random-residual-greedy")
     with pytest.raises(ValueError, match=r"adding one element at a time, q = 1; got q = 2"):
         sw.maximize(objective, system, q=2)

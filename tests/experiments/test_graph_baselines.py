@@ -163,6 +163,17 @@ class TestNodes:
             model.fit(spins[:, others], spins[:, u])
             assert theta[u, others] == pytest.approx(model.coef_[0] / 2, abs=2e-4)
 
+    def test_newton_steps_come_back_to_zero(self):
+        spins = random_spins(60, 6)
+        newton, penalties = NewtonSteps(spins), np.full(6, 0.3)
+        dense = newton.descend(np.full(6, 1e-3), np.zeros((6, 6)))
+        theta = newton.descend(penalties, dense)
+        expected = solve_nodes(spins, LogisticLoss(), soft_threshold(penalties), np.zeros((6, 6)))
+        assert np.count_nonzero(dense) > 25
+        assert np.count_nonzero(theta) < 15
+        assert ((theta == 0) == (expected == 0)).all()
+        assert theta == pytest.approx(expected, abs=1e-6)
+
     def test_newton_steps_never_make_anything_worse(self):
         spins = random_spins(12, 8)  # separable
         theta, loss = np.zeros((8, 8)), LogisticLoss()
@@ -293,16 +304,13 @@ class TestBresler:
         plain = [plain_influence(spins, 0, v, given) for v in others]
         assert influences(spins, 0, given)[others] == pytest.approx(plain, abs=1e-12)
 
-    def test_neighbours_of_neighbours_are_pruned(self):
-        # The first two are noisy copies of the last but one, so that each tells much of the other.
-        spins = exact_samples(4, [(0, 2), (1, 2)], [1.0, 1.0], 3000)
-        weights = bresler(spins, max_neighbours=3, threshold=0.05)
-        assert (weights > 0).tolist() == [
-            [False, False, True, False],
-            [False, False, True, False],
-            [True, True, False, False],
-            [False, False, False, False],
-        ]
+    def test_a_common_neighbour_is_found_first_and_pruned(self):
+        # The neighbours 1, 2 and 3 of vertex 0 all drive vertex 4, which tells more of 0 than each of them.
+        edges = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4)]
+        spins = exact_samples(5, edges, [0.5, 0.5, 0.5, 1.0, 1.0, 1.0], 4000)
+        assert influences(spins, 0, []).argsort()[-2:].tolist() == [4, 0]
+        assert np.flatnonzero(bresler(spins, max_neighbours=1, threshold=0.02)[0]).tolist() == [4]
+        assert np.flatnonzero(bresler(spins, max_neighbours=4, threshold=0.02)[0]).tolist() == [1, 2, 3]
 
     def test_limits(self):
         spins = random_spins(100, 5)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from scipy.optimize import minimize
 
 import swapwise as sw
-from swapwise.certify.region import Region
+from swapwise.constraints.region import Region
 from swapwise.kernels import perspective
 from tests.certify.region_zoo import sets_of, some_region
 from tests.contracts.constraint_zoo import contracted, laminar, partition, randoms, truncated, uniform

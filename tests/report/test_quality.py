@@ -52,7 +52,7 @@ class TestFrame:
             assert row.ratio == certificate.ratio
             assert row.trivial == certificate.trivial
             assert row.kind == certificate.kind
-            assert row.guarantee == result.guarantee.ratio
+            assert row.guarantee == result.guarantee.beyond_trivial.ratio
             assert row.seconds > 0
 
     def test_gap_and_time_limit_reach_the_certificate(self):
@@ -123,7 +123,7 @@ class TestFigure:
             (above, "value found", [2, 3, 1]),
             (above, "proven upper bound", [3, 3.5, 2]),
             (below, "proven by the certificate", [2 / 3, 3 / 3.5, 1 / 2]),
-            (below, "promised by the theorem", [0.4, 0.3, 0.5]),
+            (below, "guaranteed", [0.4, 0.3, 0.5]),
         ]:
             np.testing.assert_array_equal(line(axes, label).get_xdata(), [1, 2, 3])
             np.testing.assert_allclose(line(axes, label).get_ydata(), wanted)

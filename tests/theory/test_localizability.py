@@ -1,6 +1,7 @@
 """Localizability: known constants, the proposition for sparse objectives, collections one by one, errors."""
 
 from itertools import combinations, product
+from math import comb
 
 import numpy as np
 import pytest
@@ -272,7 +273,8 @@ def test_too_large_a_program_is_refused(monkeypatch):
 @pytest.mark.parametrize("size", [(1, 1), (2, 3), (3, 2), (5, 5)])
 def test_rows_are_counted_before_they_are_made(size):
     pairs = module._Pairs(Linear([1.0, 2.0, 3.0, 4.0]), *size)
-    assert module._count_rows(4, *size) == len(pairs.gains) + 2 * len(pairs.pairs)
+    count = {of_size: comb(4, of_size) for of_size in range(min(size[0], 4) + 1)}
+    assert module._count_rows(4, *size, count) == len(pairs.gains) + 2 * len(pairs.pairs)
 
 
 def test_wrong_arguments_are_named():

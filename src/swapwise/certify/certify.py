@@ -19,7 +19,7 @@ from swapwise.search.loop import passes_of
 from swapwise.search.plan import check_problem, check_start, search_by_default
 from swapwise.search.progress import ProofState, proof_bar
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
-from swapwise.theory.guarantees import Guarantee
+from swapwise.theory.statement import Guarantee
 from swapwise.threads import few_threads
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Relaxation, by_element, by_row, in_rows, used_rows
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective, embed, rows_of
 
 #: Finds a set of large weight, if not the largest, for a slope that gives the weights

@@ -9,9 +9,9 @@ from typing import TypeGuard
 import numpy as np
 import scipy
 
-from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.matroid import Matroid
+from swapwise.constraints.region import Region
 from swapwise.kernels import completions
 from swapwise.objectives.base import SetFunction, SparseObjective, embed
 from swapwise.objectives.quadratic import Quadratic

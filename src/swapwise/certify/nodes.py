@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swapwise.certify.bounds import bound_from_gains, bound_of_all
-from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget, Clock
+from swapwise.constraints.region import Region
 from swapwise.objectives.base import SetFunction
 from swapwise.search.methods.greedy import gains_of_additions
+from swapwise.theory.bounds import bound_from_gains, bound_of_all
 
 
 class Node(ABC):

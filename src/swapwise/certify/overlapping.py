@@ -13,9 +13,9 @@ import numpy as np
 
 from swapwise.certify.limits import Limits, Parts, violated_spans
 from swapwise.certify.proximal import Proximal, WorkingPoint
-from swapwise.certify.region import Region
 from swapwise.certify.working_set import WorkingSet
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective
 
 # Limits with more room than this that cost nothing are dropped when others are added.

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from swapwise.certify.diagonal import proportional_diagonal
 from swapwise.certify.relaxation import used_rows
 from swapwise.certify.working_set import WorkingSet, curvature_lengths
 from swapwise.checks import FloatArray, IndexArray
@@ -15,6 +14,7 @@ from swapwise.objectives.base import SparseObjective, rows_of
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.quadratic import Quadratic
+from swapwise.theory.diagonal import proportional_diagonal
 
 # Up to this many coefficients a quadratic objective is replaced by its inner products.
 PRODUCTS_UP_TO = 3000

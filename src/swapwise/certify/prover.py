@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from swapwise.certify.bounds import bound_from_concavity, bound_from_gains, bound_of_all, ceiling
 from swapwise.certify.branching import BranchAndBound
 from swapwise.certify.certificate import Certificate, proven_share
 from swapwise.certify.history import ProofEvent, ProofHistory
 from swapwise.certify.nodes import Node, SetNode
-from swapwise.certify.region import Region
 from swapwise.certify.root import root_node
 from swapwise.checks import IndexArray, warn
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.progress import ProofState
 from swapwise.search.result import Event, Status
+from swapwise.theory.bounds import bound_from_concavity, bound_from_gains, bound_of_all, ceiling, tangent_at
 from swapwise.theory.constants import restricted_constants
 
 # How much of the time that is left each of the simple bounds may take, which are seldom the best ones.
@@ -173,7 +173,8 @@ class Prover:
             clock.check()
             m = constants.m_2s - ROUNDING * objective.n * constants.M_1
             if m > 0:
-                self.observe_bound("concavity", bound_from_concavity(objective, region, support, m))
+                at_answer = tangent_at(objective, support)
+                self.observe_bound("concavity", bound_from_concavity(objective, region, at_answer, m))
 
     def _is_enough(self, gap: float) -> bool:
         return self.tree.cutoff >= (1.0 - gap) * min(self.bounds.values(), default=np.inf)

@@ -12,10 +12,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Relaxation, by_element, used_rows
 from swapwise.certify.working_set import WorkingSet
 from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective, rows_of
 
 # Up to this many elements are all in the working set. Larger problems begin with about as many as the second.

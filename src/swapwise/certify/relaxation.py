@@ -20,11 +20,11 @@ from typing import Protocol
 
 import numpy as np
 
-from swapwise.certify.bounds import cancellation
-from swapwise.certify.region import Region
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective, rows_of
+from swapwise.theory.bounds import cancellation
 
 # Where values are larger than this, in units of the objective, differences of them mean nothing.
 FARTHEST = 1e6

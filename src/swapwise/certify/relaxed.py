@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from swapwise.certify.bounds import ceiling
-from swapwise.certify.diagonal import raised_diagonal
 from swapwise.certify.frank_wolfe import ConvexCombination, FrankWolfe
 from swapwise.certify.limits import parts_of
 from swapwise.certify.nodes import Node
 from swapwise.certify.overlapping import LimitedPoint, Overlapping
 from swapwise.certify.problem import Problem
 from swapwise.certify.proximal import Proximal, WorkingPoint
-from swapwise.certify.region import Region
 from swapwise.certify.relaxation import Dual, Relaxation, Start
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
+from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.quadratic import Quadratic
+from swapwise.theory.bounds import ceiling
+from swapwise.theory.diagonal import raised_diagonal
 
 # A node is left when no round out of a few takes this share off the distance to the target.
 STALLED = 0.02

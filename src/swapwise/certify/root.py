@@ -8,12 +8,12 @@ import numpy as np
 
 from swapwise.certify.nodes import Node, SetNode
 from swapwise.certify.problem import Problem
-from swapwise.certify.region import Region
 from swapwise.certify.relaxed import RelaxedNode
 from swapwise.certify.summands import SummandNode, summand_tables
 from swapwise.checks import IndexArray
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.region import Region
 from swapwise.objectives.base import SetFunction, SparseObjective
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from swapwise.certify.nodes import Node
-from swapwise.certify.region import Region
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
+from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective, Summand
 

@@ -32,8 +32,8 @@ class OracleSystem(Oracle):
 
     Moves add one element and drop the least that must go: all inclusion-minimal sets of chosen elements that
     make room for it where they are few, else all single elements that do and some larger sets. There is no
-    theorem on such a search, so ``result.guarantee`` is vacuous; ``certify`` and ``exact`` prove what they
-    prove by bounds that hold for every downward-closed family.
+    theorem on such a search; ``result.guarantee`` has what is certain of its answer, and ``certify`` and
+    ``exact`` prove what they prove by bounds that hold for every downward-closed family.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ class OracleSystem(Oracle):
     >>> affordable = OracleSystem(5, lambda support: price[support].sum() <= 7)
     >>> worth = Linear([5.0, 4.0, 6.0, 2.5, 1.0])
     >>> found = maximize(worth, affordable)
-    >>> found.support, found.value, found.guarantee.vacuous
-    (array([2, 3]), 8.5, True)
+    >>> found.support, found.value, found.guarantee.theorem
+    (array([2, 3]), 8.5, 'along the run')
     >>> best = exact(worth, affordable)
     >>> best.support, best.value, best.status.name
     (array([0, 1]), 9.0, 'OPTIMAL')

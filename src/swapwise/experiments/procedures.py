@@ -137,7 +137,7 @@ class Proof(Procedure):
         proof = certify(objective, constraint, result, time_limit=None, gap=0.0, max_nodes=self.max_nodes)
         if proof.status == Status.INTERRUPTED:
             raise Interrupted
-        promise = result.guarantee
+        promise = None if result.guarantee is None else result.guarantee.beyond_trivial
         return {
             **figures,
             "status": str(proof.status),

@@ -53,8 +53,8 @@ def quality_over_sizes(
     -------
     pandas.DataFrame
         Columns ``size``, ``value``, ``upper_bound``, ``ratio`` and ``trivial`` (of the certificate; if it is
-        trivial, the ratio is no proof of quality), ``guarantee`` (the ratio that the theorems promise, or
-        NaN), ``kind`` (of the certificate) and ``seconds`` (of search and proof together).
+        trivial, the ratio is no proof of quality), ``guarantee`` (the ratio of the best guarantee that
+        is not trivial, or NaN), ``kind`` (of the certificate) and ``seconds`` (of search and proof together).
 
     Examples
     --------
@@ -62,8 +62,8 @@ def quality_over_sizes(
     >>> f = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {1, 5}])
     >>> quality_over_sizes(f, lambda size: Uniform(4, size), [1, 2])[["size", "value", "ratio", "guarantee"]]
        size  value  ratio  guarantee
-    0     1    3.0    1.0        0.5
-    1     2    5.0    1.0        0.5
+    0     1    3.0    1.0        1.0
+    1     2    5.0    1.0        1.0
     """
     if not callable(constraint_of):
         hint = "; try lambda size: Uniform(n, size)" if isinstance(constraint_of, IndependenceSystem) else ""
@@ -105,7 +105,7 @@ def _row(
     """Return a row, and whether it was interrupted."""
     result = maximize(objective, constraint, method)
     certificate = certify(objective, constraint, result, time_limit=time_limit, gap=gap)
-    promise = result.guarantee
+    promise = None if result.guarantee is None else result.guarantee.beyond_trivial
     row = {
         "size": size,
         "value": result.value,
@@ -198,7 +198,7 @@ def _draw_shares(axes: Axes, data: pd.DataFrame) -> None:
         label = "trivial bound, nothing proven"
         axes.plot(size[trivial], ratio[trivial], "o", color=PROMISED, mfc="none", markersize=4, label=label)
     if not np.isnan(promise).all():
-        axes.plot(size, promise, "s:", color=PROMISED, markersize=3, label="promised by the theorem")
+        axes.plot(size, promise, "s:", color=PROMISED, markersize=3, label="guaranteed")
     axes.set_ylim(-0.03, 1.03)
     axes.set_ylabel("share of the optimum")
     axes.legend(loc="center right", frameon=False)

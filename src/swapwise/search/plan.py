@@ -87,6 +87,8 @@ class Plan:
     above: Above | None = None
     #: Whether the start was asked for by name: its moves do not count towards ``max_iter``
     start_is_given: bool = False
+    #: The method that leads to the start, if it was given as an object
+    first: Method | None = None
     #: Whether the local optimum that the method ends in is left for better ones
     explores: bool = False
 
@@ -128,10 +130,10 @@ class Plan:
     def with_guarantee(
         self, result: SearchResult, objective: SetFunction, constraint: IndependenceSystem
     ) -> SearchResult:
-        """Return a result that can work out its guarantee; it needs only a few numbers of the result."""
+        """Return a result that can work out its guarantee; it needs only its set and a few numbers."""
         if self.above is None:
             return result
-        rounds = [run.n_moves for run in result.strategies if run.name == self.method]
+        runs = [run for run in result.strategies if run.name == self.method]
         looks_at_all = self.start_is_given or self.epsilon is not None or adds_one(constraint, self.q)
         find = partial(
             self.above.guarantee,
@@ -139,8 +141,11 @@ class Plan:
             constraint,
             self.rule or self.method,
             status=result.status,
-            n_iter=rounds[-1] if rounds and looks_at_all else 0,
+            n_iter=runs[-1].n_moves if runs and looks_at_all else 0,
             value=result.value,
+            support=result.support,
+            details=runs[-1].details if runs else {},
+            options={} if self.other is None else self.other.options,
             q=self.q,
             epsilon=self.epsilon,
             tol=self.tol,
@@ -157,9 +162,10 @@ class Plan:
             jump = Given("relaxation", lambda budget: find(objective, constraint, budget.clock))
             return [jump.bound(objective, constraint)]
         known = JUMPS | METHODS
-        if self.start not in known:
+        if self.first is None and self.start not in known:
             return []
-        return [known[self.start]().bound(objective, constraint, self.tol, rng)]
+        first = self.first or known[self.start]()
+        return [first.bound(objective, constraint, self.tol, rng)]
 
     def models(
         self,
@@ -239,13 +245,16 @@ def resolve(
     if other is not None:
         _refuse_options_of_local_search(other.name, q, start, epsilon)
     begin, where = constraint.forced, "empty"
-    wanted = check_start(start, constraint)
+    first = start if isinstance(start, Method) else None
+    wanted = check_start(start, constraint) if first is None else first.name
     if isinstance(wanted, str):
+        if first is not None or wanted in METHODS:
+            resolve_method(first or wanted, objective, constraint)
         where = _start_of(wanted, rule, objective, constraint, epsilon)
     else:
         begin = wanted
-    given = isinstance(start, str) and start != "auto"
-    plan = Plan(found.name, rule, other, where, begin, q, max_iter, epsilon, tol, above, given)
+    given = first is not None or (isinstance(start, str) and start != "auto")
+    plan = Plan(found.name, rule, other, where, begin, q, max_iter, epsilon, tol, above, given, first)
     # Where working sets are not needed, a method that was asked for by name ends in its first local optimum.
     asked = (method, start) if isinstance(method, str) and isinstance(start, str) else None
     explores = where == "empty" and asked == ("auto", "auto") and tol <= COARSE
@@ -322,8 +331,6 @@ def _start_of(
         return "best-singleton"  # the geometric rule says nothing at the value 0
     if start == "model":
         ModelRounds.require(objective, constraint)
-    if start in METHODS:
-        resolve_method(start, objective, constraint)
     if start != "auto":
         return start
     if not _is_small(objective, constraint) and has_model(objective):

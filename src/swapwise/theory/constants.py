@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
@@ -190,12 +191,29 @@ def _spectra(objective: SparseObjective, sizes: set[int]) -> dict[int, _Spectrum
     """Return, for every size, the extreme eigenvalues of the submatrices of the curvature, if it is known."""
     if objective.n == 0 or objective.curvature(np.zeros(1, dtype=np.intp)) is None:
         return {}
-    scan = _Scan(objective, sizes)
+    return _spectra_of(lambda columns: np.asarray(objective.curvature(columns)), objective.n, sizes)
+
+
+def smallest_sparse_eigenvalue(matrix: FloatArray, size: int) -> float:
+    """Return the smallest eigenvalue of principal submatrices of one size, or a lower bound ≥ 0 of it.
+
+    >>> overlap = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> round(smallest_sparse_eigenvalue(overlap, 2), 12)
+    0.4
+    """
+    size = min(size, len(matrix))
+    return _spectra_of(lambda columns: matrix[:, columns], len(matrix), {size})[size].smallest
+
+
+def _spectra_of(
+    curvature: Callable[[IndexArray], FloatArray], n: int, sizes: set[int]
+) -> dict[int, _Spectrum]:
+    scan = _Scan(curvature, n, sizes)
     spectra = {}
     for size in sizes:
         if size <= 2:
             spectra[size] = _Spectrum(*(scan.singles if size == 1 else scan.pairs), exact=True)
-        elif scan.whole is not None and _is_affordable(objective.n, size):
+        elif scan.whole is not None and _is_affordable(n, size):
             spectra[size] = _enumerated(scan.whole, size)
         else:
             spectra[size] = _bounded(scan, size)
@@ -205,8 +223,7 @@ def _spectra(objective: SparseObjective, sizes: set[int]) -> dict[int, _Spectrum
 class _Scan:
     """One pass over the curvature, a block of columns at a time: no square matrix unless it is small."""
 
-    def __init__(self, objective: SparseObjective, sizes: set[int]) -> None:
-        n = objective.n
+    def __init__(self, curvature: Callable[[IndexArray], FloatArray], n: int, sizes: set[int]) -> None:
         self.diagonal = np.empty(n)
         self.pairs = (np.inf, 0.0)
         #: by size, the largest right end and the smallest left end of a Gershgorin circle
@@ -214,7 +231,7 @@ class _Scan:
         self.whole = np.empty((n, n)) if self.circles and n <= WHOLE_UP_TO else None
         for start in range(0, n, BLOCK):
             columns = np.arange(start, min(start + BLOCK, n), dtype=np.intp)
-            block = np.asarray(objective.curvature(columns), dtype=np.float64)
+            block = np.asarray(curvature(columns), dtype=np.float64)
             self.diagonal[columns] = block[columns, np.arange(len(columns))]
             if self.whole is not None:
                 self.whole[:, columns] = block

@@ -8,85 +8,26 @@ Where the paper's printed forms slip, its proofs are followed: ``exp(+…)`` in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import ceil, inf, isinf, log, log1p
-
-import numpy as np
+from typing import Any
 
 from swapwise.checks import as_count, as_real
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid, require_single_swaps
-from swapwise.constraints.uniform import Uniform
 from swapwise.numerics import EQUAL
-from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.objectives.linear import Linear
 from swapwise.search.plan import NAMES, PIVOTS, require_constraint
-from swapwise.search.result import Status
 from swapwise.search.rules import NonOblivious, Oblivious, Pivot
-from swapwise.theory.constants import RestrictedConstants, restricted_constants
-from swapwise.theory.localizability import Localizability, known_localizability
+from swapwise.theory.constants import RestrictedConstants
+from swapwise.theory.localizability import Localizability
+from swapwise.theory.methods import THEOREMS, Case, flat, promise_of
+from swapwise.theory.ratios import SubmodularityRatios
+from swapwise.theory.statement import NO_ROUND, NO_THEOREM, ONLY_EMPTY, Guarantee, nothing, on_trust
 
-Constants = RestrictedConstants | Localizability
+Constants = RestrictedConstants | Localizability | SubmodularityRatios
 Triple = tuple[float, float, float]
 
-
-@dataclass(frozen=True, repr=False)
-class Guarantee:
-    """A part of the optimum that is reached for certain, and the theorem that says so.
-
-    Attributes
-    ----------
-    ratio : the value found is at least this part of the largest one
-    theorem, formula : where that comes from
-    constants : the numbers in the formula
-    in_expectation : whether it holds on average over the method's random choices
-    max_iterations : within how many moves the search stops, begun at the best single element, if known
-    reason : why nothing is promised, if the ratio is 0
-    assumptions : what it takes on trust of the constraint, a sentence each (see ``Certificate.assumptions``)
-
-    Examples
-    --------
-    >>> from swapwise import Coverage, Uniform, maximize
-    >>> promise = maximize(Coverage([{1, 2}, {2, 3}, {4}]), Uniform(3, 2)).guarantee
-    >>> promise
-    at least 0.5 of the optimum (Theorem 1: α/(β₁ + β₂))
-    >>> promise.ratio, promise.vacuous
-    (0.5, False)
-    """
-
-    ratio: float
-    theorem: str
-    formula: str
-    constants: dict[str, float] = field(default_factory=dict)
-    in_expectation: bool = False
-    max_iterations: int | None = None
-    reason: str = ""
-    assumptions: tuple[str, ...] = ()
-
-    @property
-    def vacuous(self) -> bool:
-        """Whether nothing is promised."""
-        return self.ratio == 0
-
-    def __repr__(self) -> str:
-        """Return the promise in words."""
-        if self.vacuous:
-            return f"vacuous ({self.reason})"
-        part = "the optimum" if self.ratio == 1 else f"at least {self.ratio:.4g} of the optimum"
-        average = " in expectation" if self.in_expectation else ""
-        moves = "" if self.max_iterations is None else f" within {self.max_iterations} moves"
-        trust = "".join(f", assuming {sentence}" for sentence in self.assumptions)
-        return f"{part}{average}{moves} ({self.theorem}: {self.formula}){trust}"
-
-
-ONLY_EMPTY = Guarantee(1.0, "no choice", "only the empty set is allowed")
-NO_THEOREM = (
-    "the constraint does not say that it is a matroid, an intersection of matroids or a p-exchange system: "
-    "set its p if it is one. certify and exact prove how good an answer is without a theorem"
-)
-NO_ROUND = "no iteration was completed"
-# What ``tol`` leaves behind is counted from here on, relative to the value; below, it is rounding.
-NOTEWORTHY = 1e-6
 # How α/β reads for sparse objectives, by how β does
 LIMITS = {"M/m": "m²/M²", "(p − 1 + 1/q) M/m": "m²/((p − 1 + 1/q) M²)"}
 
@@ -137,6 +78,7 @@ def guarantee(
     T: int | None = None,
     q: int = 1,
     epsilon: float | None = None,
+    details: Mapping[str, Any] | None = None,
 ) -> Guarantee:
     """Return what is promised of a method under a constraint, for any objective with these constants.
 
@@ -146,10 +88,14 @@ def guarantee(
         As in :func:`maximize`. ``NonOblivious("global")`` works with a number that only the objective
         knows: write ``NonOblivious(objective.smoothness(t))`` with ``t = constraint.exchange_size(q)``.
     constraint : IndependenceSystem
-    constants : RestrictedConstants or Localizability
+    constants : RestrictedConstants, Localizability or SubmodularityRatios
         Of the objective, for at least ``s = constraint.max_size()`` and ``t = constraint.exchange_size(q)``.
+        Localizability is for the oblivious rule, and ratios are for methods other than local search.
     T : int, optional
         Number of iterations; by default the method came to its own end.
+    details : mapping, optional
+        What else the theorem on a method takes: its options, and what its run has on record
+        (``result.strategies[-1].details``), such as the ``step`` of hard thresholding.
 
     Examples
     --------
@@ -160,6 +106,8 @@ def guarantee(
     at least 0.5 of the optimum (Theorem 1: α/(β₁ + β₂))
     >>> guarantee("oblivious", Uniform(10, 4), submodular, T=3)
     at least 0.4375 of the optimum (Theorem 1: α/(β₁ + β₂) · (1 − max(0, 1 − (β₁ + β₂)/s)^T))
+    >>> guarantee("filmus-ward", Uniform(10, 4), SubmodularityRatios.of_submodular(), details={"levels": 4})
+    at least 0.5904 of the optimum (Buchbinder and Feldman 2024: 1 − (1 + 1/ℓ)^−ℓ)
     """
     require_constraint(constraint)
     rule = _read_method(method, constants)
@@ -174,38 +122,71 @@ def guarantee(
         if q != 1 or epsilon is not None:
             raise ValueError(f"q and epsilon are options of local search; {rule} does not use them")
         _check_sizes(constants, s, 1)
-        return on_trust(_other_method(rule, constraint, constants, s, T), constraint)
+        return of_method(rule, constraint, constants, T, details)
     if isinstance(constraint, Matroid):
         require_single_swaps(q)
     _check_sizes(constants, s, min(constraint.exchange_size(q), constraint.n))
+    return of_local_search(rule, constraint, constants, T, q, epsilon)
+
+
+def of_local_search(
+    rule: Pivot,
+    constraint: IndependenceSystem,
+    constants: Constants,
+    T: int | None = None,
+    q: int = 1,
+    epsilon: float | None = None,
+) -> Guarantee:
+    """Return what is promised of a local search, from constants that are for its sizes.
+
+    >>> from swapwise import BMatching
+    >>> of_local_search(Oblivious(), BMatching.complete(4, 1), Localizability(1.0, 1.0, 1.0))
+    at least 0.3333 of the optimum (Theorem 2: α/(β₁ (p − 1 + 1/q) + β₂))
+    """
     if constraint.p is None:
-        return _nothing(NO_THEOREM)
+        return nothing(NO_THEOREM)
+    s = constraint.max_size()
     return on_trust(_Search(s, constraint.p, q, T, epsilon).promise(rule, constants), constraint)
 
 
-def on_trust(promise: Guarantee, constraint: IndependenceSystem) -> Guarantee:
-    """Return a guarantee that names what it takes on trust of the constraint.
+def of_method(
+    name: str,
+    constraint: IndependenceSystem,
+    constants: Constants,
+    T: int | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> Guarantee:
+    """Return what is promised of a method other than local search, whichever it is.
 
-    >>> from swapwise import OracleMatroid
-    >>> def few(support):
-    ...     return len(support) <= 2
-    >>> on_trust(Guarantee(0.5, "Theorem 1", "1/2"), OracleMatroid(20, few))
-    at least 0.5 of the optimum (Theorem 1: 1/2), assuming that OracleMatroid(n=20, few) is a matroid: ...
+    >>> from swapwise import Uniform
+    >>> of_method("of my own", Uniform(5, 2), SubmodularityRatios.of_submodular())
+    vacuous (no theorem bounds the share of the optimum that of my own reaches)
     """
-    return promise if promise.vacuous else replace(promise, assumptions=constraint.assumptions)
+    known = constants if isinstance(constants, RestrictedConstants) else None
+    if isinstance(constants, SubmodularityRatios):
+        ratios = constants
+    elif known is not None:
+        ratios = SubmodularityRatios.by_eigenvalues(known)
+    elif name in ("random", "exhaustive"):
+        ratios = SubmodularityRatios.of_submodular()  # which these do not look at
+    else:
+        return nothing(
+            f"localizability says nothing of {name}; RestrictedConstants may, and SubmodularityRatios"
+        )
+    return on_trust(promise_of(Case(name, constraint, ratios, known, T, details or {})), constraint)
 
 
 def _read_method(method: str | Pivot, constants: Constants) -> str | Pivot:
     if not isinstance(constants, Constants):
         raise TypeError(
-            "constants must be RestrictedConstants, such as restricted_constants(objective, s, t), or "
-            f"Localizability, got {constants!r}"
+            "constants must be RestrictedConstants, such as restricted_constants(objective, s, t), "
+            f"Localizability or SubmodularityRatios, got {constants!r}"
         )
     if isinstance(method, Pivot):
         return method
-    if not isinstance(method, str) or method not in NAMES:
+    if not isinstance(method, str) or method not in (*NAMES, *THEOREMS):
         raise ValueError(f"method must be a pivot rule or one of {', '.join(NAMES)}; got {method!r}")
-    if method == "auto" and isinstance(constants, Localizability):
+    if method == "auto" and not isinstance(constants, RestrictedConstants):
         raise ValueError("'auto' is oblivious for some objectives and semi-oblivious for others: name one")
     if method == "auto":  # with restricted constants both have the same ratio
         return Oblivious()
@@ -213,21 +194,13 @@ def _read_method(method: str | Pivot, constants: Constants) -> str | Pivot:
 
 
 def _check_sizes(constants: Constants, s: int, t: int) -> None:
-    known_s, known_t = (inf if size is None else size for size in (constants.s, constants.t))
+    for_t = None if isinstance(constants, SubmodularityRatios) else constants.t
+    known_s, known_t = (inf if size is None else size for size in (constants.s, for_t))
     if known_s < s or known_t < t:
         raise ValueError(
             f"the constants must hold for sets of size s = {s} and exchanges of size t = {t}, but they are "
-            f"for s = {constants.s} and t = {constants.t}"
+            f"for s = {constants.s} and t = {for_t}"
         )
-
-
-def _nothing(reason: str) -> Guarantee:
-    return Guarantee(0.0, "no theorem", "0", reason=reason)
-
-
-def _flat(name: str) -> Guarantee:
-    cause = "more features than samples, collinear columns, or too many for more than a rough bound"
-    return _nothing(f"{name} is 0 ({cause}): a ridge makes it positive")
 
 
 @dataclass(frozen=True)
@@ -243,11 +216,15 @@ class _Search:
     def promise(self, rule: Pivot, constants: Constants) -> Guarantee:
         """Return what the theorem on the rule says."""
         if type(rule) not in PIVOTS.values():
-            return _nothing(f"there is no theorem on the rule {rule!r}")
+            return nothing(f"there is no theorem on the rule {rule!r}")
         if self.epsilon is not None and self.T is not None:
-            return _nothing("the geometric rule promises nothing before it stops by itself")
+            return nothing("the geometric rule promises nothing before it stops by itself")
         if isinstance(constants, RestrictedConstants):
             return self._sparse(rule, constants)
+        if isinstance(constants, SubmodularityRatios):
+            if not constants.submodular:
+                return nothing("no theorem on local search has γ and β in it; see distorted")
+            constants = Localizability(1.0, 1.0, 1.0)
         if not isinstance(rule, Oblivious):
             raise TypeError(
                 f"the {rule.name} rule reads coefficients: its theorem needs RestrictedConstants, "
@@ -261,7 +238,7 @@ class _Search:
     def _sparse(self, rule: Pivot, constants: RestrictedConstants) -> Guarantee:
         m, M, name = float(constants.m_2s), float(constants.M_st), "M_st"
         if m <= 0:
-            return _flat("m_2s")
+            return flat("m_2s")
         if isinstance(rule, NonOblivious):
             if rule.smoothness == "global":
                 raise ValueError(
@@ -271,11 +248,11 @@ class _Search:
             if rule.smoothness == "move":
                 M, name = float(constants.M_rule), "M_rule"
             elif float(rule.smoothness) < M * (1 - EQUAL):
-                return _nothing(f"{rule!r} is less than M_st = {M:.4g}: nothing is promised")
+                return nothing(f"{rule!r} is less than M_st = {M:.4g}: nothing is promised")
             else:
                 M, name = max(M, float(rule.smoothness)), "M"
         if isinf(M):
-            return _nothing("it is not known how smooth the objective is")
+            return nothing("it is not known how smooth the objective is")
         number = (1 if isinstance(rule, Oblivious) else 3) + (self.p > 1)
         beta = "(p − 1 + 1/q) M/m" if self.p > 1 else "M/m"
         triple, numbers = (m / M, M / m, 0.0), {"m_2s": m, name: M}
@@ -302,171 +279,3 @@ class _Search:
         if self.epsilon is None:
             return None
         return ceil(log(self.s * constants.M_1 / constants.m_s) / log1p(self.epsilon / self.s))
-
-
-def _other_method(
-    name: str, constraint: IndependenceSystem, constants: Constants, s: int, T: int | None
-) -> Guarantee:
-    """Return what is known of a method that is no local search."""
-    early = without_constants(name, constraint, s, T)
-    if early is not None:
-        return early
-    if isinstance(constants, Localizability):
-        return _nothing(f"localizability says nothing of {name}; RestrictedConstants may")
-    if name == "greedy" and not isinstance(constraint, Uniform):
-        return _nothing("of greedy nothing is known but under a size limit, Uniform")
-    if name not in OTHER_METHODS:
-        return _nothing(f"no theorem bounds the share of the optimum that {name} reaches")
-    letters, promise = OTHER_METHODS[name]
-    c = {letter: float(getattr(constants, letter)) for letter in letters}
-    flat = [letter for letter in letters if c[letter] <= 0]
-    return _flat(flat[0]) if flat else promise(constraint, c, s if T is None else T)
-
-
-def _greedy(constraint: IndependenceSystem, c: dict[str, float], T: int) -> Guarantee:
-    s = constraint.max_size()
-    ratio = 1 - max(0.0, 1 - c["m_2s"] / (s * c["M_1"])) ** T
-    c = c | {"s": s, "T": T}
-    return Guarantee(ratio, "Elenberg et al. 2018", "1 − (1 − m_2s/(s M_1))^T", c, reason=NO_ROUND)
-
-
-def _modular(constraint: IndependenceSystem, c: dict[str, float], T: int) -> Guarantee:
-    # The gain of an element beside those that are forced in bends with all of their coefficients.
-    low = "m_s" if len(constraint.forced) else "m_1"
-    factor = constraint.max_weight(np.zeros(constraint.n)).factor
-    formula = f"{low} m_s/(M_1 M_s)" if factor == 1 else f"{factor:.4g} {low} m_s/(M_1 M_s)"
-    ratio = factor * c[low] * c["m_s"] / (c["M_1"] * c["M_s"])
-    c = {letter: number for letter, number in c.items() if letter in formula}
-    return Guarantee(min(1.0, ratio), "modular approximation", formula, c)
-
-
-def _residual(constraint: IndependenceSystem, c: dict[str, float], T: int) -> Guarantee:
-    ratio = 1 / (1 + c["M_1"] / c["m_s"]) ** 2
-    return Guarantee(ratio, "Chen, Feldman and Karbasi 2018", "1/(1 + M_1/m_s)²", c, in_expectation=True)
-
-
-# By method, the constants that have to be positive, and the promise made of them
-OTHER_METHODS = {
-    "greedy": (("m_2s", "M_1"), _greedy),
-    "modular": (("m_1", "m_s", "M_1", "M_s"), _modular),
-    "random-residual-greedy": (("m_s", "M_1"), _residual),
-}
-
-
-def without_constants(name: str, constraint: IndependenceSystem, s: int, T: int | None) -> Guarantee | None:
-    """Return what is known of a method other than local search whatever the objective, or None.
-
-    Under a constraint that does not say what it is, ``p`` None, that is nothing but that exhaustive search is
-    exact: the greedy algorithm may be arbitrarily bad there.
-
-    >>> without_constants("exhaustive", Uniform(5, 2), s=2, T=None)
-    the optimum (exhaustive search: all sets were seen)
-    >>> without_constants("modular", Uniform(5, 2), s=2, T=0)
-    vacuous (modular did not come to its end)
-    """
-    if name == "random":
-        return _nothing("the set is drawn at random")
-    if name == "random-residual-greedy" and not isinstance(constraint, Matroid):
-        raise TypeError(f"random-residual-greedy is for a matroid, got {constraint!r}; greedy works here")
-    anytime = name == "greedy" and isinstance(constraint, Uniform)
-    rounds = 0 if anytime else {"exhaustive": inf, "modular": 1}.get(name, s)
-    if T is not None and rounds > T:
-        return _nothing(f"{name} did not come to its end")
-    if name == "exhaustive":
-        return Guarantee(1.0, "exhaustive search", "all sets were seen")
-    return _nothing(NO_THEOREM) if constraint.p is None else None
-
-
-def submodular_guarantee(
-    name: str, constraint: IndependenceSystem, T: int | None = None, linear: bool = False
-) -> Guarantee:
-    """Return what is known of a method other than local search for monotone submodular functions.
-
-    It takes more than localizability, which sees exchanges only.
-
-    >>> from swapwise import BMatching, Uniform
-    >>> submodular_guarantee("greedy", Uniform(10, 2))
-    at least 0.75 of the optimum (Nemhauser, Wolsey and Fisher 1978: 1 − (1 − 1/s)^T)
-    >>> submodular_guarantee("greedy", BMatching.complete(4, 1))
-    at least 0.3333 of the optimum (Fisher, Nemhauser and Wolsey 1978: 1/(p + 1))
-    """
-    s, p = constraint.max_size(), constraint.p
-    early = without_constants(name, constraint, s, T)
-    if early is not None:
-        return early
-    assert p is not None
-    if name == "modular":
-        factor = constraint.max_weight(np.zeros(constraint.n)).factor
-        if linear:
-            return Guarantee(factor, "the largest weight", "factor of max_weight", {"factor": factor})
-        return Guarantee(factor / s, "the best of s elements", "factor/s", {"factor": factor, "s": s})
-    if linear and (T is None or s <= T):
-        if name == "greedy" and p > 1:
-            return Guarantee(1 / p, "Jenkyns 1976", "1/p", {"p": p})
-        return Guarantee(1.0, "Edmonds 1971", "greedy is exact on matroids")
-    if name == "random-residual-greedy":
-        return Guarantee(0.25, "Chen, Feldman and Karbasi 2018", "1/4", in_expectation=True)
-    if isinstance(constraint, Uniform):
-        T = s if T is None else min(T, s)  # methods that begin with greedy may make more moves
-        ratio, numbers = 1 - (1 - 1 / s) ** T, {"s": float(s), "T": float(T)}
-        return Guarantee(
-            ratio, "Nemhauser, Wolsey and Fisher 1978", "1 − (1 − 1/s)^T", numbers, reason=NO_ROUND
-        )
-    return Guarantee(1 / (p + 1), "Fisher, Nemhauser and Wolsey 1978", "1/(p + 1)", {"p": p})
-
-
-def guarantee_of(
-    objective: SetFunction,
-    constraint: IndependenceSystem,
-    method: str | Pivot,
-    *,
-    status: Status,
-    n_iter: int,
-    value: float,
-    q: int = 1,
-    epsilon: float | None = None,
-    tol: float = 0.0,
-) -> Guarantee | None:
-    """Return the guarantee of a search that ended like this, or None if nothing is known of the objective.
-
-    >>> from swapwise import Linear, Uniform
-    >>> guarantee_of(Linear([1, 3]), Uniform(2, 1), "greedy", status=Status.COMPLETE, n_iter=1, value=3.0)
-    the optimum (Edmonds 1971: greedy is exact on matroids)
-    """
-    s, t = constraint.max_size(), constraint.exchange_size(q)
-    if s == 0:
-        return ONLY_EMPTY
-    if constraint.p is None and method != "exhaustive":
-        return _nothing(NO_THEOREM)
-    T, geometric = _full_rounds(status, n_iter), epsilon is not None
-    # A search that stops at tol has gains of up to that left, s times: as if by the geometric rule.
-    left = s * tol * max(abs(value), objective.scale)
-    if T is None and left > NOTEWORTHY * abs(value):
-        if isinstance(method, Pivot) and value > 0:
-            epsilon = max(epsilon or 0.0, left / value)
-        elif isinstance(method, Pivot) or method == "greedy":
-            T = n_iter
-    if isinstance(method, NonOblivious) and method.smoothness == "global":
-        assert isinstance(objective, SparseObjective)
-        method = NonOblivious(objective.smoothness(t))
-    promises = []
-    known = known_localizability(objective)
-    if method == "exhaustive" or (known is not None and isinstance(method, str)):
-        of_values = submodular_guarantee(str(method), constraint, T, isinstance(objective, Linear))
-        promises.append(on_trust(of_values, constraint))
-    elif known is not None and isinstance(method, Oblivious):
-        promises.append(guarantee(method, constraint, known, T, q, epsilon))
-    if isinstance(objective, SparseObjective):
-        constants = restricted_constants(objective, s, min(t, constraint.n))
-        if not isinf(constants.M_1):
-            promises.append(guarantee(method, constraint, constants, T, q, epsilon))
-    best = max(promises, key=lambda promise: promise.ratio, default=None)
-    return best if best is None or geometric else replace(best, max_iterations=None)
-
-
-def _full_rounds(status: Status, n_iter: int) -> int | None:
-    """Return how many rounds looked at all moves; None if the search came to its own end."""
-    if status in (Status.LOCAL_OPTIMUM, Status.COMPLETE):
-        return None
-    # A round that was cut short may have taken the best move that it had seen.
-    return n_iter if status == Status.ITERATION_LIMIT else max(0, n_iter - 1)

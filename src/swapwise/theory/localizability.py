@@ -24,6 +24,7 @@ which is linear in α, β₁ and β₂ as well: all pairs together are one linea
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -33,7 +34,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from swapwise.checks import FloatArray, as_real
+from swapwise.checks import FloatArray, as_elements, as_real
 from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction
 from swapwise.objectives.linear import Linear
@@ -41,6 +42,9 @@ from swapwise.theory.constants import as_size
 
 # The largest linear program that is set up: it takes about a minute.
 MOST_ROWS = 200_000
+
+# Without X = ∅, the best ratio may not be attained: then the constants of one that is this much smaller are.
+SHORT_OF_LIMIT = 1e-6
 
 Elements = tuple[int, ...]
 Triple = tuple[float, float, float]
@@ -106,11 +110,23 @@ def known_localizability(f: SetFunction) -> Localizability | None:
     return Localizability(1.0, 1.0, 0.0 if isinstance(f, Linear) else 1.0)
 
 
-def localizability(f: SetFunction, s: int, t: int, *, p: int = 1, q: int = 1) -> Localizability:
+def localizability(
+    f: SetFunction,
+    s: int,
+    t: int,
+    *,
+    p: int = 1,
+    q: int = 1,
+    sets: Iterable[Iterable[int]] | None = None,
+) -> Localizability:
     """Return the (α, β₁, β₂) of the best ratio ``α / (β₁ (p − 1 + 1/q) + β₂)`` that f has.
 
     Among triples of that ratio it is one with the least β₁ + β₂; the ratio is 0 if small moves do not show
     the value of large ones. Every pair of sets enters the linear program: this is for small n and s.
+
+    ``sets`` are those that X of the definition goes through, by default all. The proofs use it at the sets
+    that a search met, and at a local optimum at this set only: ``sets=[result.support]`` gives a ratio for
+    this very answer, which is often far better.
 
     >>> from swapwise import CustomSetFunction, Linear
     >>> localizability(Linear([3.0, 1.0, 2.0]), s=2, t=2)
@@ -118,8 +134,10 @@ def localizability(f: SetFunction, s: int, t: int, *, p: int = 1, q: int = 1) ->
     >>> square = CustomSetFunction(lambda chosen: len(chosen) ** 2, n=4)
     >>> localizability(square, s=2, t=2)
     Localizability(alpha=0.5, beta1=1.5, beta2=0.0, s=2, t=2)
+    >>> localizability(square, s=2, t=2, sets=[[0, 1]]).ratio()
+    1.0
     """
-    stretch, pairs = _stretch(p, q), _Pairs(f, s, t)
+    stretch, pairs = _stretch(p, q), _Pairs(f, s, t, sets)
     if (row := pairs.falling) is not None:
         X, fall = pairs.pairs[pairs.pair_of_row[row]][0], -pairs.gains[row] * pairs.scale
         raise ValueError(
@@ -127,16 +145,27 @@ def localizability(f: SetFunction, s: int, t: int, *, p: int = 1, q: int = 1) ->
         )
     if not pairs.f_star.any():
         return Localizability(1.0, 1.0, 0.0, pairs.s, pairs.t)  # zero is a linear function
-    ratio = float(_optimum(pairs, stretch)[-4])
+    *_, ratio, _, _, unit = _optimum(pairs, stretch).tolist()
+    if unit <= EQUAL:  # only reached in the limit of ever larger constants
+        ratio *= 1 - SHORT_OF_LIMIT
     variables = _optimum(pairs, stretch, ratio)
     alpha, beta1, beta2 = _mended(pairs, variables[:-4], *variables[-3:-1])
     return Localizability(alpha if ratio > EQUAL else 0.0, beta1, beta2, pairs.s, pairs.t)
 
 
 def check_localizability(
-    f: SetFunction, alpha: float, beta1: float, beta2: float, s: int, t: int
+    f: SetFunction,
+    alpha: float,
+    beta1: float,
+    beta2: float,
+    s: int,
+    t: int,
+    *,
+    sets: Iterable[Iterable[int]] | None = None,
 ) -> Counterexample | None:
     """Return None if f is (α, β₁, β₂)-localizable (up to 1e-9 of its values), or else a counterexample.
+
+    ``sets`` are those that X goes through, by default all; see :func:`localizability`.
 
     >>> from swapwise import Linear
     >>> check_localizability(Linear([3.0, 1.0]), 1.0, 1.0, 0.0, s=2, t=2)
@@ -144,7 +173,7 @@ def check_localizability(
     Counterexample(X=(0,), X_star=(), collection=[((0,), 4)], k=1, l=4, left=-12.0, right=-7.5)
     """
     triple = (as_real(alpha, "alpha"), as_real(beta1, "beta1"), as_real(beta2, "beta2"))
-    pairs = _Pairs(f, s, t)
+    pairs = _Pairs(f, s, t, sets)
     tolerance = EQUAL * max(1.0, triple[0], triple[1] + triple[2])
     if (row := pairs.falling) is not None:
         return _from_ray(pairs, int(pairs.pair_of_row[row]), {pairs.moves[row]: 1}, triple)
@@ -183,17 +212,20 @@ class _Pairs:
     of sign 1 (a, in X*) or −1 (b, in X). Rows are the moves: subsets P of X △ X* for each pair.
     """
 
-    def __init__(self, f: SetFunction, s: int, t: int) -> None:
+    def __init__(self, f: SetFunction, s: int, t: int, given: Iterable[Iterable[int]] | None = None) -> None:
         _require_set_function(f)
         self.s, self.t = as_size(s, "s"), as_size(t, "t")
-        n_rows = _count_rows(f.n, self.s, self.t)
+        met = None if given is None else _read_sets(given, f.n, self.s)
+        sizes = range(min(self.s, f.n) + 1)
+        count = {size: comb(f.n, size) for size in sizes} if met is None else Counter(map(len, met))
+        n_rows = _count_rows(f.n, self.s, self.t, count)
         if n_rows > MOST_ROWS:
             raise ValueError(
                 f"{f.n} elements, size {self.s} and exchange size {self.t} need a linear program of {n_rows} "
                 f"rows, and at most {MOST_ROWS} are feasible; take fewer elements or smaller sizes"
             )
-        sets = [c for size in range(min(self.s, f.n) + 1) for c in combinations(range(f.n), size)]
-        self.pairs = list(product(sets, repeat=2))
+        sets = [chosen for size in sizes for chosen in combinations(range(f.n), size)]
+        self.pairs = list(product(sets if met is None else met, sets))
         self._set_up_rows()
         self.values = {chosen: f(chosen) for chosen in sorted({*sets, *self.results})}
         self._set_up_gains(EQUAL * max(map(abs, self.values.values())) + ROUNDING * f.scale)
@@ -243,13 +275,24 @@ def _after(X: Elements, move: Elements) -> Elements:
     return tuple(sorted(set(X) ^ set(move)))
 
 
-def _count_rows(n: int, s: int, t: int) -> int:
-    """Return the number of moves of all pairs, and two rows more a pair."""
+def _read_sets(given: Iterable[Iterable[int]], n: int, s: int) -> list[Elements]:
+    """Return sets as sorted tuples, each once."""
+    met = {tuple(as_elements(chosen, n, "each of the sets").tolist()) for chosen in given}
+    if not met:
+        raise ValueError("sets must hold at least one set, got none")
+    largest = max(met, key=len)
+    if len(largest) > s:
+        raise ValueError(f"sets must have at most s = {s} elements each, got {list(largest)}")
+    return sorted(met)
+
+
+def _count_rows(n: int, s: int, t: int, count: Mapping[int, int]) -> int:
+    """Return the number of moves of all pairs, and two rows more per pair; ``count`` is of X by size."""
     rows = 0
-    for x, star in product(range(min(s, n) + 1), repeat=2):
+    for x, star in product(count, range(min(s, n) + 1)):
         for common in range(max(0, x + star - n), min(x, star) + 1):
             apart = x + star - 2 * common
-            pairs = comb(n, x) * comb(x, common) * comb(n - x, star - common)
+            pairs = count[x] * comb(x, common) * comb(n - x, star - common)
             rows += pairs * (2 + sum(comb(apart, size) for size in range(1, min(apart, t) + 1)))
     return rows
 

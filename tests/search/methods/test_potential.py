@@ -14,7 +14,8 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction
 from swapwise.search.methods import potential as potentials
 from swapwise.search.methods.colours import Colouring, Recolouring, colour_weights
-from swapwise.search.methods.potential import layers_of, promised_share, subset_weights
+from swapwise.search.methods.potential import layers_of, subset_weights
+from swapwise.theory.methods import distorted_share
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*chosen columns")  # duplicates are on purpose
 
@@ -192,7 +193,7 @@ def test_submodular_promises_are_kept(version: str, monkeypatch: pytest.MonkeyPa
                 details = result.strategies[-1].details
                 if version == "closed form":
                     assert details["levels"] == inf
-                share = promised_share(details["phi"], details["levels"])
+                share = distorted_share(1.0, 1.0, details["phi"], details["levels"])
                 best = best_value(f, matroid)
                 assert matroid.is_independent(result.support)
                 assert np.isin(matroid.forced, result.support).all()
@@ -234,7 +235,7 @@ def test_promises_for_regression_are_kept(coloured: bool, monkeypatch: pytest.Mo
             assert details["levels"] == (2 if coloured else inf)
             visited = potentials.RATIOS if coloured else potentials.PHIS
             assert details["phi"] == visited[-1]
-            share = max(promised_share(phi, details["levels"], gamma, beta) for phi in visited)
+            share = max(distorted_share(gamma, beta, phi, details["levels"]) for phi in visited)
             assert share * best_value(f, matroid) <= result.value + 1e-9
             shares.append(share)
     assert max(shares) > 0.2  # the promises are not empty
@@ -295,15 +296,6 @@ def test_it_can_be_a_start() -> None:
     f = least_squares(np.random.default_rng(10))
     result = sw.maximize(f, sw.Uniform(N, 3), "oblivious", start="filmus-ward")
     assert [run.name for run in result.strategies] == ["filmus-ward", "oblivious"]
-
-
-def test_moves_beyond_the_greedy_ones_promise_nothing_more() -> None:
-    """A run that is cut short is promised what its greedy start is, however many moves follow."""
-    f = sw.Coverage([{1, 2, 3, 4}, {1, 2, 5, 6, 7}, {3, 4, 8, 9, 10}, {1, 2, 3, 4, 5, 8}])
-    result = sw.maximize(f, sw.Uniform(4, 2), "filmus-ward", max_iter=3)
-    assert (result.n_iter, result.status, result.value) == (3, "ITERATION_LIMIT", 10)
-    assert result.guarantee is not None
-    assert result.guarantee.ratio == pytest.approx(0.75)
 
 
 def test_what_is_missing_is_named() -> None:

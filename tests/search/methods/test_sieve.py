@@ -91,7 +91,7 @@ def test_sieves_have_half_under_a_size_limit(seed):
 
 @pytest.mark.parametrize("kind", CONSTRAINTS)
 def test_swaps_have_a_share_under_matroids_and_intersections(kind):
-    for seed in range(300):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         constraint = kind(6, rng)
         f = submodular(rng, constraint.n)
@@ -112,7 +112,7 @@ def test_streak_finds_a_share_on_average():
         rng = np.random.default_rng(seed)
         f, _ = regression(rng)
         constraint = sw.Uniform(7, 3)
-        values = [sw.maximize(f, constraint, "streak", random_state=r).value for r in range(8)]
+        values = [sw.maximize(f, constraint, "streak", random_state=r).value for r in range(4)]
         assert np.mean(values) > 0.3 * best_value(f, constraint)
 
 

@@ -51,6 +51,4 @@ def cut_to_degrees(weights: ArrayLike, constraint: BMatching) -> IndexArray:
     >>> cut_to_degrees([3.0, -5.0, 3.0, 0.0, 0.0, 0.0], BMatching.complete(4, 1))
     array([1])
     """
-    sizes = np.abs(as_vector(weights, constraint.n, "weights"))
-    support = constraint.max_weight(sizes).support
-    return support[sizes[support] > 0]
+    return constraint.max_weight(np.abs(as_vector(weights, constraint.n, "weights"))).support

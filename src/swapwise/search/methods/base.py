@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,9 +33,14 @@ class Method(Strategy):
     _rng: np.random.Generator | None
     _under_way: Iterator[Sequence[Step]] | None
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """What it was made with, by name."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
     def __repr__(self) -> str:
         """Return the call that makes this method."""
-        options = (f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
+        options = (f"{name}={value!r}" for name, value in self.options.items())
         return f"{type(self).__name__}({', '.join(options)})"
 
     def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:

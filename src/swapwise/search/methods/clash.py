@@ -9,14 +9,15 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, as_real, unwarned
 from swapwise.clock import Budget
 from swapwise.moves import Step
+from swapwise.numerics import SUM
 from swapwise.objectives.base import SparseObjective, SparseState, State, embed, rows_of
 from swapwise.search.methods.base import SparseMethod, moved_to
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
 
 # Rounds end after this many. A fit within the ball ends after this many steps, or when a step moves the
-# coefficients by less than this share of the radius.
-MOST_ROUNDS, MOST_STEPS, SHORTEST = 100, 2000, 1e-10
+# coefficients by less than this share of the radius; a step is halved this many times at most.
+MOST_ROUNDS, MOST_STEPS, SHORTEST, MOST_HALVINGS = 100, 2000, 1e-10, 50
 
 
 class Clash(SparseMethod):
@@ -117,11 +118,11 @@ def fit_in_ball(
         if np.isinf(step):
             slope = float(np.linalg.norm(gradient))
             step = radius / slope if slope > 0 else 1.0
-        while True:
+        for _ in range(MOST_HALVINGS):
             target = onto_l1_ball(ahead + step * gradient, radius)
             moved, reached = target - ahead, few.value_at(target)
             model = there + float((gradient * moved).sum()) - float((moved**2).sum()) / (2 * step)
-            if reached >= model - 1e-15 * abs(there) or step < 1e-300:
+            if reached >= model - SUM * max(abs(there), objective.scale):
                 break
             step /= 2
         if reached < value and ahead is not point:

@@ -188,21 +188,6 @@ def as_levels(levels: int) -> int:
     return levels
 
 
-def promised_share(phi: float, levels: float = inf, gamma: float = 1.0, beta: float = 1.0) -> float:
-    """Return the share of the maximum that a local optimum of the potential has; 0 if φ is too small.
-
-    ``phi`` and ``levels`` are what the record says; γ and β are 1 for submodular functions.
-
-    >>> round(promised_share(1.0), 4), round(promised_share(1.0, levels=4), 4)
-    (0.6321, 0.5904)
-    """
-    needed = beta * (1 - gamma) + gamma**2
-    if levels == inf:
-        return -(gamma**2) * expm1(-phi) / phi if phi >= needed else 0.0
-    share = gamma**2 / (beta * phi) * (1 - (1 + phi / levels) ** -levels)
-    return share if beta * phi >= needed else 0.0
-
-
 def layers_of(phi: float, rank: int) -> FloatArray:
     """Return ``∫₀¹ D(p) (1 − p)^i dp`` for i up to the rank, with ``D(p) = φ e^{φp}/(e^φ − 1)``.
 

@@ -40,12 +40,14 @@ class Sieves(Stream):
         """Return what an element has to add to a set of this value that has filled some of its places."""
 
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
-        """Pass all elements by all sieves, then add the elements of the best one in their order."""
+        """Pass all elements by all sieves, then add those of the best one at once, in their order."""
         self._size = self._constraint.max_size()
-        for element in self._pass(state, budget):
+        added, steps = self._pass(state, budget), list[Step]()
+        for element in added[: budget.most(len(added))]:
             move = Move(added=(element,))
             state.apply(move)
-            yield [Step(move, state.value)]
+            steps.append(Step(move, state.value))
+        yield steps
 
     def _pass(self, state: State, budget: Budget) -> list[int]:
         """Return what the best set of all has beyond the start, in the order in which it came."""

@@ -1,0 +1,227 @@
+"""A guarantee that looks at the set that was found: valid for any method and any constraint.
+
+Theorems are for the worst data with the same constants. At the set S that a search ended at, far less is
+needed: only the constants around S enter, and the gradients and gains there are what they are. What no
+independent set exceeds is the least of
+
+- ``f(S) − Σ_S z + max_weight(z)`` with ``z_j = ‖g_j‖²/2D_j`` off S and ``D_i ‖w_i‖²/2`` on it, for every
+  diagonal D that u bends by between sets S ∪ T, T independent: ``bound_from_concavity``;
+- ``f(S) + max_weight(gains of additions at S)`` if f is submodular: ``bound_from_gains``;
+- the value of all elements together, which is trivial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray, unwarned
+from swapwise.clock import Clock
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.region import Region
+from swapwise.numerics import EQUAL, ROUNDING
+from swapwise.objectives.base import SetFunction, SparseObjective, element_norms2, rows_of
+from swapwise.theory.bounds import (
+    Tangent,
+    bound_from_concavity,
+    bound_from_gains,
+    bound_of_all,
+    ceiling,
+    tangent_at,
+)
+from swapwise.theory.constants import WHOLE_UP_TO, RestrictedConstants, smallest_sparse_eigenvalue
+from swapwise.theory.diagonal import is_valid_shift, proportional_diagonal, schur_complement
+from swapwise.theory.statement import Guarantee, on_trust
+
+# Seconds. Searches for sets of largest weight that take longer end with a bound that holds all the same.
+MOST_SECONDS = 2.0
+
+# Shares of what the chosen elements could spare for themselves; the others have what that leaves.
+SHARES = (0.0, 0.25, 0.5, 0.75)
+
+# Chosen elements of which one can spare less than this, relative to its curvature, nearly span each other.
+LEAST_SPARE = 1e-4
+
+# Schur complements are known to this, relative to their diagonal, or not used; and what a product rounds by.
+PRECISION, EPSILON = 1e-6, 1e-15
+
+# No more elements than this are looked at one by one for whether the chosen ones span them.
+MOST_SPANNED = 100
+
+# A bound that closes less than this part of the gap which all elements together leave is called trivial, too.
+WORTH = 0.01
+
+THEOREM = "along the run"
+FORMULAS = {
+    "all": "f(S)/f(all elements)",
+    "gains": "f(S)/(f(X) + max Σ_T f(j | X))",
+    "concavity": "f(S)/(f(S) − Σ_S z + max Σ_T z)",
+}
+
+
+def guarantee_at(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    support: IndexArray,
+    value: float,
+    constants: RestrictedConstants | None = None,
+    tangent: Tangent | None = None,
+) -> list[Guarantee]:
+    """Return what is certain of a set, whatever found it: the trivial guarantee, and the best beyond it.
+
+    >>> from swapwise import LeastSquares, Uniform
+    >>> f, S = LeastSquares(np.eye(4), [4.0, 3.0, 2.0, 1.0]), np.array([0, 2])
+    >>> guarantee_at(f, Uniform(4, 2), S, f(S))
+    [at least 0.6667 of the optimum (along the run: f(S)/f(all elements)), which is trivial, at least 0.8 ...]
+    """
+    region = replace(Region.of(constraint), clock=Clock(MOST_SECONDS))
+    bounds: dict[str, float] = {}
+    with unwarned():  # the search has said what there is to say
+        if objective.monotone:
+            bounds["all"] = _bound_of_all(objective, region)
+        if objective.monotone and objective.submodular:
+            at = (constraint.forced, support)
+            bounds["gains"] = min(bound_from_gains(objective, region, X, region.clock)[0] for X in at)
+        if isinstance(objective, SparseObjective):
+            bounds["concavity"] = _bound_at(objective, region, support, constants, tangent)
+    return [
+        on_trust(_of_bound(kind, value, bound, bounds.get("all", np.inf), objective.scale), constraint)
+        for kind, bound in bounds.items()
+        if np.isfinite(bound)
+    ]
+
+
+def _of_bound(kind: str, value: float, bound: float, of_all: float, scale: float) -> Guarantee:
+    ratio = value / bound if bound > 0 else 1.0
+    if bound <= value + EQUAL * abs(value) or bound <= 2 * ROUNDING * scale:
+        ratio = 1.0
+    ratio = min(1.0, max(0.0, ratio))
+    # A bound that is above that of all elements is weaker, but it is one of another kind.
+    closed = of_all - bound
+    trivial = ratio < 1 and (kind == "all" or 0 <= closed <= WORTH * (of_all - value))
+    numbers = {"f(S)": value, "bound": bound}
+    reason = "the value is 0, and others may be larger"
+    return Guarantee(ratio, THEOREM, FORMULAS[kind], numbers, reason=reason, trivial=trivial)
+
+
+def _bound_of_all(objective: SetFunction, region: Region) -> float:
+    """Return what no set exceeds; the fit of all elements is made where that takes little."""
+    is_small = not isinstance(objective, SparseObjective) or _n_rows(objective) <= WHOLE_UP_TO
+    return bound_of_all(objective, region) if is_small else ceiling(objective)
+
+
+def _bound_at(
+    objective: SparseObjective,
+    region: Region,
+    support: IndexArray,
+    constants: RestrictedConstants | None,
+    tangent: Tangent | None,
+) -> float:
+    """Return the least bound from concavity at a set, over all diagonals that are at hand."""
+    tangent = tangent or tangent_at(objective, support)
+    diagonals: list[float | FloatArray] = []
+    if constants is not None:
+        m = constants.m_2s - ROUNDING * objective.n * constants.M_1 if np.isfinite(constants.M_1) else 0.0
+        diagonals += [m] if m > 0 else []
+    if not diagonals and (m := objective.strong_concavity(objective.n)) > 0:
+        diagonals.append(m)
+    if objective.curvature_is == "hessian" and 0 < _n_rows(objective) <= WHOLE_UP_TO:
+        diagonals += _diagonals_at(objective, region, support, tangent)
+    return bound_from_concavity(objective, region, tangent, *diagonals)
+
+
+def _n_rows(objective: SparseObjective) -> int:
+    return objective.n if objective.groups is None else objective.groups.n_rows
+
+
+def _diagonals_at(
+    objective: SparseObjective, region: Region, support: IndexArray, tangent: Tangent
+) -> Iterator[FloatArray]:
+    """Yield diagonals D that minus the Hessian H of a quadratic u exceeds on S ∪ T, one number per row.
+
+    With a share of what H_S can spare on S, the others have what the Schur complement R of S in ``H − D_S``
+    can spare: a diagonal below R for all elements together, and γ diag(R) where γ is the smallest sparse
+    eigenvalue of R at a unit diagonal, which is enough for sets of the size of T. With no share, dropping
+    elements of S counts as no loss, and elements that S spans add nothing: both are infinite in D.
+    """
+    every, rows = np.arange(objective.n), rows_of(objective, support)
+    order = rows_of(objective, every)
+    H = np.empty((len(order), len(order)))
+    H[np.ix_(order, order)] = objective.hessian_at(tangent.coef, every)
+    chosen = np.zeros(len(H), dtype=bool)
+    chosen[rows] = True
+    lengths = np.diag(H)
+    spare = proportional_diagonal(H[np.ix_(chosen, chosen)])
+    least = float((spare / np.where(lengths[chosen] > 0, lengths[chosen], 1.0)).min(initial=1.0))
+    if least <= LEAST_SPARE or chosen.all():  # the chosen elements nearly span each other
+        return
+    size = region.constraint.max_size() if objective.groups is None else len(H)
+    for share in SHARES:
+        D = np.zeros(len(H))
+        D[chosen] = share * spare
+        rest = schur_complement(H - np.diag(D), chosen) if chosen.any() else H.copy()
+        left = np.diag(rest) / np.where(lengths[~chosen] > 0, lengths[~chosen], 1.0)
+        noise = EPSILON * len(H) / ((1 - share) * least)
+        spanned = left <= 10 * noise
+        if (left[~spanned] <= noise / PRECISION).any() or (spanned.any() and share > 0):
+            return
+        if spanned.any() and not _are_spanned(objective, support, np.flatnonzero(~chosen)[spanned], noise):
+            return
+        rest[spanned] = rest[:, spanned] = 0.0
+        shifts = list(_shifts(rest, spanned, size))
+        if not shifts:  # and larger shares leave less
+            return
+        for shift, is_for_all in shifts:
+            D[~chosen] = shift
+            if not is_for_all or is_valid_shift(H, D):
+                marked = np.where(chosen & (share == 0), np.inf, D)
+                marked[np.flatnonzero(~chosen)[spanned]] = np.inf
+                yield marked
+
+
+def _are_spanned(objective: SparseObjective, support: IndexArray, others: IndexArray, noise: float) -> bool:
+    """Return whether elements are spanned by the chosen ones for certain, and not just nearly so."""
+    count = getattr(objective, "dependencies", None)
+    if count is None or objective.groups is not None or len(others) > MOST_SPANNED:
+        return False
+    return all(count(np.sort(np.append(support, other)), 10 * noise) == 1 for other in others)
+
+
+def _shifts(rest: FloatArray, spanned: BoolArray, size: int) -> Iterator[tuple[FloatArray, bool]]:
+    """Yield diagonals below a matrix, for all of its elements together (True), and for few at a time."""
+    together = proportional_diagonal(rest)
+    if (together[~spanned] > 0).all():
+        yield together, True
+    lengths = np.sqrt(np.where(spanned, 1.0, np.diag(rest)))
+    unit = rest / np.outer(lengths, lengths)
+    unit[spanned, spanned] = 1.0
+    gamma = smallest_sparse_eigenvalue(unit, size) - 2 * PRECISION
+    if gamma > 0:
+        yield np.where(spanned, 0.0, gamma * lengths**2), False
+
+
+def head_of(
+    objective: SparseObjective,
+    constraint: IndependenceSystem,
+    support: IndexArray,
+    tangent: Tangent,
+    step: float,
+) -> float:
+    """Return the share h for which a set is fixed for a step of hard thresholding.
+
+    ``Σ_S ‖w_i‖² ≥ h max_T Σ_T ‖w_i + η g_i‖²`` over all independent sets T.
+
+    >>> from swapwise import LeastSquares, Uniform
+    >>> f, S = LeastSquares(np.eye(2), [1.0, 1.0]), np.array([0])
+    >>> round(head_of(f, Uniform(2, 1), S, tangent_at(f, S), step=2.0), 3)
+    0.25
+    """
+    slope = tangent.slope.copy()
+    slope[rows_of(objective, support)] = 0.0
+    weights = element_norms2(objective, tangent.coef + step * slope)
+    weights = weights.reshape(objective.n, -1).sum(axis=1)
+    region = replace(Region.of(constraint), clock=Clock(MOST_SECONDS))
+    largest = region.max_weight(weights)[1] * (1 + ROUNDING)
+    return min(1.0, float(weights[support].sum()) / largest) if largest > 0 else 0.0

@@ -1,0 +1,150 @@
+"""Upper bounds on f over a region that need no relaxation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray, unwarned
+from swapwise.clock import Budget, Clock
+from swapwise.constraints.region import Region
+from swapwise.numerics import ROUNDING
+from swapwise.objectives.base import SetFunction, SparseObjective, rows_of, single_groups
+from swapwise.search.methods.greedy import gains_of_additions
+
+
+def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = None) -> float:
+    """Return f of all elements that may be chosen: no set has more, for f is monotone.
+
+    Where that takes long, it is bounded in the time that the clock has left, by default that of the region.
+
+    >>> from swapwise import Linear, Uniform
+    >>> bound_of_all(Linear([1.0, 2.0, 4.0]), Region.of(Uniform(3, 1)))
+    7.0...
+    """
+    with unwarned():  # users did not choose all elements, which may well be collinear or separable
+        bound = objective.upper_bound(np.flatnonzero(~region.outside), clock or region.clock)
+    return _rounded_up(objective, min(bound, objective.upper_bound()))
+
+
+def ceiling(objective: SetFunction) -> float:
+    """Return what no set exceeds, as the objective knows beforehand.
+
+    >>> from swapwise import LeastSquares
+    >>> ceiling(LeastSquares(np.eye(2), [1.0, 2.0]))
+    1.0...
+    """
+    return _rounded_up(objective, objective.upper_bound())
+
+
+def _rounded_up(objective: SetFunction, bound: float) -> float:
+    return bound + ROUNDING * max(abs(bound), objective.scale)
+
+
+def bound_from_gains(
+    objective: SetFunction, region: Region, support: IndexArray, clock: Clock
+) -> tuple[float, IndexArray]:
+    """Return ``f(X) + max over S of Σ_{j∈S\\X} f(j | X)``, a bound if f is submodular, and the S of it.
+
+    >>> from swapwise import Coverage, Uniform
+    >>> f = Coverage([{1, 2}, {2, 3}, {3}])
+    >>> bound_from_gains(f, Region.of(Uniform(3, 1)), np.array([0]), Clock())
+    (3.0..., array([1]))
+    """
+    state = objective.start(support)
+    others = ~region.outside
+    others[support] = False
+    gains = np.maximum(gains_of_additions(state, others, Budget(clock)), 0.0)
+    chosen, largest = region.max_weight(gains)
+    return state.value + largest + ROUNDING * (abs(state.value) + largest), chosen
+
+
+class Tangent(NamedTuple):
+    """The fit on a set, and the plane that ``u`` lies below: ``u(v) ≤ value + ⟨slope, v − coef⟩ + extra``.
+
+    >>> from swapwise import LeastSquares
+    >>> tangent_at(LeastSquares(np.eye(2), [1.0, 1.0]), np.array([0])).slope.round(6)
+    array([-0.,  1.])
+    """
+
+    coef: FloatArray
+    value: float
+    slope: FloatArray
+    #: What rounding, and parameters that are fitted along, may add
+    extra: float
+
+
+def tangent_at(objective: SparseObjective, support: IndexArray) -> Tangent:
+    """Return the tangent at the fit on a set, which need not be quite the best one."""
+    coef = objective.coef(support)
+    value, slope = objective.value_and_gradient_at(coef)
+    used = coef[rows_of(objective, support)]
+    curvature = np.maximum(np.diag(objective.hessian_at(coef, support)), 0.0)
+    steepness = np.repeat(np.sqrt(curvature), used.size // max(1, len(curvature)))
+    extra = objective.doubt_at(coef) + cancellation(used.ravel(), steepness)
+    return Tangent(coef, float(value), slope, extra)
+
+
+def bound_from_concavity(
+    objective: SparseObjective,
+    region: Region,
+    tangent: Tangent,
+    *diagonals: float | FloatArray,
+) -> float:
+    """Return the bound of the paper's concavity lemma at a set X, for all sets S of the region at once.
+
+    ``u(v) ≤ u(w) + ⟨g, v − w⟩ − Σ D_j (v_j − w_j)² / 2`` between the fit w on X and all v on sets of the
+    region. At the best v on S this is a constant, and a weight ``(g_j + D_j w_j)² / 2D_j`` for each element
+    that S holds. A diagonal is the same number m for all coefficients, as in the paper, or one for each row
+    of ``coef``, infinite where it is known that the coefficients add nothing. The bound is the least of all
+    diagonals, and infinite if there are none.
+
+    >>> from swapwise import LeastSquares, Uniform
+    >>> f = LeastSquares(np.eye(3), [3.0, 2.0, 1.0])
+    >>> tangent, m = tangent_at(f, np.array([0])), f.strong_concavity(2)
+    >>> round(bound_from_concavity(f, Region.of(Uniform(3, 1)), tangent, m) * 14, 6)
+    9.0
+    """
+    weighed = [_weighed(objective, tangent, D) for D in diagonals]
+    known = [
+        (base, weights) for base, weights in weighed if np.isfinite(base + weights[~region.outside].sum())
+    ]
+    # No set is needed of largest weight where that of the greedy set is too large already.
+    in_order = sorted((base + float(w[region.greedy_set(w)].sum()), i) for i, (base, w) in enumerate(known))
+    best = np.inf
+    for at_least, place in in_order:
+        if at_least < best:
+            base, weights = known[place]
+            largest = region.max_weight(np.where(region.outside, 0.0, weights))[1]
+            best = min(best, base + largest * (1 + ROUNDING))
+    return best
+
+
+def _weighed(
+    objective: SparseObjective, tangent: Tangent, diagonal: float | FloatArray
+) -> tuple[float, FloatArray]:
+    """Return the constant of the bound, rounding included, and the weights of all elements."""
+    coef, value, slope, extra = tangent
+    D = np.broadcast_to(np.asarray(diagonal, dtype=np.float64), len(coef))
+    D = D.reshape(-1, *(1,) * (coef.ndim - 1))
+    counts = np.isfinite(D)
+    bent = np.where(counts, D, 1.0)
+    by_element = single_groups(len(coef)) if objective.groups is None else objective.groups
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        weights = by_element.sums(np.where(counts, (slope + bent * coef) ** 2 / (2 * bent), 0.0))
+        paired, curved = float((slope * coef).sum()), float((np.where(counts, D, 0.0) * coef**2).sum()) / 2
+        rounding = ROUNDING * (abs(value) + abs(paired) + curved)
+        return value - paired - curved + rounding + extra, weights
+
+
+def cancellation(coef: FloatArray, steepness: FloatArray) -> float:
+    """Return what a slope, paired with its coefficients, may be off by where large ones cancel each other.
+
+    ``steepness`` is the root of minus the second derivative in every coefficient.
+
+    >>> cancellation(np.array([1e6, -1e6]), np.ones(2))
+    0.007...
+    """
+    size = float(np.abs(coef) @ steepness)
+    return 8 * float(np.finfo(float).eps) * (size * size)  # a power would raise where a product is infinite

@@ -1,0 +1,174 @@
+"""What is certain of a run: the theorem on its method, or the bound along the run, whichever is better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isinf
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import IndexArray, unwarned
+from swapwise.constraints.base import IndependenceSystem
+from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.objectives.linear import Linear
+from swapwise.search.result import Status
+from swapwise.search.rules import NonOblivious, Oblivious, Pivot
+from swapwise.theory.along_the_run import guarantee_at, head_of
+from swapwise.theory.bounds import Tangent, tangent_at
+from swapwise.theory.constants import RestrictedConstants, restricted_constants
+from swapwise.theory.guarantees import of_local_search, of_method
+from swapwise.theory.localizability import known_localizability
+from swapwise.theory.methods import THEOREMS
+from swapwise.theory.ratios import SubmodularityRatios
+from swapwise.theory.statement import NO_THEOREM, ONLY_EMPTY, Guarantee, nothing
+
+# What ``tol`` leaves behind is counted from here on, relative to the value; below, it is rounding.
+NOTEWORTHY = 1e-6
+
+
+def guarantee_of(
+    objective: SetFunction,
+    constraint: IndependenceSystem,
+    method: str | Pivot,
+    *,
+    status: Status,
+    n_iter: int,
+    value: float,
+    support: IndexArray | None = None,
+    details: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    q: int = 1,
+    epsilon: float | None = None,
+    tol: float = 0.0,
+) -> Guarantee | None:
+    """Return the best guarantee of a search that ended like this, or None if nothing is known.
+
+    Without the ``support`` that it ended at, it is that of the theorem on the method. ``options`` are those
+    that the method was made with, and ``details`` what it has on the record.
+
+    >>> from swapwise import Linear, Uniform
+    >>> guarantee_of(Linear([1, 3]), Uniform(2, 1), "greedy", status=Status.COMPLETE, n_iter=1, value=3.0)
+    the optimum (Edmonds 1971: greedy is exact on matroids)
+    """
+    if constraint.max_size() == 0:
+        return ONLY_EMPTY
+    known = {**(options or {}), **(details or {})}
+    if options and isinstance(options.get("phi"), tuple):  # the details have the last one only
+        known["phis"] = options["phi"]
+    run = Run(objective, constraint, method, support, value, known, q, epsilon, tol)
+    promises = run.by_theorems(_full_rounds(status, n_iter), n_iter)
+    if not any(promise.ratio == 1 for promise in promises):
+        promises += run.along_the_run()
+    best = best_of(promises)
+    return best if best is None or epsilon is not None else replace(best, max_iterations=None)
+
+
+def best_of(promises: Sequence[Guarantee]) -> Guarantee | None:
+    """Return the guarantee with the largest ratio, with all others along; None if there is none.
+
+    >>> half, trivial = Guarantee(0.5, "Theorem 1", "1/2"), Guarantee(0.9, "all", "f/f", trivial=True)
+    >>> best_of([half, trivial]).beyond_trivial
+    at least 0.5 of the optimum (Theorem 1: 1/2)
+    """
+    in_order = sorted(promises, key=lambda promise: (-promise.ratio, promise.in_expectation))
+    return replace(in_order[0], others=tuple(in_order[1:])) if in_order else None
+
+
+@dataclass(frozen=True)
+class Run:
+    """A search that has ended, in the words of :func:`guarantee_of`."""
+
+    objective: SetFunction
+    constraint: IndependenceSystem
+    method: str | Pivot
+    support: IndexArray | None
+    value: float
+    details: dict[str, Any]
+    q: int
+    epsilon: float | None
+    tol: float
+
+    @cached_property
+    def constants(self) -> RestrictedConstants | None:
+        """m and M of a sparse objective."""
+        if not isinstance(self.objective, SparseObjective):
+            return None
+        s, t = self.constraint.max_size(), self.constraint.exchange_size(self.q)
+        return restricted_constants(self.objective, s, min(t, self.constraint.n))
+
+    @cached_property
+    def tangent(self) -> Tangent | None:
+        """The tangent of a sparse objective at the answer."""
+        if self.support is None or not isinstance(self.objective, SparseObjective):
+            return None
+        with unwarned():  # the search has said what there is to say
+            return tangent_at(self.objective, self.support)
+
+    def along_the_run(self) -> list[Guarantee]:
+        """Return what is certain of the answer, whatever found it."""
+        if self.support is None:
+            return []
+        return guarantee_at(
+            self.objective, self.constraint, self.support, self.value, self.constants, self.tangent
+        )
+
+    def by_theorems(self, T: int | None, n_iter: int) -> list[Guarantee]:
+        """Return what the theorems on the method say."""
+        if self.constraint.p is None and not self._needs_no_p():
+            return [nothing(NO_THEOREM)]
+        epsilon = self.epsilon
+        # A search that stops at tol has gains of up to that left, s times: as if by the geometric rule.
+        left = self.constraint.max_size() * self.tol * max(abs(self.value), self.objective.scale)
+        if T is None and left > NOTEWORTHY * abs(self.value):
+            if isinstance(self.method, Pivot) and self.value > 0:
+                epsilon = max(epsilon or 0.0, left / self.value)
+            elif self.method not in ("modular", "exhaustive", "random", "random-residual-greedy"):
+                T = n_iter
+        if isinstance(self.method, Pivot):
+            return self._of_local_search(self.method, T, epsilon)
+        return self._of_method(self.method, T)
+
+    def _needs_no_p(self) -> bool:
+        return self.method in THEOREMS and THEOREMS[str(self.method)].any_constraint
+
+    def _of_local_search(self, rule: Pivot, T: int | None, epsilon: float | None) -> list[Guarantee]:
+        if isinstance(rule, NonOblivious) and rule.smoothness == "global":
+            assert isinstance(self.objective, SparseObjective)
+            rule = NonOblivious(self.objective.smoothness(self.constraint.exchange_size(self.q)))
+        known = known_localizability(self.objective) if isinstance(rule, Oblivious) else None
+        promises = []
+        if known is not None:
+            promises.append(of_local_search(rule, self.constraint, known, T, self.q, epsilon))
+        if self.constants is not None and not isinf(self.constants.M_1):
+            promises.append(of_local_search(rule, self.constraint, self.constants, T, self.q, epsilon))
+        return promises
+
+    def _of_method(self, name: str, T: int | None) -> list[Guarantee]:
+        promises = []
+        if name == "exhaustive" or known_localizability(self.objective) is not None:
+            known = SubmodularityRatios.of_submodular(isinstance(self.objective, Linear))
+            promises.append(of_method(name, self.constraint, known, T, self.details))
+        if self.constants is not None and not isinf(self.constants.M_1) and name != "exhaustive":
+            promises.append(of_method(name, self.constraint, self.constants, T, self._checked_details()))
+        return promises
+
+    def _checked_details(self) -> dict[str, Any]:
+        """Return the details, with the share for which the answer is indeed fixed for the step on record."""
+        step = self.details.get("step") if self.method in ("htp", "iht") else None
+        if not isinstance(step, float) or not 0 < step < np.inf or self.tangent is None:
+            return self.details
+        assert self.support is not None
+        assert isinstance(self.objective, SparseObjective)
+        head = head_of(self.objective, self.constraint, self.support, self.tangent, step)
+        return {**self.details, "head": head}
+
+
+def _full_rounds(status: Status, n_iter: int) -> int | None:
+    """Return how many rounds looked at all moves; None if the search came to its own end."""
+    if status in (Status.LOCAL_OPTIMUM, Status.COMPLETE):
+        return None
+    # A round that was cut short may have taken the best move that it had seen.
+    return n_iter if status == Status.ITERATION_LIMIT else max(0, n_iter - 1)

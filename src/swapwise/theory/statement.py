@@ -1,0 +1,101 @@
+"""What is guaranteed, as a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from swapwise.constraints.base import IndependenceSystem
+
+
+@dataclass(frozen=True, repr=False)
+class Guarantee:
+    """A part of the optimum that is reached for certain, and the theorem that says so.
+
+    Attributes
+    ----------
+    ratio : the value found is at least this part of the largest one
+    theorem, formula : where that comes from; ``"along the run"`` is the bound at the set that was found
+    constants : the numbers in the formula
+    in_expectation : whether it holds on average over the method's random choices
+    max_iterations : within how many moves the search stops, begun at the best single element, if known
+    reason : why nothing is promised, if the ratio is 0
+    assumptions : what it takes on trust of the constraint, a sentence each (see ``Certificate.assumptions``)
+    trivial : whether it says no more than that all elements together have a larger value, as in
+        ``Certificate.trivial``
+    others : what else is guaranteed of the same answer, the largest ratio first
+    beyond_trivial : this guarantee or, if it is trivial, the best other one that is not; None without one
+
+    Examples
+    --------
+    >>> from swapwise import Coverage, Uniform, maximize
+    >>> f = Coverage([{1, 2, 3, 4}, {1, 2, 5}, {3, 4, 6}, {5}, {6}])
+    >>> promise = maximize(f, Uniform(5, 2), "greedy").guarantee
+    >>> promise
+    at least 0.8333 of the optimum (along the run: f(S)/f(all elements)), which is trivial
+    >>> promise.ratio, promise.vacuous, promise.trivial
+    (0.833..., False, True)
+    >>> promise.beyond_trivial
+    at least 0.75 of the optimum (Nemhauser, Wolsey and Fisher 1978: 1 − (1 − 1/s)^T)
+    """
+
+    ratio: float
+    theorem: str
+    formula: str
+    constants: dict[str, float] = field(default_factory=dict)
+    in_expectation: bool = False
+    max_iterations: int | None = None
+    reason: str = ""
+    assumptions: tuple[str, ...] = ()
+    trivial: bool = False
+    others: tuple[Guarantee, ...] = ()
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether nothing is promised."""
+        return self.ratio == 0
+
+    @property
+    def beyond_trivial(self) -> Guarantee | None:
+        """The best guarantee that says more than that all elements together have a larger value."""
+        return next((promise for promise in (self, *self.others) if not promise.trivial), None)
+
+    def __repr__(self) -> str:
+        """Return the promise in words."""
+        if self.vacuous:
+            return f"vacuous ({self.reason})"
+        part = "the optimum" if self.ratio == 1 else f"at least {self.ratio:.4g} of the optimum"
+        average = " in expectation" if self.in_expectation else ""
+        moves = "" if self.max_iterations is None else f" within {self.max_iterations} moves"
+        trivial = ", which is trivial" if self.trivial else ""
+        trust = "".join(f", assuming {sentence}" for sentence in self.assumptions)
+        return f"{part}{average}{moves} ({self.theorem}: {self.formula}){trivial}{trust}"
+
+
+def nothing(reason: str, theorem: str = "no theorem", formula: str = "0") -> Guarantee:
+    """Return a guarantee of nothing, and why.
+
+    >>> nothing("the set is drawn at random")
+    vacuous (the set is drawn at random)
+    """
+    return Guarantee(0.0, theorem, formula, reason=reason)
+
+
+def on_trust(promise: Guarantee, constraint: IndependenceSystem) -> Guarantee:
+    """Return a guarantee that names what it takes on trust of the constraint.
+
+    >>> from swapwise import OracleMatroid
+    >>> def few(support):
+    ...     return len(support) <= 2
+    >>> on_trust(Guarantee(0.5, "Theorem 1", "1/2"), OracleMatroid(20, few))
+    at least 0.5 of the optimum (Theorem 1: 1/2), assuming that OracleMatroid(n=20, few) is a matroid: ...
+    """
+    needs_trust = not promise.vacuous and not promise.trivial
+    return replace(promise, assumptions=constraint.assumptions) if needs_trust else promise
+
+
+ONLY_EMPTY = Guarantee(1.0, "no choice", "only the empty set is allowed")
+NO_THEOREM = (
+    "the constraint does not say that it is a matroid, an intersection of matroids or a p-exchange system: "
+    "set its p if it is one. certify and exact prove how good an answer is without a theorem"
+)
+NO_ROUND = "no iteration was completed"
