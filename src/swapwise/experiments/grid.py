@@ -149,10 +149,10 @@ _NEIGHBOURS: dict[Setting, tuple[float, int, tuple[int, ...]]] = {
     REGRESSION_200: (0.02, 5, (1, 3, 5)),
     REGRESSION_1000: (0.2, 3, (1, 3, 5)),
     ISING_10: (0.2, 3, (1, 3, 5)),
-    ISING_20: (2.0, 3, (4, 7)),
+    ISING_20: (1.2, 3, (4, 7)),
 }
 # Some take this many times as long.
-_SLOWER = {"cosamp": 10.0, "grasp": 10.0, "frank-wolfe": 20.0, "streak": 10.0, "sieve": 3.0, "distorted": 5.0}
+_SLOWER = {"frank-wolfe": 12.0, "streak": 10.0, "sieve": 4.0, "filmus-ward": 3.0, "distorted": 6.0}
 
 
 def _neighbours(setting: Setting) -> list[Block]:
