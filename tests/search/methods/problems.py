@@ -6,6 +6,7 @@ import numpy as np
 
 import swapwise as sw
 from benchmarks.reference.neighbours import Family
+from swapwise.clock import Clock, OutOfTime
 from swapwise.objectives.base import element_norms2
 
 N = 8
@@ -127,6 +128,19 @@ class Plain:
     def _members(self):
         groups = self.objective.groups
         return None if groups is None else np.array([groups.members(np.array([e])) for e in range(self.n)])
+
+
+class Countdown(Clock):
+    """A clock that runs out when it was looked at so many times."""
+
+    def __init__(self, looks):
+        super().__init__()
+        self.looks = looks
+
+    def check(self):
+        self.looks -= 1
+        if self.looks < 0:
+            raise OutOfTime
 
 
 def family_of(constraint):

@@ -6,10 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
-from swapwise.clock import Clock, OutOfTime
 from swapwise.objectives.base import SparseObjective
 from swapwise.search.plan import resolve
-from tests.search.methods.problems import CONSTRAINTS, MATROIDS, OBJECTIVES, degenerate, family_of, problem
+from tests.search.methods.problems import (
+    CONSTRAINTS,
+    MATROIDS,
+    OBJECTIVES,
+    Countdown,
+    degenerate,
+    family_of,
+    problem,
+)
 from tests.search.test_record import check_record, check_watched, moves_of
 
 pytestmark = [
@@ -100,19 +107,6 @@ def test_limits(name):
     stopped = sw.maximize(f, system, name, callback=lambda event: True)
     assert stopped.status is sw.Status.INTERRUPTED
     assert moves_of(stopped) == moves_of(whole)[: len(stopped.history)]
-
-
-class Countdown(Clock):
-    """A clock that runs out when it was looked at so many times."""
-
-    def __init__(self, looks):
-        super().__init__()
-        self.looks = looks
-
-    def check(self):
-        self.looks -= 1
-        if self.looks < 0:
-            raise OutOfTime
 
 
 @pytest.mark.parametrize("name", NAMES)

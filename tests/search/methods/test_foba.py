@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
 from benchmarks.reference import neighbours
+from swapwise.search.plan import resolve
 from tests.search.methods.problems import (
     CONSTRAINTS,
     MATROIDS,
     OBJECTIVES,
+    Countdown,
     Plain,
     degenerate,
     family_of,
@@ -48,6 +50,53 @@ def test_forced_elements_and_ties(constraint, seed):
         result = sw.maximize(f, held, "foba")
         assert result.support.tolist() == list(expected)
         check_record(result, f, held.forced)
+
+
+class AtMost:
+    """All sets of at most k elements, for plain versions that ask for additions only."""
+
+    forced = ()
+
+    def __init__(self, n, k):
+        self.n, self.k = n, k
+
+    def additions(self, S):
+        return [x for x in range(self.n) if x not in S and len(S) < self.k]
+
+
+def unscaled(seed):
+    """Columns of all scales: gradients lead to some that are soon taken back."""
+    rng = np.random.default_rng(seed)
+    X = (rng.standard_normal((25, 14)) + rng.standard_normal((25, 1))) * 10 ** rng.uniform(-1, 1, 14)
+    y = X[:, :8] / np.linalg.norm(X[:, :8], axis=0) @ rng.standard_normal(8)
+    return sw.LeastSquares(X, y + 0.2 * rng.standard_normal(25))
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.sampled_from([0.5, 0.9]))
+@example(0, 0.9)  # ends on trial, below the best
+@example(55, 0.9)
+def test_runs_with_many_steps_back_are_the_plain_version(seed, nu):
+    f = unscaled(seed)
+    expected = neighbours.foba(Plain(f), AtMost(14, 6), nu, "gradient")
+    result = sw.maximize(f, sw.Uniform(14, 6), sw.methods.ForwardBackward(nu, "gradient"))
+    assert result.support.tolist() == list(expected)
+    check_record(result, f)
+    assert result.strategies[-1].value == pytest.approx(result.value)  # the state is where the record ends
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_out_of_time_on_trial_nothing_of_the_trial_is_made(seed):
+    f, system = unscaled(seed), sw.Uniform(14, 4)
+    plan, value = resolve(f, system, sw.methods.ForwardBackward(nu=0.95)), 0.0
+    for looks in range(200):
+        ended = plan.search(f, system, None, Countdown(looks))
+        check_record(ended, f)
+        assert ended.value >= value - 1e-9
+        value = ended.value
+        if ended.status is sw.Status.COMPLETE:
+            return
+    raise AssertionError("it does not end")
 
 
 def steps_back(samples=40, n=60, count=60):

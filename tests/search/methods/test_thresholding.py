@@ -9,7 +9,7 @@ import swapwise as sw
 from benchmarks.reference import neighbours
 from swapwise.clock import Clock
 from swapwise.search.methods.projection import Projection
-from swapwise.search.methods.thresholding import longest_step
+from swapwise.search.methods.thresholding import Iterate, _Steps, longest_step
 from tests.search.methods.problems import (
     CONSTRAINTS,
     MATROIDS,
@@ -131,6 +131,22 @@ def test_columns_of_any_scale(kind):
     for scale in (1e-6, 1.0, 1e6):
         result = sw.maximize(sw.LeastSquares(scale * X, y), sw.Uniform(12, 3), kind())
         assert result.support.tolist() == [0, 1, 2]
+
+
+def test_an_adaptive_step_is_halved_until_it_keeps_u_from_falling():
+    """Along a direction in which u curves by c, steps up to 1/c are accepted."""
+    f = sw.LeastSquares(np.eye(2), [1.0, 1.0])
+    begin = Iterate(np.zeros(2), np.array([], dtype=np.intp), 0.0, f.gradient_at(np.zeros(2)))
+    longest = 1 / f.smoothness(2)
+    steps = _Steps(10 * longest, True, Projection(f, sw.Uniform(2, 1)))
+    tried = []
+    while True:
+        _, coef = steps.ahead(begin, Clock())
+        tried.append(coef.max() / begin.gradient.max())
+        if steps.accept(begin, coef, f.value_at(coef)):
+            break
+    assert tried == pytest.approx([10 * longest, 5 * longest, 2.5 * longest, 1.25 * longest, 0.625 * longest])
+    assert steps.ahead(begin, Clock())[1].max() == pytest.approx(2 * coef.max())
 
 
 def test_iterates_that_diverge_end():
