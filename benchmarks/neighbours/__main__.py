@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
-from statistics import median
+from time import perf_counter
 
 import pandas as pd
 
-from swapwise.experiments.grid import Cell, cells
-from swapwise.experiments.measure import instance_of, measure, one_core, to_frame
+from benchmarks.neighbours.tables import markdown
+from swapwise.experiments.grid import COORDINATES, Cell, Row, cells
+from swapwise.experiments.measure import instance_of, one_core, to_frame
 from swapwise.experiments.procedures import Search
-from swapwise.experiments.run import warm_up
 from swapwise.experiments.scatters import SCATTERS, methods_of, shares_and_seconds, start_of, starts_of
 from swapwise.experiments.settings import Setting
 
@@ -53,43 +53,33 @@ def table(
     return markdown([head, *(text for name in settings for text in (name, "s"))], lines)
 
 
-def promises(found: Sequence[Cell]) -> dict[tuple[str, str], list[float]]:
-    """Return the ratios that the theorems promise, by setting and method; 0 where they promise nothing."""
-    ratios: dict[tuple[str, str], list[float]] = {}
-    for cell in found:
-        procedure, setting = cell.block.procedure, cell.block.setting
-        if isinstance(procedure, Search) and procedure.name in methods_of(setting):
-            with one_core():
-                instance, _ = instance_of(setting, cell.trial, cell.seed)
-                result = procedure.search(setting, instance, cell.size, cell.flavour, cell.method_seed())
-                promise = result.guarantee
-            ratios.setdefault((procedure.name, setting.name), []).append(promise.ratio if promise else 0.0)
-    return ratios
+def row_of(cell: Cell) -> Row:
+    """Run a cell once and return its row, with what the theorems promise, 0 if that is nothing."""
+    block = cell.block
+    procedure, setting = block.procedure, block.setting
+    row: Row = dict(zip(COORDINATES, cell.key, strict=True))
+    with one_core():
+        instance, _ = instance_of(setting, cell.trial, cell.seed)
+        begin = perf_counter()
+        if not isinstance(procedure, Search):
+            figures = procedure.run(setting, instance, cell.size, cell.flavour, cell.method_seed())
+            return {**row, **figures, "seconds": perf_counter() - begin}
+        result = procedure.search(setting, instance, cell.size, cell.flavour, cell.method_seed())
+        row |= {"value": float(result.value), "seconds": perf_counter() - begin}
+        if procedure.name in methods_of(setting):
+            promise = result.guarantee
+            row["promised"] = promise.ratio if promise else 0.0
+    return row
 
 
-def table_of_promises(ratios: dict[tuple[str, str], list[float]], settings: Sequence[str]) -> str:
+def table_of_promises(rows: pd.DataFrame, settings: Sequence[str]) -> str:
     """Return a Markdown table of the median promise."""
+    medians = rows.dropna(subset=["promised"]).groupby(["method", "setting"], sort=False)["promised"].median()
     lines = {
-        method: [
-            f"{median(ratios[method, name]):.3g}" if (method, name) in ratios else "" for name in settings
-        ]
-        for method in dict.fromkeys(method for method, _ in ratios)
+        method: [f"{medians[method, name]:.3g}" if (method, name) in medians else "" for name in settings]
+        for method in medians.index.get_level_values("method").unique()
     }
     return markdown(["method", *settings], lines)
-
-
-def markdown(head: Sequence[str], lines: dict[str, list[str]]) -> str:
-    """Return a table; the first column names its lines.
-
-    >>> print(markdown(["method", "share"], {"htp": ["0.9"]}))
-    | method | share |
-    |---|---|
-    | htp | 0.9 |
-    """
-    rule = "|" + "---|" * len(head)
-    rows = [head, *([name, *texts] for name, texts in lines.items())]
-    first, *rest = ("| " + " | ".join(row) + " |" for row in rows)
-    return "\n".join([first, rule, *rest])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -97,18 +87,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(prog="python -m benchmarks.neighbours", description=__doc__)
     parser.add_argument("--trials", type=int, default=3, help="instances of each setting")
     parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
-    parser.add_argument("--no-promises", action="store_true", help="leave out table (c)")
     options = parser.parse_args(arguments)
     found = cells_of(options.settings, options.trials)
-    warm_up(found)
-    rows = to_frame([measure(cell) for cell in found])
+    rows = to_frame([row_of(cell) for cell in found])
     print("\n(a) methods: mean share of the best value found, median seconds\n")
     print(table(rows, options.settings, methods_of, "method"))
     print("\n(b) local search from each start: the same\n")
     print(table(rows, options.settings, starts_of, "start"))
-    if not options.no_promises:
-        print("\n(c) what the theorems promise: median ratio\n")
-        print(table_of_promises(promises(found), options.settings))
+    print("\n(c) what the theorems promise: median ratio\n")
+    print(table_of_promises(rows, options.settings))
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def skscope(X: FloatArray, y: FloatArray, size: int) -> Any:
     import jax.numpy as jnp
     from skscope import ScopeSolver
 
-    value, slope = _squared_loss()
+    value, slope = squared_loss()
 
     def loss(params: Any, data: Any) -> Any:  # plain functions: it counts their arguments
         return value(params, data)
@@ -110,7 +110,8 @@ def skscope(X: FloatArray, y: FloatArray, size: int) -> Any:
 
 
 @cache
-def _squared_loss() -> tuple[Callable[..., Any], Callable[..., Any]]:
+def squared_loss() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the mean of squared residuals and its gradient, for parameters and (X, y)."""
     import jax
     import jax.numpy as jnp
 

@@ -30,6 +30,7 @@ from swapwise.experiments.measure import one_core
 from swapwise.experiments.procedures import LOCAL_SEARCHES, PUBLISHED_MOVES
 from swapwise.maximize import maximize
 from swapwise.objectives.least_squares.objective import LeastSquares
+from swapwise.search.methods import METHODS
 from swapwise.search.result import Status
 
 R200, R1000, V10, V20 = SETTINGS
@@ -142,7 +143,12 @@ def broader(rows: pd.DataFrame) -> Outcome:
         f"({len(runs)} rows of this run, and a small example); {RESIDUAL} "
         + (f"refuses it: “{refusal}”" if refusal else "works there too")
     )
-    remark = "Modular approximation and greedy, too, work under that constraint; greedy without a guarantee."
+    refusing = [name for name in METHODS if METHODS[name]().missing(f, matching) is not None]
+    others = [name for name in METHODS if name not in (*refusing, "exhaustive")]
+    remark = (
+        f"{listed(others).capitalize()}, too, work there, most of them without a promise; "
+        f"{listed(refusing)} do not."
+    )
     return Outcome(all(ended) and bool(refusal), measured, remark)
 
 

@@ -1,4 +1,4 @@
-"""The paper's sentences about its experiments, each beside what was measured here."""
+"""The paper's sentences about its experiments and its neighbours, each beside what was measured here."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from swapwise.experiments import claim_checks as checks
+from swapwise.experiments import neighbour_checks as neighbours
 from swapwise.experiments.claim_checks import (
     MODULAR,
     NON,
@@ -69,7 +70,7 @@ def findings(rows: pd.DataFrame) -> list[Finding]:
     >>> finding.verdict, finding.measured[:72]
     ('holds', 'capacities 1–10, 1 trial each: non-oblivious is 10 times as fast as obli')
     >>> summary(findings(rows))
-    '1 holds, 0 do not, 21 not measured'
+    '1 holds, 0 do not, 32 not measured'
     """
     rows = tidy(rows)
     return [_finding(claim, rows) for claim in CLAIMS]
@@ -142,6 +143,10 @@ def _escaped(text: str) -> str:
 
 
 REGRESSION, GRAPHS = "Results, sparse regression", "Results, graphical models"
+SUBMODULAR, SPARSE, RECOVERY = (
+    f"Related work, {topic}"
+    for topic in ("submodular maximization", "sparse optimization", "sparse recovery")
+)
 REFITTING = f"{REGRESSION}, with the plain program that refits"
 OTHERS = (*LOCAL_SEARCHES, RESIDUAL)
 
@@ -181,6 +186,11 @@ CLAIMS: tuple[tuple[str, str, Check], ...] = (
         checks.local_optima,
     ),
     ("Introduction", "simple local search algorithms achieve a good approximation", checks.proofs),
+    (
+        "Table 1",
+        "p-Matroid intersection or p-Exchange systems: Greedy-based: N/A",
+        neighbours.promised_without_matroid,
+    ),
     ("Introduction", "accelerated variants of our proposed local search algorithms", checks.evaluations),
     (
         "Introduction",
@@ -192,6 +202,78 @@ CLAIMS: tuple[tuple[str, str, Check], ...] = (
         "Introduction",
         "to confirm the practical efficiency of our accelerated local search algorithms",
         partial(checks.efficient, checks.ACCELERATED),
+    ),
+    (
+        SUBMODULAR,
+        "[NWF78] proposed a 1/2-approximation local search procedure for a cardinality constraint, which "
+        "they call an interchange heuristic. [FNW78] generalized this result to a single matroid constraint.",
+        partial(
+            neighbours.share_of_optimum,
+            OBLIVIOUS,
+            {"start": "arbitrary"},
+            ("cardinality", *neighbours.MATROIDS),
+            neighbours.HALF,
+        ),
+    ),
+    (
+        SUBMODULAR,
+        "For a p-matroid intersection constraint, [LSV10] proposed a (1/p − ε)-approximation local search "
+        "algorithm. [FNSW11] proposed a novel class of constraints called p-exchange systems and devised a "
+        "(1/p − ε)-approximation local search algorithm.",
+        partial(neighbours.share_of_optimum, OBLIVIOUS, {"q": 2}, neighbours.SYSTEMS, neighbours.HALF),
+    ),
+    (
+        SUBMODULAR,
+        "[FW14] devised a (1 − 1/e)-approximation local search algorithm for a matroid constraint.",
+        partial(
+            neighbours.share_of_optimum,
+            "filmus-ward",
+            {},
+            neighbours.MATROIDS,
+            neighbours.ONE_MINUS_ONE_BY_E,
+        ),
+    ),
+    (
+        SPARSE,
+        "[Sakaue19] considered sparse optimization with a constraint expressed by a monotone set function "
+        "..., but their framework cannot deal with matroid constraints and p-exchange system constraints.",
+        partial(neighbours.cannot_be_run, "Nothing is run: that framework is not part of this library"),
+    ),
+    (
+        SPARSE,
+        "the pairwise Frank-Wolfe algorithm incorporates the technique of moving weight between two atoms at "
+        "each iteration, which is similar to our local search procedures, but their guarantees are "
+        "incomparable to ours",
+        neighbours.incomparable,
+    ),
+    (
+        RECOVERY,
+        "sparse recovery guarantees, which cannot be compared directly with our guarantees on approximation "
+        "ratios",
+        neighbours.different_goals,
+    ),
+    (
+        RECOVERY,
+        "In the context of compressed sensing, several algorithms similar to our non-oblivious local search "
+        "algorithms have been developed [NT10, BRB13].",
+        neighbours.similar,
+    ),
+    (
+        RECOVERY,
+        "[KC12] and [BLSGB16] developed frameworks that can be applied to a matroid constraint.",
+        neighbours.under_matroids,
+    ),
+    (
+        RECOVERY,
+        "For structure learning of graphical models, [JJR11] provided sparse recovery guarantees for the "
+        "forward-backward greedy algorithm",
+        partial(neighbours.recovers, ["foba"]),
+    ),
+    (
+        RECOVERY,
+        "Recently, algorithms with recovery guarantees under weaker assumptions have been developed "
+        "[Bresler15, KM17, WSD19].",
+        partial(neighbours.recovers, ["bresler", "sparsitron", "l1-constrained-logistic"]),
     ),
     (REGRESSION, TEN, partial(checks.speed, R200, [NON], [OBLIVIOUS], *ABOUT_TEN, NOTHING_LEFT)),
     (REFITTING, TEN, partial(checks.speed, R200, _plain(NON), _plain(OBLIVIOUS), *ABOUT_TEN, "")),

@@ -242,9 +242,10 @@ def _draw_scatters(figure: Figure, scatters: tuple[Scatter, ...], rows: pd.DataF
         points = scatter.points(rows)
         for point, handle in zip(points, _draw_scatter(axes, scatter, points), strict=True):
             shown[point.family].setdefault(point.name, handle)
-    present = {family: entries for family, entries in shown.items() if entries}
-    for column, (family, entries) in enumerate(present.items()):
-        at = (column * width / len(present) + 0.08) / width, (bottom - X_LABEL) / height
+    left = 0.08
+    for family, entries in ((family, entries) for family, entries in shown.items() if entries):
+        at = left / width, (bottom - X_LABEL) / height
+        left += 0.3 + 0.055 * max(map(len, (family, *entries)))
         figure.legend(
             list(entries.values()),
             list(entries),

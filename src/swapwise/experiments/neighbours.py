@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from swapwise.experiments.graph_baselines import GRAPH_BASELINES, GraphBaseline
 from swapwise.experiments.procedures import BENCHMARKS, LOCAL_SEARCHES, Procedure, Search
 from swapwise.experiments.settings import Setting
 from swapwise.search.methods import METHODS
@@ -28,18 +29,7 @@ def neighbours(setting: Setting) -> list[Procedure]:
     'greedy'
     """
     found: list[Procedure] = [Search(name) for name in runnable(setting) if name not in BENCHMARKS]
-    if setting.experiment == "ising":
-        found += graph_baselines()
-    return found
-
-
-def graph_baselines() -> list[Procedure]:
-    """Return the methods for graphs that are no methods of :func:`swapwise.maximize`."""
-    try:
-        from swapwise.experiments.graph_baselines import GRAPH_BASELINES  # type: ignore[import-not-found]
-    except ImportError:
-        return []
-    return [GRAPH_BASELINES[name] for name in GRAPH_BASELINES]
+    return [*found, *(map(GraphBaseline, GRAPH_BASELINES) if setting.experiment == "ising" else ())]
 
 
 def rule_of(setting: Setting) -> str:

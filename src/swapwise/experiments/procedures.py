@@ -85,6 +85,11 @@ class Search(Procedure):
             return "starts"
         return "paper" if self.method in (*LOCAL_SEARCHES, *BENCHMARKS) else "neighbours"
 
+    @property
+    def repeats(self) -> int:
+        """Once for the methods around the paper: some take their time, and a point is of many runs."""
+        return 1 if self.part == "neighbours" else 3
+
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:
         """Search, and return the figures."""
         return _figures(self.search(setting, instance, size, flavour, seed))

@@ -17,8 +17,8 @@ from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, RE
 
 #: Families of methods, each with its colour; within a family, shapes tell methods apart.
 FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "local search": (BLUE, ("auto", *LOCAL_SEARCHES)),
-    "one by one": (GREEN, ("greedy", "omp", "foba", "random-residual-greedy", "distorted")),
+    "local search": (BLUE, ("auto", *LOCAL_SEARCHES, "filmus-ward", "distorted", "ordered")),
+    "one by one": (GREEN, ("greedy", "omp", "foba", "random-residual-greedy")),
     "projections": (VERMILION, ("iht", "htp", "cosamp", "grasp", "clash", "arht", "frank-wolfe")),
     "one look": (ORANGE, ("modular", "random", "sieve", "streak", "streaming")),
     "graphs only": (SKY, ()),
@@ -173,7 +173,7 @@ def scatter_note(rows: pd.DataFrame) -> str:
     counts = sorted({int(point.instances) for found in points.values() for point in found})
     of = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
     letters = f"({SCATTERS[0].letter}) to ({SCATTERS[-1].letter})"
-    return f"{letters}: mean share and median seconds of {of} runs, three sizes; above .9999 counts as 1."
+    return f"{letters}: mean share and median seconds of {of} runs, two or three sizes; above .9999 counts as 1."
 
 
 def scatters_of(rows: pd.DataFrame) -> tuple[Scatter, ...]:
