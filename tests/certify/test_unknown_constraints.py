@@ -48,10 +48,10 @@ KNAPSACK, WORTH = Knapsack([4, 3, 5, 2, 1], 7), sw.Linear([5.0, 4.0, 6.0, 2.5, 1
 def test_a_knapsack_of_the_users_gets_no_theorem():
     for method in ("oblivious", "greedy", "modular", "random"):
         result = sw.maximize(WORTH, KNAPSACK, method)
-        assert result.guarantee.vacuous, method
+        assert result.guarantee.by_theorem.vacuous, method
         assert result.status is not sw.Status.OPTIMAL
     assert sw.maximize(WORTH, KNAPSACK).value == 8.5
-    assert "set its p if it is one" in sw.maximize(WORTH, KNAPSACK).guarantee.reason
+    assert "set its p if it is one" in sw.maximize(WORTH, KNAPSACK).guarantee.by_theorem.reason
     submodular = Localizability(1.0, 1.0, 1.0, s=5, t=5)
     assert sw.guarantee("oblivious", KNAPSACK, submodular).vacuous
     assert sw.guarantee("greedy", KNAPSACK, submodular).vacuous
@@ -60,7 +60,11 @@ def test_a_knapsack_of_the_users_gets_no_theorem():
 
 def test_exhaustive_search_is_exact_and_says_so():
     result = sw.maximize(WORTH, KNAPSACK, "exhaustive")
-    assert (result.value, result.guarantee.ratio, result.guarantee.theorem) == (9.0, 1.0, "exhaustive search")
+    assert (result.value, result.guarantee.ratio, result.guarantee.theorem) == (
+        9.0,
+        1.0,
+        "exhaustive search",
+    )
 
 
 def test_proofs_name_what_they_take_from_the_class():
@@ -81,7 +85,7 @@ def test_sparse_objectives_get_none_either():
         "greedy",
         "modular",
     ):
-        assert sw.maximize(objective, KNAPSACK, method).guarantee.vacuous
+        assert sw.maximize(objective, KNAPSACK, method).guarantee.by_theorem.vacuous
     constants = sw.restricted_constants(objective, 5, 5)
     for method in ("oblivious", "semi-oblivious", "greedy", "modular"):
         assert "does not say that it is a matroid" in sw.guarantee(method, KNAPSACK, constants).reason
@@ -92,7 +96,7 @@ def test_a_class_that_says_its_p_is_believed_and_that_is_said():
         p = 2
 
     pairs = Pairs([1, 1, 1, 1], 2)
-    promise = sw.maximize(sw.Linear([3, 1, 2, 1]), pairs).guarantee
+    promise = sw.maximize(sw.Linear([3, 1, 2, 1]), pairs).guarantee.by_theorem
     assert (promise.theorem, promise.constants["p"]) == ("Theorem 2", 2)
     assert any("with p = 2" in sentence for sentence in promise.assumptions)
 

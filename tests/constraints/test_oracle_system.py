@@ -37,14 +37,14 @@ def test_a_budget_that_a_matroid_would_get_wrong():
     system, worth = sw.OracleSystem(5, affordable), sw.Linear([5.0, 4.0, 6.0, 2.5, 1.0])
     found = sw.maximize(worth, system)
     assert found.value == 8.5  # a local optimum: [0, 1] is worth 9
-    assert found.guarantee.vacuous
-    assert "does not say that it is a matroid" in found.guarantee.reason
+    assert found.guarantee.by_theorem.vacuous
+    assert "does not say that it is a matroid" in found.guarantee.by_theorem.reason
     certificate = sw.certify(worth, system, found)
     assert certificate.upper_bound == pytest.approx(9.0)
     assert certificate.ratio == pytest.approx(8.5 / 9)
     assert sw.exact(worth, system).support.tolist() == [0, 1]
     exhaustive = sw.maximize(worth, system, "exhaustive")
-    assert (exhaustive.value, exhaustive.guarantee.ratio) == (9.0, 1.0)
+    assert (exhaustive.value, exhaustive.guarantee.by_theorem.ratio) == (9.0, 1.0)
 
 
 def test_moves_drop_the_least_that_must_go():
@@ -127,10 +127,10 @@ def test_every_method_works_but_the_one_for_matroids():
     for method in ("auto", "oblivious", "semi-oblivious", "non-oblivious", "greedy", "modular", "random"):
         result = sw.maximize(objective, system, method)
         assert system.is_independent(result.support)
-        assert result.guarantee.vacuous
+        assert result.guarantee.by_theorem.vacuous
     for start in ("arbitrary", "greedy", "modular", "best-singleton", "relaxation", "model"):
         assert sw.maximize(objective, system, start=start).status is sw.Status.LOCAL_OPTIMUM
-    assert sw.maximize(objective, system, epsilon=0.1).guarantee.vacuous
+    assert sw.maximize(objective, system, epsilon=0.1).guarantee.by_theorem.vacuous
     assert sw.maximize(objective, system, "exhaustive").value >= result.value
     with pytest.raises(TypeError, match="random-residual-greedy needs a matroid"):
         sw.maximize(objective, system, "random-residual-greedy")
@@ -147,7 +147,7 @@ def test_estimators_take_it():
     system = budget(rng, 20)
     model = sw.SparseRegressor(system).fit(X, y)
     assert system.is_independent(model.support_)
-    assert model.result_.guarantee.vacuous
+    assert model.result_.guarantee.by_theorem.vacuous
     assert model.certify(X, y, time_limit=1).assumptions == system.assumptions
     assert system.is_independent(sw.SparseClassifier(system).fit(X, y > 0).support_)
 

@@ -128,4 +128,4 @@ def test_a_search_cut_short_promises_nothing_if_it_did_not_look_at_all_moves():
     objective = LeastSquares(X, y, ridge=5.0)
     by_name = maximize(objective, FOREST, start="empty", max_iter=2)
     by_default = maximize(objective, FOREST, max_iter=2)
-    assert by_name.guarantee.ratio > by_default.guarantee.ratio == 0.0
+    assert by_name.guarantee.by_theorem.ratio > by_default.guarantee.by_theorem.ratio == 0.0

@@ -86,7 +86,7 @@ def test_sparse_regression_keeps_the_ratio_of_its_constants(method, data):
     assert constants.M_st.exact
     ratio = (constants.m_2s / constants.M_st) ** 2
     result = maximize(objective, matroid, method, start="arbitrary")
-    assert result.guarantee.ratio == pytest.approx(ratio, rel=1e-4)  # tol costs a little
+    assert result.guarantee.by_theorem.ratio == pytest.approx(ratio, rel=1e-4)  # tol costs a little
     assert result.value >= ratio * maximize(objective, matroid, "exhaustive").value - 1e-9
 
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import swapwise as sw
-from swapwise.theory.along_the_run import THEOREM
 from swapwise.theory.constants import Constant, RestrictedConstants, restricted_constants
 from swapwise.theory.guarantees import (
     drops_per_addition,
@@ -29,11 +28,6 @@ def constants(s=2, t=2, m=0.5, M=1.0, M_rule=None):
     """Constants of an objective that curves by m at least and M at most."""
     low, high = Constant(m, "lower bound"), Constant(M, "upper bound")
     return RestrictedConstants(s, t, low, low, low, high, high, high, Constant(M_rule or M, "upper bound"))
-
-
-def theorem_of(promise):
-    """What the theorem on the method says, apart from the bound along the run."""
-    return next(each for each in (promise, *promise.others) if each.theorem != THEOREM)
 
 
 def test_the_ratio_is_what_the_recursion_of_the_proofs_leads_to():
@@ -95,10 +89,10 @@ def test_slip_2_pairs_are_not_enough_for_larger_moves():
     assert bounds[0] > 0 > gain
     with pytest.warns(UserWarning, match="did not raise the value"):
         failed = sw.maximize(objective, path, sw.NonOblivious(pairs), start=[0, 1])
-    assert "less than M_st" in repr(theorem_of(failed.guarantee))
+    assert "less than M_st" in repr(failed.guarantee.by_theorem)
     sound = sw.maximize(objective, path, sw.NonOblivious(triples), start=[0, 1])
     assert sound.status == "LOCAL_OPTIMUM"
-    assert theorem_of(sound.guarantee).constants["M"] == pytest.approx(triples)
+    assert sound.guarantee.by_theorem.constants["M"] == pytest.approx(triples)
 
 
 def test_slip_3_reachable_sets_may_differ_in_more_than_the_printed_t():

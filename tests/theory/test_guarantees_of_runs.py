@@ -13,8 +13,8 @@ from swapwise.theory.constants import restricted_constants
 from swapwise.theory.guarantees import guarantee
 from swapwise.theory.localizability import Localizability
 from swapwise.theory.runs import guarantee_of
+from swapwise.theory.statement import ALONG_THE_RUN
 from tests.contracts.constraint_zoo import FAMILIES, SYSTEMS
-from tests.theory.test_guarantees import THEOREM, theorem_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set", "ignore:.*linearly independent")
 BOLD = "ignore:.*did not raise the value"  # a number of the user's own may be too small
@@ -147,7 +147,7 @@ def test_random_residual_greedy_keeps_its_promise_on_average(constraint, seed):
         runs = [
             sw.maximize(objective, constraint, "random-residual-greedy", random_state=i) for i in range(60)
         ]
-        promise = theorem_of(runs[0].guarantee)
+        promise = runs[0].guarantee.by_theorem
         assert promise.vacuous or promise.in_expectation or isinstance(objective, sw.Linear)
         assert np.mean([run.value for run in runs]) >= promise.ratio * best - 1e-9
 
@@ -170,8 +170,8 @@ def test_a_rule_that_no_theorem_is_on():
 
     assert isinstance(Mine(), Pivot)
     promise = sw.maximize(sw.Linear([1, 2]), sw.Uniform(2, 1), Mine()).guarantee
-    assert promise.theorem == THEOREM
-    assert "no theorem on the rule" in repr(theorem_of(promise))
+    assert promise.theorem == ALONG_THE_RUN
+    assert "no theorem on the rule" in repr(promise.by_theorem)
 
 
 @pytest.mark.parametrize(
@@ -195,9 +195,9 @@ def test_one_constant_for_all_moves_is_the_one_that_the_objective_gives():
     X = np.eye(4) + 0.1
     objective, pair = sw.LeastSquares(X, np.ones(4)), sw.Uniform(4, 2)
     M_pairs = restricted_constants(objective, 2, 2).M_st
-    promise = theorem_of(sw.maximize(objective, pair, sw.NonOblivious("global")).guarantee)
+    promise = sw.maximize(objective, pair, sw.NonOblivious("global")).guarantee.by_theorem
     assert promise.constants["M"] == objective.smoothness(2) > M_pairs
-    assert promise.ratio < theorem_of(sw.maximize(objective, pair, "non-oblivious").guarantee).ratio
+    assert promise.ratio < sw.maximize(objective, pair, "non-oblivious").guarantee.by_theorem.ratio
 
 
 def test_nothing_is_promised_of_an_unknown_function_unless_all_sets_are_seen():

@@ -173,7 +173,9 @@ def scatter_note(rows: pd.DataFrame) -> str:
     counts = sorted({int(point.instances) for found in points.values() for point in found})
     of = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
     letters = f"({SCATTERS[0].letter}) to ({SCATTERS[-1].letter})"
-    return f"{letters}: mean share and median seconds of {of} runs at several sizes; above .9999 counts as 1."
+    return (
+        f"{letters}: mean share and median seconds of {of} runs, two or three sizes; above .9999 counts as 1."
+    )
 
 
 def scatters_of(rows: pd.DataFrame) -> tuple[Scatter, ...]:

@@ -33,7 +33,7 @@ from swapwise.theory.bounds import (
 )
 from swapwise.theory.constants import WHOLE_UP_TO, RestrictedConstants, smallest_sparse_eigenvalue
 from swapwise.theory.diagonal import is_valid_shift, proportional_diagonal, schur_complement
-from swapwise.theory.statement import Guarantee, on_trust
+from swapwise.theory.statement import ALONG_THE_RUN, Guarantee, on_trust
 
 # Seconds. Searches for sets of largest weight that take longer end with a bound that holds all the same.
 MOST_SECONDS = 2.0
@@ -53,7 +53,6 @@ MOST_SPANNED = 100
 # A bound that closes less than this part of the gap which all elements together leave is called trivial, too.
 WORTH = 0.01
 
-THEOREM = "along the run"
 FORMULAS = {
     "all": "f(S)/f(all elements)",
     "gains": "f(S)/(f(X) + max Σ_T f(j | X))",
@@ -103,7 +102,7 @@ def _of_bound(kind: str, value: float, bound: float, of_all: float, scale: float
     trivial = ratio < 1 and (kind == "all" or 0 <= closed <= WORTH * (of_all - value))
     numbers = {"f(S)": value, "bound": bound}
     reason = "the value is 0, and others may be larger"
-    return Guarantee(ratio, THEOREM, FORMULAS[kind], numbers, reason=reason, trivial=trivial)
+    return Guarantee(ratio, ALONG_THE_RUN, FORMULAS[kind], numbers, reason=reason, trivial=trivial)
 
 
 def _bound_of_all(objective: SetFunction, region: Region) -> float:

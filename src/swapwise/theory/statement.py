@@ -6,6 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from swapwise.constraints.base import IndependenceSystem
 
+#: In place of a theorem: what is certain of the set that was found
+ALONG_THE_RUN = "along the run"
+
 
 @dataclass(frozen=True, repr=False)
 class Guarantee:
@@ -23,6 +26,7 @@ class Guarantee:
     trivial : whether it says no more than that all elements together have a larger value, as in
         ``Certificate.trivial``
     others : what else is guaranteed of the same answer, the largest ratio first
+    by_theorem : this guarantee or, if it is one along the run, the best of a theorem; None without one
     beyond_trivial : this guarantee or, if it is trivial, the best other one that is not; None without one
 
     Examples
@@ -58,6 +62,11 @@ class Guarantee:
     def beyond_trivial(self) -> Guarantee | None:
         """The best guarantee that says more than that all elements together have a larger value."""
         return next((promise for promise in (self, *self.others) if not promise.trivial), None)
+
+    @property
+    def by_theorem(self) -> Guarantee | None:
+        """The best guarantee of a theorem on the method, apart from what is certain along the run."""
+        return next((each for each in (self, *self.others) if each.theorem != ALONG_THE_RUN), None)
 
     def __repr__(self) -> str:
         """Return the promise in words."""

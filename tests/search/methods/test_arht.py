@@ -10,7 +10,7 @@ from benchmarks.reference.neighbours_continuous import arht, coef_with_ridge
 from swapwise.clock import Budget
 from swapwise.objectives.base import element_norms2, embed
 from swapwise.search.methods.arht import fit_with_ridge
-from tests.search.methods.one_pass_zoo import (
+from tests.search.methods.method_zoo import (
     CONSTRAINTS,
     check_everywhere,
     degenerate,

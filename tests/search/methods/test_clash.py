@@ -10,7 +10,7 @@ from benchmarks.reference.neighbours_continuous import clash, coef_in_ball
 from benchmarks.reference.neighbours_continuous import onto_l1_ball as plain_projection
 from swapwise.clock import Budget
 from swapwise.search.methods.clash import fit_in_ball, onto_l1_ball
-from tests.search.methods.one_pass_zoo import (
+from tests.search.methods.method_zoo import (
     CONSTRAINTS,
     check_everywhere,
     degenerate,

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 import swapwise as sw
 from benchmarks.reference.neighbours_continuous import frank_wolfe, independent_sets
 from swapwise.search.methods import frank_wolfe as module
-from tests.search.methods.one_pass_zoo import (
+from tests.search.methods.method_zoo import (
     CONSTRAINTS,
     check_everywhere,
     degenerate,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import swapwise as sw
 from benchmarks.reference.neighbours_continuous import sieves, streaming_swaps
 from swapwise.search.methods.streaming import in_the_way
-from tests.search.methods.one_pass_zoo import (
+from tests.search.methods.method_zoo import (
     CONSTRAINTS,
     Plain,
     best_value,
