@@ -131,9 +131,12 @@ def unwarned() -> Iterator[None]:
         _unwarned.reset(token)
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> bool:
-    """Warn, and point at the line outside this package that led here; return whether it was said."""
-    if _unwarned.get():
+def warn(message: str, category: type[Warning] = UserWarning, *, always: bool = False) -> bool:
+    """Warn, and point at the line outside this package that led here; return whether it was said.
+
+    ``always`` is for what holds whichever set is looked at: it is said within :func:`unwarned`, too.
+    """
+    if _unwarned.get() and not always:
         return False
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("swapwise."):

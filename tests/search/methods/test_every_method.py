@@ -1,5 +1,7 @@
 """What holds for every method, whatever it does: those that are registered later are tested here, too."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -96,6 +98,8 @@ def test_as_a_start(name, seed, constraint):
 @pytest.mark.parametrize("name", NAMES)
 def test_limits(name):
     f, system = problem(5, "least squares", "partition")
+    if not fits(name, f, system):
+        return
     ended = sw.maximize(f, system, name, time_limit=0.0)
     assert ended.status is sw.Status.TIME_LIMIT
     assert ended.support.tolist() == []
@@ -122,6 +126,31 @@ def test_out_of_time_at_any_moment(name, seed, constraint):
         check(ended, f, system)
         if ended.status is not sw.Status.TIME_LIMIT:
             break
+
+
+#: Said where a search stands that adds elements, whether it ends there or not
+ALWAYS_SAID = "chosen columns span all"
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.sampled_from(MATROIDS))
+def test_warnings_are_about_the_answer(name, seed, constraint):
+    rng = np.random.default_rng(seed)
+    X, y = degenerate(rng)
+    system = CONSTRAINTS[constraint](rng, X.shape[1])
+    if not fits(name, sw.LeastSquares(X, y), system):
+        return
+    result, said = heard(lambda: sw.maximize(sw.LeastSquares(X, y), system, name))
+    _, deserved = heard(lambda: sw.LeastSquares(X, y)(result.support))
+    assert deserved or not {message for message in said if ALWAYS_SAID not in message}
+
+
+def heard(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        answer = call()
+    return answer, {str(warning.message) for warning in caught}
 
 
 class Nearest(SparseObjective):
@@ -151,8 +180,10 @@ NOTHING = {
 @pytest.mark.parametrize("case", NOTHING)
 @pytest.mark.parametrize("name", NAMES)
 def test_where_there_is_nothing_to_choose(name, case):
-    system = NOTHING[case]
-    result = sw.maximize(Nearest(np.arange(1.0, 1.0 + system.n)), system, name)
+    f, system = Nearest(np.arange(1.0, 1.0 + NOTHING[case].n)), NOTHING[case]
+    if not fits(name, f, system):
+        return
+    result = sw.maximize(f, system, name)
     assert result.support.tolist() == []
     assert result.value == 0.0
 

@@ -77,7 +77,8 @@ class CustomSetFunction(SetFunction):
         elements = f"element {added[0]}" if len(added) == 1 else f"elements {list(added)}"
         warn(
             f"the function is not monotone: adding {elements} to the set {before.tolist()} changes it by "
-            f"{gain:.6g}; the search still runs, but no guarantee holds"
+            f"{gain:.6g}; the search still runs, but no guarantee holds",
+            always=True,
         )
 
 

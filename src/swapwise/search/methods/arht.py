@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray, as_real, unwarned
+from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Move, Step
@@ -19,7 +19,7 @@ from swapwise.objectives.base import (
     embed,
     rows_of,
 )
-from swapwise.search.methods.base import SparseMethod, moved_to
+from swapwise.search.methods.base import SparseMethod, knows_smoothness, moved_to
 from swapwise.search.result import Status
 
 # Rounds end after this many per element. A fit ends after this many Newton steps, or when one promises less
@@ -80,11 +80,8 @@ class ARHT(SparseMethod):
     def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
         """Ask for a sparse objective that knows its smoothness, unless a number was given."""
         lacks = super().missing(objective, constraint)
-        if lacks is None and self.smoothness == "global":
-            try:
-                objective.smoothness(1)  # type: ignore[attr-defined]
-            except NotImplementedError:
-                return "a smoothness constant (give one yourself: ARHT(smoothness=...))"
+        if lacks is None and self.smoothness == "global" and not knows_smoothness(objective):
+            return "a smoothness constant (give one yourself: ARHT(smoothness=...))"
         return lacks
 
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
@@ -107,7 +104,7 @@ class ARHT(SparseMethod):
             wanted = (state.value - value) / size if shares.any() else 0.0
             if there - value >= wanted and there - value > state.resolution(self._tol):
                 support, value, coef = target, there, fitted
-                yield moved_to(support, state, budget)
+                yield moved_to(support, state, budget, self._tol)
             elif shares.any():
                 ridge[self._rng.choice(support, p=shares / shares.sum())] = 0.0
                 value, coef = fit_with_ridge(objective, support, ridge, coef, budget)
@@ -143,15 +140,14 @@ def fit_with_ridge(
     By Newton's method from ``begin``, whose first step is exact for quadratic objectives. Without a ridge it
     is the refit of the objective itself.
     """
-    with unwarned():  # no user asked for these sets
-        if not ridge[support].any():
-            value, free = objective._fit(support)
-            return value, embed(objective, support, free)
-        rows = rows_of(objective, support)
-        by_row = ridge[support]
-        if objective.groups is not None:
-            by_row = np.repeat(by_row, np.diff(objective.groups.begin)[support])
-        value, few = _newton(objective.restricted(support), begin[rows], by_row, budget)
+    if not ridge[support].any():
+        value, free = objective._fit(support)
+        return value, embed(objective, support, free)
+    rows = rows_of(objective, support)
+    by_row = ridge[support]
+    if objective.groups is not None:
+        by_row = np.repeat(by_row, np.diff(objective.groups.begin)[support])
+    value, few = _newton(objective.restricted(support), begin[rows], by_row, budget)
     return value, embed(objective, support, few)
 
 

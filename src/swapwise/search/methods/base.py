@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
 
-from swapwise.checks import IndexArray, as_generator
+from swapwise.checks import IndexArray, as_generator, unwarned
 from swapwise.clock import Budget
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.moves import Step, move_between
@@ -26,6 +27,9 @@ class Method(Strategy):
 
     #: Whether it draws at random, so that another run may end elsewhere
     draws: bool = False
+    #: Whether to warn about sets on the way, of no use where they are often given up: warnings about the
+    #: answer are given in any case, when it is refitted at the end.
+    warns: bool = False
 
     _objective: SetFunction
     _constraint: IndependenceSystem
@@ -73,7 +77,8 @@ class Method(Strategy):
         """Go on with the rounds until one makes a move."""
         if self._under_way is None:
             self._under_way = self.rounds(state, budget)
-        return next((steps for steps in self._under_way if steps), [])
+        with nullcontext() if self.warns else unwarned():
+            return next((steps for steps in self._under_way if steps), [])
 
 
 class SparseMethod(Method):
@@ -93,22 +98,14 @@ def needs_coefficients(objective: SetFunction) -> str | None:
     return f"coefficients and gradients, which {type(objective).__name__} lacks: it is a set function"
 
 
-def moved_to(target: IndexArray, state: State, budget: Budget, least: float = 0.0) -> list[Step]:
-    """Move the state to a set if that is better by more than ``least``; return the step, or none.
-
-    For methods whose sets need not get better from round to round: the state follows the best of them.
-    """
-    move = move_between(state.support, target)
-    if not (move.added or move.dropped):
-        return []
-    before = state.value
-    budget.keep([Step(move, np.inf)], np.inf)
-    state.apply(move)
-    if state.value > before + least:
-        return [Step(move, state.value)]
-    state.apply(move.undone)
-    budget.forget()
-    return []
+def knows_smoothness(objective: SetFunction) -> bool:
+    """Return whether a sparse objective has a smoothness constant."""
+    assert isinstance(objective, SparseObjective)
+    try:
+        objective.smoothness(1)
+    except NotImplementedError:
+        return False
+    return True
 
 
 class Incumbent:
@@ -124,9 +121,8 @@ class Incumbent:
     def go(self, target: IndexArray) -> list[Step]:
         """Move the state to a set; return the step that leads there from the best one, if it is better."""
         state, step = self._state, move_between(self.support, target)
-        if not np.array_equal(target, state.support):
-            self._budget.keep([Step(step, np.inf)], np.inf)
-            state.apply(move_between(state.support, target))
+        self._budget.keep([Step(step, np.inf)], np.inf)
+        self._move(target)
         if state.value > self.value + state.resolution(self._tol):
             self.support, self.value = state.support, state.value
             return [Step(step, state.value)]
@@ -135,5 +131,19 @@ class Incumbent:
 
     def restore(self) -> None:
         """Move the state back to the best set."""
-        if not np.array_equal(self.support, self._state.support):
-            self._state.apply(move_between(self._state.support, self.support))
+        self._move(self.support)
+
+    def _move(self, target: IndexArray) -> None:
+        if not np.array_equal(target, self._state.support):
+            self._state.apply(move_between(self._state.support, target))
+
+
+def moved_to(target: IndexArray, state: State, budget: Budget, tol: float) -> list[Step]:
+    """Move the state to a set if that is better; return the step, or none.
+
+    For methods whose sets need not get better from round to round: the state follows the best of them.
+    """
+    best = Incumbent(state, budget, tol)
+    steps = best.go(target)
+    best.restore()
+    return steps

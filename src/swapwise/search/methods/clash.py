@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray, as_real, unwarned
+from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.clock import Budget
 from swapwise.moves import Step
 from swapwise.numerics import SUM
@@ -84,7 +84,7 @@ class Clash(SparseMethod):
             if support.tobytes() in seen:
                 return
             seen.add(support.tobytes())
-            yield moved_to(support, state, budget)
+            yield moved_to(support, state, budget, self._tol)
             coef = fit_in_ball(objective, support, radius, project.restrict(shrunk, support), state, budget)
         self.finished = Status.ITERATION_LIMIT
 
@@ -103,8 +103,7 @@ def fit_in_ball(
     momentum, which is given up whenever it leads downhill.
     """
     state.n_evaluations += 1
-    with unwarned():  # the wider sets may be collinear, but are nobody's answer
-        free = objective._fit(support)[1]
+    free = objective._fit(support)[1]
     if np.abs(free).sum() <= radius:
         return embed(objective, support, free)
     if radius == 0:

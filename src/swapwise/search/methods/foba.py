@@ -65,6 +65,7 @@ class ForwardBackward(Method):
     """
 
     name = "foba"
+    warns = True
 
     def __init__(self, nu: float = 0.5, forward: str = "gain") -> None:
         self.nu = as_real(nu, "nu")

@@ -96,7 +96,7 @@ class FrankWolfe(SparseMethod):
             target = project.support(mean.point, budget.clock)
             if target.tobytes() not in seen:
                 seen.add(target.tobytes())
-                yield moved_to(target, state, budget)
+                yield moved_to(target, state, budget, self._tol)
         self.finished = Status.ITERATION_LIMIT
 
     def _first_radius(self, project: Projection, state: SparseState, budget: Budget) -> float:

@@ -36,6 +36,7 @@ class Greedy(Method):
     """
 
     name = "greedy"
+    warns = True
 
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
         """Make the best addition."""
@@ -66,6 +67,7 @@ class RandomResidualGreedy(Method):
 
     name = "random-residual-greedy"
     draws = True
+    warns = True
 
     def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
         """Ask for a matroid."""

@@ -46,7 +46,7 @@ class OrthogonalMatchingPursuit(SparseMethod):
             move = steepest_addition(state, self._constraint)
             if move is None:
                 return
-            steps = moved_to(move.result(state.support), state, budget, state.resolution(self._tol))
+            steps = moved_to(move.result(state.support), state, budget, self._tol)
             if not steps:
                 return
             yield steps

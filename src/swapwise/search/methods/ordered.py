@@ -73,7 +73,7 @@ class OrderedLocalSearch(Method):
             state.n_evaluations += walk.n_evaluations
             walk.n_evaluations = 0
             if walk.value > state.value:
-                yield moved_to(walk.support, state, budget)
+                yield moved_to(walk.support, state, budget, self._tol)
         state.n_evaluations += walk.n_evaluations
         assert self._constraint.p is not None
         self.details = {"share": 2 / (self._constraint.p + 3)}

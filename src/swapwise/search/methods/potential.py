@@ -46,14 +46,14 @@ class PotentialSearch(Method):
         """Go on to every base on the way up that is better than all before."""
         yield from Greedy().bound(self._objective, self._constraint, self._tol).rounds(state, budget)
         base = self._constraint.extend(state.support, np.arange(self._constraint.n))
-        yield moved_to(base, state, budget)
+        yield moved_to(base, state, budget, self._tol)
         levels = self._levels(len(base))
         for phi in self._phis(exact=levels == inf):
             for support in self._climb(phi, base, levels, state, budget):
                 base = support
                 state.n_evaluations += 1
                 if self._objective._value(base) > state.value:
-                    yield moved_to(base, state, budget)
+                    yield moved_to(base, state, budget, self._tol)
             self.details = {"levels": levels, "phi": phi}
 
     def _levels(self, rank: int) -> float:

@@ -90,8 +90,8 @@ class StreamingSwaps(Stream):
                 weights[element] = gain
                 chosen.apply(Move(added=(element,), dropped=dropped))
             state.n_evaluations += chosen.n_evaluations - before
-            if chosen.value > state.value + state.resolution(self._tol):
-                yield moved_to(chosen.support, state, budget)
+            if chosen.value > state.value:
+                yield moved_to(chosen.support, state, budget, self._tol)
 
 
 def gain_of(state: State, element: int) -> float:

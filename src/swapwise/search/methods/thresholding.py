@@ -14,7 +14,7 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Step, move_between
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, SparseState, State, coef_norms2, gradient_norms2, magnitude
-from swapwise.search.methods.base import Incumbent, SparseMethod
+from swapwise.search.methods.base import Incumbent, SparseMethod, knows_smoothness
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
 
@@ -59,11 +59,8 @@ class Thresholding(SparseMethod):
     def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
         """Ask for a sparse objective, and for one that knows its smoothness if the step is made of it."""
         lacks = super().missing(objective, constraint)
-        if lacks is None and self.step == "global":
-            try:
-                objective.smoothness(1)  # type: ignore[attr-defined]
-            except NotImplementedError:
-                return "a smoothness constant for step='global' (give a number, or step='adaptive')"
+        if lacks is None and self.step == "global" and not knows_smoothness(objective):
+            return "a smoothness constant for step='global' (give a number, or step='adaptive')"
         return lacks
 
     def _first_step(self, state: SparseState, project: Projection, clock: Clock) -> float:
