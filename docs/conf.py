@@ -34,9 +34,10 @@ templates_path = ["_templates"]
 nitpicky = True
 OTHERS = "numpy|np|pandas|pd|scipy|networkx|nx|sklearn|matplotlib|collections|typing|pathlib"
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
-CLASSES = ["Axes", "Budget", "ChunkedFitter", "Clock", "Columns", "Design", "Factor", "Family", "Fit"]
-CLASSES += ["Found", "GroupLimits", "Groups", "LaminarTree", "Method", "OutOfTime", "PackingSystem", "Pivot"]
-CLASSES += ["Prices", "Run", "SampleCurvature", "Step", "Summand"]
+CLASSES = ["Axes", "Budget", "ChunkedFitter", "Clock", "Columns", "Constants", "Design", "Factor", "Family"]
+CLASSES += ["Fit", "Found", "GroupLimits", "Groups", "LaminarTree", "LayeredFacilityLocation", "Method"]
+CLASSES += ["OutOfTime", "PackingSystem", "Pivot", "Prices", "Run", "SampleCurvature", "Step", "Summand"]
+CLASSES += ["Thresholding"]
 INTERNAL = "|".join([*ALIASES, *CLASSES])
 nitpick_ignore_regex = [
     ("py:.*", rf"({OTHERS})\..*"),

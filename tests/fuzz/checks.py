@@ -41,7 +41,7 @@ STATUSES = {"OPTIMAL", "TIME_LIMIT", "ITERATION_LIMIT", "INTERRUPTED", "COMPLETE
 
 #: What may be refused, and is said in the documentation
 REFUSALS = re.compile(
-    r"not known to be monotone|rule needs what|random-residual-greedy is for a matroid|leave floating point"
+    r"not known to be monotone|rule needs what|random-residual-greedy needs a matroid|leave floating point"
     r"|relaxation.*needs|start='model'|is searched by|seems to have no maximum"
 )
 

@@ -320,15 +320,14 @@ class NonOblivious(_OnCoefficients):
         """Return the lower bounds."""
         assert isinstance(state, SparseState)
         gradient, coef = gradient_norms2(state), coef_norms2(state)
-        # A column of zeros has no curvature and no gradient: its score is 0, not 0/0.
-        M = np.maximum(self._constants(state, moves), np.finfo(float).tiny)
+        M = np.asarray(self._constants(state, moves))
         if isinstance(moves, SwapGrid):
             loss = np.append(coef[moves.drops], 0.0)
-            return np.where(moves.useful, gradient[:, None] / (2 * M) - M * loss / 2, -np.inf)
+            return np.where(moves.useful, _quotient(gradient[:, None], 2 * M) - M * loss / 2, -np.inf)
         listed = moves.to_list()
         gained = listed.sums(listed.added, gradient)
         lost = listed.sums(listed.dropped, coef)
-        return gained / (2 * M) - M * lost / 2
+        return _quotient(gained, 2 * M) - M * lost / 2
 
     def _constants(self, state: SparseState, moves: MoveBatch) -> FloatArray | float:
         if self.smoothness == "move":
@@ -402,6 +401,12 @@ class GeometricImprovement(Acceptance):
 def adds_one(constraint: IndependenceSystem, q: int) -> bool:
     """Return whether it is known that all moves under a constraint add one element."""
     return isinstance(constraint, Matroid) or (q == 1 and constraint.group_limits() is not None)
+
+
+def _quotient(gradient: FloatArray, curvature: FloatArray) -> FloatArray:
+    """Divide, with 0 where nothing curves: columns of zeros have no gradient but rounding."""
+    shape = np.broadcast_shapes(gradient.shape, curvature.shape)
+    return np.divide(gradient, curvature, out=np.zeros(shape), where=curvature > 0)
 
 
 def _adds_one(moves: MoveBatch) -> bool:

@@ -92,7 +92,7 @@ class FilmusWard(PotentialSearch):
 
     That holds for monotone and submodular f. Swaps are chosen by the potential
     ``Φ(S) = ∫₀¹ e^p/(e − 1) · E f(S(p))/p dp``, where S(p) holds each element of S with probability p. It has
-    a closed form for :class:`Coverage`, :class:`FacilityLocation` and :class:`Linear`; otherwise it is a sum
+    a closed form for ``Coverage``, ``FacilityLocation`` and ``Linear``; otherwise it is a sum
     over all subsets of a base of up to 8 elements, and larger bases are coloured (Buchbinder and Feldman). No
     value is sampled, so that the promise holds for certain.
 
