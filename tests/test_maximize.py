@@ -63,7 +63,7 @@ def test_different_ground_sets(regression):
     [
         ({"method": "simplex"}, ValueError, "method must be .*oblivious.*got 'simplex'"),
         ({"method": sw.Oblivious}, TypeError, r"call it: Oblivious\(\)"),
-        ({"method": 3}, TypeError, "method must be a name or a pivot rule"),
+        ({"method": 3}, TypeError, "method must be a name, a pivot rule such as .* or a method such as"),
         ({"start": "middle"}, ValueError, "start must be .*greedy.*got 'middle'"),
         ({"start": [0, 3]}, ValueError, r"start must be independent, but \[0, 3\] is not allowed"),
         ({"start": [0, 0]}, ValueError, "start must hold every element once"),
@@ -416,6 +416,12 @@ def test_a_method_that_lacks_something_names_those_that_work(option):
         sw.maximize(sw.Linear([1.0, 2.0]), sw.Uniform(2, 1), **{option: "htp"})
 
 
-def test_a_class_is_not_a_method():
+@pytest.mark.parametrize("option", ["method", "start"])
+def test_a_class_is_not_a_method(option):
     with pytest.raises(TypeError, match=r"call it: Greedy\(\)"):
-        sw.maximize(sw.Linear([1.0, 2.0]), sw.Uniform(2, 1), sw.methods.Greedy)
+        sw.maximize(sw.Linear([1.0, 2.0]), sw.Uniform(2, 1), **{option: sw.methods.Greedy})
+
+
+def test_a_name_that_is_nearly_right_is_suggested():
+    with pytest.raises(ValueError, match="did you mean 'frank-wolfe'"):
+        sw.maximize(sw.Linear([1.0, 2.0]), sw.Uniform(2, 1), "frank-wolf")

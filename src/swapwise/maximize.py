@@ -48,25 +48,30 @@ def maximize(
         What is maximised, for instance ``LeastSquares(X, y)``.
     constraint : IndependenceSystem
         Where the answer lies, for instance ``Partition(labels, 3)``.
-    method : str or pivot rule
-        ``"oblivious"``, ``"semi-oblivious"``, ``"non-oblivious"`` (local search; also as rule objects
-        such as ``NonOblivious(smoothness="global")``), ``"greedy"``, ``"random-residual-greedy"``,
-        ``"modular"``, ``"random"``, ``"exhaustive"`` (up to a million sets); random residual greedy is for
-        matroids. ``"auto"`` is oblivious where gains are in closed form or nothing else works, non-oblivious
+    method : str, pivot rule or method
+        Local search by ``"oblivious"``, ``"semi-oblivious"`` or ``"non-oblivious"``, also as rule objects,
+        such as ``NonOblivious(smoothness="global")``. Or another method: ``"greedy"``,
+        ``"random-residual-greedy"``, ``"modular"``, ``"random"``, ``"exhaustive"`` (up to a million sets);
+        ``"omp"``, ``"foba"``, ``"iht"``, ``"htp"``, ``"cosamp"``, ``"grasp"``, ``"clash"``, ``"arht"``,
+        ``"frank-wolfe"``; ``"sieve"``, ``"streak"``, ``"streaming"`` (one pass over the elements);
+        ``"filmus-ward"``, ``"distorted"``, ``"ordered"``. Those with options are objects of
+        ``swapwise.methods``, such as ``methods.ForwardBackward(nu=0.3)``.
+        ``"auto"`` is oblivious where gains are in closed form or nothing else works, non-oblivious
         for graphs of more than 300 pairs, and semi-oblivious otherwise. The semi- and non-oblivious
         rules compare coefficients, so they want columns of similar scale; the oblivious does not mind.
     q : int
         How many elements a move may exchange; 1 under a single matroid. Moves grow in number as n to the
         power of q (2q for intersections of general matroids): begin with ``start="greedy"``, so that
         they are not spent on what q = 1 does as well. For local search.
-    start : str or independent set
+    start : str, method or independent set
         ``"auto"`` is the best this library knows for the problem at hand: working sets for ``LeastSquares``
         with many columns, rounds of second-order models for the other likelihoods with one coefficient per
         element, else a greedy or an empty start. ``"empty"`` is the paper's. Further ``"arbitrary"`` (a
         maximal set in index order), ``"greedy"``, ``"modular"``, ``"best-singleton"`` (completed to a maximal
         set), ``"relaxation"`` (near the best fractional set, for objectives with a strong-concavity margin),
-        ``"model"`` (working sets or second-order models in any case), or any independent set, such as the
-        result of another search. For local search.
+        ``"model"`` (working sets or second-order models in any case), the answer of any other method (its
+        name, or an object with options), or any independent set, such as the result of another search. For
+        local search; other methods begin at the empty set, or at what is forced in.
     max_iter : int, optional
         Largest number of moves, the paper's T, after a start that was given by name; each new best set of an
         exhaustive search counts as one.

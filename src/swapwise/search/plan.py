@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -246,6 +247,10 @@ def resolve(
         _refuse_options_of_local_search(other.name, q, start, epsilon)
     begin, where = constraint.forced, "empty"
     first = start if isinstance(start, Method) else None
+    if isinstance(start, type):
+        raise TypeError(
+            f"start must be a name, a method or a set, got {start!r}; call it: {start.__name__}()"
+        )
     wanted = check_start(start, constraint) if first is None else first.name
     if isinstance(wanted, str):
         if first is not None or wanted in METHODS:
@@ -279,14 +284,19 @@ def resolve_method(
     """Return the pivot rule of a local search, or another method, if it can be run on the problem."""
     if isinstance(method, str):
         if method not in NAMES:
-            hint = "; that is sw.exact(objective, constraint)" if method == "exact" else ""
+            near = get_close_matches(method, NAMES, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = "; that is sw.exact(objective, constraint)" if method == "exact" else hint
             raise ValueError(
                 f"method must be a pivot rule or one of {', '.join(NAMES)}; got {method!r}{hint}"
             )
         method = (PIVOTS | METHODS)[_method_for(objective) if method == "auto" else method]()
     if not isinstance(method, (Pivot, Method)):
         hint = f"; call it: {method.__name__}()" if isinstance(method, type) else ""
-        raise TypeError(f"method must be a name or a pivot rule such as sw.Oblivious(), got {method!r}{hint}")
+        raise TypeError(
+            f"method must be a name, a pivot rule such as sw.Oblivious() or a method such as "
+            f"sw.methods.Greedy(), got {method!r}{hint}"
+        )
     lacks = _missing(method, objective, constraint)
     if lacks is not None:
         works = ", ".join(_methods_for(objective, constraint))
@@ -365,7 +375,9 @@ def _refuse_options_of_local_search(name: str, q: int, start: object, epsilon: f
     if epsilon is not None:
         raise ValueError(f"epsilon is an option of local search; {name} does not use it")
     if not (isinstance(start, str) and start in ("auto", "empty")):
-        raise ValueError(f"start is an option of local search; {name} begins where it must")
+        raise ValueError(
+            f"start is an option of local search; {name} begins at the empty set, or at what is forced in"
+        )
 
 
 def check_start(start: Any, constraint: IndependenceSystem, name: str = "start") -> str | IndexArray:

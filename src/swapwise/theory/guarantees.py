@@ -17,6 +17,7 @@ from swapwise.checks import as_count, as_real
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.numerics import EQUAL
+from swapwise.search.methods import Method
 from swapwise.search.plan import NAMES, PIVOTS, require_constraint
 from swapwise.search.rules import NonOblivious, Oblivious, Pivot
 from swapwise.theory.constants import RestrictedConstants
@@ -185,7 +186,8 @@ def _read_method(method: str | Pivot, constants: Constants) -> str | Pivot:
     if isinstance(method, Pivot):
         return method
     if not isinstance(method, str) or method not in (*NAMES, *THEOREMS):
-        raise ValueError(f"method must be a pivot rule or one of {', '.join(NAMES)}; got {method!r}")
+        hint = "; give its name, and details= of a run" if isinstance(method, Method) else ""
+        raise ValueError(f"method must be a pivot rule or one of {', '.join(NAMES)}; got {method!r}{hint}")
     if method == "auto" and not isinstance(constants, RestrictedConstants):
         raise ValueError("'auto' is oblivious for some objectives and semi-oblivious for others: name one")
     if method == "auto":  # with restricted constants both have the same ratio

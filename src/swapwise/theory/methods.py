@@ -281,7 +281,7 @@ def _distorted(case: Case) -> Guarantee:
     ratio, phi = max((distorted_share(gamma, beta, phi, levels), phi) for phi in visited)
     formula = "γ²(1 − e^−φ)/φ" if levels == inf else "γ²/(βφ) · (1 − (1 + φ/ℓ)^−ℓ)"
     numbers = {"gamma": gamma, "beta": beta, "φ": phi} | ({} if levels == inf else {"ℓ": levels})
-    reason = "no φ that was visited is as large as β(1 − γ) + γ²"
+    reason = "no φ that was visited is as large as β(1 − γ) + γ², with what is known of γ and β"
     return Guarantee(ratio, "Thiery and Ward 2022", formula, numbers, reason=reason)
 
 

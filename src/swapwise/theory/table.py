@@ -24,7 +24,7 @@ NEEDS_OF_RULES = {
     "semi-oblivious": "m and M",
     "non-oblivious": "m and M",
 }
-COLUMNS = ["method", "constraint", "ratio", "theorem", "formula", "in expectation", "needs", "reason"]
+COLUMNS = ["method", "constraint", "ratio", "theorem", "formula", "in_expectation", "needs", "reason"]
 
 
 def guarantee_table(

@@ -101,15 +101,8 @@ def test_degenerate_data(seed):
     check_record(sw.maximize(f, constraint, "clash"), f)
 
 
-def test_a_ball_of_no_size_allows_nothing():
-    f, _ = regression(np.random.default_rng(0))
-    result = sw.maximize(f, sw.Uniform(7, 3), sw.methods.Clash(0.0))
-    assert result.value == 0
-    assert result.strategies[-1].details["radius"] == 0
-
-
 def test_options_are_checked():
-    refuses(sw.methods.Clash, {"radius": -1.0}, {"radius": "a"}, {"radius": np.nan})
+    refuses(sw.methods.Clash, {"radius": -1.0}, {"radius": 0.0}, {"radius": "a"}, {"radius": np.nan})
     assert repr(sw.methods.Clash(np.inf)) == "Clash(radius=inf)"
     with pytest.raises(TypeError, match="coefficients and gradients"):
         sw.maximize(sw.Linear([1.0]), sw.Uniform(1, 1), "clash")

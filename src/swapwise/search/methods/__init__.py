@@ -5,8 +5,10 @@ A method with options other than its own defaults is given as an object:
 >>> import numpy as np
 >>> import swapwise as sw
 >>> f = sw.LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
->>> sw.maximize(f, sw.Uniform(3, 2), sw.methods.Greedy()).support
+>>> sw.maximize(f, sw.Uniform(3, 2), sw.methods.ForwardBackward(nu=0.3)).support
 array([1, 2])
+>>> sw.methods.METHODS["grasp"]
+<class 'swapwise.search.methods.cosamp.GradientSupportPursuit'>
 """
 
 from swapwise.search.methods.arht import ARHT
@@ -48,6 +50,7 @@ KINDS: tuple[type[Method], ...] = (
     Exhaustive,
 )
 
+#: By name, the class that a method is an object of
 METHODS: dict[str, type[Method]] = {kind.name: kind for kind in KINDS}
 
 __all__ = [
@@ -75,3 +78,7 @@ __all__ = [
     "Streak",
     "StreamingSwaps",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

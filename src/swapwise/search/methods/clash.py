@@ -63,7 +63,7 @@ class Clash(SparseMethod):
     def __init__(self, radius: float | None = None) -> None:
         self.radius = radius
         if radius is not None and not (isinstance(radius, float) and radius == np.inf):
-            self.radius = as_real(radius, "radius")
+            self.radius = as_real(radius, "radius", positive=True)
 
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
         """Go through the sets that the rounds lead to; the state follows the best of them."""

@@ -49,12 +49,10 @@ class Thresholding(SparseMethod):
     """
 
     def __init__(self, step: str | float = "adaptive") -> None:
-        if isinstance(step, str):
-            if step not in ("adaptive", "global"):
-                raise ValueError(f"step must be 'adaptive', 'global' or a positive number, got {step!r}")
-            self.step: str | float = step
-        else:
-            self.step = as_real(step, "step", positive=True)
+        if isinstance(step, str) and step not in ("adaptive", "global"):
+            raise ValueError(f"step must be 'adaptive', 'global' or a positive number, got {step!r}")
+        words = "step (a number, if it is not 'adaptive' or 'global')"
+        self.step: str | float = step if isinstance(step, str) else as_real(step, words, positive=True)
 
     def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
         """Ask for a sparse objective, and for one that knows its smoothness if the step is made of it."""
@@ -94,7 +92,9 @@ class HardThresholdingPursuit(Thresholding):
     Parameters
     ----------
     step : "adaptive", "global" or a positive number
-        The η. ``"adaptive"`` doubles it as long as rounds raise the value or lead nowhere, and halves it
+        The η, which turns a gradient into coefficients: about 1/M for an objective that curves by M, so that
+        it depends on the scale of columns and values. ``"adaptive"`` doubles it as long as rounds raise the
+        value or lead nowhere, and halves it
         after one that did neither: it ends at a fixed set from which twice the step leads to no better one.
         ``"global"`` is 1/M_2s, for which no round lowers the value. A number is taken as it is: rounds may
         lower the value then, and end where a set comes back; the answer is the best of them.
