@@ -153,6 +153,15 @@ def heard(call):
     return answer, {str(warning.message) for warning in caught}
 
 
+@pytest.mark.parametrize("name", ["iht", "htp", "clash", "frank-wolfe"])
+def test_the_first_projection_is_kept(name):
+    f, system = problem(5, "least squares", "intersection")
+    ended = resolve(f, system, name).search(f, system, None, Countdown(1))
+    assert ended.status is sw.Status.TIME_LIMIT
+    assert ended.value > 0
+    check(ended, f, system)
+
+
 class Nearest(SparseObjective):
     """The nearest point to a target."""
 

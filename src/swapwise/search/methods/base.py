@@ -108,6 +108,12 @@ def knows_smoothness(objective: SetFunction) -> bool:
     return True
 
 
+def keep_set(target: IndexArray, best: IndexArray, budget: Budget) -> None:
+    """Keep a set in place of what was kept before: it is the answer if time runs out, and if it is better."""
+    budget.forget()
+    budget.keep([Step(move_between(best, target), np.inf)], np.inf)
+
+
 class Incumbent:
     """The best set so far of a method whose state may move to worse ones: only better sets are recorded.
 
@@ -121,7 +127,7 @@ class Incumbent:
     def go(self, target: IndexArray) -> list[Step]:
         """Move the state to a set; return the step that leads there from the best one, if it is better."""
         state, step = self._state, move_between(self.support, target)
-        self._budget.keep([Step(step, np.inf)], np.inf)
+        keep_set(target, self.support, self._budget)
         self._move(target)
         if state.value > self.value + state.resolution(self._tol):
             self.support, self.value = state.support, state.value

@@ -11,7 +11,7 @@ from swapwise.clock import Budget
 from swapwise.moves import Step
 from swapwise.numerics import SUM
 from swapwise.objectives.base import SparseObjective, SparseState, State, embed, rows_of
-from swapwise.search.methods.base import SparseMethod, moved_to
+from swapwise.search.methods.base import SparseMethod, keep_set, moved_to
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
 
@@ -71,6 +71,7 @@ class Clash(SparseMethod):
         objective, project = self._objective, Projection(self._objective, self._constraint)
         support, coef = state.support, np.zeros_like(state.coef)
         first = project.support(objective.gradient_at(coef), budget.clock)
+        keep_set(first, support, budget)
         state.n_evaluations += 1
         radius = float(np.abs(objective._fit(first)[1]).sum()) if self.radius is None else self.radius
         seen = set[bytes]()

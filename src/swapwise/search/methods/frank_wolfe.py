@@ -12,7 +12,7 @@ from swapwise.clock import Budget
 from swapwise.moves import Step
 from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SparseState, State, element_norms2, rows_of
-from swapwise.search.methods.base import SparseMethod, moved_to
+from swapwise.search.methods.base import SparseMethod, keep_set, moved_to
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
 
@@ -103,6 +103,7 @@ class FrankWolfe(SparseMethod):
         if self.radius is not None:
             return self.radius
         first = project.support(self._objective.gradient_at(np.zeros_like(state.coef)), budget.clock)
+        keep_set(first, state.support, budget)
         state.n_evaluations += 1
         return FIRST_SHARE * float(np.linalg.norm(self._objective._fit(first)[1])) or 1.0
 

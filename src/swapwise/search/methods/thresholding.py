@@ -11,10 +11,10 @@ from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import IndependenceSystem
 from swapwise.constraints.matroid import Matroid
-from swapwise.moves import Step, move_between
+from swapwise.moves import Step
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, SparseState, State, coef_norms2, gradient_norms2, magnitude
-from swapwise.search.methods.base import Incumbent, SparseMethod, knows_smoothness
+from swapwise.search.methods.base import Incumbent, SparseMethod, keep_set, knows_smoothness
 from swapwise.search.methods.projection import Projection
 from swapwise.search.result import Status
 
@@ -61,10 +61,12 @@ class Thresholding(SparseMethod):
             return "a smoothness constant for step='global' (give a number, or step='adaptive')"
         return lacks
 
-    def _first_step(self, state: SparseState, project: Projection, clock: Clock) -> float:
+    def _first_step(self, state: SparseState, project: Projection, budget: Budget) -> float:
         """Return the step of all rounds, or of the first if it is adapted."""
         if self.step == "adaptive":
-            return newton_step(state, project, clock)
+            first = project.support(state.gradient, budget.clock)
+            keep_set(first, state.support, budget)
+            return newton_step(state, project.restrict(state.gradient, first))
         if self.step == "global":
             size = min(self._objective.n, 2 * self._constraint.max_size())
             smoothness = self._objective.smoothness(max(1, size))
@@ -120,7 +122,7 @@ class HardThresholdingPursuit(Thresholding):
         assert isinstance(state, SparseState)
         project, adapts = self._begin(), self.step == "adaptive"
         best, seen = Incumbent(state, budget, self._tol), {state.support.tobytes()}
-        step, failed = self._first_step(state, project, budget.clock), False
+        step, failed = self._first_step(state, project, budget), False
         shortest, longest = SHORTEST * step, LONGEST * step
         while self.details["rounds"] < MOST_ROUNDS and step > shortest:
             budget.check()
@@ -199,7 +201,7 @@ class IterativeHardThresholding(Thresholding):
         assert isinstance(state, SparseState)
         project = self._begin()
         best, seen = Incumbent(state, budget, self._tol), {state.support.tobytes()}
-        steps = _Steps(self._first_step(state, project, budget.clock), self.step == "adaptive", project)
+        steps = _Steps(self._first_step(state, project, budget), self.step == "adaptive", project)
         iterate = _fit_of(state)
         while self.details["rounds"] < MOST_ROUNDS and steps.are_long_enough:
             budget.check()
@@ -218,8 +220,7 @@ class IterativeHardThresholding(Thresholding):
             iterate = self._taken(iterate, support, coef, steps)
             if not iterate.value > -DIVERGED * magnitude(state):
                 break
-            budget.forget()
-            budget.keep([Step(move_between(best.support, iterate.support), np.inf)], np.inf)
+            keep_set(iterate.support, best.support, budget)
         if not self.debias:
             yield best.go(iterate.support)
         best.restore()
@@ -268,15 +269,16 @@ def _fit_of(state: SparseState) -> Iterate:
     return Iterate(state.coef, state.support, state.value, state.gradient)
 
 
-def newton_step(state: SparseState, project: Projection, clock: Clock) -> float:
-    """Return the step that is best along the projected gradient, if u curves there as it does on average.
+def newton_step(state: SparseState, way: FloatArray) -> float:
+    """Return the step that is best along a direction, if u curves there as it does on average.
 
-    >>> from swapwise import LeastSquares, Uniform
-    >>> objective = LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
-    >>> round(newton_step(objective.start(), Projection(objective, Uniform(3, 2)), Clock()), 6)
+    The direction is the gradient with some coordinates left out.
+
+    >>> from swapwise import LeastSquares
+    >>> state = LeastSquares(np.eye(3), [1.0, 3.0, 2.0]).start()
+    >>> round(newton_step(state, state.gradient * [0.0, 1.0, 1.0]), 6)
     7.0
     """
-    way = project(state.gradient, clock)
     square, share = float((way**2).sum()), 1.0
     while square * share > 0:
         with np.errstate(over="ignore", invalid="ignore"):
