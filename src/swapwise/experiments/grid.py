@@ -151,7 +151,7 @@ _NEIGHBOURS: dict[Setting, tuple[float, int, tuple[int, ...]]] = {
     ISING_10: (0.2, 3, (1, 3, 5)),
     ISING_20: (1.2, 3, (4, 7)),
 }
-# Some take this many times as long.
+# Some take this many times as long, whatever the size.
 _SLOWER = {"frank-wolfe": 12.0, "streak": 10.0, "sieve": 4.0, "filmus-ward": 3.0, "distorted": 6.0}
 
 
@@ -160,8 +160,11 @@ def _neighbours(setting: Setting) -> list[Block]:
     took, most, sizes = _NEIGHBOURS[setting]
     known = {block.procedure for block in BEYOND if block.setting == setting}
     found = [one for one in (*neighbours(setting), *searches_from_others(setting)) if one not in known]
+    slower = {one: _SLOWER.get(one.name.rpartition(" ")[2]) for one in found}
     return [
-        Block(setting, one, took * _SLOWER.get(one.name.rpartition(" ")[2], 1.0), sizes, most)
+        Block(setting, one, took, sizes, most)
+        if (times := slower[one]) is None
+        else Block(setting, one, took * times, sizes, most, growth=0)
         for one in found
     ]
 
