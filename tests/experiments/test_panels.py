@@ -118,10 +118,10 @@ class TestCurves:
         assert {f"{method} from greedy, q = 2" for method in NAMES[:3]} < set(labels("h", rows))
         assert {f"oblivious from {start}, q = 1" for start in starts} < set(labels("h", rows))
         proven = ["n = 200", "n = 200, ridge", "|V| = 10, ridge"]
-        expected = [*(f"proven: {name}" for name in proven), "promised by theorem: n = 200"]
-        assert labels("i", rows) == [*expected, "promised by theorem: n = 200, ridge"]
+        expected = [*(f"proven: {name}" for name in proven), "promised: n = 200"]
+        assert labels("i", rows) == [*expected, "promised: n = 200, ridge"]
         colors = {curve.label: curve.style.color for curve in ALL["i"].curves(rows)}
-        assert colors["proven: n = 200"] == colors["promised by theorem: n = 200"]
+        assert colors["proven: n = 200"] == colors["promised: n = 200"]
 
     def test_a_trivial_bound_is_a_gap_in_the_line(self):
         proofs = {"setting": "regression-200", "part": "certificates", "method": "certificate"}

@@ -23,11 +23,11 @@ def test_value_is_the_variance_that_is_gone(prior: float | str) -> None:
         assert f(chosen) == pytest.approx(plain(X, precision, 0.5, chosen), rel=1e-9)
 
 
-@pytest.mark.parametrize("prior", [1e-8, 1e-3, 1.0])
-def test_gains_are_differences_however_weak_the_prior(prior: float) -> None:
-    """With a weak prior, few experiments have leverages of almost one."""
+@pytest.mark.parametrize(("prior", "noise"), [(1e-8, 1.0), (1e-3, 1.0), (1.0, 1.0), (1e-6, 1e-8)])
+def test_gains_are_differences_however_weak_the_prior(prior: float, noise: float) -> None:
+    """With a weak prior or little noise, few experiments have leverages of almost one."""
     rng = np.random.default_rng(1)
-    f = sw.AOptimal(rng.normal(size=(9, 4)), prior)
+    f = sw.AOptimal(rng.normal(size=(9, 4)), prior, noise)
     for size in (1, 3, 4, 6):
         support = np.arange(size)
         state = f.start(support)

@@ -155,6 +155,8 @@ class Intersection(IndependenceSystem):
         return min(matroid.rank() for matroid in self.matroids)
 
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        if self.p == 1:
+            return self.matroids[0]._max_weight(weights, clock)
         return self._max_weight_holding(np.empty(0, dtype=np.intp), weights, clock)
 
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:

@@ -217,7 +217,7 @@ def _certificates() -> tuple[Line, ...]:
         ("n = 200, ridge", REGRESSION_200, "certificate with ridge", VERMILION, "diamond"),
         ("|V| = 10, ridge", ISING_10, "certificate with ridge", GREEN, "square"),
     )
-    kinds = (("proven", "proven", "solid"), ("promised by theorem", "promised", "dot"))
+    kinds = (("proven", "proven", "solid"), ("promised", "promised", "dot"))
     return tuple(
         Line(
             f"{kind}: {name}",

@@ -76,13 +76,16 @@ class AOptimal(SetFunction):
         array([[0.5, 0. ],
                [0. , 1. ]])
         """
-        rows = self._rows[as_elements(support, self.n, "the set")] @ self._root
-        _, singular, axes = np.linalg.svd(rows)
+        factor = self._factor(as_elements(support, self.n, "the set"))
+        return factor @ factor.T
+
+    def _factor(self, support: IndexArray) -> FloatArray:
+        """Return an F with ``F Fᵀ`` the covariance after some experiments."""
+        _, singular, axes = np.linalg.svd(self._rows[support] @ self._root)
         deviations = np.ones(self.n_parameters)
         deviations[: len(singular)] = 1.0 / np.hypot(1.0, singular)
-        factor = self._root @ (axes.T * deviations)
-        covariance: FloatArray = factor @ factor.T
-        return covariance
+        factor: FloatArray = self._root @ (axes.T * deviations)
+        return factor
 
     def start(self, support: Iterable[int] = ()) -> AOptimalState:
         """Return a state at ``support``, with the gains of swaps in closed form."""
@@ -94,49 +97,52 @@ class AOptimalState(SwapState):
 
     With ``a = zᵀMz`` and ``c = |Mz|²`` for ``z = x/σ``, an addition gains ``c / (1 + a)`` and a drop loses
     ``c / (1 − a)`` (Sherman and Morrison). After i is dropped, ``M' = M + Mz_i (Mz_i)ᵀ / (1 − a_i)``, so that
-    a and c of another experiment follow from its inner products with z_i and M z_i.
+    a and c of another experiment follow from its inner products with z_i and M z_i. All go by a factor of M:
+    in M itself, what is known well may be lost in the rounding of what is not.
     """
 
     objective: AOptimal
 
     def _settle(self, support: IndexArray) -> None:
         self.support = support
-        self._covariance = self.objective.covariance(support)
+        self._factor = self.objective._factor(support)
         self.value = self.objective._value(support)
         self.n_evaluations += 1
 
     def _additions(self, added: IndexArray) -> FloatArray:
-        return _gains(self.objective._rows[added], self._covariance)
+        return _gains(self.objective._rows[added] @ self._factor, self._factor)
 
     def _losses(self, drops: IndexArray) -> FloatArray:
-        rows = self.objective._rows[drops]
-        reduced = rows @ self._covariance
-        rest = 1.0 - (rows * reduced).sum(axis=1)
-        losses: FloatArray = (reduced**2).sum(axis=1) / np.maximum(rest, np.finfo(float).tiny)
-        for column in np.flatnonzero(rest < 1.0 - LARGEST_LEVERAGE):
-            losses[column] = _gains(rows[[column]], self._without(drops[column]))[0]
+        leaving = self.objective._rows[drops] @ self._factor
+        leverage = (leaving**2).sum(axis=1)
+        gone = leaving @ self._factor.T
+        losses: FloatArray = (gone**2).sum(axis=1) / (1.0 - np.minimum(leverage, LARGEST_LEVERAGE))
+        for column in np.flatnonzero(leverage > LARGEST_LEVERAGE):
+            losses[column] = self._gains_without(drops[column], drops[[column]])[0]
         return losses
 
     def _overlaps(self, added: IndexArray, drops: IndexArray) -> FloatArray:
-        rows, leaving = self.objective._rows[added], self.objective._rows[drops]
-        reduced, gone = rows @ self._covariance, leaving @ self._covariance
-        share = reduced @ leaving.T  # zᵀ M z_i
-        rest = np.maximum(1.0 - (leaving * gone).sum(axis=1), np.finfo(float).tiny)
+        coming, leaving = (self.objective._rows[elements] @ self._factor for elements in (added, drops))
+        reduced, gone = coming @ self._factor.T, leaving @ self._factor.T
+        share = coming @ leaving.T  # zᵀ M z_i
+        leverage = (leaving**2).sum(axis=1)
+        rest = 1.0 - np.minimum(leverage, LARGEST_LEVERAGE)
         lengths = (reduced**2).sum(axis=1)[:, None]
         after = lengths + share / rest * (2 * (reduced @ gone.T) + share / rest * (gone**2).sum(axis=1))
-        gains = after / (1.0 + (rows * reduced).sum(axis=1)[:, None] + share**2 / rest)
-        for column in np.flatnonzero(rest < 1.0 - LARGEST_LEVERAGE):
-            gains[:, column] = _gains(rows, self._without(drops[column]))
-        return gains - self._additions(added)[:, None]
+        gains = after / (1.0 + (coming**2).sum(axis=1)[:, None] + share**2 / rest)
+        for column in np.flatnonzero(leverage > LARGEST_LEVERAGE):
+            gains[:, column] = self._gains_without(drops[column], added)
+        return gains - _gains(coming, self._factor)[:, None]
 
-    def _without(self, element: int) -> FloatArray:
-        return self.objective.covariance(self.support[self.support != element])
+    def _gains_without(self, element: int, added: IndexArray) -> FloatArray:
+        """Return what experiments would add after another is dropped, by a factor that is computed afresh."""
+        factor = self.objective._factor(self.support[self.support != element])
+        return _gains(self.objective._rows[added] @ factor, factor)
 
 
-def _gains(rows: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Return what each experiment would take off the variance."""
-    reduced = rows @ covariance
-    gains: FloatArray = (reduced**2).sum(axis=1) / (1.0 + (rows * reduced).sum(axis=1))
+def _gains(products: FloatArray, factor: FloatArray) -> FloatArray:
+    """Return what experiments would take off the variance ``F Fᵀ``, by their inner products with F."""
+    gains: FloatArray = ((products @ factor.T) ** 2).sum(axis=1) / (1.0 + (products**2).sum(axis=1))
     return gains
 
 

@@ -162,6 +162,22 @@ def test_the_first_projection_is_kept(name):
     check(ended, f, system)
 
 
+def test_modular_holds_what_is_forced_in():
+    f, by_label = sw.Linear([0.0, 2.0, 1.0, 3.0]), sw.Partition([0, 0, 0, 1], 2).contract([0])
+    other = sw.Partition([0, 1, 1, 2], 1).contract([0])
+    for parts in (
+        [by_label],
+        [by_label, other],
+        [by_label, other, sw.Graphic([(0, i) for i in range(1, 5)])],
+    ):
+        for neighbourhood in ("matroid", "auto"):
+            system = sw.Intersection(*parts, neighbourhood=neighbourhood)
+            assert system.is_independent(system.max_weight([0.0, 2.0, 1.0, 3.0]).support)
+            result = sw.maximize(f, system, "modular")
+            check(result, f, system)
+            assert result.support.tolist() == [0, 1, 3]
+
+
 class Nearest(SparseObjective):
     """The nearest point to a target."""
 

@@ -7,7 +7,11 @@ from hypothesis import strategies as st
 
 import swapwise as sw
 from benchmarks.reference import neighbours
+<<<<<<< HEAD
 from swapwise.search.plan import resolve
+=======
+from swapwise.objectives.base import State
+>>>>>>> attack
 from tests.search.methods.problems import (
     CONSTRAINTS,
     MATROIDS,
@@ -23,6 +27,21 @@ from tests.search.test_record import check_record, moves_of
 pytestmark = pytest.mark.filterwarnings("ignore:.* chosen columns (only|span)")
 
 OPTIONS = [{}, {"nu": 0.9}, {"nu": 0.0}, {"forward": "gradient"}]
+
+
+class Careless(State):
+    """A state that takes every drop to cost nothing."""
+
+    def gains(self, moves):
+        return super().gains(moves) * (moves.n_added > 0)
+
+
+def test_it_ends_where_scores_are_wrong(monkeypatch):
+    f, system = sw.CustomSetFunction(lambda chosen: float(len(chosen)), 4), sw.Uniform(4, 3)
+    monkeypatch.setattr(f, "start", lambda support=(): Careless(f, np.array(support, dtype=np.intp)))
+    result = sw.maximize(f, system, "foba", time_limit=5.0)
+    assert result.status is sw.Status.COMPLETE
+    assert result.value == 3.0
 
 
 @pytest.mark.parametrize("constraint", CONSTRAINTS)

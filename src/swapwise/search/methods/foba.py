@@ -110,7 +110,13 @@ class ForwardBackward(Method):
             gains.append(state.value - before)
             yield Step(found, state.value)
             while (drop := self._cheapest_drop(state, budget)) and -drop.score <= self.nu * gains[-1]:
+                before = state.value
                 state.apply(drop.move)
+                if (
+                    before - state.value > self.nu * gains[-1]
+                ):  # scores may be wrong, and then it would not end
+                    state.apply(drop.move.undone)
+                    break
                 gains.pop()
                 yield Step(drop.move, state.value, BACKWARD)
 

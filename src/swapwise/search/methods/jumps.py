@@ -49,8 +49,9 @@ class Modular(Jump):
 
     def _target(self, state: State, budget: Budget) -> IndexArray:
         gains = gains_of_additions(state, self._constraint.addable(state.support), budget)
-        found = self._constraint._max_weight(np.maximum(gains, 0.0), budget.clock)
-        return np.union1d(found.support, state.support)
+        return self._constraint._max_weight_holding(
+            state.support, np.maximum(gains, 0.0), budget.clock
+        ).support
 
 
 class RandomSet(Jump):
