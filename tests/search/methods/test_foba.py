@@ -7,11 +7,8 @@ from hypothesis import strategies as st
 
 import swapwise as sw
 from benchmarks.reference import neighbours
-<<<<<<< HEAD
-from swapwise.search.plan import resolve
-=======
 from swapwise.objectives.base import State
->>>>>>> attack
+from swapwise.search.plan import resolve
 from tests.search.methods.problems import (
     CONSTRAINTS,
     MATROIDS,
