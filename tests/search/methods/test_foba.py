@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import swapwise as sw
 from benchmarks.reference import neighbours
-from swapwise.objectives.base import State
 from tests.search.methods.problems import (
     CONSTRAINTS,
     MATROIDS,
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* chosen columns (only|span)")
 OPTIONS = [{}, {"nu": 0.9}, {"nu": 0.0}, {"forward": "gradient"}]
 
 
-class Careless(State):
+class Careless(sw.State):
     """A state that takes every drop to cost nothing."""
 
     def gains(self, moves):
