@@ -320,7 +320,7 @@ class NonOblivious(_OnCoefficients):
         """Return the lower bounds."""
         assert isinstance(state, SparseState)
         gradient, coef = gradient_norms2(state), coef_norms2(state)
-        M = np.asarray(self._constants(state, moves))
+        M = np.maximum(self._constants(state, moves), 0.0)  # there is none where a grid has no move
         if isinstance(moves, SwapGrid):
             loss = np.append(coef[moves.drops], 0.0)
             return np.where(moves.useful, _quotient(gradient[:, None], 2 * M) - M * loss / 2, -np.inf)
