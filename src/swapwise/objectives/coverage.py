@@ -58,7 +58,7 @@ class Coverage(SetFunction):
         return covered
 
     def _worth(self, counts: IndexArray) -> float:
-        """Return the value of covering each item so many times."""
+        """Return the value, given how often each item is covered."""
         times = np.append(0.0, self.layers.cumsum())
         return float((self.item_weights * times[counts.clip(max=len(self.layers))]).sum())
 

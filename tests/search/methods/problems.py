@@ -131,7 +131,7 @@ class Plain:
 
 
 class Countdown(Clock):
-    """A clock that runs out when it was looked at so many times."""
+    """A clock that runs out when it was looked at a given number of times."""
 
     def __init__(self, looks):
         super().__init__()

@@ -36,7 +36,7 @@ def bresler(spins: ArrayLike, max_neighbours: int, threshold: float | None = Non
     Notes
     -----
     The theorem is about another regime: τ is a constant of the model, S may grow far beyond the degree, and
-    there are so many samples that each of the ``2^|S|`` values of x_S is seen often. With 100 samples, most
+    there are enough samples that each of the ``2^|S|`` values of x_S is seen often. With 100 samples, most
     are alone in their cell once S has seven vertices, and one sample has no covariance. So two things are
     simplified: S stops at the degree, and τ depends on the number of samples, not on the model.
 

@@ -21,7 +21,7 @@ from swapwise.search.methods.greedy import Greedy
 from swapwise.search.rules import BestImprovement, Oblivious
 
 # Bases of up to this many elements have few enough subsets (256) to look at all of them, if the states at
-# these have no more than so many numbers together; and no more colours than this are of use.
+# these hold at most this many numbers together; and more colours than this are of no use.
 SMALL_BASE, MOST_NUMBERS, MOST_LEVELS = 8, 1 << 24, 10
 
 # The φ of :class:`Distorted`, with and without colours. None below 3/4 is ever needed without them, and none
