@@ -97,9 +97,7 @@ def ising_certificates() -> Iterator[Proven]:
         yield proven("Ising, 20 vertices", ridge, objective, sw.BMatching.complete(20, 3))
 
 
-def proven(
-    setting: str, ridge: float, objective: sw.SparseObjective, constraint: sw.IndependenceSystem
-) -> Proven:
+def proven(setting: str, ridge: float, objective: sw.SparseObjective, constraint: sw.Constraint) -> Proven:
     """Search, and find out what can be said of the answer."""
     result = sw.maximize(objective, constraint)
     certificate = sw.certify(objective, constraint, result, time_limit=SECONDS)

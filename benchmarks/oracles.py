@@ -122,7 +122,7 @@ def objective_of(random: Random, n: int) -> sw.SetFunction:
     return sw.LeastSquares(X, random.standard_normal(15), ridge=float(random.choice([0.0, 0.1])))
 
 
-def check(objective: sw.SetFunction, system: sw.IndependenceSystem, best: float, counts: Counts) -> None:
+def check(objective: sw.SetFunction, system: sw.Constraint, best: float, counts: Counts) -> None:
     """Run everything under a constraint, and note what contradicts the best value by enumeration."""
     slack = 1e-9 * max(1.0, abs(best))
     sparse = isinstance(objective, sw.SparseObjective)

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 import swapwise as sw
 
-Problem = tuple[sw.SetFunction, sw.IndependenceSystem]
+Problem = tuple[sw.SetFunction, sw.Constraint]
 
 #: How each search is asked for. The oblivious search is run from the empty set, from a maximal set in index
 #: order, and from what the potential leads to.

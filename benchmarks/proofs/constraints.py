@@ -11,7 +11,7 @@ import swapwise as sw
 PAPER_CATEGORIES = {200: 5, 1000: 10}
 
 
-def constraint_of(name: str, features: int, size: int) -> sw.IndependenceSystem:
+def constraint_of(name: str, features: int, size: int) -> sw.Constraint:
     """Return a constraint on so many elements.
 
     Those of the table of constraints have bases of 15 to 45 among 1000 elements. Graphs have as few vertices

@@ -117,7 +117,7 @@ def check_instance(instance: SmallInstance) -> Report:
     return report
 
 
-def _check(report: Report, f: sw.SetFunction, constraint: sw.IndependenceSystem, sets: AllSets) -> None:
+def _check(report: Report, f: sw.SetFunction, constraint: sw.Constraint, sets: AllSets) -> None:
     """Watch three proofs, and check what they say at the end."""
     instance, way = report.instance, report.instance.way
     scale = max(abs(sets.best), f.scale)

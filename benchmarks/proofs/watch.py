@@ -31,7 +31,7 @@ from swapwise.certify.nodes import Node
 from swapwise.certify.prover import Prover
 from swapwise.certify.relaxation import Dual, Relaxation
 from swapwise.checks import BoolArray, IndexArray
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.region import Region
 
 
@@ -87,7 +87,7 @@ class Watch:
         self._targets: list[float] = []
         self._tree: branching.BranchAndBound | None = None
         # By the constraint's id; that it is kept here as well means that no other can have the same.
-        self._elements: dict[int, tuple[IndependenceSystem, IndexArray]] = {}
+        self._elements: dict[int, tuple[Constraint, IndexArray]] = {}
         self._relaxations: list[Relaxation] = []
 
     def claim(self, name: str, holds: Any, words: Callable[[], str]) -> None:
@@ -98,7 +98,7 @@ class Watch:
 
     # -- numbers of elements -----------------------------------------------------------------------------
 
-    def know(self, constraint: IndependenceSystem, elements: IndexArray) -> None:
+    def know(self, constraint: Constraint, elements: IndexArray) -> None:
         """Note what the elements of a constraint stand for."""
         _, known = self._elements.setdefault(id(constraint), (constraint, elements))
         self.claim(

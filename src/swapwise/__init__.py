@@ -6,7 +6,7 @@ from typing import Any
 from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify, exact
 from swapwise.certify.history import ProofEvent
-from swapwise.constraints.base import IndependenceSystem, MaxWeight
+from swapwise.constraints.base import Constraint, IndependenceSystem, MaxWeight
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.graphic import Graphic
 from swapwise.constraints.intersection import Intersection
@@ -84,6 +84,7 @@ __all__ = [
     "BMatching",
     "Certificate",
     "Constant",
+    "Constraint",
     "Counterexample",
     "Coverage",
     "CustomObjective",

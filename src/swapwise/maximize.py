@@ -9,7 +9,7 @@ from typing import Any
 from swapwise.certify.root import relaxation_start
 from swapwise.checks import as_generator, as_time_limit
 from swapwise.clock import Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.objectives.base import SetFunction
 from swapwise.search.loop import Observer
 from swapwise.search.methods import Method
@@ -25,7 +25,7 @@ THEORY = Above(relaxation_start, guarantee_of)
 
 def maximize(
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     method: str | Pivot | Method = "auto",
     *,
     q: int = 1,
@@ -46,7 +46,7 @@ def maximize(
     ----------
     objective : SetFunction
         What is maximised, for instance ``LeastSquares(X, y)``.
-    constraint : IndependenceSystem
+    constraint : Constraint
         Where the answer lies, for instance ``Partition(labels, 3)``.
     method : str, pivot rule or method
         Local search by ``"oblivious"``, ``"semi-oblivious"`` or ``"non-oblivious"``, also as rule objects,

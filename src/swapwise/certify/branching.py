@@ -12,7 +12,7 @@ from swapwise.certify.leaf import enumerate_leaf, is_nearly_leaf
 from swapwise.certify.nodes import Node
 from swapwise.checks import IndexArray, unwarned
 from swapwise.clock import Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction
 from swapwise.search.loop import require_independent
@@ -30,7 +30,7 @@ class BranchAndBound:
     """
 
     def __init__(
-        self, objective: SetFunction, constraint: IndependenceSystem, support: IndexArray, value: float
+        self, objective: SetFunction, constraint: Constraint, support: IndexArray, value: float
     ) -> None:
         self.objective, self.constraint = objective, constraint
         self.support = support

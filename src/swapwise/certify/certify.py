@@ -12,7 +12,7 @@ from swapwise.certify.certificate import Certificate
 from swapwise.certify.prover import Prover
 from swapwise.checks import IndexArray, as_count, as_real, as_time_limit, warn
 from swapwise.clock import Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import move_between
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.loop import passes_of
@@ -25,7 +25,7 @@ from swapwise.threads import few_threads
 
 def certify(
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     result: SearchResult | Iterable[int] | None = None,
     *,
     time_limit: float | None = 10.0,
@@ -47,7 +47,7 @@ def certify(
     Parameters
     ----------
     objective : SetFunction
-    constraint : IndependenceSystem
+    constraint : Constraint
     result : SearchResult or independent set, optional
         The answer to judge. Without it, the answer of ``maximize(objective, constraint)``.
     time_limit : float, optional
@@ -104,7 +104,7 @@ def certify(
 
 def exact(
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     time_limit: float | None = None,
     *,
     gap: float = 0.0,
@@ -120,7 +120,7 @@ def exact(
     Parameters
     ----------
     objective : SetFunction
-    constraint : IndependenceSystem
+    constraint : Constraint
     time_limit : float, optional
         Seconds after which the best set so far is returned, with what is proven of it.
     gap : float
@@ -229,7 +229,7 @@ def _bar(what: str, progress: bool) -> AbstractContextManager[Callable[[ProofSta
 
 
 def _first_search(
-    objective: SetFunction, constraint: IndependenceSystem, clock: Clock, show: Callable[[ProofState], None]
+    objective: SetFunction, constraint: Constraint, clock: Clock, show: Callable[[ProofState], None]
 ) -> SearchResult:
     """Search for the set that a proof begins with, and show the values on the way."""
 
@@ -241,7 +241,7 @@ def _first_search(
 
 def _answer(
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     result: SearchResult | Iterable[int] | None,
     clock: Clock,
     show: Callable[[ProofState], None],

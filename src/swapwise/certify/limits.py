@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.constraints.base import GroupLimits, IndependenceSystem, LaminarTree, heaviest_first
+from swapwise.constraints.base import Constraint, GroupLimits, LaminarTree, heaviest_first
 from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.matroid import Matroid
 
@@ -93,7 +93,7 @@ class Parts(NamedTuple):
     matroids: dict[int, Matroid]
 
 
-def parts_of(constraint: IndependenceSystem) -> Parts | None:
+def parts_of(constraint: Constraint) -> Parts | None:
     """Return limits that come close to a constraint, or None if there are none known.
 
     >>> from swapwise import BMatching, Graphic, Intersection, Partition

@@ -14,7 +14,7 @@ from swapwise.certify.nodes import Node, SetNode
 from swapwise.certify.root import root_node
 from swapwise.checks import IndexArray, warn
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective
@@ -36,7 +36,7 @@ class Prover:
     def __init__(
         self,
         objective: SetFunction,
-        constraint: IndependenceSystem,
+        constraint: Constraint,
         support: IndexArray,
         value: float,
         clock: Clock,

@@ -12,7 +12,7 @@ from swapwise.certify.relaxed import RelaxedNode
 from swapwise.certify.summands import SummandNode, summand_tables
 from swapwise.checks import IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.region import Region
 from swapwise.objectives.base import SetFunction, SparseObjective
 
@@ -39,7 +39,7 @@ def relaxed_root(objective: SparseObjective, region: Region) -> RelaxedNode | No
     return RelaxedNode(problem, region.among(kept)) if problem.diagonal.any() else None
 
 
-def relaxation_start(objective: SetFunction, constraint: IndependenceSystem, clock: Clock) -> IndexArray:
+def relaxation_start(objective: SetFunction, constraint: Constraint, clock: Clock) -> IndexArray:
     """Return a maximal independent set near the best fractional one.
 
     >>> from swapwise import LeastSquares, Uniform

@@ -16,7 +16,7 @@ from swapwise.cli.reading.tables import require_file, usual_separator
 from swapwise.cli.reading.text_files import read_cells
 
 if TYPE_CHECKING:
-    from swapwise.constraints.base import IndependenceSystem
+    from swapwise.constraints.base import Constraint
     from swapwise.constraints.partition import Partition
 
 # The header that a file of groups may have.
@@ -73,7 +73,7 @@ class Limits:
 
     def constraint(
         self, features: Sequence[str], left_out: Sequence[str] = (), forced: Sequence[str] = ()
-    ) -> tuple[IndependenceSystem | None, dict[str, str] | None]:
+    ) -> tuple[Constraint | None, dict[str, str] | None]:
         """Return the constraint on the features, None for no limit, and the group of each feature.
 
         Files of groups may name features that are ``left_out``. Those that are ``forced`` must be

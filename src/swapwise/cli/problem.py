@@ -17,7 +17,7 @@ from swapwise.cli.request import Request
 if TYPE_CHECKING:
     import pandas as pd
 
-    from swapwise.constraints.base import IndependenceSystem
+    from swapwise.constraints.base import Constraint
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Problem:
     request: Request
     dataset: Dataset
     #: None for no limit, which is for paths over sizes only
-    constraint: IndependenceSystem | None
+    constraint: Constraint | None
     #: The group of every variable, if the limits know groups
     group_of: dict[str, str] | None
     #: What is added to the linear predictor of every row

@@ -12,7 +12,7 @@ from swapwise.checks import BoolArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
 
 if TYPE_CHECKING:
-    from swapwise.constraints.base import IndependenceSystem
+    from swapwise.constraints.base import Constraint
 
 # Up to this many elements every set is asked about: 4096 questions, about as many as one search asks.
 FULL_UP_TO = 12
@@ -41,7 +41,7 @@ ASKED_BY_PROOFS = (
 )
 
 
-def verify(constraint: IndependenceSystem) -> None:
+def verify(constraint: Constraint) -> None:
     """Verify that a constraint from outside this library is what it says, as far as that is cheap.
 
     All sets of at most 12 elements, else random ones; an axiom that is broken is an error that shows the
@@ -55,7 +55,7 @@ def verify(constraint: IndependenceSystem) -> None:
     axioms_of(constraint)
 
 
-def assumptions_of(constraint: IndependenceSystem) -> tuple[str, ...]:
+def assumptions_of(constraint: Constraint) -> tuple[str, ...]:
     """Return what proofs under a constraint take on trust, a sentence each (see ``assumptions``)."""
     sentences = [sentence for part in _parts_of(constraint) for sentence in part.assumptions]
     axioms = axioms_of(constraint)
@@ -64,7 +64,7 @@ def assumptions_of(constraint: IndependenceSystem) -> tuple[str, ...]:
     return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
 
 
-def axioms_of(constraint: IndependenceSystem) -> Axioms | None:
+def axioms_of(constraint: Constraint) -> Axioms | None:
     """Return what was verified of a constraint, which keeps it; None for the library's own families."""
     known: Axioms | None = vars(constraint).get("_axioms")
     if known is None and is_own(type(constraint)):
@@ -77,7 +77,7 @@ def axioms_of(constraint: IndependenceSystem) -> Axioms | None:
 
 
 def note_extended(
-    constraint: IndependenceSystem, support: IndexArray, order: IndexArray, extended: IndexArray
+    constraint: Constraint, support: IndexArray, order: IndexArray, extended: IndexArray
 ) -> None:
     """Look at a set that a search has grown, if the constraint is one that is verified."""
     known: Axioms | None = vars(constraint).get("_axioms")
@@ -85,7 +85,7 @@ def note_extended(
         known.note(extended, maximal=len(np.union1d(support, order)) == constraint.n)
 
 
-def note_swaps(constraint: IndependenceSystem, support: IndexArray, feasible: BoolArray) -> None:
+def note_swaps(constraint: Constraint, support: IndexArray, feasible: BoolArray) -> None:
     """Look at the swaps that a search has found, if the constraint is one that is verified."""
     known: Axioms | None = vars(constraint).get("_axioms")
     if known is not None:
@@ -102,13 +102,13 @@ def is_own(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
-def _parts_of(constraint: IndependenceSystem) -> tuple[IndependenceSystem, ...]:
+def _parts_of(constraint: Constraint) -> tuple[Constraint, ...]:
     """Return the constraints that one is made of: minors and intersections keep them in ``_made_of``."""
-    parts: tuple[IndependenceSystem, ...] = vars(constraint).get("_made_of", ())
+    parts: tuple[Constraint, ...] = vars(constraint).get("_made_of", ())
     return parts
 
 
-def _claims(constraint: IndependenceSystem) -> list[str]:
+def _claims(constraint: Constraint) -> list[str]:
     """Return what a class from outside this library says of itself and nothing verifies."""
     foreign = [kind for kind in type(constraint).__mro__ if not is_own(kind)]
     asked = ASKED_BY_PROOFS if constraint.p is None else (*ASKED_BY_PROOFS, *ASKED_BY_THEOREMS)
@@ -148,7 +148,7 @@ class Axioms:
     (True, False)
     """
 
-    def __init__(self, system: IndependenceSystem, exchange: bool) -> None:
+    def __init__(self, system: Constraint, exchange: bool) -> None:
         self.system = system
         #: Whether it is to be a matroid
         self.exchange = exchange

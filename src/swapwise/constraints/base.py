@@ -16,7 +16,7 @@ from swapwise.constraints.axioms import assumptions_of, grown, note_extended
 from swapwise.moves import MoveBatch, MoveList
 from swapwise.numerics import SUM
 
-System = TypeVar("System", bound="IndependenceSystem")
+System = TypeVar("System", bound="Constraint")
 
 
 class LaminarTree(NamedTuple):
@@ -106,7 +106,7 @@ class MaxWeight:
 
 
 class Queries:
-    """What users ask of a constraint, answered with checks from its contract, :class:`IndependenceSystem`.
+    """What users ask of a constraint, answered with checks from its contract, :class:`Constraint`.
 
     A family never overrides these.
     """
@@ -130,7 +130,7 @@ class Queries:
         """
         return assumptions_of(self)
 
-    def aligned_to(self: Any, names: Iterable[str]) -> IndependenceSystem:
+    def aligned_to(self: Any, names: Iterable[str]) -> Constraint:
         """Return the same constraint on elements in the order of ``names``, such as the columns of a frame.
 
         A constraint that knows no names only has to have as many elements.
@@ -178,15 +178,16 @@ class Queries:
         return np.flatnonzero(~self.addable(np.empty(0, dtype=np.intp)))
 
 
-class IndependenceSystem(Queries, ABC):
-    """A family of independent sets that holds ∅ and every subset of each of its sets.
+class Constraint(Queries, ABC):
+    """A family of independent sets, the sets that may be chosen: what searches and proofs ask of it.
 
-    A new family has to write ``_is_independent`` and ``moves``, and to set ``n``. Everything else has a
-    default that is right in every family, if slow; override it where it pays.
+    It holds ∅, and every other set of it has an element without which it is still in the family, so that each
+    can be built one element at a time. Most families hold all subsets of their sets: these are an
+    :class:`IndependenceSystem`.
 
     >>> from swapwise import Partition
     >>> constraint = Partition(["a", "a", "b"], 1)
-    >>> isinstance(constraint, IndependenceSystem)
+    >>> isinstance(constraint, Constraint)
     True
     >>> constraint.is_independent([0, 2]), constraint.is_independent([0, 1])
     (True, False)
@@ -203,7 +204,7 @@ class IndependenceSystem(Queries, ABC):
         """Return a short description."""
         return f"{type(self).__name__}(n={self.n})"
 
-    def induced(self, elements: IndexArray) -> IndependenceSystem:
+    def induced(self, elements: IndexArray) -> Constraint:
         """Return the constraint on some of its elements, which get new numbers: their places in ``elements``.
 
         A set is independent if the elements that it stands for are. ``elements`` may come in any order, each
@@ -353,6 +354,18 @@ class IndependenceSystem(Queries, ABC):
         return min(self.n, self.p * len(self.extend(np.empty(0, dtype=np.intp), np.arange(self.n))))
 
 
+class IndependenceSystem(Constraint):
+    """A family of independent sets that holds ∅ and every subset of each of its sets.
+
+    A new family has to write ``_is_independent`` and ``moves``, and to set ``n``. Everything else has a
+    default that is right in every family, if slow; override it where it pays.
+
+    >>> from swapwise import Partition
+    >>> isinstance(Partition(["a", "a", "b"], 1), IndependenceSystem)
+    True
+    """
+
+
 def heaviest_first(weights: FloatArray) -> IndexArray:
     """Return the elements of positive weight, the heaviest first; among equal ones the first.
 
@@ -362,7 +375,7 @@ def heaviest_first(weights: FloatArray) -> IndexArray:
     return np.argsort(-weights, kind="stable")[: np.count_nonzero(weights > 0)]
 
 
-def greedy_weight(constraint: IndependenceSystem, weights: FloatArray) -> MaxWeight:
+def greedy_weight(constraint: Constraint, weights: FloatArray) -> MaxWeight:
     """Return the set that takes the largest weights first; elements without positive weight are left out.
 
     It has at least 1/p of the largest weight in intersections of p matroids and in p-exchange systems
@@ -382,7 +395,7 @@ def greedy_weight(constraint: IndependenceSystem, weights: FloatArray) -> MaxWei
 
 
 def best_so_far(
-    constraint: IndependenceSystem, held: IndexArray, weights: FloatArray, support: IndexArray, bound: float
+    constraint: Constraint, held: IndexArray, weights: FloatArray, support: IndexArray, bound: float
 ) -> MaxWeight:
     """Return what there was time for: the heavier of a set and the greedy one, with the lower bound.
 
@@ -408,12 +421,12 @@ def as_order(order: Iterable[int]) -> IndexArray:
     return order.astype(np.intp, copy=False) if isinstance(order, np.ndarray) else np.fromiter(order, np.intp)
 
 
-def names_of(constraint: IndependenceSystem, elements: IndexArray) -> list[str] | None:
+def names_of(constraint: Constraint, elements: IndexArray) -> list[str] | None:
     """Return what some of the elements are called, if they have names."""
     return None if constraint.names is None else [constraint.names[element] for element in elements]
 
 
-def forced_among(constraint: IndependenceSystem, elements: IndexArray) -> IndexArray:
+def forced_among(constraint: Constraint, elements: IndexArray) -> IndexArray:
     """Return the places in ``elements`` of what a constraint forces in; all of it has to be there."""
     missing = np.setdiff1d(constraint.forced, elements)
     if len(missing):

@@ -11,7 +11,7 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.algorithms.exchanges import in_order, left_aligned
 from swapwise.constraints.base import (
-    IndependenceSystem,
+    Constraint,
     LaminarTree,
     MaxWeight,
     as_order,
@@ -22,21 +22,21 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.moves import NOTHING, MoveList
 
 
-def wrapped(system: IndependenceSystem, elements: IndexArray) -> IndependenceSystem:
+def wrapped(system: Constraint, elements: IndexArray) -> Constraint:
     """Return a constraint on some of its elements, for families that have nothing faster."""
     return InducedMatroid(system, elements) if isinstance(system, Matroid) else Induced(system, elements)
 
 
-class _Renumbered(IndependenceSystem):
+class _Renumbered(Constraint):
     """Asks every question of the whole constraint, with the numbers that the elements have there."""
 
-    def __init__(self, system: IndependenceSystem, elements: IndexArray) -> None:
+    def __init__(self, system: Constraint, elements: IndexArray) -> None:
         self.n, self.names = len(elements), names_of(system, elements)
         self.forced = forced_among(system, elements)
         self._made_of, self._elements = (system,), np.asarray(elements, dtype=np.intp)
 
     @property
-    def system(self) -> IndependenceSystem:
+    def system(self) -> Constraint:
         """The whole constraint."""
         return self._made_of[0]
 
@@ -72,7 +72,7 @@ class _Renumbered(IndependenceSystem):
 
 
 class Induced(_Renumbered):
-    """What :meth:`IndependenceSystem.induced` returns where a family has nothing faster.
+    """What :meth:`Constraint.induced` returns where a family has nothing faster.
 
     >>> from swapwise import OracleSystem
     >>> price = np.array([4, 3, 5, 2])
@@ -81,7 +81,7 @@ class Induced(_Renumbered):
     True
     """
 
-    def __init__(self, system: IndependenceSystem, elements: IndexArray) -> None:
+    def __init__(self, system: Constraint, elements: IndexArray) -> None:
         super().__init__(system, elements)
         self.p = system.p
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
-from swapwise.constraints.base import IndependenceSystem, MaxWeight, heaviest_first
+from swapwise.constraints.base import Constraint, MaxWeight, heaviest_first
 from swapwise.numerics import SUM
 
 
@@ -25,14 +25,14 @@ class Region:
     (array([0, 2]), 4.0...)
     """
 
-    constraint: IndependenceSystem
+    constraint: Constraint
     inside: BoolArray
     outside: BoolArray
     #: How long the search for sets of largest weight may take
     clock: Clock = field(default_factory=Clock)
 
     @classmethod
-    def of(cls, constraint: IndependenceSystem) -> Region:
+    def of(cls, constraint: Constraint) -> Region:
         """Return the region of all independent sets that hold the forced elements."""
         inside, outside = np.zeros((2, constraint.n), dtype=bool)
         inside[constraint.forced] = True

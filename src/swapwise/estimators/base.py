@@ -34,7 +34,7 @@ from swapwise.checks import (
     warn,
 )
 from swapwise.clock import Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.data.design import Design
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_mapped, open_design, opened
@@ -67,7 +67,7 @@ class Task:
     sample: Sample
 
 
-def planned(estimator: Any, objective: SparseObjective, constraint: IndependenceSystem, start: Any) -> Plan:
+def planned(estimator: Any, objective: SparseObjective, constraint: Constraint, start: Any) -> Plan:
     """Return what an estimator's parameters ask to be run."""
     plan = resolve(
         objective,
@@ -95,7 +95,7 @@ class Searches(NamedTuple):
 def searched(
     estimator: Any,
     objective: SparseObjective,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     plan: Plan,
     *,
     progress: bool = False,
@@ -181,7 +181,7 @@ class SparseEstimator(BaseEstimator, ABC):
 
     def __init__(
         self,
-        constraint: int | IndependenceSystem | Callable[[int], Any] = 10,
+        constraint: int | Constraint | Callable[[int], Any] = 10,
         *,
         method: str | Pivot = "auto",
         start: Any = "auto",
@@ -351,7 +351,7 @@ class SparseEstimator(BaseEstimator, ABC):
         names = getattr(self, "feature_names_in_", None)
         return Elements.of(self.groups, self.n_features_in_, None if names is None else names.tolist())
 
-    def _resolve(self, elements: Elements) -> IndependenceSystem:
+    def _resolve(self, elements: Elements) -> Constraint:
         """Return the constraint on the elements, with what is forced in."""
         return with_forced(resolve_constraint(self.constraint, elements), self.forced, elements)
 
@@ -371,7 +371,7 @@ class SparseEstimator(BaseEstimator, ABC):
     def _penalty(self) -> float:
         return self._default_ridge if self.ridge is None else as_real(self.ridge, "ridge")
 
-    def _plan(self, objective: SparseObjective, constraint: IndependenceSystem) -> Plan:
+    def _plan(self, objective: SparseObjective, constraint: Constraint) -> Plan:
         """Return what is to be run, once all that was asked for is checked."""
         check_exchanges(self.q, constraint)
         return planned(self, objective, constraint, self.start)
@@ -379,7 +379,7 @@ class SparseEstimator(BaseEstimator, ABC):
     def _search(
         self,
         objective: SparseObjective,
-        constraint: IndependenceSystem,
+        constraint: Constraint,
         plan: Plan,
         first: SearchResult | None = None,
     ) -> Searches:
@@ -388,7 +388,7 @@ class SparseEstimator(BaseEstimator, ABC):
         with unwarned() if self._warn_if_empty(constraint) else nullcontext():
             return searched(self, objective, constraint, plan, progress=self.progress, first=first)
 
-    def _warn_if_empty(self, constraint: IndependenceSystem) -> bool:
+    def _warn_if_empty(self, constraint: Constraint) -> bool:
         """Return whether the constraint allows nothing, and warn if so."""
         nothing = allows_nothing(constraint)
         if nothing:
@@ -396,9 +396,7 @@ class SparseEstimator(BaseEstimator, ABC):
             warn(f"constraint allows no feature at all: the model is {model}")
         return nothing
 
-    def _install(
-        self, task: Task, elements: Elements, constraint: IndependenceSystem, found: Searches
-    ) -> Self:
+    def _install(self, task: Task, elements: Elements, constraint: Constraint, found: Searches) -> Self:
         """Make an answer that of the estimator."""
         self.constraint_ = constraint
         self.result_ = found.best

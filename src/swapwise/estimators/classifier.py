@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from swapwise.checks import FloatArray, IndexArray, as_vector
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import Task
 from swapwise.estimators.offsets import OffsetEstimator
 from swapwise.estimators.sample import Sample
@@ -73,7 +73,7 @@ time_limit, random_state, progress :
 
     def __init__(
         self,
-        constraint: int | IndependenceSystem | Callable[[int], Any] = 10,
+        constraint: int | Constraint | Callable[[int], Any] = 10,
         *,
         method: str | Pivot = "auto",
         start: Any = "auto",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import IndexArray, as_count, as_elements, some_of, warn
-from swapwise.constraints.base import IndependenceSystem, places_of
+from swapwise.constraints.base import Constraint, places_of
 from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.partition import number_labels, read_labels
@@ -120,7 +120,7 @@ def _matched(labels: list[Hashable], names: list[str], feature_names: list[str])
     return [labels[place] for place in places_of(feature_names, names, "groups")]
 
 
-def resolve_constraint(constraint: Any, elements: Elements) -> IndependenceSystem:
+def resolve_constraint(constraint: Any, elements: Elements) -> Constraint:
     """Return the constraint on the elements that an int, an object or a callable of n stands for.
 
     >>> resolve_constraint(2, Elements.of(None, 5))
@@ -128,9 +128,9 @@ def resolve_constraint(constraint: Any, elements: Elements) -> IndependenceSyste
     >>> resolve_constraint(lambda n: n // 2, Elements.of(None, 5))
     Uniform(n=5, k=2)
     """
-    if callable(constraint) and not isinstance(constraint, (IndependenceSystem, type)):
+    if callable(constraint) and not isinstance(constraint, (Constraint, type)):
         constraint = constraint(elements.n)
-    if not isinstance(constraint, IndependenceSystem):
+    if not isinstance(constraint, Constraint):
         return Uniform(elements.n, _read_size(constraint))
     by_name = constraint.names is not None and elements.labels is not None
     if by_name and all(isinstance(label, str) for label in elements.labels or []):
@@ -157,7 +157,7 @@ def _read_size(constraint: Any) -> int:
         ) from None
 
 
-def with_forced(constraint: IndependenceSystem, forced: Any, elements: Elements) -> IndependenceSystem:
+def with_forced(constraint: Constraint, forced: Any, elements: Elements) -> Constraint:
     """Return the constraint with some elements forced in.
 
     >>> with_forced(resolve_constraint(3, Elements.of(None, 5)), [4], Elements.of(None, 5)).forced
@@ -179,7 +179,7 @@ def with_forced(constraint: IndependenceSystem, forced: Any, elements: Elements)
     raise TypeError(f"forced works under matroids and their intersections, not under {constraint!r}")
 
 
-def allows_nothing(constraint: IndependenceSystem) -> bool:
+def allows_nothing(constraint: Constraint) -> bool:
     """Return whether the empty set is the only independent set, though there are elements.
 
     >>> allows_nothing(Uniform(5, 0)), allows_nothing(Uniform(5, 1))
@@ -188,7 +188,7 @@ def allows_nothing(constraint: IndependenceSystem) -> bool:
     return constraint.n > 0 and len(constraint.loops()) == constraint.n
 
 
-def check_exchanges(q: Any, constraint: IndependenceSystem) -> None:
+def check_exchanges(q: Any, constraint: Constraint) -> None:
     """Refuse exchanges of several elements where a search can swap one for one only."""
     if isinstance(constraint, Matroid) and isinstance(q, (int, np.integer)) and q > 1:
         raise ValueError(

@@ -8,7 +8,7 @@ from typing import Any, Self
 from sklearn.exceptions import ConvergenceWarning
 
 from swapwise.checks import FloatArray, IndexArray, as_real, warn
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import planned
 from swapwise.estimators.family_regressor import FamilyRegressor
 from swapwise.estimators.sample import Sample, linear_predictors
@@ -88,7 +88,7 @@ time_limit, random_state, progress :
 
     def __init__(
         self,
-        constraint: int | IndependenceSystem | Callable[[int], Any] = 10,
+        constraint: int | Constraint | Callable[[int], Any] = 10,
         *,
         family: str | Family = "poisson",
         alpha: float | None = None,
@@ -191,7 +191,7 @@ time_limit, random_state, progress :
         (predictor,) = linear_predictors(sample.X, [(self.coef_, self.intercept_)])
         return self.family_.mean(predictor if sample.offset is None else predictor + sample.offset)
 
-    def _plan(self, objective: SparseObjective, constraint: IndependenceSystem) -> Plan:
+    def _plan(self, objective: SparseObjective, constraint: Constraint) -> Plan:
         plan = super()._plan(objective, constraint)
         if getattr(self, "_begin", None) is None or plan.rule is None:
             return plan

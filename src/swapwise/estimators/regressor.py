@@ -70,7 +70,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         data, so it says how sure the search is, not how stable the choice is under resampling.
     result_ : SearchResult
         The search behind the answer, on centred and scaled columns; its elements are features or groups.
-    constraint_ : IndependenceSystem
+    constraint_ : Constraint
         The constraint that was searched, with what was forced in.
     n_iter_ : int
         The number of moves on the record of that search, at least 1.

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from swapwise.certify.certificate import Certificate
 from swapwise.checks import BoolArray
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.data.open import is_chunked, opened
 from swapwise.estimators.base import SparseEstimator
 from swapwise.estimators.chunked_input import check_features, read_target, some_columns
@@ -78,7 +78,7 @@ class SparseSelector(SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        constraint: int | IndependenceSystem | Callable[[int], Any] = 10,
+        constraint: int | Constraint | Callable[[int], Any] = 10,
         *,
         loss: str = "auto",
         method: str | Pivot = "auto",

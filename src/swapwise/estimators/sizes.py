@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from swapwise.checks import as_count, warn
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.partition import Partition
 from swapwise.constraints.uniform import Uniform
@@ -15,14 +15,14 @@ from swapwise.estimators.constraint_of import Elements, resolve_constraint, with
 ALONG = ("size", "capacity")
 
 # What makes a constraint of a size, the largest size there is, and that to try by default
-Growth = tuple[Callable[[int], IndependenceSystem], int, int]
+Growth = tuple[Callable[[int], Constraint], int, int]
 
 LARGEST_DEFAULT_SIZE = 20
 
 
 def growing_constraints(
     constraint: Any, sizes: Any, along: str, forced: Any, elements: Elements, n_samples: int
-) -> dict[int, IndependenceSystem]:
+) -> dict[int, Constraint]:
     """Return the constraint of every size, in rising order, with what is forced in.
 
     >>> growing_constraints(None, [3, 1], "size", None, Elements.of(None, 5), 100)
@@ -50,7 +50,7 @@ def _largest_size(n_samples: int) -> int:
     return max(1, min(LARGEST_DEFAULT_SIZE, n_samples // 2))
 
 
-def _by_size(base: IndependenceSystem, most: int) -> Growth:
+def _by_size(base: Constraint, most: int) -> Growth:
     """Return what makes a constraint of a size, the largest size there is, and that to try by default."""
     if not isinstance(base, Matroid):
         raise TypeError(
@@ -65,7 +65,7 @@ def _by_size(base: IndependenceSystem, most: int) -> Growth:
     return base.truncate, possible, largest
 
 
-def _by_capacity(base: IndependenceSystem, n_samples: int) -> Growth:
+def _by_capacity(base: Constraint, n_samples: int) -> Growth:
     if not isinstance(base, Partition):
         raise TypeError(f"along='capacity' needs a sw.Partition, whose capacities it varies, got {base!r}")
     of_element = base.element_labels
@@ -86,8 +86,8 @@ def _read_sizes(sizes: Any) -> list[int]:
 
 
 def _with_room(
-    limits: dict[int, IndependenceSystem], forced: Any, elements: Elements, tell: bool
-) -> dict[int, IndependenceSystem]:
+    limits: dict[int, Constraint], forced: Any, elements: Elements, tell: bool
+) -> dict[int, Constraint]:
     """Leave out the sizes that the forced elements do not fit into."""
     support = elements.find(forced, "forced")
     roomy = {size: limit for size, limit in limits.items() if limit.is_independent(support)}

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from swapwise.checks import IndexArray
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.graphic import Graphic
 from swapwise.constraints.intersection import Intersection
@@ -79,7 +79,7 @@ def share_of_optimum(
 
 
 MATROIDS, SYSTEMS = ("partition matroid", "graphic matroid"), ("two partitions", "b-matching")
-_FAMILIES: dict[str, Callable[[], IndependenceSystem]] = {
+_FAMILIES: dict[str, Callable[[], Constraint]] = {
     "cardinality": lambda: Uniform(8, 3),
     "partition matroid": lambda: Partition([0, 0, 0, 1, 1, 1, 2, 2], 1),
     "graphic matroid": lambda: Graphic([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (2, 4)]),
@@ -194,7 +194,7 @@ def under_matroids(rows: pd.DataFrame) -> Outcome:
 @cache
 def _clash_under_matroids() -> dict[str, float]:
     f = _independent_columns()
-    matroids: dict[str, IndependenceSystem] = {
+    matroids: dict[str, Constraint] = {
         "partition": Partition([0, 0, 1, 1, 2, 2], 1),
         "laminar": Laminar(6, [([0, 1, 2], 1), (range(6), 2)]),
         "graphic": Graphic([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),

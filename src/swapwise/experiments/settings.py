@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.partition import Partition
 from swapwise.experiments.instances import IsingInstance, RegressionInstance, paper_ising, paper_regression
@@ -42,13 +42,11 @@ class Setting(ABC):
         """Draw an instance."""
 
     @abstractmethod
-    def problem(
-        self, instance: Any, size: int, ridge: float = 0.0
-    ) -> tuple[SparseObjective, IndependenceSystem]:
+    def problem(self, instance: Any, size: int, ridge: float = 0.0) -> tuple[SparseObjective, Constraint]:
         """Return what is maximised and under which constraint; ``ridge`` is for one sample."""
 
     @abstractmethod
-    def made_up(self) -> tuple[SparseObjective, IndependenceSystem]:
+    def made_up(self) -> tuple[SparseObjective, Constraint]:
         """Return a problem of the same kind and shape on data that take no time to draw.
 
         It is for who asks what can be run in this setting.

@@ -17,7 +17,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_elements
 from swapwise.clock import Budget, Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import Found, Move, MoveBatch, Run, Step, SwapGrid
 from swapwise.numerics import TIE
 
@@ -138,7 +138,7 @@ class State:
         """
         return best_of_batches(self, batches, incumbent, budget)
 
-    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> Run:
+    def best_run(self, constraint: Constraint, tol: float, budget: Budget) -> Run:
         """Make many best moves in one compiled call and return them; here none.
 
         They are those that :meth:`find_best` would find one by one, each gaining more than ``tol`` times the

@@ -10,7 +10,7 @@ import pandas as pd
 
 from swapwise.certify.certify import certify
 from swapwise.checks import as_count, as_real, as_time_limit, warn
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.maximize import maximize
 from swapwise.objectives.base import SetFunction
 from swapwise.report.frames import require_columns
@@ -28,7 +28,7 @@ FOUND, PROVEN, PROMISED = "#1f4e79", "#d1660f", "#777777"
 
 def quality_over_sizes(
     objective: SetFunction,
-    constraint_of: Callable[[int], IndependenceSystem],
+    constraint_of: Callable[[int], Constraint],
     sizes: Iterable[int],
     *,
     method: str | Pivot = "auto",
@@ -66,7 +66,7 @@ def quality_over_sizes(
     1     2    5.0    1.0        1.0
     """
     if not callable(constraint_of):
-        hint = "; try lambda size: Uniform(n, size)" if isinstance(constraint_of, IndependenceSystem) else ""
+        hint = "; try lambda size: Uniform(n, size)" if isinstance(constraint_of, Constraint) else ""
         raise TypeError(
             f"constraint_of must be a function from a size to a constraint, got {constraint_of!r}{hint}"
         )
@@ -96,7 +96,7 @@ def _as_sizes(sizes: Iterable[int]) -> list[int]:
 
 def _row(
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     size: int,
     method: str | Pivot,
     time_limit: float | None,

@@ -9,7 +9,7 @@ import numpy as np
 
 from swapwise.checks import IndexArray
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.events import notify
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import State
@@ -45,7 +45,7 @@ class Exploring(Strategy):
 
     name = "exploration"
 
-    def __init__(self, constraint: IndependenceSystem, tol: float, first: IndexArray | None = None) -> None:
+    def __init__(self, constraint: Constraint, tol: float, first: IndexArray | None = None) -> None:
         self._constraint, self._tol, self._first = constraint, tol, first
         self._explored: Exploration | None = None
         self._failures, self._rounds, self._succeeded = 0, 0, False

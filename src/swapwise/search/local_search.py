@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import IndexArray, warn
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import Move, Step
 from swapwise.objectives.base import State
 from swapwise.search.loop import Strategy, ending_at
@@ -19,9 +19,7 @@ from swapwise.search.rules import Acceptance, BestImprovement, Oblivious, Pivot
 class LocalSearch(Strategy):
     """Moves to a neighbouring set for as long as the rules find a good enough one."""
 
-    def __init__(
-        self, constraint: IndependenceSystem, rule: Pivot, acceptance: Acceptance, q: int = 1
-    ) -> None:
+    def __init__(self, constraint: Constraint, rule: Pivot, acceptance: Acceptance, q: int = 1) -> None:
         self._constraint, self._rule, self._acceptance, self._q = constraint, rule, acceptance, q
         self.name, self.finished = rule.name, rule.finished
         # A rule of one's own, derived from this one, may leave moves out or score them otherwise.

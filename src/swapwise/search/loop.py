@@ -11,7 +11,7 @@ import numpy as np
 
 from swapwise.checks import IndexArray, warn
 from swapwise.clock import Budget, OutOfTime
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, State, embed
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
@@ -120,7 +120,7 @@ def _run(strategy: Strategy, state: State, trace: Trace, budget: Budget) -> Stat
 
 def search(
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     starts: Sequence[Strategy],
     strategies: Sequence[Strategy],
     begin: IndexArray,
@@ -189,7 +189,7 @@ def ending_at(steps: Sequence[Step], value: float) -> list[Step]:
 
 def result_of(
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     trace: Trace,
     status: Status,
     method: str,
@@ -219,7 +219,7 @@ def result_of(
     )
 
 
-def require_independent(constraint: IndependenceSystem, support: IndexArray) -> None:
+def require_independent(constraint: Constraint, support: IndexArray) -> None:
     """Refuse a set that a constraint has led to and does not allow, as one of the user's own may."""
     if not constraint._is_independent(support):
         raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Budget, Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.events import notify
 from swapwise.moves import MoveList, Step, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, SparseState, State
@@ -51,7 +51,7 @@ class ModelRounds(Strategy):
     name = "model rounds"
 
     @classmethod
-    def require(cls, objective: SetFunction, constraint: IndependenceSystem) -> None:
+    def require(cls, objective: SetFunction, constraint: Constraint) -> None:
         """Ask for second-order models."""
         if not has_model(objective):
             raise TypeError(
@@ -59,7 +59,7 @@ class ModelRounds(Strategy):
                 f"{type(objective).__name__} has none. start='greedy' works here"
             )
 
-    def __init__(self, constraint: IndependenceSystem, tol: float, *, perturbs: bool = True) -> None:
+    def __init__(self, constraint: Constraint, tol: float, *, perturbs: bool = True) -> None:
         self._constraint, self._tol, self.perturbs = constraint, tol, perturbs
         self._rounds, self._failures, self._rng = 0, 0, np.random.default_rng(0)
         self._candidates = np.empty(0, dtype=np.intp)

@@ -10,7 +10,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_time_limit
 from swapwise.clock import Budget, Clock, OutOfTime
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import NOTHING, Move, MoveList, move_between
 from swapwise.objectives.base import SparseObjective, SparseState, State, magnitude
 from swapwise.search.loop import Strategy, Trace, result_of, run, take_kept
@@ -29,7 +29,7 @@ FRESH_EVERY, MODEL_EVERY = 3, 8
 
 def warm_path(
     objective: SparseObjective,
-    constraints: Sequence[IndependenceSystem],
+    constraints: Sequence[Constraint],
     plan: Plan,
     *,
     seed: int = 0,
@@ -52,7 +52,7 @@ def warm_path(
     Parameters
     ----------
     objective : SparseObjective
-    constraints : sequence of IndependenceSystem
+    constraints : sequence of Constraint
         Growing, and all with the same forced elements.
     plan : Plan
         How to search; ``start`` is where the search under the first constraint begins, and ``max_iter`` holds
@@ -103,7 +103,7 @@ class _Walk:
     def __init__(
         self,
         objective: SparseObjective,
-        constraints: Sequence[IndependenceSystem],
+        constraints: Sequence[Constraint],
         plan: Plan,
         clock: Clock,
         seed: int,
@@ -291,7 +291,7 @@ class _Walk:
         if not np.array_equal(self._state.support, target):
             self._state.apply(move_between(self._state.support, target))
 
-    def _result(self, answer: _Answer, constraint: IndependenceSystem) -> SearchResult:
+    def _result(self, answer: _Answer, constraint: Constraint) -> SearchResult:
         trace = Trace(answer.support, history=answer.history)
         seconds, evaluated = self._clock.seconds(), self._state.n_evaluations
         method = "path" if self._plan.rule is not None else self._plan.method
@@ -301,7 +301,7 @@ class _Walk:
 
 def stepwise_path(
     objective: SparseObjective,
-    constraints: Sequence[IndependenceSystem],
+    constraints: Sequence[Constraint],
     plans: Sequence[Plan],
     *,
     rng: np.random.Generator,

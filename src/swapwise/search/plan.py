@@ -14,7 +14,7 @@ import numpy as np
 from swapwise.checks import IndexArray, as_count, as_elements, as_real
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.axioms import verify
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.ising import IsingPseudoLikelihood
@@ -66,7 +66,7 @@ class Above(NamedTuple):
     """What searches use of the layers above them."""
 
     #: Finds the set of ``start="relaxation"``.
-    relaxation: Callable[[SetFunction, IndependenceSystem, Clock], IndexArray]
+    relaxation: Callable[[SetFunction, Constraint, Clock], IndexArray]
     #: Works out what the theorems promise of a result.
     guarantee: Callable[..., Any]
 
@@ -96,7 +96,7 @@ class Plan:
     def search(
         self,
         objective: SetFunction,
-        constraint: IndependenceSystem,
+        constraint: Constraint,
         rng: np.random.Generator | None,
         clock: Clock,
         observers: Iterable[Observer] = (),
@@ -129,7 +129,7 @@ class Plan:
         return self.with_guarantee(result, objective, constraint)
 
     def with_guarantee(
-        self, result: SearchResult, objective: SetFunction, constraint: IndependenceSystem
+        self, result: SearchResult, objective: SetFunction, constraint: Constraint
     ) -> SearchResult:
         """Return a result that can work out its guarantee; it needs only its set and a few numbers."""
         if self.above is None:
@@ -154,7 +154,7 @@ class Plan:
         return replace(result, _guarantee=find)
 
     def starts(
-        self, objective: SetFunction, constraint: IndependenceSystem, rng: np.random.Generator | None = None
+        self, objective: SetFunction, constraint: Constraint, rng: np.random.Generator | None = None
     ) -> list[Strategy]:
         """Return what leads to the start that was asked for by name."""
         if self.start == "relaxation":
@@ -171,7 +171,7 @@ class Plan:
     def models(
         self,
         objective: SetFunction,
-        constraint: IndependenceSystem,
+        constraint: Constraint,
         first: IndexArray | None = None,
         *,
         perturbs: bool = True,
@@ -187,7 +187,7 @@ class Plan:
         return [ModelRounds(constraint, self.tol, perturbs=perturbs and objective.scoring != "pass")]
 
     def _explorers(
-        self, objective: SetFunction, constraint: IndependenceSystem, first: IndexArray | None = None
+        self, objective: SetFunction, constraint: Constraint, first: IndexArray | None = None
     ) -> list[Strategy]:
         """Return what searches least squares on few columns at a time, and leaves local optima."""
         working_sets = WorkingSets(constraint, self.tol, first)
@@ -200,7 +200,7 @@ class Plan:
         return [exploring] if self.max_iter is None else [working_sets, exploring]
 
     def main(
-        self, objective: SetFunction, constraint: IndependenceSystem, rng: np.random.Generator | None
+        self, objective: SetFunction, constraint: Constraint, rng: np.random.Generator | None
     ) -> Strategy:
         """Return the strategy that the method stands for."""
         if self.rule is not None:
@@ -208,7 +208,7 @@ class Plan:
         assert self.other is not None
         return self.other.bound(objective, constraint, self.tol, rng)
 
-    def _acceptance(self, constraint: IndependenceSystem) -> Acceptance:
+    def _acceptance(self, constraint: Constraint) -> Acceptance:
         if self.epsilon is None:
             # A start that is asked for by name is for the algorithms of the paper, to the letter.
             return BestImprovement(self.tol) if self.start_is_given else SmallestImprovement(self.tol)
@@ -218,7 +218,7 @@ class Plan:
 
 def resolve(
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     method: str | Pivot | Method = "auto",
     *,
     start: Any = "auto",
@@ -268,7 +268,7 @@ def resolve(
 
 def search_by_default(
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     clock: Clock,
     start: Any = "auto",
     observers: Iterable[Observer] = (),
@@ -279,7 +279,7 @@ def search_by_default(
 
 
 def resolve_method(
-    method: str | Pivot | Method, objective: SetFunction, constraint: IndependenceSystem
+    method: str | Pivot | Method, objective: SetFunction, constraint: Constraint
 ) -> Pivot | Method:
     """Return the pivot rule of a local search, or another method, if it can be run on the problem."""
     if isinstance(method, str):
@@ -305,14 +305,14 @@ def resolve_method(
     return method
 
 
-def _missing(method: Pivot | Method, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+def _missing(method: Pivot | Method, objective: SetFunction, constraint: Constraint) -> str | None:
     if isinstance(method, Method):
         return method.missing(objective, constraint)
     lacks = method.missing(objective)
     return None if lacks is None else f"what {type(objective).__name__} lacks: {lacks}"
 
 
-def _methods_for(objective: SetFunction, constraint: IndependenceSystem) -> list[str]:
+def _methods_for(objective: SetFunction, constraint: Constraint) -> list[str]:
     """Return the names of the methods that a problem has all for, but for exhaustive search."""
     kinds = [kind for name, kind in (PIVOTS | METHODS).items() if name != "exhaustive"]
     return [kind.name for kind in kinds if _missing(kind(), objective, constraint) is None]
@@ -331,7 +331,7 @@ def _start_of(
     start: str,
     rule: Pivot | None,
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     epsilon: float | None,
 ) -> str:
     """Return where a search begins that was given no set."""
@@ -350,7 +350,7 @@ def _start_of(
     return "greedy" if is_wide and objective.scoring == "closed form" else "empty"
 
 
-def _can_explore(objective: SetFunction, constraint: IndependenceSystem) -> bool:
+def _can_explore(objective: SetFunction, constraint: Constraint) -> bool:
     """Return whether perturbations cost little: they are compiled, and take no pass over the data."""
     if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
         return False
@@ -360,7 +360,7 @@ def _can_explore(objective: SetFunction, constraint: IndependenceSystem) -> bool
     return is_laminar or (isinstance(objective, LeastSquares) and constraint.group_limits() is not None)
 
 
-def _is_small(objective: SetFunction, constraint: IndependenceSystem) -> bool:
+def _is_small(objective: SetFunction, constraint: Constraint) -> bool:
     """Return whether all elements are better looked at in every round."""
     if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
         return False
@@ -380,7 +380,7 @@ def _refuse_options_of_local_search(name: str, q: int, start: object, epsilon: f
         )
 
 
-def check_start(start: Any, constraint: IndependenceSystem, name: str = "start") -> str | IndexArray:
+def check_start(start: Any, constraint: Constraint, name: str = "start") -> str | IndexArray:
     """Return the name of a start, or an independent set, or say what is wrong with it."""
     if isinstance(start, SearchResult):
         start = start.support
@@ -406,7 +406,7 @@ def check_start(start: Any, constraint: IndependenceSystem, name: str = "start")
     return support
 
 
-def check_problem(objective: SetFunction, constraint: IndependenceSystem) -> None:
+def check_problem(objective: SetFunction, constraint: Constraint) -> None:
     """Say what is wrong with an objective, a constraint, or the pair of them, if anything is."""
     if not isinstance(objective, SetFunction):
         hint = "; wrap a function in sw.CustomSetFunction(function, n)" if callable(objective) else ""
@@ -427,7 +427,7 @@ def check_problem(objective: SetFunction, constraint: IndependenceSystem) -> Non
 
 def require_constraint(constraint: object, n: int | None = None) -> None:
     """Refuse what is not a constraint."""
-    if isinstance(constraint, IndependenceSystem):
+    if isinstance(constraint, Constraint):
         return
     hint = ""
     if isinstance(constraint, int):

@@ -12,7 +12,7 @@ from joblib.parallel import get_active_backend
 
 from swapwise.checks import FloatArray, IndexArray, as_count, unwarned
 from swapwise.clock import Budget, Clock, OutOfTime
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SetFunction, State
 from swapwise.objectives.least_squares.objective import LeastSquares
@@ -92,7 +92,7 @@ class Problem:
     """
 
     objective: SetFunction
-    constraint: IndependenceSystem
+    constraint: Constraint
     plan: Plan
     known: IndexArray | None = None
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Found, MoveBatch, MoveList, SwapGrid, additions
 from swapwise.numerics import TIE
@@ -48,7 +48,7 @@ class Pivot(ABC):
         return None
 
     @abstractmethod
-    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+    def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
         """Yield the moves worth scoring."""
 
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
@@ -56,13 +56,13 @@ class Pivot(ABC):
         return state.gains(moves)
 
     def find_best(
-        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+        self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Found | None:
         """Return the move with the best score above ``incumbent``, or None; ties go to the first."""
         return self._best_of(self.batches(state, constraint, q), state, incumbent, budget)
 
     def find_smallest(
-        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+        self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Found | None:
         """Return the best of the moves that add as few elements as any does with a score above ``incumbent``.
 
@@ -79,7 +79,7 @@ class Pivot(ABC):
         return None
 
     def _larger(
-        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+        self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Iterator[MoveBatch] | None:
         """Return the moves that add several elements and may score enough; None if that could be any."""
         return None
@@ -110,7 +110,7 @@ class Oblivious(Pivot):
 
     name = "oblivious"
 
-    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+    def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
         """Yield all moves."""
         return constraint.moves(state.support, q)
 
@@ -121,7 +121,7 @@ class Additions(Pivot):
     name = "greedy"
     finished = Status.COMPLETE
 
-    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+    def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
         """Yield all additions."""
         yield additions(constraint.addable(state.support))
 
@@ -129,7 +129,7 @@ class Additions(Pivot):
 class OneAtATime(Oblivious):
     """Score all moves that add one element, by their exact gain: larger ones are left to other rules."""
 
-    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+    def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
         """Yield the moves that add one element."""
         return takewhile(_adds_one, constraint.moves(state.support, q))
 
@@ -144,7 +144,7 @@ class _OnCoefficients(Pivot):
         return "coefficients and gradients (it is a plain set function, not a SparseObjective)"
 
     def _larger(
-        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+        self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Iterator[MoveBatch] | None:
         """Return the moves among elements whose moves gain enough: no score of a move is above its gain.
 
@@ -177,7 +177,7 @@ class SemiOblivious(_OnCoefficients):
 
     name = "semi-oblivious"
 
-    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+    def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
         """Yield, for all that can be added, the drop of the smallest coefficients."""
         assert isinstance(state, SparseState)
         yield from constraint.cheapest_drops(state.support, coef_norms2(state), q)
@@ -233,7 +233,7 @@ class NonOblivious(_OnCoefficients):
                 return "a smoothness constant (give one yourself: NonOblivious(smoothness=...))"
         return lacks
 
-    def batches(self, state: State, constraint: IndependenceSystem, q: int) -> Iterator[MoveBatch]:
+    def batches(self, state: State, constraint: Constraint, q: int) -> Iterator[MoveBatch]:
         """Yield all moves if each has its own M, else only those with the cheapest drop."""
         assert isinstance(state, SparseState)
         if self.smoothness == "move":
@@ -244,7 +244,7 @@ class NonOblivious(_OnCoefficients):
             yield self._best_exchange(state, constraint, q, Budget())
 
     def find_best(
-        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+        self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Found | None:
         """Return the move with the largest lower bound; moves that cannot have it are left out."""
         assert isinstance(state, SparseState)
@@ -259,7 +259,7 @@ class NonOblivious(_OnCoefficients):
         return self._best_of(batches, state, incumbent, budget)
 
     def find_smallest(
-        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+        self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Found | None:
         """Return the best of the moves that add one element, or else the best of all."""
         assert isinstance(state, SparseState)
@@ -278,7 +278,7 @@ class NonOblivious(_OnCoefficients):
         return self.find_best(state, constraint, q, incumbent, budget)
 
     def _larger(
-        self, state: State, constraint: IndependenceSystem, q: int, incumbent: float, budget: Budget
+        self, state: State, constraint: Constraint, q: int, incumbent: float, budget: Budget
     ) -> Iterator[MoveBatch] | None:
         """Look for them only if scores are bounds: with a number of one's own they need not be."""
         is_bound = isinstance(self.smoothness, str)
@@ -292,9 +292,7 @@ class NonOblivious(_OnCoefficients):
         """Return True: the gradient scores every move."""
         return True
 
-    def _best_exchange(
-        self, state: SparseState, constraint: IndependenceSystem, q: int, budget: Budget
-    ) -> MoveList:
+    def _best_exchange(self, state: SparseState, constraint: Constraint, q: int, budget: Budget) -> MoveList:
         """Return the best move with one M for all: a linear maximisation over the neighbourhood."""
         M = self._one_constant(state, constraint.exchange_size(q))
         gain, cost = gradient_norms2(state) / (2 * M), coef_norms2(state) * M / 2
@@ -346,18 +344,14 @@ class Acceptance(ABC):
         self.tol = tol
 
     @abstractmethod
-    def pick(
-        self, rule: Pivot, state: State, constraint: IndependenceSystem, q: int, budget: Budget
-    ) -> Found | None:
+    def pick(self, rule: Pivot, state: State, constraint: Constraint, q: int, budget: Budget) -> Found | None:
         """Return the move to make, or None."""
 
 
 class BestImprovement(Acceptance):
     """Make the best move if it improves at all: Algorithms 1 and 3 of the paper."""
 
-    def pick(
-        self, rule: Pivot, state: State, constraint: IndependenceSystem, q: int, budget: Budget
-    ) -> Found | None:
+    def pick(self, rule: Pivot, state: State, constraint: Constraint, q: int, budget: Budget) -> Found | None:
         """Return the best improving move; ties go to the one that comes first."""
         return rule.find_best(state, constraint, q, state.resolution(self.tol), budget)
 
@@ -368,9 +362,7 @@ class SmallestImprovement(BestImprovement):
     It ends where no move improves, whatever it adds, as :class:`BestImprovement` does, and gets there sooner.
     """
 
-    def pick(
-        self, rule: Pivot, state: State, constraint: IndependenceSystem, q: int, budget: Budget
-    ) -> Found | None:
+    def pick(self, rule: Pivot, state: State, constraint: Constraint, q: int, budget: Budget) -> Found | None:
         """Return the best improving move that adds as few elements as any; ties go to the first."""
         find = rule.find_best if adds_one(constraint, q) else rule.find_smallest
         return find(state, constraint, q, state.resolution(self.tol), budget)
@@ -383,9 +375,7 @@ class GeometricImprovement(Acceptance):
         super().__init__(tol)
         self.delta = delta
 
-    def pick(
-        self, rule: Pivot, state: State, constraint: IndependenceSystem, q: int, budget: Budget
-    ) -> Found | None:
+    def pick(self, rule: Pivot, state: State, constraint: Constraint, q: int, budget: Budget) -> Found | None:
         """Return the first move that is good enough."""
         least = state.resolution(self.tol)
         for batch in chain.from_iterable(whole.parts() for whole in rule.batches(state, constraint, q)):
@@ -398,7 +388,7 @@ class GeometricImprovement(Acceptance):
         return None
 
 
-def adds_one(constraint: IndependenceSystem, q: int) -> bool:
+def adds_one(constraint: Constraint, q: int) -> bool:
     """Return whether it is known that all moves under a constraint add one element."""
     return isinstance(constraint, Matroid) or (q == 1 and constraint.group_limits() is not None)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, unwarned
 from swapwise.clock import Budget, Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SparseObjective, State
 from swapwise.objectives.least_squares.local_optima import SHARES, LocalOptima, SinglePrecision
@@ -31,7 +31,7 @@ class Subproblem:
     value: float
 
     def __init__(
-        self, model: SparseObjective, constraint: IndependenceSystem, elements: IndexArray, tol: float
+        self, model: SparseObjective, constraint: Constraint, elements: IndexArray, tol: float
     ) -> None:
         self.model, self.elements = model, elements
         self.system = constraint.induced(elements)
@@ -133,9 +133,7 @@ def part_of(support: IndexArray, rng: np.random.Generator) -> IndexArray:
     return support[rng.random(len(support)) >= rng.uniform(*SHARES)]
 
 
-def disjoint_bases(
-    weights: FloatArray, chosen: IndexArray, constraint: IndependenceSystem, count: int
-) -> IndexArray:
+def disjoint_bases(weights: FloatArray, chosen: IndexArray, constraint: Constraint, count: int) -> IndexArray:
     """Return the forced elements, and disjoint maximal sets of the largest weights among those not chosen."""
     is_left = weights > 0
     is_left[chosen] = False

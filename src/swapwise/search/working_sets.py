@@ -9,7 +9,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.events import notify
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import State
@@ -49,7 +49,7 @@ class WorkingSets(Strategy):
 
     name = "working sets"
 
-    def __init__(self, constraint: IndependenceSystem, tol: float, first: IndexArray | None = None) -> None:
+    def __init__(self, constraint: Constraint, tol: float, first: IndexArray | None = None) -> None:
         self._constraint, self._tol = constraint, tol
         self._rng = np.random.default_rng(0)
         self._failures, self._most, self._work = 0, MOST_FAILURES if first is None else 0, 0.0
@@ -129,7 +129,7 @@ class WorkingSets(Strategy):
         return []
 
 
-def gains_by_addition(state: ExactState, constraint: IndependenceSystem, budget: Budget) -> FloatArray:
+def gains_by_addition(state: ExactState, constraint: Constraint, budget: Budget) -> FloatArray:
     """Return what the best move that adds each element, and no other, gains; 0 if none improves."""
     gains = np.zeros(constraint.n)
     for batch in OneAtATime().batches(state, constraint, 1):

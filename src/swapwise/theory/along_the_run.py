@@ -19,7 +19,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, unwarned
 from swapwise.clock import Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.region import Region
 from swapwise.numerics import EQUAL, ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective, element_norms2, rows_of
@@ -62,7 +62,7 @@ FORMULAS = {
 
 def guarantee_at(
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     support: IndexArray,
     value: float,
     constants: RestrictedConstants | None = None,
@@ -203,7 +203,7 @@ def _shifts(rest: FloatArray, spanned: BoolArray, size: int) -> Iterator[tuple[F
 
 def head_of(
     objective: SparseObjective,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     support: IndexArray,
     tangent: Tangent,
     step: float,

@@ -14,7 +14,7 @@ from math import ceil, inf, isinf, log, log1p
 from typing import Any
 
 from swapwise.checks import as_count, as_real
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid, require_single_swaps
 from swapwise.numerics import EQUAL
 from swapwise.search.methods import Method
@@ -74,7 +74,7 @@ def iterations_for(epsilon: float, s: int, m: float, M: float, p: int = 1, q: in
 
 def guarantee(
     method: str | Pivot,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     constants: Constants,
     T: int | None = None,
     q: int = 1,
@@ -88,7 +88,7 @@ def guarantee(
     method, q, epsilon
         As in :func:`maximize`. ``NonOblivious("global")`` works with a number that only the objective
         knows: write ``NonOblivious(objective.smoothness(t))`` with ``t = constraint.exchange_size(q)``.
-    constraint : IndependenceSystem
+    constraint : Constraint
     constants : RestrictedConstants, Localizability or SubmodularityRatios
         Of the objective, for at least ``s = constraint.max_size()`` and ``t = constraint.exchange_size(q)``.
         Localizability is for the oblivious rule, and ratios are for methods other than local search.
@@ -132,7 +132,7 @@ def guarantee(
 
 def of_local_search(
     rule: Pivot,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     constants: Constants,
     T: int | None = None,
     q: int = 1,
@@ -152,7 +152,7 @@ def of_local_search(
 
 def of_method(
     name: str,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     constants: Constants,
     T: int | None = None,
     details: Mapping[str, Any] | None = None,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.packing import PackingSystem
@@ -43,7 +43,7 @@ class Case:
     """A run of a method: under which constraint, with which constants, and how far it came."""
 
     name: str
-    constraint: IndependenceSystem
+    constraint: Constraint
     #: γ, β and α; from m and M where these are all that is known
     ratios: SubmodularityRatios
     #: m and M, if they are known
@@ -179,7 +179,7 @@ def _modular(case: Case) -> Guarantee:
 
 
 def _modular_by_eigenvalues(
-    constraint: IndependenceSystem, constants: RestrictedConstants, factor: float
+    constraint: Constraint, constants: RestrictedConstants, factor: float
 ) -> Guarantee:
     # The gain of an element beside those that are forced in bends with all of their coefficients.
     low = "m_s" if len(constraint.forced) else "m_1"

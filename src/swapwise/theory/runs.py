@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import IndexArray, unwarned
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.linear import Linear
 from swapwise.search.result import Status
@@ -31,7 +31,7 @@ NOTEWORTHY = 1e-6
 
 def guarantee_of(
     objective: SetFunction,
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     method: str | Pivot,
     *,
     status: Status,
@@ -82,7 +82,7 @@ class Run:
     """A search that has ended, in the words of :func:`guarantee_of`."""
 
     objective: SetFunction
-    constraint: IndependenceSystem
+    constraint: Constraint
     method: str | Pivot
     support: IndexArray | None
     value: float

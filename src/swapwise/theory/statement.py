@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 
 #: In place of a theorem: what is certain of the set that was found
 ALONG_THE_RUN = "along the run"
@@ -89,7 +89,7 @@ def nothing(reason: str, theorem: str = "no theorem", formula: str = "0") -> Gua
     return Guarantee(0.0, theorem, formula, reason=reason)
 
 
-def on_trust(promise: Guarantee, constraint: IndependenceSystem) -> Guarantee:
+def on_trust(promise: Guarantee, constraint: Constraint) -> Guarantee:
     """Return a guarantee that names what it takes on trust of the constraint.
 
     >>> from swapwise import OracleMatroid

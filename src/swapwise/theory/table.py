@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.search.methods import METHODS
 from swapwise.search.plan import PIVOTS, require_constraint
@@ -28,7 +28,7 @@ COLUMNS = ["method", "constraint", "ratio", "theorem", "formula", "in_expectatio
 
 
 def guarantee_table(
-    constraint: IndependenceSystem,
+    constraint: Constraint,
     constants: Constants | SetFunction,
     details: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> pd.DataFrame:
@@ -36,7 +36,7 @@ def guarantee_table(
 
     Parameters
     ----------
-    constraint : IndependenceSystem
+    constraint : Constraint
     constants : RestrictedConstants, Localizability, SubmodularityRatios, or the objective itself
         Of an objective, the best that is known without a search: m and M of a sparse objective, or that it
         is submodular.
@@ -84,7 +84,7 @@ def guarantee_table(
     return table.sort_values("ratio", ascending=False, kind="stable", ignore_index=True)
 
 
-def _constants_of(objective: SetFunction, constraint: IndependenceSystem) -> Constants:
+def _constants_of(objective: SetFunction, constraint: Constraint) -> Constants:
     if objective.monotone and objective.submodular:
         return SubmodularityRatios.of_submodular()
     if not isinstance(objective, SparseObjective):
@@ -101,7 +101,7 @@ def _needs(name: str) -> str:
 
 
 def _promise(
-    name: str, constraint: IndependenceSystem, constants: Constants, details: Mapping[str, Any] | None
+    name: str, constraint: Constraint, constants: Constants, details: Mapping[str, Any] | None
 ) -> Guarantee:
     """Return what is promised of a method, or why nothing is: here a misfit is no error."""
     if name in PIVOTS and name != "oblivious" and not isinstance(constants, RestrictedConstants):

@@ -6,7 +6,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.base import IndependenceSystem, MaxWeight, greedy_weight
+from swapwise.constraints.base import Constraint, MaxWeight, greedy_weight
 from swapwise.constraints.matroid import Matroid
 from swapwise.numerics import ROUNDING, TIE
 
@@ -221,7 +221,7 @@ def _relax(
 
 
 def local_search_weight(
-    constraint: IndependenceSystem, weights: FloatArray, q: int = 1, clock: Clock | None = None
+    constraint: Constraint, weights: FloatArray, q: int = 1, clock: Clock | None = None
 ) -> IndexArray:
     """Return a set whose weight no move of ``constraint.moves(support, q)`` raises.
 

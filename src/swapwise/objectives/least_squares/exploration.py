@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swapwise.checks import IndexArray
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.kernels import exploration, perturbations
 from swapwise.objectives.least_squares.local_optima import unit_factors
 
@@ -33,7 +33,7 @@ class Exploration:
     """
 
     def __init__(
-        self, objective: LeastSquares, constraint: IndependenceSystem, first: IndexArray | None = None
+        self, objective: LeastSquares, constraint: Constraint, first: IndexArray | None = None
     ) -> None:
         tree, fixed = constraint.laminar_tree(), np.zeros(constraint.n, dtype=bool)
         assert tree is not None

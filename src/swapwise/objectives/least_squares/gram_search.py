@@ -9,7 +9,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.kernels import blocks as block_kernels
 from swapwise.kernels import swaps
 from swapwise.moves import NOTHING, Move, Step
@@ -57,16 +57,14 @@ class GramSearch:
     #: Inner products, and of which columns with all others they are known
     _gram: tuple[FloatArray, BoolArray] | None = None
 
-    def __init__(
-        self, model: LeastSquares, system: IndependenceSystem, tol: float, elements: IndexArray
-    ) -> None:
+    def __init__(self, model: LeastSquares, system: Constraint, tol: float, elements: IndexArray) -> None:
         self._design, self._squares, self._floor = model.design, model.squares, LEAST_SHARE * model.squares
         self._limits = self._read_limits(system)
         self._with_y, self._total = model.products_with_y, model.total
         self._room, self._tol = system.max_size(), tol
         self._names: list[int] = elements.tolist()
 
-    def _read_limits(self, system: IndependenceSystem) -> tuple[Any, ...]:
+    def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
         """Return what kernels need to know of a constraint."""
         fixed, tree = np.zeros(system.n, dtype=bool), system.laminar_tree()
         fixed[system.forced] = True
@@ -153,7 +151,7 @@ class BlockSearch(GramSearch):
     """The same where elements are groups of columns: see ``swapwise.kernels.blocks``."""
 
     def __init__(
-        self, model: GroupLeastSquares, system: IndependenceSystem, tol: float, elements: IndexArray
+        self, model: GroupLeastSquares, system: Constraint, tol: float, elements: IndexArray
     ) -> None:
         blocks = model.blocks
         super().__init__(blocks.plain, system, tol, elements)

@@ -10,7 +10,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.kernels import blocks as kernels
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, SwapGrid, move_between
 from swapwise.numerics import TIE
@@ -175,7 +175,7 @@ class GroupLeastSquaresState(SparseState):
             gains[added, column] = State.gains(self, MoveList(added[:, None], dropped[:, None]))
         return gains
 
-    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> Run:
+    def best_run(self, constraint: Constraint, tol: float, budget: Budget) -> Run:
         """Make the best moves in compiled code if there are few columns."""
         is_small = self._blocks.plain.is_small and self._is_plain and not self._blocks.fragile.any()
         if not is_small or constraint.laminar_tree() is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.kernels import perturbations
 from swapwise.moves import NOTHING
 
@@ -36,7 +36,7 @@ class SinglePrecision:
     [array([0])]
     """
 
-    def __init__(self, model: LeastSquares, system: IndependenceSystem) -> None:
+    def __init__(self, model: LeastSquares, system: Constraint) -> None:
         tree, fixed, factors = system.laminar_tree(), np.zeros(system.n, dtype=bool), unit_factors(model)
         assert tree is not None
         fixed[system.forced] = True

@@ -10,7 +10,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.circuits import Exchanges, LargerExchanges
 from swapwise.kernels import exchanges, swaps
 from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, Step, SwapGrid, move_between
@@ -171,7 +171,7 @@ class LeastSquaresState(SparseState):
         slots = self._basis.slot[moves.drops]
         return tuple(moves.circuits), slots, self._basis.inverse, coupling, coef, *rest
 
-    def best_run(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> Run:
+    def best_run(self, constraint: Constraint, tol: float, budget: Budget) -> Run:
         """Make the best moves in compiled code if there are few columns, no two of them nearly collinear."""
         if not self.objective.is_small or constraint.laminar_tree() is None:
             return Run()

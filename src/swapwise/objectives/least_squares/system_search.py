@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.circuits import MOST_CIRCUITS, Exchanges
 from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.matroid import Matroid
@@ -19,13 +19,13 @@ from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 
 
-def can_be_compiled(objective: SparseObjective, system: IndependenceSystem) -> bool:
+def can_be_compiled(objective: SparseObjective, system: Constraint) -> bool:
     """Return whether there is a compiled search of an objective's models under a constraint."""
     return _search_for(objective, system) is not None
 
 
 def compiled_search(
-    model: SparseObjective, system: IndependenceSystem, tol: float, elements: IndexArray
+    model: SparseObjective, system: Constraint, tol: float, elements: IndexArray
 ) -> GramSearch | None:
     """Return the compiled search of a model under a constraint, or None if there is none.
 
@@ -35,7 +35,7 @@ def compiled_search(
     return None if kind is None else kind(model, system, tol, elements)
 
 
-def _search_for(model: SparseObjective, system: IndependenceSystem) -> Any:
+def _search_for(model: SparseObjective, system: Constraint) -> Any:
     if isinstance(model, GroupLeastSquares):
         return None if system.laminar_tree() is None else BlockSearch
     if not isinstance(model, LeastSquares):
@@ -50,7 +50,7 @@ def _search_for(model: SparseObjective, system: IndependenceSystem) -> Any:
 class PackingSearch(GramSearch):
     """The search where elements take places in several groups: matchings, packings, several partitions."""
 
-    def _read_limits(self, system: IndependenceSystem) -> tuple[Any, ...]:
+    def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
         limits = system.group_limits()
         assert limits is not None
         return (tuple(limits),)
@@ -75,7 +75,7 @@ class CircuitSearch(PackingSearch):
     that comes after working sets: they are rarely better, and there are far more of them.
     """
 
-    def _read_limits(self, system: IndependenceSystem) -> tuple[Any, ...]:
+    def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
         assert isinstance(system, Intersection)
         self.is_quick = not any(map(_asks_one_by_one, system.matroids))
         return (system,)

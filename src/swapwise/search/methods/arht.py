@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import Move, Step
 from swapwise.objectives.base import (
     SetFunction,
@@ -77,7 +77,7 @@ class ARHT(SparseMethod):
         else:
             self.smoothness = as_real(smoothness, "smoothness", positive=True)
 
-    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+    def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
         """Ask for a sparse objective that knows its smoothness, unless a number was given."""
         lacks = super().missing(objective, constraint)
         if lacks is None and self.smoothness == "global" and not knows_smoothness(objective):

@@ -12,7 +12,7 @@ import numpy as np
 
 from swapwise.checks import IndexArray, as_generator, unwarned
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, State
 from swapwise.search.loop import Strategy
@@ -32,7 +32,7 @@ class Method(Strategy):
     warns: bool = False
 
     _objective: SetFunction
-    _constraint: IndependenceSystem
+    _constraint: Constraint
     _tol: float
     _rng: np.random.Generator | None
     _under_way: Iterator[Sequence[Step]] | None
@@ -47,14 +47,14 @@ class Method(Strategy):
         options = (f"{name}={value!r}" for name, value in self.options.items())
         return f"{type(self).__name__}({', '.join(options)})"
 
-    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+    def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
         """Say what the method needs and the problem lacks, or return None."""
         return None
 
     def bound(
         self,
         objective: SetFunction,
-        constraint: IndependenceSystem,
+        constraint: Constraint,
         tol: float = 1e-10,
         rng: np.random.Generator | None = None,
     ) -> Self:
@@ -86,7 +86,7 @@ class SparseMethod(Method):
 
     _objective: SparseObjective
 
-    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+    def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
         """Ask for a sparse objective."""
         return needs_coefficients(objective)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import NOTHING, Move, MoveBatch, MoveList, SwapGrid, additions
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, State, costs_little
@@ -79,7 +79,7 @@ class Colouring:
         """How many values were computed so far."""
         return sum(part.state.n_evaluations for part in self._parts)
 
-    def climb(self, constraint: IndependenceSystem, tol: float, budget: Budget) -> Iterator[IndexArray]:
+    def climb(self, constraint: Constraint, tol: float, budget: Budget) -> Iterator[IndexArray]:
         """Make the best move for as long as one raises the potential by ``tol`` times it; yield the bases."""
         while True:
             before = self.potential
@@ -91,9 +91,7 @@ class Colouring:
                 return
             yield self.support
 
-    def best_move(
-        self, constraint: IndependenceSystem, incumbent: float, budget: Budget
-    ) -> Recolouring | None:
+    def best_move(self, constraint: Constraint, incumbent: float, budget: Budget) -> Recolouring | None:
         """Return the move that raises the potential the most, if by more than ``incumbent``."""
         scores = self.scores(constraint, budget)
         top = float(scores.max(initial=-np.inf))
@@ -106,7 +104,7 @@ class Colouring:
             colour = self.colours[column]
         return Recolouring(dropped, int(added), int(colour), top)
 
-    def scores(self, constraint: IndependenceSystem, budget: Budget) -> FloatArray:
+    def scores(self, constraint: Constraint, budget: Budget) -> FloatArray:
         """Return the gain of each move, by element added, element dropped and colour; else minus infinity.
 
         Where colours are inherited, there is one entry for the colour.

@@ -9,7 +9,7 @@ import numpy as np
 
 from swapwise.checks import IndexArray
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem, LaminarTree
+from swapwise.constraints.base import Constraint, LaminarTree
 from swapwise.moves import Step, move_between
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, State, magnitude
@@ -32,7 +32,7 @@ class Exhaustive(Method):
 
     name = "exhaustive"
 
-    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+    def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
         """Ask for a constraint with few independent sets."""
         if count_bound(constraint, maximal=objective.monotone) > LARGEST_FAMILY:
             raise ValueError(
@@ -53,7 +53,7 @@ class Exhaustive(Method):
                 yield [Step(move, state.value)]
 
 
-def enumerate_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[IndexArray]:
+def enumerate_sets(constraint: Constraint, maximal: bool) -> Iterator[IndexArray]:
     """Yield every independent set with the forced elements, or every maximal one, in lexicographic order."""
     largest = constraint.max_size()
     # That all maximal sets are of one size is relied on only where it is known.
@@ -73,7 +73,7 @@ def enumerate_sets(constraint: IndependenceSystem, maximal: bool) -> Iterator[In
                 stack.append(np.sort(np.append(chosen, element)))
 
 
-def count_bound(constraint: IndependenceSystem, maximal: bool = True) -> int:
+def count_bound(constraint: Constraint, maximal: bool = True) -> int:
     """Return a bound on the number of maximal independent sets, or of all of them, that hold the forced ones.
 
     >>> from swapwise import Graphic, Uniform

@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import as_real
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import Found, Move, MoveList, Step, additions, move_between
 from swapwise.objectives.base import SetFunction, SparseState, State
 from swapwise.search.methods.base import Method, needs_coefficients
@@ -75,7 +75,7 @@ class ForwardBackward(Method):
             raise ValueError(f"forward must be 'gain' or 'gradient', got {forward!r}")
         self.forward = forward
 
-    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+    def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
         """Ask for a sparse objective if its gradient is looked at."""
         return needs_coefficients(objective) if self.forward == "gradient" else None
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Move, Step, additions
 from swapwise.objectives.base import SetFunction, State, costs_little
@@ -69,7 +69,7 @@ class RandomResidualGreedy(Method):
     draws = True
     warns = True
 
-    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+    def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
         """Ask for a matroid."""
         return None if isinstance(constraint, Matroid) else f"a matroid, got {constraint!r}"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import Move, Step, additions
 from swapwise.objectives.base import SparseState, State, gradient_norms2
 from swapwise.search.methods.base import SparseMethod, moved_to
@@ -52,7 +52,7 @@ class OrthogonalMatchingPursuit(SparseMethod):
             yield steps
 
 
-def steepest_addition(state: SparseState, constraint: IndependenceSystem) -> Move | None:
+def steepest_addition(state: SparseState, constraint: Constraint) -> Move | None:
     """Return the addition with the longest gradient, None if no addition has one; ties go to the first."""
     moves = additions(constraint.addable(state.support))
     index, top = moves.best(np.where(moves.free, gradient_norms2(state), -np.inf)[:, None])

@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import IndexArray
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.moves import Found, Move, MoveBatch, Step
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, State
@@ -58,7 +58,7 @@ class OrderedLocalSearch(Method):
 
     name = "ordered"
 
-    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+    def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
         """Ask for a submodular objective and a packing."""
         if constraint.group_limits() is None:
             return f"SetPacking, BMatching or an Intersection of partition matroids, got {constraint!r}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count, as_real
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Step
 from swapwise.numerics import ROUNDING
@@ -34,7 +34,7 @@ class PotentialSearch(Method):
 
     levels: int
 
-    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+    def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
         """Ask for a matroid."""
         return None if isinstance(constraint, Matroid) else f"a matroid, got {constraint!r}"
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.numerics import SUM
 from swapwise.objectives.base import SparseObjective, element_norms2, rows_of
 
@@ -34,7 +34,7 @@ class Projection:
     (1.0, 1.0)
     """
 
-    def __init__(self, objective: SparseObjective, constraint: IndependenceSystem) -> None:
+    def __init__(self, objective: SparseObjective, constraint: Constraint) -> None:
         self._objective, self._constraint = objective, constraint
         self.head, self.tail = 1.0, 1.0
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Move, MoveList, Step
 from swapwise.objectives.base import State
@@ -100,7 +100,7 @@ def gain_of(state: State, element: int) -> float:
 
 
 def in_the_way(
-    constraint: IndependenceSystem, support: IndexArray, element: int, weights: FloatArray
+    constraint: Constraint, support: IndexArray, element: int, weights: FloatArray
 ) -> tuple[int, ...] | None:
     """Return the elements of least weight whose drop makes a new one fit; None if it can never be chosen.
 

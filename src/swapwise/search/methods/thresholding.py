@@ -9,7 +9,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.clock import Budget, Clock
-from swapwise.constraints.base import IndependenceSystem
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.moves import Step
 from swapwise.numerics import TIE
@@ -54,7 +54,7 @@ class Thresholding(SparseMethod):
         words = "step (a number, if it is not 'adaptive' or 'global')"
         self.step: str | float = step if isinstance(step, str) else as_real(step, words, positive=True)
 
-    def missing(self, objective: SetFunction, constraint: IndependenceSystem) -> str | None:
+    def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
         """Ask for a sparse objective, and for one that knows its smoothness if the step is made of it."""
         lacks = super().missing(objective, constraint)
         if lacks is None and self.step == "global" and not knows_smoothness(objective):
@@ -290,9 +290,7 @@ def newton_step(state: SparseState, way: FloatArray) -> float:
     return 1.0
 
 
-def longest_step(
-    state: SparseState, constraint: IndependenceSystem, project: Projection, clock: Clock
-) -> float:
+def longest_step(state: SparseState, constraint: Constraint, project: Projection, clock: Clock) -> float:
     """Return the longest step for which a set is fixed; infinity if it is for all, 0 if for none.
 
     A set T calls for ``η² ‖g_{T∖S}‖² ≤ ‖w_{S∖T}‖²``. Under a matroid exchanges of one element say it all.
