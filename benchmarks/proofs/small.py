@@ -32,6 +32,7 @@ from benchmarks.proofs.small_instances import Random, Set, SmallInstance, Way, i
 from benchmarks.proofs.watch import AllSets, Watch, replaced
 from swapwise.certify import leaf, problem, prover, proximal, summands, working_set
 from swapwise.certify.branching import BranchAndBound
+from swapwise.checks import IndexArray
 from swapwise.theory import diagonal
 from tests.fuzz.checks import REFUSALS
 
@@ -150,17 +151,19 @@ def _proofs(instance: SmallInstance, sets: AllSets) -> list[tuple[str, Set | Non
     root is made to fix elements at one more target instead, below the best.
     """
     way, random = instance.way, instance.random
-    first = ("certify of a set", _some_set(random, sets), way.stubborn, way.max_nodes)
+    meets = instance.family.meets or (lambda chosen: True)
+    answers = np.array([place for place, chosen in enumerate(sets.sets) if meets(frozenset(chosen))])
+    first = ("certify of a set", _some_set(random, sets, answers), way.stubborn, way.max_nodes)
     if random.random() < 0.4:
         return [first, ("certify", None, False, way.max_nodes)]
-    return [first, ("certify of another set, at the root", _some_set(random, sets), True, 1)]
+    return [first, ("certify of another set, at the root", _some_set(random, sets, answers), True, 1)]
 
 
-def _some_set(random: Random, sets: AllSets) -> Set:
-    """Return an independent set: any at all, or one of the best."""
+def _some_set(random: Random, sets: AllSets, answers: IndexArray) -> Set:
+    """Return a set that may be an answer: any at all, or one of the best."""
     if random.random() < 0.3:
-        return sets.sets[random.integers(len(sets.sets))]
-    order = np.argsort(-sets.values, kind="stable")
+        return sets.sets[answers[random.integers(len(answers))]]
+    order = answers[np.argsort(-sets.values[answers], kind="stable")]
     return sets.sets[order[min(len(order), random.geometric(0.15)) - 1]]
 
 

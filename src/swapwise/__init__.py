@@ -8,8 +8,12 @@ from swapwise.certify.certify import certify, exact
 from swapwise.certify.history import ProofEvent
 from swapwise.constraints.base import Constraint, IndependenceSystem, MaxWeight
 from swapwise.constraints.bmatching import BMatching
+from swapwise.constraints.conflicts import Conflicts
+from swapwise.constraints.few_groups import FewGroups
 from swapwise.constraints.graphic import Graphic
+from swapwise.constraints.hierarchy import Hierarchy
 from swapwise.constraints.intersection import Intersection
+from swapwise.constraints.knapsack import Knapsack
 from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.linear import LinearMatroid
 from swapwise.constraints.matroid import Matroid
@@ -83,6 +87,7 @@ __all__ = [
     "AOptimal",
     "BMatching",
     "Certificate",
+    "Conflicts",
     "Constant",
     "Constraint",
     "Counterexample",
@@ -91,15 +96,18 @@ __all__ = [
     "CustomSetFunction",
     "Event",
     "FacilityLocation",
+    "FewGroups",
     "Gamma",
     "Graphic",
     "GroupLeastSquares",
     "Guarantee",
+    "Hierarchy",
     "IndependenceSystem",
     "Intersection",
     "IsingGraph",
     "IsingGraphCV",
     "IsingPseudoLikelihood",
+    "Knapsack",
     "Laminar",
     "LeastSquares",
     "Linear",

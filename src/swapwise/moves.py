@@ -110,6 +110,11 @@ class MoveBatch(ABC):
     #: How many elements a move adds at most
     n_added: int = 1
 
+    @property
+    def effort(self) -> int:
+        """What it takes to look at the moves, beside others: those of less effort are looked at first."""
+        return self.n_added
+
     def parts(self) -> Iterator[MoveBatch]:
         """Yield the moves, in order, in batches that are not too large to be scored at once."""
         yield self

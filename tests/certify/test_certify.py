@@ -47,10 +47,12 @@ def check_certificate(objective, constraint, certificate, best=None):
     assert not certificate.bounds or certificate.bounds[certificate.kind] == certificate.upper_bound
     assert certificate.value == objective(certificate.support)
     assert constraint.is_independent(certificate.support)
+    assert constraint.is_complete(certificate.support)
     # Two values count as equal if they differ by a few billionths.
     assert certificate.ratio * best <= certificate.value + tolerance(objective, best, 3e-9)
     if certificate.better is not None:
         assert constraint.is_independent(certificate.better)
+        assert constraint.is_complete(certificate.better)
         assert certificate.value < objective(certificate.better) <= best + tolerance(objective, best)
     check_history(objective, certificate, best)
 
@@ -60,6 +62,7 @@ def check_certificates(random, constraint, closed_form, count=2):
     for objective in some_objectives(random, constraint, count) if constraint.n else []:
         best = sw.maximize(objective, constraint, "exhaustive").value
         poor = constraint.random_set(constraint.forced, random)[: random.integers(3)]
+        poor = constraint.completed(poor, np.zeros(constraint.n))
         with enumeration(closed_form):
             check_certificate(objective, constraint, sw.certify(objective, constraint), best)
             check_certificate(objective, constraint, sw.certify(objective, constraint, poor, gap=0.0), best)

@@ -44,6 +44,7 @@ def check_exact(objective, constraint, result):
     assert result.certificate.value == result.value
     assert result.certificate.support.tolist() == result.support.tolist()
     assert constraint.is_independent(result.support)
+    assert constraint.is_complete(result.support)
     check_history(objective, result.certificate, best)
     assert np.isin(constraint.forced, result.support).all()
     if isinstance(objective, sw.SparseObjective):

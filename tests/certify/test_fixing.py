@@ -57,6 +57,16 @@ def test_under_a_matroid_the_bounds_are_met(family, data):
     check_bounds(region, allows, weights, exact=True)
 
 
+def nested_lower_limits(n):
+    """Return two halves with lower limits, and thirds of them with others; most places are kept."""
+    thirds = [range(start, start + n // 6) for start in range(0, n, n // 6)]
+    halves = [range(n // 2), range(n // 2, n)]
+    tree = sw.Laminar(n, [*((half, 6) for half in halves), *((third, 4) for third in thirds)]).laminar_tree()
+    at_least = np.array([0, 4, 2, 1, 0, 3, 0, 1, 1])
+    capacity = np.append(9, tree.capacity[1:])
+    return sw.Laminar.of_tree(tree._replace(capacity=capacity, at_least=at_least))
+
+
 @pytest.mark.parametrize(
     "constraint",
     [
@@ -64,6 +74,8 @@ def test_under_a_matroid_the_bounds_are_met(family, data):
         sw.Partition(np.arange(300) % 9, 2),
         sw.Partition(np.arange(300) % 9, 2).truncate(5),
         sw.Laminar(300, [(range(40), 3), (range(10), 1), (range(10, 20), 2), (range(100, 300), 4)]),
+        sw.Partition(np.arange(300) % 9, 3, {0: 2, 1: 2, 2: 1}, size=9),
+        nested_lower_limits(300),
         sw.Graphic([(i % 17, i * i % 23) for i in range(300)]),
     ],
 )
@@ -75,9 +87,9 @@ def test_many_elements_are_looked_at_by_turns_and_in_blocks(constraint, monkeypa
     for weights in (random.random(300), np.sort(random.random(300)), random.integers(0, 3, 300) / 2.0):
         region = Region.of(constraint).with_outside(np.arange(0, 300, 7)).with_inside(np.array([1, 150]))
         bounds = region.bounds_with_and_without(weights)
-        greedy = weights[region.greedy_set(weights)].sum()
-        assert region.max_weight(weights)[1] == pytest.approx(greedy)
-        for element in random.choice(region.open, 30):
+        heaviest = region.greedy_set(weights)
+        assert region.max_weight(weights)[1] == pytest.approx(weights[heaviest].sum())
+        for element in [*random.choice(region.open, 30), *np.intersect1d(heaviest, region.open)]:
             parts = region.with_inside(int(element)), region.with_outside(int(element))
             for part, bound in zip(parts, bounds, strict=True):
                 assert bound[element] == pytest.approx(weights[part.greedy_set(weights)].sum())

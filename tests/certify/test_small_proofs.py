@@ -62,7 +62,7 @@ def test_all_objectives_and_constraints_are_drawn():
     for seed in range(600):
         totals.add(small.Report(instance_of(seed)))
     assert len({objective for objective, _ in totals.cells}) >= len(KINDS) - 3  # some are drawn in two ways
-    assert len({constraint for _, constraint in totals.cells}) == 16
+    assert len({constraint for _, constraint in totals.cells}) == 18
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from swapwise import BMatching, Graphic, Intersection, Laminar, Linear, Partition, Uniform, maximize
+from swapwise import Graphic, Intersection, Laminar, Linear, Partition, Uniform, maximize
 from swapwise.moves import MoveList
 
 TRIANGLE = [(0, 1), (1, 2), (2, 0)]
@@ -46,7 +46,7 @@ def test_limits_on_disjoint_groups_have_the_small_neighbourhood(matroid):
 )
 def test_other_matroids_have_the_large_neighbourhood_only(matroid):
     assert Intersection(Uniform(3, 2), matroid).neighbourhood == "matroid"
-    with pytest.raises(ValueError, match=r"a guarantee only for p-exchange systems.*use 'matroid'"):
+    with pytest.raises(ValueError, match=r"a guarantee only for p-exchange systems.*use 'auto'"):
         Intersection(Uniform(3, 2), matroid, neighbourhood="exchange")
 
 
@@ -73,7 +73,7 @@ def test_batches_are_bounded(monkeypatch):
     system = Intersection(Graphic(complete), Partition(rng.integers(0, 3, 21).tolist(), 2))
     support = system.extend(np.empty(0, dtype=np.intp), rng.permutation(21))
     whole = listed(system.moves(support))
-    for module in ("algorithms.exchanges", "intersection", "circuits"):
+    for module in ("algorithms.exchanges", "algorithms.common_moves", "circuits"):
         monkeypatch.setattr(f"swapwise.constraints.{module}.LARGEST_BATCH", 50)
     batches = [part for batch in system.moves(support) for part in batch.parts()]
     assert max(map(len, batches)) <= 50 < len(whole)
@@ -94,15 +94,17 @@ def test_what_one_matroid_forces_in_no_other_drives_out():
 
 def test_refuses_to_force_in_what_is_not_allowed_together():
     left, right = Uniform(3, 2).contract([0]), Partition(["a", "a", "b"], 1).contract([1])
-    with pytest.raises(ValueError, match=r"matroid number 1 does not allow \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"number 1 does not allow \[0, 1\]"):
         Intersection(left, right)
 
 
 def test_refuses_what_is_no_intersection():
-    with pytest.raises(ValueError, match="needs at least one matroid, got none"):
+    with pytest.raises(ValueError, match="needs at least one constraint, got none"):
         Intersection()
-    with pytest.raises(TypeError, match=r"made of matroids, got BMatching.* as number 1"):
-        Intersection(Uniform(1, 1), BMatching([(0, 1)], 1))
+    with pytest.raises(TypeError, match=r"made of constraints, got \[Uniform.* as number 1; give them one"):
+        Intersection(Uniform(1, 1), [Uniform(1, 1)])
+    with pytest.raises(TypeError, match=r"made of constraints, got 3 as number 0; did you mean Uniform"):
+        Intersection(3, Uniform(1, 1))
     with pytest.raises(ValueError, match="got n = 2 for number 0 and n = 3 for number 1"):
         Intersection(Uniform(2, 1), Uniform(3, 1))
     with pytest.raises(ValueError, match="must be 'auto', 'exchange' or 'matroid', got 'small'"):

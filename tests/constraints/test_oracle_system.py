@@ -136,8 +136,8 @@ def test_every_method_works_but_the_one_for_matroids():
         sw.maximize(objective, system, "random-residual-greedy")
     with pytest.raises(ValueError, match=r"adding one element at a time, q = 1; got q = 2"):
         sw.maximize(objective, system, q=2)
-    with pytest.raises(TypeError, match="an OracleSystem"):
-        sw.Intersection(sw.Uniform(13, 2), system)
+    both = sw.Intersection(sw.Uniform(13, 2), system)
+    assert sw.exact(objective, both).value == sw.maximize(objective, both, "exhaustive").value
 
 
 def test_estimators_take_it():

@@ -48,17 +48,29 @@ Random = np.random.Generator
 
 @dataclass(frozen=True)
 class Specimen:
-    """A matroid, the definition of what it should allow, and the call that makes it."""
+    """A matroid, the definition of what it should allow, and the call that makes it.
+
+    ``meets`` says which sets meet its lower limits, if it has any.
+    """
 
     matroid: Matroid
     allows: Callable[[Set], bool]
     recipe: str
+    meets: Callable[[Set], bool] | None = None
 
     def __repr__(self) -> str:
         return self.recipe
 
     def independent_sets(self) -> set[Set]:
         return {subset for subset in subsets(range(self.matroid.n)) if self.allows(subset)}
+
+    def complete_sets(self) -> set[Set]:
+        return {s for s in self.independent_sets() if self.meets is None or self.meets(s)}
+
+
+def parts_of(answers: set[Set]) -> set[Set]:
+    """Return all subsets of some sets: the definition of what lower limits allow."""
+    return {part for answer in answers for part in subsets(answer)}
 
 
 def subsets(elements) -> list[Set]:
@@ -138,6 +150,43 @@ def laminar(random: Random) -> Specimen:
     )
 
 
+def between(random: Random) -> Specimen:
+    """Return lower and upper limits on nested sets: independent is what is part of a set that meets all."""
+    inner = [uniform, partition, laminar, laminar][random.integers(4)](random)
+    tree, n = inner.matroid.laminar_tree(), inner.matroid.n
+    members = [frozenset(np.flatnonzero((tree.leaf >= t) & (tree.leaf < e))) for t, e in enumerate(tree.end)]
+    size, least = int(random.integers(0, n + 2)), np.zeros(len(members), dtype=np.intp)
+
+    def meets(s: Set) -> bool:
+        return all(len(s & some) >= low for some, low in zip(members, least, strict=True))
+
+    known = [s for s in inner.independent_sets() if len(s) <= size]
+
+    for node in random.permutation(len(members)):
+        if random.random() < 0.7 and (node or not isinstance(inner.matroid, Partition)):
+            least[node] = random.integers(0, 4)
+            while not any(map(meets, known)):  # as many as a set can have
+                least[node] -= 1
+    found = parts_of({s for s in known if meets(s)})
+    return Specimen(
+        _with_lower_limits(inner.matroid, least, size),
+        lambda s: s in found,
+        f"{inner}, of each of {[sorted(map(int, some)) for some in members]} at least {least}, {size} in all",
+        meets,
+    )
+
+
+def _with_lower_limits(matroid: Matroid, least: np.ndarray, size: int) -> Matroid:
+    if isinstance(matroid, Uniform):
+        return Uniform(matroid.n, min(matroid.k, size), int(least[0]))
+    if isinstance(matroid, Partition):
+        at_least = dict(zip(matroid.labels, least[1:].tolist(), strict=True))
+        return Partition(matroid.element_labels, matroid.capacity, at_least, size)
+    tree = matroid.laminar_tree()
+    capacity = np.append(min(size, tree.capacity[0]), tree.capacity[1:])
+    return Laminar.of_tree(tree._replace(capacity=capacity, at_least=least))
+
+
 def graphic(random: Random) -> Specimen:
     vertices = int(random.integers(1, 6))
     edges = [(int(u), int(v)) for u, v in random.integers(0, vertices, (some_n(random), 2))]
@@ -185,11 +234,14 @@ def oracle(random: Random) -> Specimen:
     return Specimen(matroid, inner.allows, f"OracleMatroid of {inner}")
 
 
-BASIC_BUILDERS = [uniform, partition, laminar, graphic, transversal, linear, oracle]
+WITHOUT_LOWER_LIMITS = [uniform, partition, laminar, graphic, transversal, linear, oracle]
+BASIC_BUILDERS = [*WITHOUT_LOWER_LIMITS, between]
 
 
 def truncated(random: Random, inner: Specimen) -> Specimen:
     forced = frozenset(inner.matroid.forced.tolist())
+    if inner.meets is not None:
+        return truncated_between(random, inner, forced)
     size = int(random.integers(len(forced), inner.matroid.rank() + 2))
     return Specimen(
         inner.matroid.truncate(size),
@@ -198,12 +250,25 @@ def truncated(random: Random, inner: Specimen) -> Specimen:
     )
 
 
+def truncated_between(random: Random, inner: Specimen, forced: Set) -> Specimen:
+    found = {s for s in inner.complete_sets() if forced <= s}
+    size = int(random.integers(min(map(len, found)), inner.matroid.rank() + 2))
+    short = parts_of({s for s in found if len(s) <= size})
+    matroid = inner.matroid.truncate(size)
+    return Specimen(matroid, lambda s: s in short, f"{inner}.truncate({size})", inner.meets)
+
+
 def restricted(random: Random, inner: Specimen) -> Specimen:
-    kept = frozenset(some_of(random, inner.matroid.n)) | frozenset(inner.matroid.forced.tolist())
+    forced = frozenset(inner.matroid.forced.tolist())
+    kept = frozenset(some_of(random, inner.matroid.n)) | forced
+    if inner.meets is not None:  # enough for all lower limits
+        found = sorted(map(sorted, (s for s in inner.complete_sets() if forced <= s)))
+        kept |= frozenset(found[random.integers(len(found))])
     return Specimen(
         inner.matroid.restrict(kept),
         lambda s: s <= kept and inner.allows(s),
         f"{inner}.restrict({sorted(kept)})",
+        inner.meets,
     )
 
 
@@ -214,6 +279,7 @@ def contracted(random: Random, inner: Specimen) -> Specimen:
         inner.matroid.contract(forced),
         lambda s: inner.allows(s | forced),
         f"{inner}.contract({sorted(forced)})",
+        None if inner.meets is None else lambda s: inner.meets(s | forced),
     )
 
 
@@ -359,7 +425,7 @@ def with_ground_set(random: Random, n: int, builders: list[Callable[[Random], Sp
 
 
 def any_matroid(random: Random, n: int) -> Specimen:
-    return with_ground_set(random, n, BASIC_BUILDERS)
+    return with_ground_set(random, n, WITHOUT_LOWER_LIMITS)
 
 
 def any_minor(random: Random, n: int) -> Specimen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapwise.constraints.base import IndependenceSystem
@@ -144,6 +144,34 @@ def test_addable_is_what_the_definition_allows(family, data):
     assert specimen.matroid.addable(support).tolist() == allowed
 
 
+@pytest.mark.parametrize("family", ["graphic", "between", *MINORS])
+@settings(max_examples=50)
+@given(data=st.data())
+def test_completed_sets_meet_all_limits_with_few_and_heavy_elements(family, data):
+    specimen, support = drawn(data, family)
+    weights = data.draw(prices(specimen.matroid.n, -3, 5))
+    held = frozenset([*support.tolist(), *specimen.matroid.forced.tolist()])
+    answers = [s for s in specimen.complete_sets() if held <= s]
+    fewest = min(map(len, answers))
+    heaviest = max(weights[as_array(s)].sum() for s in answers if len(s) == fewest)
+    found = specimen.matroid.completed(as_array(held), weights)
+    assert frozenset(found.tolist()) in answers
+    assert (len(found), weights[found].sum()) == (fewest, heaviest)
+    assert specimen.matroid.completed(found, weights).tolist() == found.tolist()
+
+
+@pytest.mark.parametrize("family", ["graphic", "between", *MINORS])
+@settings(max_examples=50)
+@given(data=st.data())
+def test_what_meets_all_lower_limits_is_complete_and_every_base_does(family, data):
+    specimen = data.draw(FAMILIES[family])
+    complete, forced = specimen.complete_sets(), set(specimen.matroid.forced.tolist())
+    for subset in specimen.independent_sets():
+        assert specimen.matroid.is_complete(as_array(subset | forced)) == (subset | forced in complete)
+        if len(subset) == specimen.matroid.rank():
+            assert subset | forced in complete
+
+
 @every_family
 @given(data=st.data())
 def test_no_more_bases_than_promised(family, data):
@@ -196,7 +224,8 @@ def test_forced_elements_are_in_every_base_and_never_worth_dropping(family, data
 def test_forcing_in_and_truncating_can_come_in_either_order(data):
     inner = data.draw(basics)
     forced = data.draw(independent_sets(inner))
-    size = data.draw(st.integers(len(forced), 6))
+    needed = len(inner.matroid.completed(forced, np.zeros(inner.matroid.n)))
+    size = data.draw(st.integers(needed, 6))
     one = inner.matroid.contract(forced).truncate(size)
     other = inner.matroid.truncate(size).contract(forced)
     assert one.forced.tolist() == other.forced.tolist() == forced.tolist()

@@ -60,10 +60,12 @@ def moves_of(
 
 
 def is_within(tree: LaminarTree, subset: Set) -> bool:
-    leaves = tree.leaf[sorted(subset)]
-    nodes = np.arange(len(tree.end))[:, None]
-    counts = ((leaves >= nodes) & (leaves < tree.end[:, None])).sum(axis=1)
-    return bool((counts <= tree.capacity).all())
+    def demand(node: int) -> int:
+        own = sum(tree.leaf[element] == node for element in subset)
+        within = [child for child in range(node + 1, tree.end[node]) if tree.parent[child] == node]
+        return max(tree.at_least[node], own + sum(map(demand, within)))
+
+    return all(demand(node) <= tree.capacity[node] for node in range(len(tree.end)))
 
 
 @every_constraint

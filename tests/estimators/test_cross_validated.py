@@ -462,7 +462,6 @@ def test_progress_goes_to_the_terminal(capsys):
         ({"sizes": 5}, TypeError, r"sizes must be whole numbers such as range\(1, 11\), got 5"),
         ({"sizes": []}, ValueError, "sizes must hold at least one number, got none"),
         ({"sizes": [1, -2]}, ValueError, "a value of sizes must be a non-negative integer, got -2"),
-        ({"constraint": sw.BMatching([(0, i) for i in range(1, 9)], 2)}, TypeError, "that can be truncated"),
         ({"method": "best"}, ValueError, "method must be a pivot rule or one of .* got 'best'"),
         ({"start": "middle"}, ValueError, "start must be an independent set or one of .* got 'middle'"),
         ({"start": [0, 1], "sizes": [1, 2]}, ValueError, r"start must be independent, but \[0, 1\] is not"),

@@ -95,7 +95,9 @@ class Truth:
 
     def __post_init__(self) -> None:
         self.instance = self.report.instance
-        self.best_set = max(self.values, key=lambda s: self.values[s])
+        meets = self.instance.family.meets or (lambda s: True)
+        self.answers = [s for s in self.values if meets(frozenset(s))]
+        self.best_set = max(self.answers, key=lambda s: self.values[s])
         self.best = self.values[self.best_set]
         self.scale = max(abs(self.best), self.f.scale)
 
@@ -251,7 +253,8 @@ def check_record(truth: Truth, result: sw.SearchResult, words: str) -> None:
         truth.report.claim("moves follow each other", after.tolist() == event.support.tolist(), words)
     for event in events:
         rises = event.value >= value - truth.explained(1e-8, _key(result))
-        truth.report.claim("values rise", rises or event.strategy in ("perturbation", "restart"), words)
+        may_fall = "perturbation", "restart", *([] if truth.instance.objective.monotone else ["completion"])
+        truth.report.claim("values rise", rises or event.strategy in may_fall, words)
         value = event.value
     if events:
         ends = events[-1].support.tolist() == result.support.tolist()
@@ -263,6 +266,10 @@ def check_answer(truth: Truth, result: sw.SearchResult, words: str) -> bool:
     report, chosen = truth.report, _key(result)
     if not report.claim("answer is independent", chosen in truth.values, f"{words}: {chosen}"):
         return False
+    report.claim("answer meets the lower limits", chosen in truth.answers, f"{words}: {chosen}")
+    filled, rest = result.filled.tolist(), tuple(e for e in chosen if e not in result.filled)
+    idle = truth.values.get(rest, np.inf) >= result.value - truth.explained(1e-8, chosen, rest)
+    report.claim("what is filled in is worth nothing", not filled or idle, f"{words}: {filled} of {chosen}")
     report.claim("time limit", result.seconds <= LIMIT + LATE, f"{words}: {result.seconds:.1f} s")
     report.claim("nothing interrupts a search", result.status != "INTERRUPTED", words)
     report.claim(
@@ -323,7 +330,8 @@ def check_certificate(truth: Truth, certificate: sw.Certificate, words: str) -> 
     )
     if certificate.better is not None:
         better = tuple(certificate.better.tolist())
-        agrees = better in values and abs(values[better] - certificate.better_value) <= EXACT * truth.scale
+        agrees = better in truth.answers
+        agrees = agrees and abs(values[better] - certificate.better_value) <= EXACT * truth.scale
         report.claim("the better set is one", agrees, f"{said}: {better}")
     if certificate.optimal:
         report.claim(

@@ -21,7 +21,7 @@ class Family:
     """How to make a constraint, what it should allow, what it forces in, and whether it is what it says.
 
     ``honest`` is False of oracles that are not matroids, which may be refused; ``closed`` is whether every
-    subset of an allowed set is allowed.
+    subset of an allowed set is allowed; ``meets`` says which sets meet the lower limits, if there are any.
     """
 
     name: str
@@ -30,6 +30,13 @@ class Family:
     forced: Set = frozenset()
     honest: bool = True
     closed: bool = True
+    meets: Callable[[Set], bool] | None = None
+
+    def answers(self, n: int) -> list[Set]:
+        """Return the sets that may be chosen in the end."""
+        every = (frozenset(s) for size in range(n + 1) for s in combinations(range(n), size))
+        meets = self.meets or (lambda s: True)
+        return [s for s in every if self.forced <= s and self.allows(s) and meets(s)]
 
 
 def uniform(random: Random, n: int, edges: Edges) -> Family:
@@ -91,6 +98,38 @@ def linear(random: Random, n: int, edges: Edges) -> Family:
 MATROIDS = [uniform, uniform, partition, laminar, graphic, transversal, linear]
 
 
+def between(random: Random, n: int, edges: Edges) -> Family:
+    """Return lower and upper limits on labels: allowed is what is part of a set that meets all of them."""
+    labels = random.integers(0, random.integers(1, 4), n).tolist()
+    capacity = {label: int(random.integers(1, 4)) for label in set(labels)}
+    room = {label: min(labels.count(label), most) for label, most in capacity.items()}
+    at_least = {label: int(random.integers(0, min(room[label], 2) + 1)) for label in room}
+    needed = sum(at_least.values())
+    size = int(random.integers(needed, needed + 3))
+
+    def demand(s: Set) -> int:
+        return sum(max(least, sum(labels[e] == c for e in s)) for c, least in at_least.items())
+
+    def meets(s: Set) -> bool:
+        return all(sum(labels[e] == label for e in s) >= least for label, least in at_least.items())
+
+    return Family(
+        "lower limits",
+        lambda: sw.Partition(labels, capacity, at_least, size),
+        lambda s: (
+            demand(s) <= size
+            and all(sum(labels[e] == label for e in s) <= most for label, most in capacity.items())
+        ),
+        meets=meets,
+    )
+
+
+def exactly(random: Random, n: int, edges: Edges) -> Family:
+    k = int(random.integers(1, 4))
+    constraint, meets = (lambda: sw.Uniform(n, k, k)), (lambda s: len(s) == k)
+    return Family("exactly k", constraint, lambda s: len(s) <= k, meets=meets)
+
+
 def any_matroid(random: Random, n: int, edges: Edges) -> Family:
     return MATROIDS[random.integers(len(MATROIDS))](random, n, edges)
 
@@ -117,26 +156,35 @@ def own_matroid(random: Random, n: int, edges: Edges) -> Family:
 
 def minor(random: Random, n: int, edges: Edges) -> Family:
     """Truncate, restrict or contract a matroid, up to three times."""
-    family = [any_matroid, oracle][random.integers(2)](random, n, edges)
+    family = [any_matroid, oracle, between][random.integers(3)](random, n, edges)
     for step in random.integers(3, size=random.integers(1, 4)):
         family = [_truncated, _restricted, _contracted][step](random, n, family)
     return family
 
 
 def _truncated(random: Random, n: int, inner: Family) -> Family:
-    size = max(len(inner.forced), int(random.integers(1, 4)))
+    answers = inner.answers(n)
+    size = max(min(map(len, answers)), int(random.integers(1, 4)))
+    short = {s for s in answers if len(s) <= size}
     return Family(
         "minor",
         lambda: inner.make().truncate(size),
-        lambda s: len(s | inner.forced) <= size and inner.allows(s),
+        lambda s: any(s <= other for other in short),
         inner.forced,
+        meets=inner.meets,
     )
 
 
 def _restricted(random: Random, n: int, inner: Family) -> Family:
-    kept = frozenset(random.permutation(n)[: random.integers(2, n + 1)].tolist()) | inner.forced
+    answers = inner.answers(n)  # one of them is kept, so that lower limits can be met
+    kept = frozenset(random.permutation(n)[: random.integers(2, n + 1)].tolist())
+    kept |= answers[random.integers(len(answers))] if inner.meets else inner.forced
     return Family(
-        "minor", lambda: inner.make().restrict(kept), lambda s: s <= kept and inner.allows(s), inner.forced
+        "minor",
+        lambda: inner.make().restrict(kept),
+        lambda s: s <= kept and inner.allows(s),
+        inner.forced,
+        meets=inner.meets,
     )
 
 
@@ -146,7 +194,11 @@ def _contracted(random: Random, n: int, inner: Family) -> Family:
         if inner.allows(forced | {element}):
             forced = forced | {element}
     return Family(
-        "forced elements", lambda: inner.make().contract(forced), lambda s: inner.allows(s | forced), forced
+        "forced elements",
+        lambda: inner.make().contract(forced),
+        lambda s: inner.allows(s | forced),
+        forced,
+        meets=inner.meets,
     )
 
 
@@ -293,6 +345,9 @@ FAMILIES = [
     graphic,
     transversal,
     linear,
+    between,
+    between,
+    exactly,
     oracle,
     own_matroid,
     minor,

@@ -92,15 +92,20 @@ class Tree(NamedTuple):
     end: np.ndarray
     parent: np.ndarray
     capacity: np.ndarray
+    at_least: np.ndarray
 
     def allows(self, subset):
-        leaves = self.leaf[list(subset)]
-        limits = zip(self.end, self.capacity, strict=True)
-        return all(((leaves >= t) & (leaves < end)).sum() <= most for t, (end, most) in enumerate(limits))
+        return all(self.demand(node, subset) <= most for node, most in enumerate(self.capacity))
+
+    def demand(self, node, subset):
+        """Return how many places a set takes, with those for elements that its lower limit asks for."""
+        own = sum(self.leaf[element] == node for element in subset)
+        within = [child for child in range(node + 1, self.end[node]) if self.parent[child] == node]
+        return max(self.at_least[node], own + sum(self.demand(child, subset) for child in within))
 
 
 def some_tree(rng, n):
-    """Return limits, of zero among them: their elements are loops."""
+    """Return limits, of zero among them: their elements are loops; every other time lower ones, too."""
     parent = [0]
     for node in range(1, rng.integers(1, 5)):
         around = [node - 1]
@@ -110,7 +115,10 @@ def some_tree(rng, n):
     end = np.arange(1, len(parent) + 1)
     for node in range(len(parent) - 1, 0, -1):
         end[parent[node]] = max(end[parent[node]], end[node])
-    return Tree(rng.integers(0, len(parent), n), end, np.array(parent), rng.integers(0, 4, len(parent)))
+    leaf, capacity = rng.integers(0, len(parent), n), rng.integers(0, 4, len(parent))
+    tree = Tree(leaf, end, np.array(parent), capacity, np.zeros(len(parent), dtype=int))
+    lower = tree._replace(at_least=rng.integers(0, capacity + 1))
+    return lower if lower.allows([]) else tree
 
 
 def grown(rng, tree, fits=lambda subset: True):

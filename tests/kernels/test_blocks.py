@@ -278,7 +278,7 @@ def test_a_search_may_end_where_a_column_is_spanned(level):
     A[:, 3] = A[:, 0] + A[:, 1]
     groups.problem = groups.problem._replace(A=A, y=rng.standard_normal(8))
     zero = np.zeros(1, dtype=int)
-    tree = search.tree._replace(leaf=np.zeros(2, dtype=int), end=zero + 1, parent=zero, capacity=zero + 2)
+    tree = type(search.tree)(np.zeros(2, dtype=int), zero + 1, zero, zero + 2, zero)
     for strict, moves in ((True, []), (False, [[1, -1]])):
         again = Search(level, groups, tree, np.zeros(2, dtype=bool), [0])
         found = again.run(strict=strict)
@@ -289,7 +289,8 @@ def test_a_search_may_end_where_a_column_is_spanned(level):
 def test_nothing_fits_into_no_room(level):
     rng = np.random.default_rng(0)
     groups, tree = Groups(rng, 3, 0.3), some_tree(rng, 3)
-    search = Search(level, groups, tree._replace(capacity=0 * tree.capacity), np.zeros(3, dtype=bool), [])
+    none = np.zeros_like(tree.capacity)
+    search = Search(level, groups, tree._replace(capacity=none, at_least=none), np.zeros(3, dtype=bool), [])
     ending, evaluated, moves, _ = search.run()
     assert (ending, evaluated, len(moves)) == (level.swaps.DONE, 0, 0)
     assert search.support == []

@@ -186,7 +186,7 @@ def grid(n=2_000_000, k=4000):
 def few_columns():
     columns = np.random.default_rng(0).standard_normal((50, 60))
     columns /= np.linalg.norm(columns, axis=0)
-    whole = np.zeros(60, dtype=int), np.array([1]), np.array([0]), np.array([10])
+    whole = np.zeros(60, dtype=int), np.array([1]), np.array([0]), np.array([10]), np.array([0])
     with_y = (columns[:, ::3].sum(axis=1) / 5 @ columns).astype(np.float32)
     return columns, with_y, whole, np.zeros(60, dtype=bool)
 
@@ -218,7 +218,7 @@ def gains_of_large_moves():
     k, rows = 30, 10**7
     moves = repeated(np.arange(k), rows)
     eye, ones = np.eye(k), np.ones(k)
-    return partial(swaps.move_gains, moves, moves, moves, eye, eye, eye, ones, ones, 0 * ones, 0.0)
+    return partial(swaps.move_gains, moves, moves, moves, moves, eye, eye, eye, ones, ones, 0 * ones, 0.0)
 
 
 def gains_of_blocks():
@@ -239,7 +239,7 @@ def moves_of_blocks():
         np.zeros(room), with_y, np.ones(rows), np.tile(np.eye(size).ravel(), n), np.empty(room, dtype=int),
         np.full(rows, -1), np.zeros(3, dtype=int), np.zeros(1),
     )  # fmt: skip
-    limits = np.zeros(n, dtype=int), zero + 1, zero, zero + most
+    limits = np.zeros(n, dtype=int), zero + 1, zero, zero + most, zero
     at, fixed = begin[:-1] * size, np.zeros(n, dtype=bool)
     problem = eye, np.full(rows, 1e-6), begin, at, limits, fixed, tableau, np.arange(most)
     return partial(blocks.best_moves, *problem, float(with_y @ with_y), 1e-9, 1e-9, False, 1000)

@@ -12,6 +12,7 @@ from tests.contracts.constraint_zoo import (
     MINOR_BUILDERS,
     Specimen,
     as_array,
+    between,
     contracted,
     laminar,
     partition,
@@ -28,7 +29,7 @@ from tests.contracts.constraint_zoo import (
 
 def limited(random):
     """Return a matroid of limits on nested sets, shortened and with elements forced in at random."""
-    specimen = [uniform, partition, laminar, laminar][random.integers(4)](random)
+    specimen = [uniform, partition, laminar, between, between][random.integers(5)](random)
     for step in random.integers(2, size=random.integers(0, 4)):
         specimen = [truncated, contracted][step](random, specimen)
     return specimen
@@ -55,8 +56,8 @@ def rank(specimen):
 
 def within(limits, subset):
     """Tell whether every set of the tree, and all that are around it, have room for the subset."""
-    leaf, end, parent, capacity = limits
-    counts = np.zeros(len(capacity), dtype=int)
+    leaf, end, parent, capacity, at_least = limits
+    counts, kept = np.zeros((2, len(capacity)), dtype=int)
     for element in subset:
         node = leaf[element]
         counts[node] += 1
@@ -65,18 +66,21 @@ def within(limits, subset):
             counts[node] += 1
     by_range = [sum(t <= leaf[element] < end[t] for element in subset) for t in range(len(capacity))]
     assert counts.tolist() == by_range  # the two ways to read the tree agree
-    return bool((counts <= capacity).all())
+    for node in reversed(range(len(capacity))):  # places for elements to come are taken as well
+        kept[node] += max(0, at_least[node] - counts[node] - kept[node])
+        kept[parent[node]] += kept[node] if node else 0
+    return bool((counts + kept <= capacity).all())
 
 
 @given(randoms)
 def test_first_base_adds_what_the_definition_allows(random):
-    specimen = laminar(random)
-    leaf, _, parent, capacity = specimen.matroid.laminar_tree()
+    specimen = [laminar, between][random.integers(2)](random)
+    leaf, _, *limits = specimen.matroid.laminar_tree()
     chosen = some_independent_set(random, specimen)
     order = some_order(random, specimen.matroid.n)
     mask = np.zeros(specimen.matroid.n, dtype=bool)
     mask[list(chosen)] = True
-    nested.first_base(mask, np.array(order, dtype=np.intp), leaf, parent, capacity)
+    nested.first_base(mask, np.array(order, dtype=np.intp), leaf, *limits)
     assert set(np.flatnonzero(mask).tolist()) == greedy(specimen, chosen, order)
 
 

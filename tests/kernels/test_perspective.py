@@ -11,7 +11,16 @@ import swapwise as sw
 from swapwise.constraints.region import Region
 from swapwise.kernels import perspective
 from tests.certify.region_zoo import sets_of, some_region
-from tests.contracts.constraint_zoo import contracted, laminar, partition, randoms, truncated, uniform
+from tests.contracts.constraint_zoo import (
+    between,
+    contracted,
+    laminar,
+    partition,
+    randoms,
+    subsets,
+    truncated,
+    uniform,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*allows only the empty set")
 
@@ -75,10 +84,13 @@ class Model:
         return float(base + (self.members @ self.weights(coef)).max())
 
 
-def some_matroid(random):
+ONLY_CAPACITIES = uniform, partition, laminar, laminar
+
+
+def some_matroid(random, builders):
     """Return a matroid of limits on nested sets, shortened and with elements forced in at random."""
     while True:
-        specimen = [uniform, partition, laminar, laminar][random.integers(4)](random)
+        specimen = builders[random.integers(len(builders))](random)
         for step in random.integers(2, size=random.integers(0, 3)):
             specimen = [truncated, contracted][step](random, specimen)
         if specimen.matroid.n:
@@ -91,9 +103,9 @@ def with_unit_diagonal(H):
     return H / np.outer(lengths, lengths)
 
 
-def some_model(random):
+def some_model(random, builders=(*ONLY_CAPACITIES, between, between)):
     """Return a model of which some elements may be held and others ruled out."""
-    specimen = some_matroid(random)
+    specimen = some_matroid(random, builders)
     region, n = some_region(random, specimen.matroid), specimen.matroid.n
     element = np.repeat(np.arange(n), random.integers(1, 3, n) if random.random() < 0.5 else 1)
     element = random.permutation(element)
@@ -122,8 +134,26 @@ def allocated(model, step):
 @settings(max_examples=200)
 @given(randoms)
 def test_places_go_where_they_are_worth_most(random):
+    check_places(some_model(random), float(random.choice([0.3, 1.0, 20.0])))
+
+
+@settings(max_examples=40)
+@given(randoms)
+def test_places_that_lower_limits_keep_go_to_elements_of_little_worth(random):
+    """Nested groups of four, of which some have to be touched, and others are worth ten times as much."""
+    n, thirds = 12, [range(0, 4), range(4, 8), range(8, 12)]
+    tree = sw.Laminar(n, [(range(8), 6), *((third, 4) for third in thirds)]).laminar_tree()
+    least = random.integers(0, [1, 4, 3, 3, 2])  # of all, of the first two groups together, and of each
+    whole = sw.Laminar.of_tree(tree._replace(capacity=np.append(6, tree.capacity[1:]), at_least=least))
+    d, b = random.uniform(0.1, 1.0, n), random.standard_normal((n, 1))
+    b *= np.repeat(random.choice([0.1, 1.0], 3), 4)[:, None]
+    sets = [s for s in map(frozenset, subsets(range(n))) if whole._is_independent(np.array(sorted(s), int))]
+    model = Model(np.diag(d), b, d, np.arange(n), Region.of(whole), sets)
+    check_places(model, float(random.choice([0.3, 1.0, 20.0])))
+
+
+def check_places(model, step):
     """The slope at the z of least cost is nowhere steeper than at z itself, over all sets one by one."""
-    model, step = some_model(random), float(random.choice([0.3, 1.0, 20.0]))
     z, lengths = allocated(model, step)
     worth = model.d * step**2 * lengths**2 / (2 * (step * z + model.d) ** 2)
     held, outside = model.region.inside, model.region.outside
@@ -293,7 +323,7 @@ def test_columns_lead_where_their_products_do(random):
 @settings(max_examples=60)
 @given(randoms)
 def test_limits_that_may_overlap_may_as_well_be_nested(random):
-    model = some_model(random)
+    model = some_model(random, ONLY_CAPACITIES)
     tree, region = model.region.constraint.laminar_tree(), model.region
     is_open = ~(region.inside | region.outside)
     sets, rooms = [], []
@@ -301,7 +331,9 @@ def test_limits_that_may_overlap_may_as_well_be_nested(random):
         within = (tree.leaf >= number) & (tree.leaf < end)
         sets.append(np.flatnonzero(within & is_open))
         rooms.append(float(capacity - np.count_nonzero(within & region.inside)))
-    limits = (np.append(0, np.cumsum([len(s) for s in sets])), np.concatenate(sets), np.array(rooms))
+    units = random.choice([0.1, 1.0, 3.0], len(sets))  # in which places of each set are counted
+    shares = np.repeat(units, [len(s) for s in sets])
+    limits = np.append(0, np.cumsum([len(s) for s in sets])), np.concatenate(sets), shares, rooms * units
     start, prices = np.zeros_like(model.b), np.zeros(len(sets))
     arguments = (
         model.H,

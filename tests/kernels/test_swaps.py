@@ -80,7 +80,9 @@ def test_so_are_those_of_larger_moves(level, rng, n, ridge, most):
     left = problem.gram + problem.ridge * np.eye(n) - coupling @ problem.gram[chosen]
     if most == 1:  # squares will do, and for what is added they stand in the only column
         left = sigma[:, None]
-    args = added, np.maximum(added, 0), slots, left, inverse, coupling, coef, corr, problem.floor
+    places = np.maximum(added, 0)
+    across = places if most > 1 else 0 * places
+    args = added, places, across, slots, left, inverse, coupling, coef, corr, problem.floor
     gains = level.swaps.move_gains(*args, 1e-10)
     for gain, new, old in zip(gains, added, slots, strict=True):
         kept = [j for place, j in enumerate(chosen) if place not in old]
@@ -95,7 +97,7 @@ def test_columns_that_are_copies_of_each_other_are_left_to_others(level):
     inverse, coupling, coef, corr, _ = problem.quantities([0])
     left = problem.gram - coupling @ problem.gram[[0]]
     added, slots = np.array([[2, 3], [1, 2]]), np.full((2, 1), -1)
-    args = added, added, slots, left, inverse, coupling, coef, corr, problem.floor
+    args = added, added, added, slots, left, inverse, coupling, coef, corr, problem.floor
     gains = level.swaps.move_gains(*args, 1e-6)
     assert np.isnan(gains[0])
     assert gains[1] == pytest.approx(problem.value([0, 1, 2]) - problem.value([0]))
@@ -285,7 +287,7 @@ def copies(level, start, capacity):
     rng = np.random.default_rng(0)
     problem = Problem(rng.standard_normal((8, 2))[:, [0, 1, 0]], rng.standard_normal(8), 0.0)
     zero = np.zeros(1, dtype=int)
-    tree = (np.zeros(3, dtype=int), zero + 1, zero, zero + capacity)
+    tree = (np.zeros(3, dtype=int), zero + 1, zero, zero + capacity, zero)
     return Search(level, problem, type(some_tree(rng, 1))(*tree), np.zeros(3, dtype=bool), start)
 
 

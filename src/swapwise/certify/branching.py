@@ -35,6 +35,8 @@ class BranchAndBound:
         self.objective, self.constraint = objective, constraint
         self.support = support
         self.value = value
+        #: Those of the set that are in it only to meet a lower limit, if it was found here
+        self.filled = support[:0]
         #: Called whenever a part was looked at or a better set was found
         self.notify: Callable[[], None] = lambda: None
         #: How many parts were looked at
@@ -125,7 +127,8 @@ class BranchAndBound:
         if node.bound <= self.cutoff:
             return []
         if not len(node.region.open):
-            self._evaluate(node.whole(node.region.held), clock)
+            if node.region.constraint._is_answer(node.region.held):
+                self._evaluate(node.whole(node.region.held), clock)
             return []
         element = node.split()
         regions = node.region.with_inside(element), node.region.with_outside(element)
@@ -156,18 +159,21 @@ class BranchAndBound:
 
     def _try(self, node: Node) -> tuple[IndexArray, float]:
         support = node.whole(node.region.constraint.extend(node.candidate(), node.region.open))
+        if not self.constraint._is_answer(support):  # the region may have no set at all
+            return self.support, self.value
         with unwarned():  # users did not choose this set
             return support, self.objective._value(support)
 
     def _improve(self, support: IndexArray, value: float, clock: Clock) -> None:
-        """Keep a set that is better than the incumbent, and improve it by local search."""
+        """Keep a set that is better than the incumbent, improved by local search and completed."""
         if value <= self.cutoff:
             return
         require_independent(self.constraint, support)
-        self.support, self.value = support, value
+        if self.constraint.is_complete(support):
+            self.support, self.value, self.filled = support, value, support[:0]
         polished = search_by_default(self.objective, self.constraint, clock, start=support)
         if polished.value > self.value:
-            self.support, self.value = polished.support, polished.value
+            self.support, self.value, self.filled = polished.support, polished.value, polished.filled
         if polished.status == Status.INTERRUPTED:
             raise KeyboardInterrupt  # meant for all of this, not only for the search
         self.notify()

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from swapwise.certify.branching import BranchAndBound
 from swapwise.certify.certificate import Certificate
 from swapwise.certify.prover import Prover
 from swapwise.checks import IndexArray, as_count, as_real, as_time_limit, warn
@@ -15,6 +16,7 @@ from swapwise.clock import Clock
 from swapwise.constraints.base import Constraint
 from swapwise.moves import move_between
 from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.search.completion import COMPLETION
 from swapwise.search.loop import passes_of
 from swapwise.search.plan import check_problem, check_start, search_by_default
 from swapwise.search.progress import ProofState, proof_bar
@@ -37,6 +39,7 @@ def certify(
 
     The best set is the one with the largest objective on the data that the objective was made from: the
     proof says nothing about new data. It is computed in double precision, whatever the precision of the data.
+    Lower limits are met by the best set, and have to be by the answer.
 
     The best of all bounds that hold here: the value of all elements together; the paper's concavity lemma
     at the answer; marginal gains, if f is submodular; the best that each block could have by itself, if the
@@ -111,7 +114,7 @@ def exact(
     max_nodes: int | None = None,
     progress: bool = False,
 ) -> SearchResult:
-    """Find the best independent set, with the proof that it is.
+    """Find the best independent set, with the proof that it is; it meets all lower limits.
 
     Branch and bound: the independent sets are split by an element that is forced in or out, every part is
     bounded as in :func:`certify`, and parts that cannot hold a better set than the incumbent are pruned.
@@ -174,7 +177,7 @@ def exact(
             status = prover.run(_proof_clock(clock, first.status), gap, most)
     tree = prover.tree
     certificate = prover.certificate(clock.seconds(), of_best=True)
-    history = _extended(first, tree.support, tree.value, clock.seconds())
+    history = _extended(first, tree, clock.seconds())
     n_moves, seconds = len(history) - first.n_iter, clock.seconds() - first.seconds
     result = SearchResult(
         support=tree.support,
@@ -187,6 +190,7 @@ def exact(
         history=history,
         method=f"{first.method}, exact",
         strategies=[*first.strategies, StrategyRun("exact", n_moves, tree.value, seconds)],
+        filled=tree.filled if n_moves else first.filled,
         certificate=certificate,
         n_passes=passes_of(objective),
         _guarantee=partial(Guarantee, 1.0, "proven", certificate.kind) if certificate.optimal else None,
@@ -195,13 +199,19 @@ def exact(
     return result
 
 
-def _extended(first: SearchResult, support: IndexArray, value: float, seconds: float) -> list[Event]:
-    """Return the moves of a search, and the one to the better set that branching found, if it did."""
-    move = move_between(first.support, support)
-    if not (move.added or move.dropped):
-        return first.history
-    event = Event(first.n_iter + 1, move.added, move.dropped, support.copy(), value, seconds, "exact")
-    return [*first.history, event]
+def _extended(first: SearchResult, tree: BranchAndBound, seconds: float) -> list[Event]:
+    """Return the moves of a search, and those to the better set that branching found, if it did."""
+    history, place = list(first.history), first.support
+    if np.array_equal(place, tree.support):
+        return history
+    found = np.setdiff1d(tree.support, tree.filled)
+    for target, strategy in ((found, "exact"), (tree.support, COMPLETION)):
+        move = move_between(place, target)
+        if move.added or move.dropped:
+            number, place = len(history) + 1, target
+            event = Event(number, move.added, move.dropped, target.copy(), tree.value, seconds, strategy)
+            history.append(event)
+    return history
 
 
 def _as_gap(gap: float) -> float:
@@ -254,6 +264,12 @@ def _answer(
         raise TypeError(f"result must be a SearchResult or an independent set, got {result!r}")
     support = check_start(result, constraint, "result")
     assert isinstance(support, np.ndarray)
+    lacks = constraint.shortfall(support)
+    if lacks:
+        raise ValueError(
+            f"result must meet all lower limits, but {support.tolist()} has only {lacks}; searches that "
+            "begin with it, maximize(..., start=result), complete it"
+        )
     return support, float(objective._value(support)), Status.COMPLETE, []
 
 

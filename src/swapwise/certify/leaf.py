@@ -63,7 +63,7 @@ def enumerate_leaf(
     the target. ``quick`` means only if that takes less time than a bound.
     """
     held, candidates = region.held, region.open
-    room = min(_room(region), len(candidates))
+    room = max(0, min(_room(region), len(candidates)))
     if not isinstance(objective, SparseObjective):
         return None
     if not _is_quadratic(objective):
@@ -73,8 +73,8 @@ def enumerate_leaf(
         return None
     if not isinstance(region.constraint, Matroid) and room > LARGEST_WITH_PARTS:
         return None
-    if room == 0:
-        return [held]
+    if room <= 0:
+        return _independent_parts(region, candidates[:0])
     base, coef = objective._fit(held)
     found = _candidates(objective, region, room, embed(objective, held, coef), target - base)
     if found is None:
@@ -90,8 +90,8 @@ def _few_sets(region: Region, room: int) -> list[IndexArray] | None:
     )
     if not few:
         return None
-    if room == 0:
-        return [region.held]
+    if room <= 0:
+        return _independent_parts(region, region.open[:0])
     parts = [
         support
         for chosen in combinations(region.open.tolist(), room)
@@ -160,7 +160,7 @@ def _independent_parts(region: Region, chosen: IndexArray) -> list[IndexArray]:
     """Return the maximal independent sets among the elements chosen and those held."""
     region.clock.check()
     whole = np.union1d(region.held, chosen)
-    if region.constraint._is_independent(whole):
+    if region.constraint._is_answer(whole):
         return [whole]
     if isinstance(region.constraint, Matroid):
         return []  # all maximal sets are of this size, and found by themselves
@@ -169,6 +169,6 @@ def _independent_parts(region: Region, chosen: IndexArray) -> list[IndexArray]:
         for part in map(set, combinations(chosen.tolist(), size)):
             if any(part <= larger for larger in maximal):
                 continue
-            if region.constraint._is_independent(np.union1d(region.held, sorted(part)).astype(np.intp)):
+            if region.constraint._is_answer(np.union1d(region.held, sorted(part)).astype(np.intp)):
                 maximal.append(part)
     return [np.union1d(region.held, sorted(part)).astype(np.intp) for part in maximal]

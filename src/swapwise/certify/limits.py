@@ -13,16 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.constraints.base import Constraint, GroupLimits, LaminarTree, heaviest_first
+from swapwise.constraints.base import Constraint, GroupLimits, Inequalities, LaminarTree
 from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.matroid import Matroid
 
-# A limit counts as violated if a fractional set exceeds it by more.
-VIOLATED = 1e-4
-
 
 class Limits(NamedTuple):
-    """Sets, and how many of the elements of each may be chosen.
+    """Sets, and how many of the elements of each may be chosen, or how large a sum of their shares.
 
     >>> limits = Limits.of([([0, 1, 2], 2), ([2, 3], 1)])
     >>> limits.loads(np.array([1.0, 0.5, 0.5, 0.5]))
@@ -35,34 +32,56 @@ class Limits(NamedTuple):
     members: IndexArray
     #: The set of each member
     sets: IndexArray
-    capacity: IndexArray
-    #: Of each set, the matroid of an intersection that it is about
+    #: What each member takes of the capacity of its set, more than 0
+    shares: FloatArray
+    capacity: FloatArray
+    #: Of each set, the part of an intersection that it is about
     part: IndexArray
 
     @classmethod
     def of(cls, sets: Iterable[tuple[IndexArray | Iterable[int], Any]], part: int = 0) -> Limits:
-        """Return limits on some sets, each with its capacity."""
+        """Return limits on the number of elements of some sets, each with its capacity."""
         pairs = [(np.asarray(list(members), dtype=np.intp), capacity) for members, capacity in sets]
         sizes = [len(members) for members, _ in pairs]
+        members = np.concatenate([np.empty(0, dtype=np.intp), *(members for members, _ in pairs)])
         return cls(
-            np.concatenate([members for members, _ in pairs]) if pairs else np.empty(0, dtype=np.intp),
+            members,
             np.repeat(np.arange(len(pairs)), sizes),
-            np.array([capacity for _, capacity in pairs], dtype=np.intp),
+            np.ones(len(members)),
+            np.array([capacity for _, capacity in pairs], dtype=np.float64),
             np.full(len(pairs), part),
         )
 
+    @classmethod
+    def of_rows(cls, rows: Inequalities, n: int, part: int = 0) -> Limits:
+        """Return those inequalities that are about the elements alone and have no negative coefficient.
+
+        >>> from swapwise import Knapsack
+        >>> Limits.of_rows(Knapsack([1.0, 3.0], 2.0).inequalities(), 2).shares
+        array([0.5, 1.5])
+        """
+        matrix = rows.matrix.tocsr()
+        low, beside = matrix.min(axis=1).toarray(), abs(matrix[:, n:]).sum(axis=1)
+        kept = np.flatnonzero((low >= 0) & (np.asarray(beside) == 0) & (np.diff(matrix.indptr) > 0))
+        entries = matrix[kept].tocoo()
+        there = entries.data > 0
+        order = np.argsort(entries.row[there], kind="stable")
+        members, sets, shares = (values[there][order] for values in (entries.col, entries.row, entries.data))
+        parts = np.full(len(kept), part)
+        return cls(members.astype(np.intp), sets.astype(np.intp), shares, rows.limit[kept], parts)
+
     def loads(self, values: FloatArray) -> FloatArray:
         """Return the sum over each set."""
-        return np.bincount(self.sets, values[self.members], len(self.capacity)).astype(np.float64)
+        weighted = self.shares * values[self.members]
+        return np.bincount(self.sets, weighted, len(self.capacity)).astype(np.float64)
 
     def costs(self, prices: FloatArray, n: int) -> FloatArray:
-        """Return the sum, for each element, of the prices of its sets."""
-        return np.bincount(self.members, prices[self.sets], n).astype(np.float64)
+        """Return the sum, for each element, of what it costs by the prices of its sets."""
+        return np.bincount(self.members, self.shares * prices[self.sets], n).astype(np.float64)
 
     def having(self, kept: BoolArray) -> Limits:
         """Return the same sets with some of the elements."""
-        some = kept[self.members]
-        return self._replace(members=self.members[some], sets=self.sets[some])
+        return self._with_members(kept[self.members])
 
     def among(self, elements: IndexArray) -> Limits:
         """Return the same sets with some of the elements, numbered by their places among these."""
@@ -71,15 +90,19 @@ class Limits(NamedTuple):
 
     def only(self, kept: BoolArray) -> Limits:
         """Return some of the sets."""
-        stays, numbers = kept[self.sets], np.cumsum(kept) - 1
-        sets = numbers[self.sets[stays]]
-        return Limits(self.members[stays], sets, self.capacity[kept], self.part[kept])
+        some = self._with_members(kept[self.sets])
+        sets = (np.cumsum(kept) - 1)[some.sets]
+        return some._replace(sets=sets, capacity=self.capacity[kept], part=self.part[kept])
+
+    def _with_members(self, kept: BoolArray) -> Limits:
+        return self._replace(members=self.members[kept], sets=self.sets[kept], shares=self.shares[kept])
 
     def with_others(self, other: Limits) -> Limits:
         """Return these sets, followed by others."""
         return Limits(
             np.append(self.members, other.members),
             np.append(self.sets, other.sets + len(self.capacity)),
+            np.append(self.shares, other.shares),
             np.append(self.capacity, other.capacity),
             np.append(self.part, other.part),
         )
@@ -96,86 +119,48 @@ class Parts(NamedTuple):
 def parts_of(constraint: Constraint) -> Parts | None:
     """Return limits that come close to a constraint, or None if there are none known.
 
+    Where something else limits sets as well, fractional sets within these limits may be far from any set.
+
     >>> from swapwise import BMatching, Graphic, Intersection, Partition
     >>> edges = [("a", "b"), ("b", "c"), ("a", "c")]
     >>> parts_of(BMatching(edges, 1)).limits.capacity
-    array([1, 1, 1])
+    array([1., 1., 1.])
     >>> parts = parts_of(Intersection(Graphic(edges), Partition(["x", "y", "y"], 1)))
     >>> parts.limits.capacity, parts.matroids
-    (array([2, 3, 1, 1]), {0: Graphic(n=3, 3 vertices)})
+    (array([2., 3., 1., 1.]), {0: Graphic(n=3, 3 vertices)})
     """
     groups = constraint.group_limits()
     if groups is not None:
         return Parts(_of_groups(groups), {})
-    if isinstance(constraint, Matroid):
-        matroids: tuple[Matroid, ...] = (constraint,)
-    elif isinstance(constraint, Intersection):
-        matroids = constraint.matroids
-    else:
-        return None
+    several = constraint.parts if isinstance(constraint, Intersection) else (constraint,)
     limits, others = Limits.of([]), {}
-    for part, matroid in enumerate(matroids):
-        tree = matroid.laminar_tree()
-        if tree is None:
-            others[part] = matroid
-            limits = limits.with_others(Limits.of([(range(matroid.n), matroid.max_size())], part))
-        else:
-            limits = limits.with_others(_of_tree(tree, part))
-    return Parts(limits, others)
+    for number, part in enumerate(several):
+        known, tree = part.inequalities(), part.laminar_tree()
+        if tree is not None:
+            limits = limits.with_others(_of_tree(tree, number))
+        elif known is not None:
+            limits = limits.with_others(Limits.of_rows(known, part.n, number))
+        elif isinstance(part, Matroid):
+            limits = limits.with_others(Limits.of([(range(part.n), part.max_size())], number))
+        # Places that are kept for lower limits limit every union of other sets, too.
+        if isinstance(part, Matroid) and (tree is None or tree.at_least.any()):
+            others[number] = part
+    return Parts(limits, others) if len(limits.capacity) else None
 
 
 def _of_groups(groups: GroupLimits) -> Limits:
     element, column = np.nonzero(groups.groups >= 0)
     number = groups.groups[element, column]
     order, count = np.argsort(number, kind="stable"), len(groups.capacity)
-    return Limits(element[order], number[order], groups.capacity, np.zeros(count, dtype=np.intp))
+    return Limits(
+        element[order],
+        number[order],
+        np.ones(len(order)),
+        groups.capacity.astype(np.float64),
+        np.zeros(count, dtype=np.intp),
+    )
 
 
 def _of_tree(tree: LaminarTree, part: int) -> Limits:
     sets = (np.flatnonzero((tree.leaf >= first) & (tree.leaf < end)) for first, end in enumerate(tree.end))
     return Limits.of(zip(sets, tree.capacity.tolist(), strict=True), part)
-
-
-def violated_spans(
-    matroid: Matroid, held: IndexArray, weights: FloatArray, point: FloatArray, part: int = 0
-) -> Limits:
-    """Return sets of which a fractional set holds more than fits, if there are any that weights point to.
-
-    These are what the heaviest elements span, in connected parts. If the fractional set weighs more than any
-    independent set, then it exceeds the rank of one of them (Edmonds 1971).
-
-    >>> from swapwise import Graphic
-    >>> triangle_and_tail = Graphic([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")])
-    >>> point, weights = np.array([1.0, 0.9, 0.9, 0.2]), np.array([4.0, 3.0, 2.0, 1.0])
-    >>> violated_spans(triangle_and_tail, np.array([], dtype=int), weights, point)[:3]
-    (array([0, 1, 2]), array([0, 0, 0]), array([2]))
-    """
-    rest = weights.copy()
-    rest[held] = 0.0
-    base = matroid.extend(held, heaviest_first(rest))
-    if not len(base):
-        return Limits.of([], part)
-    rest[held] = np.inf
-    turn = np.argsort(-rest[base], kind="stable")
-    circuits = matroid._swap_mask(base)
-    spanned = ~circuits[:, -1] & circuits.any(axis=1)
-    circuits = circuits[:, turn]  # from the heaviest on
-    base = base[turn]
-    circuits[base] = np.eye(len(base), dtype=bool)
-    spanned[base] = True
-    # An element is spanned from the turn on that has the last of its circuit.
-    last = np.where(spanned, len(base) - 1 - np.argmax(circuits[:, ::-1], axis=1), -1)
-    in_turn = np.argsort(last, kind="stable")
-    ends = np.searchsorted(last[in_turn], np.arange(len(base) + 1))
-    component, found = np.arange(len(base)), []
-    for now in range(len(base)):
-        joined = np.logical_or.reduce(circuits[in_turn[ends[now] : ends[now + 1]]], axis=0)
-        component[np.isin(component, component[joined])] = now
-        rank = np.count_nonzero(component[: now + 1] == now)
-        if rank == 1 and ends[now + 1] == ends[now] + 1:
-            continue  # an element by itself
-        known = in_turn[ends[0] : ends[now + 1]]
-        members = known[component[last[known]] == now]
-        if point[members].sum() > rank + VIOLATED:
-            found.append((np.sort(members), rank))
-    return Limits.of(found, part)

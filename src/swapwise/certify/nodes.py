@@ -11,7 +11,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.region import Region
 from swapwise.objectives.base import SetFunction
-from swapwise.search.methods.greedy import gains_of_additions
+from swapwise.search.rules import gains_of_additions
 from swapwise.theory.bounds import bound_from_gains, bound_of_all
 
 

@@ -11,10 +11,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from swapwise.certify.limits import Limits, Parts, violated_spans
+from swapwise.certify.limits import Limits, Parts
 from swapwise.certify.proximal import Proximal, WorkingPoint
 from swapwise.certify.working_set import WorkingSet
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.algorithms.spans import violated_spans
 from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective
 
@@ -76,7 +77,8 @@ class Overlapping(Proximal):
         self._useful = limits.loads(np.ones(len(elements))) > rooms
         limits = limits.only(self._useful)
         begin = np.searchsorted(limits.sets, np.arange(len(limits.capacity) + 1))
-        return (begin, limits.members, rooms[self._useful].astype(float)), self._costs[self._useful]
+        arrays = begin, limits.members, limits.shares, np.maximum(rooms[self._useful], 0.0)
+        return arrays, self._costs[self._useful]
 
     def _gains_beside(self, known: IndexArray) -> FloatArray:
         """Return what each element weighs beyond the prices of its sets."""
@@ -94,7 +96,8 @@ class Overlapping(Proximal):
             others = np.where(limits.part == part, 0.0, self._costs)
             rest = np.maximum(weights - limits.costs(others, n), 0.0)
             rest[self.region.outside] = 0.0
-            found = found.with_others(violated_spans(matroid, self.region.held, rest, self.point, part))
+            spans = violated_spans(matroid, self.region.held, rest, self.point)
+            found = found.with_others(Limits.of(spans, part))
         if not len(found.capacity):
             return False
         stays = (self._costs > 0) | (limits.loads(self.point) > limits.capacity - LOOSE)

@@ -104,8 +104,11 @@ class Proximal(Relaxation):
         weights, found = self.dual.weights.copy(), [self.region.held]
         weights[self.region.held] = 0.0
         while sum(map(len, found)) < FIRST_ELEMENTS and weights.any():
-            found.append(self.region.max_weight(weights)[0])
-            weights[found[-1]] = 0.0
+            best = self.region.max_weight(weights)[0]
+            if not weights[best].any():  # there was no time to find any
+                break
+            found.append(best)
+            weights[best] = 0.0
         return np.unique(np.concatenate(found))
 
     def _lacking(self) -> IndexArray:
@@ -178,7 +181,7 @@ class Proximal(Relaxation):
         """Return the limits on some elements as plain arrays, and the prices of sets if these overlap."""
         tree = self.region.constraint.laminar_tree()
         assert tree is not None
-        return (tree.leaf[elements], tree.end, tree.parent, tree.capacity), None
+        return tuple(tree._replace(leaf=tree.leaf[elements])), None
 
     def _go_towards(self, ahead: FloatArray, fractional: FloatArray, expected: float) -> None:
         """Go to other coefficients and their fractional set, or so far that value or bound get better.

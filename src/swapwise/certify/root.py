@@ -24,7 +24,7 @@ def root_node(objective: SetFunction, region: Region, support: IndexArray, clock
     """
     if not isinstance(objective, SparseObjective):
         return SetNode(objective, region)
-    if objective.groups is None:
+    if objective.groups is None and region.constraint.hereditary:
         summands = objective.summands(objective.coef(support))
         tables = summand_tables(summands, region, clock) if summands else None
         if tables is not None:

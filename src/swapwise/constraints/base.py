@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
-from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements, as_time_limit, as_vector
+from swapwise.checks import (
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    as_count,
+    as_elements,
+    as_time_limit,
+    as_vector,
+)
 from swapwise.clock import Clock
-from swapwise.constraints.axioms import assumptions_of, grown, note_extended
-from swapwise.moves import MoveBatch, MoveList
+from swapwise.constraints.axioms import assumptions_of, grown, note_extended, note_swaps
+from swapwise.moves import NOTHING, MoveBatch, MoveList, SwapGrid
 from swapwise.numerics import SUM
+
+if TYPE_CHECKING:
+    from swapwise.constraints.algorithms.integer_program import IntegerProgram
+
+# Proofs ask for max-weight sets again and again, and split sets themselves: they have the bound of the linear
+# program, which is not split any further.
+NODES_FOR_A_BOUND = 0
 
 System = TypeVar("System", bound="Constraint")
 
@@ -26,6 +44,10 @@ class LaminarTree(NamedTuple):
     the subtree of node t is the range ``t .. end[t] - 1``, and an element is in the set t if and only if its
     smallest set, its ``leaf``, lies in that range.
 
+    A set with a lower limit keeps places for the elements that it lacks: it *demands* as many places as the
+    limit says, or as its own elements and the sets within it demand together if that is more. What is chosen
+    is independent if no set demands more than its capacity; it can then be completed.
+
     >>> from swapwise import Partition
     >>> Partition(["a", "b", "a"], 1).laminar_tree().leaf
     array([1, 2, 1])
@@ -35,6 +57,7 @@ class LaminarTree(NamedTuple):
     end: IndexArray  #: of each set, where its subtree ends
     parent: IndexArray  #: of each set, the smallest set around it; of the root, itself
     capacity: IndexArray  #: of each set, how many of its elements may be chosen
+    at_least: IndexArray  #: of each set, how many of its elements must be chosen
 
 
 class GroupLimits(NamedTuple):
@@ -50,6 +73,39 @@ class GroupLimits(NamedTuple):
     capacity: IndexArray  #: of each group, how many of its elements may be chosen
 
 
+class Inequalities(NamedTuple):
+    """Linear inequalities ``matrix @ x ≤ limit`` whose solutions in zeros and ones are the independent sets.
+
+    Where there are lower limits, they are the sets that meet these. The first columns are those of the
+    elements. Others stand for zeros and ones beside them, such as whether
+    a group is touched; a set is independent if there are some that fit.
+
+    >>> from swapwise import Partition
+    >>> rows = Partition(["a", "a", "b"], 1).inequalities()
+    >>> rows.matrix.toarray(), rows.limit
+    (array([[1., 1., 0.]]), array([1.]))
+    """
+
+    matrix: scipy.sparse.csr_array
+    limit: FloatArray
+
+    @classmethod
+    def of_tree(cls, tree: LaminarTree) -> Inequalities:
+        """Return limits on nested sets; those with room for all of their elements are left out."""
+        rows, limits = [], list[int]()
+        for node, (end, most, least) in enumerate(zip(tree.end, tree.capacity, tree.at_least, strict=True)):
+            members = (tree.leaf >= node) & (tree.leaf < end)
+            if members.sum() > most:
+                rows.append(scipy.sparse.csr_array(members[None, :], dtype=np.float64))
+                limits.append(most)
+            if least:
+                rows.append(scipy.sparse.csr_array(-1.0 * members[None, :]))
+                limits.append(-least)
+        empty = scipy.sparse.csr_array((0, len(tree.leaf)))
+        matrix = scipy.sparse.vstack([empty, *rows], format="csr")
+        return cls(matrix, np.array(limits, dtype=np.float64))
+
+
 class Prices(NamedTuple):
     """Prices for places in groups, and what they prove: a set S weighs no more than ``base + Σ_S reduced``.
 
@@ -58,7 +114,7 @@ class Prices(NamedTuple):
     4.0
     """
 
-    groups: FloatArray  #: what a place in each group costs, none less than 0
+    groups: FloatArray  #: what a place in each group costs, none less than 0; or the prices of inequalities
     base: float  #: what all places cost together, and what is certain in any case
     reduced: FloatArray  #: of each element, its weight less the prices of the places that it takes
 
@@ -175,7 +231,9 @@ class Queries:
 
     def loops(self: Any) -> IndexArray:
         """Return the elements that are in no independent set."""
-        return np.flatnonzero(~self.addable(np.empty(0, dtype=np.intp)))
+        joinable = self.joinable(self.forced)
+        joinable[self.forced] = True
+        return np.flatnonzero(~joinable)
 
 
 class Constraint(Queries, ABC):
@@ -184,6 +242,9 @@ class Constraint(Queries, ABC):
     It holds ∅, and every other set of it has an element without which it is still in the family, so that each
     can be built one element at a time. Most families hold all subsets of their sets: these are an
     :class:`IndependenceSystem`.
+
+    A new family has to write ``_is_independent``, and to set ``n``. Everything else has a default that is
+    right in every family, if slow; override it where it pays.
 
     >>> from swapwise import Partition
     >>> constraint = Partition(["a", "a", "b"], 1)
@@ -197,8 +258,12 @@ class Constraint(Queries, ABC):
     #: The p of "p-matroid intersection" or "p-exchange system"; a matroid has p = 1. None for a family that
     #: is not known to be either: then no theorem holds.
     p: int | None = None
-    #: The elements that every answer is to hold (see ``Matroid.contract``).
+    #: The elements that every answer is to hold (see :meth:`contract`): an independent set.
     forced: IndexArray = np.empty(0, dtype=np.intp)
+    #: Whether every subset of an independent set is independent
+    hereditary: bool = False
+    #: How many units a move drops at most, or as many as it adds elements (see ``LargerMoves``)
+    most_units: int = 2
 
     def __repr__(self) -> str:
         """Return a short description."""
@@ -224,15 +289,83 @@ class Constraint(Queries, ABC):
     def _is_independent(self, support: IndexArray) -> bool:
         """Tell whether a sorted integer array is an independent set."""
 
-    @abstractmethod
+    # -- moves --------------------------------------------------------------------------------------
+
     def moves(
         self, support: IndexArray, q: int = 1, candidates: IndexArray | None = None
     ) -> Iterator[MoveBatch]:
         """Yield the moves from an independent set that exchange up to ``q`` elements, in batches.
 
         Moves that add the same follow each other. ``candidates`` are the elements that may be added, in
-        rising order; None means all.
+        rising order; None means all. Here they are all additions and one-for-one swaps, and then those of
+        :class:`~swapwise.constraints.larger_moves.LargerMoves`.
         """
+        from swapwise.constraints.larger_moves import LargerMoves
+
+        require_single_elements(q, self)
+        feasible = self._swap_mask(support)
+        feasible[support] = False
+        if candidates is not None:
+            feasible[np.setdiff1d(np.arange(self.n), candidates)] = False
+        yield SwapGrid(support, feasible)
+        yield LargerMoves(self, support, candidates)
+
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
+        """Return the (n, k + 1) mask of :class:`SwapGrid`; rows in the support do not matter.
+
+        Entry (j, i) says whether the set with j for its i-th element is independent, and the last one whether
+        it is with j added. Forced elements are never dropped.
+        """
+        feasible = np.zeros((self.n, len(support) + 1), dtype=bool)
+        droppable = ~np.isin(support, self.forced)
+        for element in np.setdiff1d(np.arange(self.n), support):
+            larger = np.sort(np.append(support, element))
+            if self._is_independent(larger):
+                feasible[element, -1] = True
+                if self.hereditary:
+                    feasible[element, :-1] = droppable
+                    continue
+            for column in np.flatnonzero(droppable):
+                feasible[element, column] = self._is_independent(larger[larger != support[column]])
+        note_swaps(self, support, feasible)
+        return feasible
+
+    def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
+        """Return which moves lead from an independent set to another."""
+        return np.array([self._is_independent(move.result(support)) for move in moves.moves()], dtype=bool)
+
+    def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
+        """Return which of some elements, one per row, are in no independent set with which of others."""
+        pairs = np.column_stack([np.repeat(elements, len(others)), np.tile(others, len(elements))])
+        if not self.hereditary or not len(pairs):
+            return np.zeros((len(elements), len(others)), dtype=bool)
+        moves = MoveList(np.sort(pairs, axis=1), np.empty((len(pairs), 0), dtype=np.intp))
+        return ~self._feasible(self.forced, moves).reshape(len(elements), len(others))
+
+    def _units(self, support: IndexArray) -> list[IndexArray]:
+        """Return sets of several chosen elements that moves drop together, beside single elements.
+
+        Here these are the elements that others need, with all that do.
+        """
+        if self.hereditary:
+            return []
+        needed = np.setdiff1d(support, np.append(self.forced, self.droppable(support)))
+        units = (np.setdiff1d(support, self.without(support, element)) for element in needed[:, None])
+        return [unit for unit in units if not np.isin(unit, self.forced).any()]
+
+    def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
+        """Return what moves add: each element with others that it needs and a set lacks, padded with -1.
+
+        There is a row for each way to have all that it needs.
+        """
+        if self.hereditary:
+            return elements[:, None]
+        ways = [np.append(way, e) for e in elements.tolist() for way in self._lacking(support, e)]
+        return padded(ways)
+
+    def _lacking(self, support: IndexArray, element: int) -> list[IndexArray]:
+        """Return what may come with an element: ways to have all that it needs and that a set lacks."""
+        return [np.empty(0, dtype=np.intp)]
 
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
         """Yield, for all that can be added, the move whose drop has the least total cost, in batches.
@@ -267,6 +400,8 @@ class Constraint(Queries, ABC):
         assert chosen is not None
         return chosen
 
+    # -- sets ---------------------------------------------------------------------------------------
+
     def random_set(self, support: IndexArray, rng: np.random.Generator) -> IndexArray:
         """Return a random maximal set that holds ``support``: elements in random order, each if it fits."""
         return self.extend(support, rng.permutation(self.n))
@@ -278,19 +413,81 @@ class Constraint(Queries, ABC):
             addable[element] = self._is_independent(np.sort(np.append(support, element)))
         return addable
 
+    def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
+        """Return which others may be in an independent set with all of ``held``, and with none ``outside``.
+
+        Proofs leave out all others: where it is not known, the answer is yes.
+        """
+        if self.hereditary:
+            return self.addable(held)
+        joinable = np.ones(self.n, dtype=bool) if outside is None else ~outside
+        joinable[held] = False
+        return joinable
+
+    def without(self, support: IndexArray, dropped: IndexArray) -> IndexArray:
+        """Return what is left of an independent set without some elements, and without all that needs them.
+
+        >>> from swapwise import Uniform
+        >>> Uniform(5, 3).without(np.array([0, 2, 3]), np.array([2]))
+        array([0, 3])
+        """
+        kept = np.setdiff1d(support, dropped)
+        return kept if self.hereditary else self.extend(np.empty(0, dtype=np.intp), kept)
+
+    def droppable(self, support: IndexArray) -> IndexArray:
+        """Return the elements of an independent set that can be dropped with no other; none is forced in."""
+        free = np.setdiff1d(support, self.forced)
+        if self.hereditary:
+            return free
+        left = [len(self.without(support, element)) for element in free[:, None]]
+        return free[np.array(left, dtype=np.intp) == len(support) - 1]
+
+    def companions(self, elements: IndexArray) -> IndexArray:
+        """Return some elements and all that they may need, sorted: a problem on these is one of its own."""
+        return np.unique(elements)
+
+    def required(self, elements: IndexArray) -> IndexArray:
+        """Return some elements and all that every independent set with them has, as far as is known."""
+        return np.unique(elements)
+
+    # -- weights ------------------------------------------------------------------------------------
+
+    @property
+    def shares(self) -> FloatArray | None:
+        """What each element takes of a budget, of several that of which it takes most; None without any."""
+        return None
+
+    def inequalities(self) -> Inequalities | None:
+        """Return linear inequalities that say the same of sets, for linear and integer programs, or None."""
+        return None
+
+    @cached_property
+    def _program(self) -> IntegerProgram | None:
+        """What finds max-weight sets by linear and integer programs, if there are inequalities for them."""
+        from swapwise.constraints.algorithms.integer_program import IntegerProgram
+
+        rows = self.inequalities()
+        return None if rows is None else IntegerProgram(self, rows)
+
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         """Answer :meth:`max_weight` for a checked weight vector, in the time that is left.
 
-        Here by the greedy algorithm: see :func:`greedy_weight`.
+        Here by an integer program, if the family has inequalities; else by the greedy algorithm: see
+        :func:`greedy_weight`.
         """
+        if self._program is not None:
+            return self._program.heaviest(np.empty(0, dtype=np.intp), weights, clock)
         return greedy_weight(self, weights)
 
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
-        """Return a set of large weight among those that hold all of ``held``, an independent set.
+        """Return a set of large weight among those that hold all of ``held``, a part of an independent set.
 
         ``held`` has all that is forced in. Elements of negative weight are never chosen; none of ``held`` has
-        one. Out of time, the bound holds all the same, but is larger than need be.
+        one. Out of time, the bound holds all the same, but is larger than need be. If there is no set at all,
+        the bound may be minus infinity.
         """
+        if self._program is not None:
+            return self._program.heaviest(held, weights, clock, NODES_FOR_A_BOUND)
         if not len(held):
             return self._max_weight(weights, clock)
         # With weights this large, every set of largest weight holds all of them.
@@ -313,21 +510,71 @@ class Constraint(Queries, ABC):
 
         ``answer`` is that of :meth:`_max_weight_holding`, and the sets are those that it is about. Bounds are
         right up to rounding. With an element of negative weight, or without one that is held, there is no
-        set, and any number will do. Here nothing is known but the bound on all sets.
+        set, and any number will do. Here they follow from prices; without any, nothing is known but the bound
+        on all sets.
         """
         bound = np.full(self.n, answer.upper_bound)
-        return bound, bound.copy()
+        if answer.prices is None:
+            return bound, bound.copy()
+        allowed, reduced = weights >= 0, answer.prices.reduced
+        by_prices = answer.prices.base + float(reduced.sum(where=allowed & (reduced > 0)))
+        return by_prices + np.minimum(reduced, 0.0), by_prices - np.maximum(reduced, 0.0)
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add to an independent set each element of ``order`` in turn that keeps it independent.
 
-        ``order`` names an element at most once.
+        ``order`` names an element at most once. Where an element needs others, these come with it if they are
+        in ``order`` as well, and first of all what ``support`` itself lacks.
         """
         rest = as_order(order)
+        if not self.hereditary:
+            return _extended_with_companions(self, np.asarray(support, dtype=np.intp), rest)
         in_turn = grown(lambda some: self._is_independent(np.sort(np.array(some))), support, rest)
         extended = np.sort(np.array(in_turn, dtype=np.intp))
         note_extended(self, support, rest, extended)
         return extended
+
+    def _is_answer(self, support: IndexArray) -> bool:
+        """Tell whether a sorted integer array is an independent set that meets all lower limits.
+
+        A set that does not will do if there is a larger one that does, whatever it is.
+        """
+        return self._is_independent(support) and self.is_complete(support)
+
+    def _keeps_limits(self, support: IndexArray) -> BoolArray:
+        """Return which swaps from a set that meets all lower limits lead to another, like ``_swap_mask``."""
+        return np.ones((self.n, len(support) + 1), dtype=bool)
+
+    def is_complete(self, support: IndexArray) -> bool:
+        """Tell whether an independent set meets all lower limits, if there are any; answers must.
+
+        >>> from swapwise import Uniform
+        >>> Uniform(4, 3, at_least=2).is_complete(np.array([1]))
+        False
+        """
+        return not self.shortfall(support)
+
+    def shortfall(self, support: IndexArray) -> str:
+        """Return which lower limit an independent set misses, in words; '' if it meets all.
+
+        >>> from swapwise import Partition
+        >>> Partition(["roof", "roof", "cellar"], 2, at_least={"roof": 2}).shortfall(np.array([0]))
+        "1 of 'roof', of which at least 2 must be chosen"
+        """
+        return ""
+
+    def completed(self, support: IndexArray, weights: FloatArray) -> IndexArray:
+        """Return an independent set with as few more elements as meet all lower limits.
+
+        Among these, heavy ones are preferred, and then the first; weights may be negative. Where no superset
+        meets the limits, the set has what there is.
+
+        >>> from swapwise import Partition
+        >>> sites = Partition(["roof", "roof", "cellar"], 2, at_least={"roof": 1})
+        >>> sites.completed(np.array([2]), np.array([1.0, 4.0, 9.0]))
+        array([1, 2])
+        """
+        return support
 
     def laminar_tree(self) -> LaminarTree | None:
         """Return limits on nested sets that say the same, for kernels, or None if there are none that do.
@@ -353,17 +600,127 @@ class Constraint(Queries, ABC):
             return self.n
         return min(self.n, self.p * len(self.extend(np.empty(0, dtype=np.intp), np.arange(self.n))))
 
+    # -- other constraints --------------------------------------------------------------------------
+
+    def truncate(self, size: int) -> Constraint:
+        """Return the constraint that allows the independent sets with at most ``size`` elements.
+
+        Elements that are forced in count.
+
+        >>> from swapwise import BMatching
+        >>> BMatching([("a", "b"), ("c", "d")], 1).truncate(1).is_independent([0, 1])
+        False
+        """
+        from swapwise.constraints.intersection import Intersection
+        from swapwise.constraints.uniform import Uniform
+
+        return Intersection(self, Uniform(self.n, as_count(size, "size")))
+
+    def restrict(self, elements: Iterable[int]) -> Constraint:
+        """Return the constraint under which only ``elements`` can be chosen: all others are forced out.
+
+        Elements keep their numbers; those forced out become loops.
+
+        >>> from swapwise import Knapsack
+        >>> Knapsack([3.0, 2.0, 1.0], 4.0).restrict([0, 2]).loops()
+        array([1])
+        """
+        from swapwise.constraints.intersection import Intersection
+        from swapwise.constraints.uniform import Uniform
+
+        return Intersection(self, Uniform(self.n, self.n).restrict(elements))
+
+    def contract(self, elements: Iterable[int]) -> Constraint:
+        """Return the constraint under which ``elements`` are forced in: S is independent if S ∪ elements is.
+
+        Elements keep their numbers. Those forced in, and what they cannot do without, are part of every
+        answer, count towards all limits and are never dropped.
+
+        >>> from swapwise import Knapsack, Linear, maximize
+        >>> affordable = Knapsack([3.0, 2.0, 1.0], 4.0)
+        >>> maximize(Linear([1.0, 2.0, 3.0]), affordable.contract([0])).support
+        array([0, 2])
+        """
+        wanted = as_elements(elements, self.n, "the elements to force in")
+        forced = self.required(np.union1d(self.forced, wanted))
+        require_together(self, forced)
+        return self._forcing(forced)
+
+    def _forcing(self, forced: IndexArray) -> Self:
+        """Return the same family with some elements forced in, which are independent."""
+        other = copy(self)
+        other.__dict__.pop("_program", None)
+        other.forced = forced
+        return other
+
+    def _with_forced(self, support: IndexArray) -> IndexArray:
+        """Return a set and all that is forced in."""
+        return np.union1d(support, self.forced) if len(self.forced) else support
+
 
 class IndependenceSystem(Constraint):
     """A family of independent sets that holds ∅ and every subset of each of its sets.
-
-    A new family has to write ``_is_independent`` and ``moves``, and to set ``n``. Everything else has a
-    default that is right in every family, if slow; override it where it pays.
 
     >>> from swapwise import Partition
     >>> isinstance(Partition(["a", "a", "b"], 1), IndependenceSystem)
     True
     """
+
+    hereditary = True
+
+
+def padded(rows: Sequence[IndexArray]) -> IndexArray:
+    """Return rows of elements as a table, each sorted and padded with -1 at its end.
+
+    >>> padded([np.array([2, 1]), np.array([3])])
+    array([[ 1,  2],
+           [ 3, -1]])
+    """
+    table = np.full((len(rows), max(map(len, rows), default=1)), NOTHING, dtype=np.intp)
+    for number, row in enumerate(rows):
+        table[number, : len(row)] = np.sort(row)
+    return table
+
+
+def require_together(constraint: Constraint, forced: IndexArray) -> None:
+    """Refuse to force in elements that are not independent together."""
+    for element in forced:
+        if not constraint.joinable(np.empty(0, dtype=np.intp))[element]:
+            raise ValueError(f"element {element} is a loop: it can never be chosen")
+    if not constraint._is_independent(forced):
+        raise ValueError(
+            f"the elements to force in must be allowed together, got {forced.tolist()}, which are not"
+        )
+
+
+def require_single_elements(q: int, constraint: Constraint) -> None:
+    """Refuse any q but 1, where moves add one element and what it needs."""
+    if q != 1:
+        raise ValueError(
+            f"{type(constraint).__name__} is searched by adding one element at a time, q = 1; got q = {q}"
+        )
+
+
+def _extended_with_companions(constraint: Constraint, support: IndexArray, order: IndexArray) -> IndexArray:
+    """Add elements in turn, each with those that it lacks, for as long as any fits."""
+    allowed = np.zeros(constraint.n, dtype=bool)
+    allowed[order] = allowed[support] = True
+    chosen, waiting = support, order.tolist()
+    for element in support.tolist():
+        ways = constraint._lacking(chosen, element)
+        chosen = np.union1d(chosen, next((way for way in ways if allowed[way].all()), ways[0][:0]))
+    while waiting:
+        later, before = [], len(chosen)
+        for element in waiting:
+            bundles = (np.append(lacking, element) for lacking in constraint._lacking(chosen, element))
+            larger = (np.union1d(chosen, bundle) for bundle in bundles if allowed[bundle].all())
+            found = next((some for some in larger if constraint._is_independent(some)), None)
+            if found is None:
+                later.append(element)
+            else:
+                chosen = found
+        waiting = later if len(chosen) > before else []
+    return chosen
 
 
 def heaviest_first(weights: FloatArray) -> IndexArray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import IndexArray, as_count, as_elements, as_vector, warn
-from swapwise.constraints.base import names_of
+from swapwise.constraints.base import forced_among, names_of
 from swapwise.constraints.graphic import Edge, is_graph, number_vertices, read_edges
 from swapwise.constraints.packing import PackingSystem
 
@@ -100,12 +100,12 @@ class BMatching(PackingSystem):
         part.edges, part.vertices, part.b = [self.edges[e] for e in elements], self.vertices, self.b
         part._tail, part._head = self._tail[elements], self._head[elements]
         part._hold(self._groups[elements], self._capacity)
-        part.names = names_of(self, elements)
+        part.names, part.forced = names_of(self, elements), forced_among(self, elements)
         return part
 
     def random_set(self, support: IndexArray, rng: np.random.Generator) -> IndexArray:
         """Return a random maximal set that holds ``support``; from nothing, a random graph."""
-        if len(support):
+        if len(support) or len(self._capacity) > len(self.vertices):  # some edges are forced out
             return super().random_set(support, rng)
         from swapwise.constraints.algorithms.random_graph import random_subgraph
 

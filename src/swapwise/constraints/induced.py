@@ -32,7 +32,7 @@ class _Renumbered(Constraint):
 
     def __init__(self, system: Constraint, elements: IndexArray) -> None:
         self.n, self.names = len(elements), names_of(system, elements)
-        self.forced = forced_among(system, elements)
+        self.forced, self.hereditary = forced_among(system, elements), system.hereditary
         self._made_of, self._elements = (system,), np.asarray(elements, dtype=np.intp)
 
     @property

@@ -1,30 +1,24 @@
-"""Sets that are independent in several matroids."""
+"""Sets that several constraints allow at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
-from typing import Any, cast
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import scipy
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock
-from swapwise.constraints.algorithms.exchanges import (
-    LARGEST_BATCH,
-    batched,
-    cheapest_in_each,
-    in_order,
-    left_aligned,
-    minimal_hitting_sets,
-    pieces_of,
-    runs_of,
-    without_supersets,
-)
+from swapwise.constraints.algorithms.common_moves import CommonMoves
+from swapwise.constraints.algorithms.exchanges import cheapest_in_each
 from swapwise.constraints.base import (
+    Constraint,
     GroupLimits,
-    IndependenceSystem,
+    Inequalities,
+    LaminarTree,
     MaxWeight,
     as_order,
     best_so_far,
@@ -32,28 +26,48 @@ from swapwise.constraints.base import (
     in_one_order,
     names_of,
 )
-from swapwise.constraints.circuits import MOST_CIRCUITS, Circuits, Exchanges, LargerExchanges
+from swapwise.constraints.hierarchy import Hierarchy
 from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.matroid import Matroid
-from swapwise.constraints.minors import Contraction, Restriction
+from swapwise.constraints.minors import Contraction, Restriction, Truncation
 from swapwise.constraints.packing import PackingSystem
-from swapwise.moves import Move, MoveBatch, MoveList
+from swapwise.moves import MoveBatch, MoveList
+
+if TYPE_CHECKING:
+    from swapwise.constraints.algorithms.integer_program import IntegerProgram
+
+#: The groups of each element, one per column and -1 for none, and the capacities of groups
+Groups = tuple[IndexArray, IndexArray]
 
 
-class Intersection(IndependenceSystem):
-    """The sets that are independent in each of p matroids.
+class Intersection(Constraint):
+    """The sets that each of several constraints allows.
+
+    Of p matroids it is a p-matroid intersection, and of families of groups with limited places (``Uniform``,
+    ``Partition``, ``BMatching``, ``SetPacking``, ``Conflicts``) a p-exchange system: these keep the theorems
+    of the paper. Any other intersection is searched all the same, by moves that add one element and drop what
+    excludes it and up to two more (:class:`~swapwise.constraints.larger_moves.LargerMoves`), and its answers
+    can be proven, but no theorem is known. With lower limits among them, moves lead from sets that meet these
+    to others that do.
 
     Parameters
     ----------
-    *matroids : Matroid
+    *constraints : Constraint
         At least one; all on the same ground set. What one of them forces in, all do. Those that name
         their elements must name the same; the first gives the order.
     neighbourhood : "auto", "exchange" or "matroid"
-        Which moves lead from one set to another, for a given q. ``"matroid"``: add up to 2q elements
-        and drop up to 2pq, the paper's q-reachability for p-matroid intersections. ``"exchange"``: add
-        up to q and drop up to ``pq − q + 1``, that for p-exchange systems; these moves are far fewer,
-        but the guarantee holds only if every matroid limits how many elements of disjoint groups are
-        chosen, as ``Uniform`` and ``Partition`` do. ``"auto"`` takes ``"exchange"`` where it may.
+        Which moves lead from one set to another, for a given q, if there are matroids or groups only.
+        ``"matroid"``: add up to 2q elements and drop up to 2pq, the paper's q-reachability for p-matroid
+        intersections. ``"exchange"``: add up to q and drop up to ``pq − q + 1``, that for p-exchange systems;
+        these moves are far fewer, but the guarantee holds only if every constraint limits how many elements
+        of groups are chosen. ``"auto"`` takes ``"exchange"`` where it may.
+
+    Attributes
+    ----------
+    parts : tuple of Constraint
+        The constraints, with those of an intersection in its place, and hierarchies as one.
+    p : int or None
+    neighbourhood : "exchange", "matroid" or "general"
 
     Examples
     --------
@@ -76,63 +90,143 @@ class Intersection(IndependenceSystem):
     ('matroid', 6)
     >>> coloured.extend([], [0, 1, 2, 3])
     array([0, 1])
+
+    One sensor per site, within a budget:
+
+    >>> from swapwise import Knapsack
+    >>> affordable = Intersection(site, Knapsack([3.0, 1.0, 2.0, 2.0], budget=4.0))
+    >>> affordable.max_weight([5.0, 1.0, 3.0, 2.0]).support, affordable.neighbourhood
+    (array([0]), 'general')
     """
 
-    def __init__(self, *parts: Matroid | Intersection, neighbourhood: str = "auto") -> None:
-        matroids = _flattened(parts)
-        _require_matroids(matroids)
-        matroids, self.names = in_one_order(matroids)
-        self.n = matroids[0].n
-        self.p: int = len(matroids)
-        self.forced = _forced_by(matroids)
-        self.matroids: tuple[Matroid, ...] = tuple(
-            matroid if len(matroid.forced) == len(self.forced) else matroid.contract(self.forced)
-            for matroid in matroids
+    def __init__(self, *constraints: Constraint, neighbourhood: str = "auto") -> None:
+        parts = _merged(_flattened(constraints))
+        _require_constraints(parts)
+        parts, self.names = in_one_order(parts)
+        self.n = parts[0].n
+        self.forced = _forced_by(parts)
+        self._set_parts(
+            tuple(
+                part if len(part.forced) == len(self.forced) else part.contract(self.forced) for part in parts
+            )
         )
-        self._made_of = self.matroids
-        self._packing = _as_packing(self.matroids)
         self.neighbourhood = self._read_neighbourhood(neighbourhood)
+        self._require_complete_set()
+
+    def _require_complete_set(self) -> None:
+        """Refuse lower limits that no set meets which all constraints allow."""
+        if self._has_lower_limits:
+            lacks = self.shortfall(self.completed(self.forced, np.zeros(self.n)))
+            if lacks:
+                raise ValueError(
+                    f"no set that all constraints allow meets all lower limits: the nearest has {lacks}"
+                )
+
+    def _set_parts(self, parts: tuple[Constraint, ...]) -> None:
+        self.parts = self._made_of = parts
+        self.hereditary = all(part.hereditary for part in parts)
+        self._packing = _as_packing(parts)
+        self._merged = self._with_groups_as_one()
+        self.p: int | None = None
+        self._has_lower_limits = not all(part.is_complete(self.forced) for part in parts)
+        if self._has_lower_limits:
+            return
+        if self._packing is not None:
+            self.p = self._packing.p
+        elif len(self.matroids) == len(parts):
+            self.p = len(parts)
+
+    def _with_groups_as_one(self) -> tuple[Constraint, ...]:
+        """Return constraints that allow the same together, with all limits on groups as one of them."""
+        known = [(part, _groups_of(part, nested=True)) for part in self.parts]
+        groups = [found for _, found in known if found is not None]
+        if not groups:
+            return self.parts
+        others = (part for part, found in known if found is None)
+        return (_joined_groups(groups, self.forced), *others)
+
+    @property
+    def matroids(self) -> tuple[Matroid, ...]:
+        """Those of the parts that are matroids."""
+        return tuple(part for part in self.parts if isinstance(part, Matroid))
 
     def _read_neighbourhood(self, neighbourhood: str) -> str:
         if neighbourhood not in ("auto", "exchange", "matroid"):
             raise ValueError(f"neighbourhood must be 'auto', 'exchange' or 'matroid', got {neighbourhood!r}")
         if neighbourhood == "exchange" and self._packing is None:
-            other = next(matroid for matroid in self.matroids if _groups_of(matroid) is None)
+            other = next(part for part in self.parts if _groups_of(part) is None)
             raise ValueError(
                 "the neighbourhood 'exchange' comes with a guarantee only for p-exchange systems, such as "
-                "intersections of Uniform and Partition matroids; use 'matroid' (or 'auto') for an "
-                f"intersection with {other!r}"
+                "intersections of Uniform and Partition matroids; use 'auto' for an intersection with "
+                f"{other!r}"
             )
-        if neighbourhood == "auto":
-            return "matroid" if self._packing is None else "exchange"
-        return neighbourhood
+        if neighbourhood == "matroid" and (self.p is None or len(self.matroids) < len(self.parts)):
+            raise ValueError(
+                "the neighbourhood 'matroid' is for matroids without lower limits; use 'auto' for "
+                f"{', '.join(map(repr, self.parts))}"
+            )
+        if neighbourhood != "auto":
+            return neighbourhood
+        if self.p is None:
+            return "general"
+        return "matroid" if self._packing is None else "exchange"
 
     def __repr__(self) -> str:
         """Return a short description."""
-        inner = ", ".join(map(repr, self.matroids))
+        inner = ", ".join(map(repr, self.parts))
         return f"Intersection({inner}, neighbourhood={self.neighbourhood!r})"
 
     def induced(self, elements: IndexArray) -> Intersection:
-        """Return the intersection of the matroids on some of the elements."""
+        """Return the intersection of the constraints on some of the elements."""
         part = object.__new__(Intersection)  # all has been checked
-        part.n, part.p, part.names = len(elements), self.p, names_of(self, elements)
+        part.n, part.names = len(elements), names_of(self, elements)
         part.forced, part.neighbourhood = forced_among(self, elements), self.neighbourhood
-        part.matroids = tuple(cast(Matroid, matroid.induced(elements)) for matroid in self.matroids)
-        part._made_of = part.matroids
-        part._packing = None if self._packing is None else self._packing.induced(elements)
+        part._set_parts(tuple(each.induced(elements) for each in self.parts))
         return part
 
+    def _forcing(self, forced: IndexArray) -> Self:
+        other = super()._forcing(forced)
+        other.__dict__.pop("_hierarchy", None)
+        other._set_parts(tuple(part.contract(forced) for part in self.parts))
+        return other
+
+    # -- sets ---------------------------------------------------------------------------------------
+
     def _is_independent(self, support: IndexArray) -> bool:
-        return all(matroid._is_independent(support) for matroid in self.matroids)
+        return all(part._is_independent(support) for part in self.parts)
 
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which elements every matroid can add."""
-        return np.logical_and.reduce([matroid.addable(support) for matroid in self.matroids])
+        """Return which elements every constraint can add."""
+        return np.logical_and.reduce([part.addable(support) for part in self.parts])
+
+    def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
+        """Return which others every constraint allows in a set with all of ``held``, and none ``outside``."""
+        return np.logical_and.reduce([part.joinable(held, outside) for part in self.parts])
+
+    @cached_property
+    def _hierarchy(self) -> Hierarchy | None:
+        return next((part for part in self.parts if isinstance(part, Hierarchy)), None)
+
+    def without(self, support: IndexArray, dropped: IndexArray) -> IndexArray:
+        """Return what is left of a set without some elements, and without all that needs them."""
+        if self._hierarchy is None:
+            return super().without(support, dropped)
+        return self._hierarchy.without(support, dropped)
+
+    def companions(self, elements: IndexArray) -> IndexArray:
+        """Return some elements and all that they may need, sorted."""
+        return np.unique(elements) if self._hierarchy is None else self._hierarchy.companions(elements)
+
+    def required(self, elements: IndexArray) -> IndexArray:
+        """Return some elements and all that every set with them has, sorted."""
+        return np.unique(elements) if self._hierarchy is None else self._hierarchy.required(elements)
 
     def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
         """Add to an independent set each element of ``order`` in turn that keeps it independent."""
         if self._packing is not None:
             return self._packing.extend(support, order)
+        if not self.hereditary:
+            return super().extend(support, order)
         # What does not fit now will not fit later, so all that is left is sorted out when one does not.
         rest, chosen = as_order(order), np.asarray(support, dtype=np.intp)
         rest = rest[~np.isin(rest, chosen)]
@@ -144,29 +238,79 @@ class Intersection(IndependenceSystem):
                 rest = rest[self.addable(chosen)[rest]]
         return np.sort(chosen)
 
+    def shortfall(self, support: IndexArray) -> str:
+        """Return which lower limit a set misses, in words; '' if it meets all."""
+        return next((lacks for part in self.parts if (lacks := part.shortfall(support))), "")
+
+    def completed(self, support: IndexArray, weights: FloatArray) -> IndexArray:
+        """Return a set that meets all lower limits and has as much of another as can be, and few more.
+
+        To meet a limit of one constraint, elements may have to go that stand in the way of another.
+        """
+        if self.is_complete(support):
+            return support
+        assert self._program is not None
+        size = float(np.abs(weights).max(initial=0.0)) or 1.0
+        wanted = (1.0 + weights / size) / (4.0 * max(1, self.n))  # less than one chosen element, all together
+        wanted[support] = 1.0
+        found = self._program.heaviest(self.forced, wanted, Clock()).support
+        if not self.is_complete(found):
+            return found
+        for element in sorted(np.setdiff1d(found, support).tolist(), key=lambda e: wanted[e]):
+            rest = self.without(found, np.array([element]))
+            if len(rest) == len(found) - 1 and self._is_answer(rest):
+                found = rest
+        return found
+
     def group_limits(self) -> GroupLimits | None:
-        """Return the groups and capacities of all matroids, if these are all there is to them."""
+        """Return the groups and capacities of all constraints, if these are all there is to them."""
         if self._packing is None or self.neighbourhood != "exchange":
             return None
         return self._packing.group_limits()
 
     def max_size(self) -> int:
-        """Return the smallest rank: no independent set is larger."""
-        return min(matroid.rank() for matroid in self.matroids)
+        """Return the smallest bound on the size of sets that a constraint has."""
+        return min(part.max_size() for part in self.parts)
+
+    # -- weights ------------------------------------------------------------------------------------
+
+    @property
+    def shares(self) -> FloatArray | None:
+        """What each element takes of the budget that it takes the most of; None without any."""
+        known = [part.shares for part in self.parts if part.shares is not None]
+        return np.maximum.reduce(known) if known else None
+
+    def inequalities(self) -> Inequalities | None:
+        """Return the inequalities of all constraints, or None if one has none."""
+        rows = [part.inequalities() for part in self.parts]
+        known = [each for each in rows if each is not None]
+        return _stacked(known, self.n) if len(known) == len(rows) else None
+
+    @cached_property
+    def _program(self) -> IntegerProgram | None:
+        from swapwise.constraints.algorithms.integer_program import IntegerProgram
+
+        rows = [part.inequalities() for part in self.parts]
+        others = [part for part, own in zip(self.parts, rows, strict=True) if own is None]
+        return IntegerProgram(self, _stacked([own for own in rows if own is not None], self.n), others)
 
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
-        if self.p == 1:
-            return self.matroids[0]._max_weight(weights, clock)
+        if len(self.parts) == 1:
+            return self.parts[0]._max_weight(weights, clock)
+        if self._packing is None and len(self.matroids) < len(self.parts):
+            return super()._max_weight(weights, clock)
         return self._max_weight_holding(np.empty(0, dtype=np.intp), weights, clock)
 
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         from swapwise.constraints.algorithms.matroid_intersection import common_set_within
 
-        if self.p == 1:
-            return self.matroids[0]._max_weight_holding(held, weights, clock)
+        if len(self.parts) == 1:
+            return self.parts[0]._max_weight_holding(held, weights, clock)
         if self._packing is not None:
             return self._packing._max_weight_holding(held, weights, clock)
-        if self.p > 2:
+        if len(self.matroids) < len(self.parts):
+            return super()._max_weight_holding(held, weights, clock)
+        if len(self.parts) > 2:
             return self._nearly_heaviest(held, weights, clock)
         rest = weights.copy()
         rest[held] = 0.0
@@ -179,9 +323,10 @@ class Intersection(IndependenceSystem):
         return best_so_far(self, held, weights, support, bound)
 
     def _nearly_heaviest(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
-        """Return a set by local search, with the lowest of the bounds that there are."""
+        """Return a common set of matroids by local search, with the lowest of the bounds that there are."""
         from swapwise.constraints.algorithms.matroid_intersection import local_search_weight
 
+        assert self.p is not None
         whole = Intersection(*(m.contract(held) for m in self.matroids)) if len(held) else self
         rest = weights.copy()
         rest[held] = 0.0
@@ -197,29 +342,34 @@ class Intersection(IndependenceSystem):
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
     ) -> tuple[FloatArray, FloatArray]:
-        if self._packing is not None and self.p > 1:
+        if self._packing is not None and len(self.parts) > 1:
             return self._packing._bounds_with_and_without(held, weights, answer)
-        if self.p == 2 and answer.exact:
+        if self.neighbourhood == "matroid" and len(self.parts) == 2 and answer.exact:
             from swapwise.constraints.algorithms.matroid_intersection import losses_with_and_without
 
             first, second = self.matroids
             losses = losses_with_and_without(first, second, held, weights, answer.support)
             return answer.weight - losses[0], answer.weight - losses[1]
-        # Every common set is a set of each matroid.
-        with_it, without = np.full((2, self.n), answer.upper_bound)
-        for matroid in self.matroids:
-            alone = matroid._max_weight_holding(held, weights, Clock())
-            of_one = matroid._bounds_with_and_without(held, weights, alone)
+        with_it, without = super()._bounds_with_and_without(held, weights, answer)
+        if answer.prices is not None:
+            return with_it, without
+        # Every set is one of each constraint.
+        for part in self.parts:
+            alone = part._max_weight_holding(held, weights, Clock())
+            of_one = part._bounds_with_and_without(held, weights, alone)
             np.minimum(with_it, of_one[0], out=with_it)
             np.minimum(without, of_one[1], out=without)
         return with_it, without
 
+    # -- moves --------------------------------------------------------------------------------------
+
     def exchange_size(self, q: int = 1) -> int:
         """Return t: how many elements a move adds and drops in all, at most."""
-        return sum(self._widths(q))
+        return super().exchange_size(q) if self.p is None else sum(self._widths(q))
 
     def _widths(self, q: int) -> tuple[int, int]:
         """Return how many elements a move adds and drops at most."""
+        assert self.p is not None
         return (q, self.p * q - q + 1) if self.neighbourhood == "exchange" else (2 * q, 2 * self.p * q)
 
     def moves(
@@ -230,35 +380,27 @@ class Intersection(IndependenceSystem):
         Moves that add fewer elements come first; those that add as many are in lexicographic order
         of what they add, and then of what they drop. Only drops are listed of which no part would do.
         """
-        if self.neighbourhood == "exchange":
+        if self.neighbourhood == "general":
+            yield from super().moves(support, q, candidates)
+        elif self.neighbourhood == "exchange":
             assert self._packing is not None
             yield from self._packing.moves(support, q, candidates)
-            return
-        widths = self._widths(q)
-        outside = np.setdiff1d(np.arange(self.n) if candidates is None else candidates, support)
-        if self.p > MOST_CIRCUITS:
-            for size in range(1, widths[0] + 1):
-                yield from self._batches(support, outside, size, widths)
-            return
-        alone = self._adding_one(support, outside, widths)
-        yield alone
-        for size in range(2, widths[0] + 1):
-            batches = partial(self._batches, support, outside, size, widths)
-            yield LargerExchanges(alone, size, self._is_independent, batches)
+        else:
+            yield from self._common_moves(support, q, candidates).batches()
 
-    def _batches(
-        self, support: IndexArray, outside: IndexArray, size: int, widths: tuple[int, int]
-    ) -> Iterator[MoveList]:
-        return batched(self._adding(support, outside, size, widths[1]), *widths)
+    def _common_moves(self, support: IndexArray, q: int, candidates: IndexArray | None = None) -> CommonMoves:
+        outside = np.setdiff1d(np.arange(self.n) if candidates is None else candidates, support)
+        return CommonMoves(self.matroids, support, outside, self._widths(q))
 
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
         """Yield the cheapest drop for every set that can be added."""
+        if self.neighbourhood == "general":
+            return super().cheapest_drops(support, cost, q)
         if self.neighbourhood == "exchange":
             assert self._packing is not None
             return self._packing.cheapest_drops(support, cost, q)
-        outside, widths = np.setdiff1d(np.arange(self.n), support), self._widths(q)
-        sizes = range(1, widths[0] + 1)
-        lists = (moves for size in sizes for moves in self._adding(support, outside, size, widths[1]))
+        common, widths = self._common_moves(support, q), self._widths(q)
+        lists = (moves for size in range(1, widths[0] + 1) for moves in common.adding(size))
         return cheapest_in_each(lists, cost, *widths)
 
     def best_exchange(
@@ -270,127 +412,170 @@ class Intersection(IndependenceSystem):
             return self._packing.best_exchange(support, gain, cost, q, clock)
         return super().best_exchange(support, gain, cost, q, clock)
 
-    def _adding_one(self, support: IndexArray, outside: IndexArray, widths: tuple[int, int]) -> Exchanges:
-        """Return the moves that add one element."""
-        is_open = np.zeros(self.n, dtype=bool)
-        is_open[outside] = True
-        masks = [matroid._swap_mask(support) for matroid in self.matroids]
-        return Exchanges(support, Circuits.of_masks(masks, is_open), widths)
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
+        feasible = np.logical_and.reduce([part._swap_mask(support) for part in self._merged])
+        if self._has_lower_limits and self.is_complete(support):
+            feasible &= self._keeps_limits(support)
+        return feasible
 
-    def _adding(self, support: IndexArray, outside: IndexArray, size: int, most: int) -> Iterator[MoveList]:
-        """Yield all moves that add ``size`` elements and drop up to ``most``, none needlessly.
+    def _keeps_limits(self, support: IndexArray) -> BoolArray:
+        return np.logical_and.reduce([part._keeps_limits(support) for part in self.parts])
 
-        Whatever is dropped to add A + b suffices to add A, so that it is a minimal drop for A and a
-        minimal one to add b to what that leads to. The last element can then be any, all at once: the
-        circuits that it closes come from the matroids' masks.
-        """
-        if size == 0:
-            yield MoveList(np.empty((1, 0), dtype=np.intp), np.full((1, most), -1, dtype=np.intp))
-            return
-        for shorter in self._adding(support, outside, size - 1, most):
-            for run in runs_of(shorter.added):
-                ways = list(shorter.take(run).moves())
-                longer = (part for move in ways for part in self._one_more(support, outside, move, most))
-                if len(ways) == 1:
-                    yield from longer  # with one way to begin, what is minimal at the end is minimal
-                else:
-                    yield without_supersets(_in_order(MoveList.joined(longer, size, most)))
+    def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
+        feasible = np.ones(len(moves), dtype=bool)
+        for part in self._merged:
+            rows = np.flatnonzero(feasible)
+            feasible[rows] = part._feasible(support, moves.take(rows))
+        if self._has_lower_limits and self.is_complete(support):
+            for row in np.flatnonzero(feasible):
+                feasible[row] = self.is_complete(moves.move(int(row)).result(support))
+        return feasible
 
-    def _one_more(
-        self, support: IndexArray, outside: IndexArray, move: Move, most: int
-    ) -> Iterator[MoveList]:
-        """Yield the moves that add one later element as well, with minimal drops to add that one."""
-        after = move.result(support)
-        later = outside[outside > max(move.added, default=-1)]
-        droppable = np.isin(after, support)
-        circuits = []
-        for matroid in self.matroids:
-            feasible = matroid._swap_mask(after)[later]
-            closed = ~feasible[:, -1]
-            circuit = feasible[:, :-1] & droppable & closed[:, None]
-            hopeless = closed & ~circuit.any(axis=1)
-            circuits.append((circuit, hopeless))
-        possible = ~np.logical_or.reduce([hopeless for _, hopeless in circuits])
-        later, masks = later[possible], [circuit[possible] for circuit, _ in circuits]
-        ways = np.prod([np.maximum(mask.sum(axis=1), 1.0) for mask in masks], axis=0)
-        for piece in pieces_of(ways, LARGEST_BATCH):
-            row, columns = minimal_hitting_sets([mask[piece] for mask in masks])
-            goes = np.where(columns < 0, -1, np.append(after, -1)[columns])
-            goes = np.hstack([goes, np.tile(np.array(move.dropped, dtype=np.intp), (len(row), 1))])
-            few = (goes >= 0).sum(axis=1) <= most
-            added = np.tile(np.array(move.added, dtype=np.intp), (few.sum(), 1))
-            added = np.column_stack([added, later[piece][row[few]]])
-            yield _in_order(MoveList(added, left_aligned(goes[few], most)))
+    def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
+        return np.logical_or.reduce([part._excludes(elements, others) for part in self._merged])
+
+    def _units(self, support: IndexArray) -> list[IndexArray]:
+        units: dict[bytes, IndexArray] = {}
+        for unit in (unit for part in self._merged for unit in part._units(support)):
+            whole = np.setdiff1d(support, self.without(support, unit))
+            if not np.isin(whole, self.forced).any():
+                units[whole.tobytes()] = whole
+        return list(units.values())
+
+    def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
+        if self._hierarchy is None:
+            return super()._bundles(support, elements)
+        return self._hierarchy._bundles(support, elements)
+
+    def _lacking(self, support: IndexArray, element: int) -> list[IndexArray]:
+        if self._hierarchy is None:
+            return super()._lacking(support, element)
+        return self._hierarchy._lacking(support, element)
 
 
-def _in_order(moves: MoveList) -> MoveList:
-    """Return moves that differ only in the last element added, each once and in order."""
-    return moves.take(in_order(moves.added[:, -1], moves.dropped))
+def _flattened(constraints: tuple[Any, ...]) -> tuple[Constraint, ...]:
+    """Return the constraints with those of an intersection in its place."""
+    return tuple(
+        part for each in constraints for part in (each.parts if isinstance(each, Intersection) else (each,))
+    )
 
 
-def _flattened(parts: tuple[Any, ...]) -> tuple[Matroid, ...]:
-    """Return the parts with the matroids of an intersection in its place."""
-    return tuple(m for part in parts for m in (part.matroids if isinstance(part, Intersection) else (part,)))
+def _merged(parts: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
+    """Return the parts with all hierarchies as one, at the end."""
+    hierarchies = [part for part in parts if isinstance(part, Hierarchy)]
+    if len(hierarchies) < 2:
+        return parts
+    _require_constraints(parts)
+    in_order, _ = in_one_order(tuple(hierarchies))
+    others = (part for part in parts if not isinstance(part, Hierarchy))
+    return (*others, reduce(Hierarchy.together_with, in_order))
 
 
-def _require_matroids(matroids: tuple[Matroid, ...]) -> None:
-    if not matroids:
-        raise ValueError("an intersection needs at least one matroid, got none")
-    for number, matroid in enumerate(matroids):
-        if not isinstance(matroid, Matroid):
+def _require_constraints(parts: tuple[Constraint, ...]) -> None:
+    if not parts:
+        raise ValueError("an intersection needs at least one constraint, got none")
+    for number, part in enumerate(parts):
+        if not isinstance(part, Constraint):
             hint = ""
-            if isinstance(matroid, list | tuple):
-                hint = "; give them one by one, Intersection(*matroids)"
-            elif isinstance(matroid, IndependenceSystem):
-                hint = "; one function that asks for both is an OracleSystem"
-            raise TypeError(f"an intersection is made of matroids, got {matroid!r} as number {number}{hint}")
-        if matroid.n != matroids[0].n:
+            if isinstance(part, list | tuple):
+                hint = "; give them one by one, Intersection(*constraints)"
+            elif isinstance(part, int):
+                hint = f"; did you mean Uniform(n, {part})?"
+            raise TypeError(f"an intersection is made of constraints, got {part!r} as number {number}{hint}")
+        if part.n != parts[0].n:
             raise ValueError(
-                f"all matroids must have the same ground set, got n = {matroids[0].n} for number 0 and "
-                f"n = {matroid.n} for number {number}"
+                f"all constraints must have the same ground set, got n = {parts[0].n} for number 0 and "
+                f"n = {part.n} for number {number}"
             )
 
 
-def _forced_by(matroids: tuple[Matroid, ...]) -> IndexArray:
-    forced = np.unique(np.concatenate([matroid.forced for matroid in matroids])).astype(np.intp)
-    for number, matroid in enumerate(matroids):
-        if not matroid._is_independent(forced):
+def _forced_by(parts: tuple[Constraint, ...]) -> IndexArray:
+    forced = np.unique(np.concatenate([part.forced for part in parts])).astype(np.intp)
+    for number, part in enumerate(parts):
+        if not part._is_independent(forced):
             raise ValueError(
-                f"what the matroids force in must be allowed by all of them, but matroid number {number} "
+                f"what the constraints force in must be allowed by all of them, but number {number} "
                 f"does not allow {forced.tolist()}"
             )
     return forced
 
 
-def _as_packing(matroids: tuple[Matroid, ...]) -> PackingSystem | None:
-    """Return the intersection as a packing, one group for each label of each matroid, if it is one."""
-    columns, capacities, n_groups = [], [], 0
-    for matroid in matroids:
-        known = _groups_of(matroid)
+def _stacked(rows: list[Inequalities], n: int) -> Inequalities:
+    """Return the inequalities of several constraints; each has its own variables beside the elements."""
+    extra = [own.matrix.shape[1] - n for own in rows]
+    before = np.cumsum([0, *extra])
+    blocks = []
+    for own, begin in zip(rows, before, strict=False):
+        shape = own.matrix.shape[0], int(before[-1])
+        beside = scipy.sparse.lil_array(shape)
+        beside[:, begin : begin + own.matrix.shape[1] - n] = own.matrix[:, n:]
+        blocks.append(scipy.sparse.hstack([own.matrix[:, :n], beside]))
+    if not blocks:
+        return Inequalities(scipy.sparse.csr_array((0, n)), np.empty(0))
+    return Inequalities(
+        scipy.sparse.vstack(blocks, format="csr"), np.concatenate([own.limit for own in rows])
+    )
+
+
+def _as_packing(parts: tuple[Constraint, ...]) -> PackingSystem | None:
+    """Return the intersection as a packing, with the groups of all parts, if it is one."""
+    known = [_groups_of(part) for part in parts]
+    groups = [found for found in known if found is not None]
+    return _joined_groups(groups, parts[0].forced) if len(groups) == len(known) else None
+
+
+def _joined_groups(groups: list[Groups], forced: IndexArray) -> PackingSystem:
+    """Return the packing with all groups of several."""
+    columns, n_groups = [], 0
+    for own, capacity in groups:
+        columns.append(np.where(own < 0, -1, own + n_groups))
+        n_groups += len(capacity)
+    packing = PackingSystem(np.column_stack(columns), np.concatenate([capacity for _, capacity in groups]))
+    packing.forced = forced
+    return packing
+
+
+def _groups_of(part: Constraint, *, nested: bool = False) -> Groups | None:
+    """Return the groups of each element (-1: none) and capacities, if limits on groups are all there is.
+
+    Limits on nested sets count as well if asked for: the sets that an element is in are its groups.
+    """
+    if isinstance(part, PackingSystem):
+        return part._groups, part._capacity
+    if isinstance(part, Laminar):
+        tree, depth = part.laminar_tree(), len(part._levels)
+        if tree.at_least.any():
+            return None
+        if depth == 1 or (depth == 2 and tree.capacity[0] >= part.n):
+            return tree.leaf, tree.capacity
+        return _groups_of_tree(tree, depth) if nested else None
+    if isinstance(part, Truncation) and nested:
+        known = _groups_of(part.matroid, nested=True)
         if known is None:
             return None
         group, capacity = known
-        columns.append(np.where(group < 0, -1, group + n_groups))
-        capacities.append(capacity)
-        n_groups += len(capacity)
-    return PackingSystem(np.column_stack(columns), np.concatenate(capacities))
-
-
-def _groups_of(matroid: Matroid) -> tuple[IndexArray, IndexArray] | None:
-    """Return the group of each element (-1: none) and the capacities, if disjoint groups are all there is."""
-    if isinstance(matroid, Laminar):
-        tree, depth = matroid.laminar_tree(), len(matroid._levels)
-        nested = depth > 2 or (depth == 2 and tree.capacity[0] < matroid.n)
-        return None if nested else (tree.leaf, tree.capacity)
-    if not isinstance(matroid, (Contraction, Restriction)):
+        whole = np.where(np.isin(np.arange(part.n), part.forced), -1, len(capacity))
+        return np.column_stack([group, whole]), np.append(capacity, part.size - len(part.forced))
+    if not isinstance(part, (Contraction, Restriction)):
         return None
-    known = _groups_of(matroid.matroid)
+    known = _groups_of(part.matroid, nested=nested)
     if known is None:
         return None
     group, capacity = known
-    if isinstance(matroid, Restriction):  # what is forced out goes to a group without a place
-        return np.where(matroid._kept, group, len(capacity)), np.append(capacity, 0)
-    taken = group[matroid.forced]
-    group = group.copy()
-    group[matroid.forced] = -1
+    group = group[:, None].copy() if group.ndim == 1 else group.copy()
+    if isinstance(part, Restriction):  # what is forced out goes to a group without a place
+        group[~part._kept] = -1
+        group[~part._kept, 0] = len(capacity)
+        return group, np.append(capacity, 0)
+    taken = group[part.forced]
+    group[part.forced] = -1
     return group, capacity - np.bincount(taken[taken >= 0], minlength=len(capacity))
+
+
+def _groups_of_tree(tree: LaminarTree, depth: int) -> Groups:
+    """Return the sets that each element is in, from its smallest set up."""
+    columns, node = [tree.leaf], tree.leaf
+    for _ in range(depth - 1):
+        node = np.where(node > 0, tree.parent[np.maximum(node, 0)], -1)
+        columns.append(node)
+    return np.column_stack(columns), tree.capacity

@@ -88,6 +88,7 @@ class Laminar(Matroid):
             end=end,
             parent=np.array([number[parents[s]] if s >= 0 else 0 for s in by_number], dtype=np.intp),
             capacity=np.array([capacities[s] if s >= 0 else self.n for s in by_number], dtype=np.intp),
+            at_least=np.zeros(len(by_number), dtype=np.intp),
         )
         self._levels = _levels_of(self._tree.parent)
 
@@ -119,49 +120,126 @@ class Laminar(Matroid):
         """Return a short description."""
         return f"{type(self).__name__}(n={self.n}, {len(self._tree.capacity) - 1} sets)"
 
-    def _is_independent(self, support: IndexArray) -> bool:
-        return bool((self._counts(support) <= self._tree.capacity).all())
+    def shortfall(self, support: IndexArray) -> str:
+        """Return which lower limit a set misses, in words; '' if it meets all."""
+        missed = np.flatnonzero(self._sums(support) < self._tree.at_least)
+        if not len(missed):
+            return ""
+        chosen = int(np.count_nonzero(self._holds(missed[0], self._tree.leaf[support])))
+        least = self._tree.at_least[missed[0]]
+        return f"{chosen} of {self._called(missed[0])}, of which at least {least} must be chosen"
 
-    def _counts(self, support: IndexArray) -> IndexArray:
-        """Return how many elements of the support each set holds."""
-        own = np.bincount(self._tree.leaf[support], minlength=len(self._tree.end))
-        below = np.zeros(len(own) + 1, dtype=np.intp)
-        np.cumsum(own, out=below[1:])
+    def _called(self, node: int) -> str:
+        """Return what to call a set in messages."""
+        return f"set number {node - 1}" if node else "the elements"
+
+    def completed(self, support: IndexArray, weights: FloatArray) -> IndexArray:
+        """Return a set with as few more elements as meet all lower limits, of the largest weight."""
+        # With no more places than are in demand, all that fits is what lower limits ask for.
+        limited = self._with_places(self.demand(support))
+        return limited.extend(support, np.argsort(-weights, kind="stable"))
+
+    def demand(self, support: IndexArray) -> int:
+        """Return how many elements a complete set that holds the support has at least.
+
+        >>> from swapwise import Partition
+        >>> Partition(["a", "a", "a", "b"], 3, at_least={"a": 2}).demand(np.array([3]))
+        3
+        """
+        return int(max(self._sums(support)[0], self._tree.at_least[0]))
+
+    def _with_places(self, size: int) -> Laminar:
+        """Return the same limits with another one on all elements."""
+        return self.of_tree(self._tree._replace(capacity=np.append(size, self._tree.capacity[1:])))
+
+    def _truncated(self, size: int) -> Laminar:
+        shorter = self._with_places(min(size, int(self._tree.capacity[0])))
+        shorter.names = self.names
+        return shorter
+
+    def _is_independent(self, support: IndexArray) -> bool:
+        demands = np.maximum(self._sums(support), self._tree.at_least)
+        return bool((demands <= self._tree.capacity).all())
+
+    @cached_property
+    def has_lower_limits(self) -> bool:
+        """Whether some elements must be chosen, of one set or another."""
+        return bool(self._tree.at_least.any())
+
+    def _sums(self, support: IndexArray) -> IndexArray:
+        """Return how many places the elements of each set and the sets within it demand."""
+        sums = np.bincount(self._tree.leaf[support], minlength=len(self._tree.end))
+        if self.has_lower_limits:
+            for nodes in reversed(self._levels[1:]):
+                demands = np.maximum(sums[nodes], self._tree.at_least[nodes])
+                np.add.at(sums, self._tree.parent[nodes], demands)
+            return sums
+        below = np.zeros(len(sums) + 1, dtype=np.intp)
+        np.cumsum(sums, out=below[1:])
         return below[self._tree.end] - below[:-1]
 
-    def _blockers(self, support: IndexArray) -> IndexArray:
-        """Return for every node the smallest full set around it, or -1: what a newcomer must free."""
-        full = self._counts(support) >= self._tree.capacity
-        blocker = np.full(len(full), -1, dtype=np.intp)
-        blocker[0] = 0 if full[0] else -1
-        for nodes in self._levels[1:]:
-            blocker[nodes] = np.where(full[nodes], nodes, blocker[self._tree.parent[nodes]])
-        return blocker
+    def _blockers(self, support: IndexArray) -> tuple[IndexArray, IndexArray]:
+        """Return of every node the full set that keeps newcomers out, and the one that keeps places.
 
-    def _inside(self, nodes: IndexArray, support: IndexArray) -> BoolArray:
-        """Return which elements of the support are in which of the sets, as (nodes, support)."""
-        leaf = self._tree.leaf[support]
-        return (leaf >= nodes[:, None]) & (leaf < self._tree.end[nodes][:, None])
+        The first is the smallest full set around, unless a smaller one has places kept for newcomers. The
+        second is the smallest one around whose demand is no lower when an element goes. -1 stands for none.
+        """
+        sums, least = self._sums(support), self._tree.at_least
+        if not self.has_lower_limits:
+            return self._next_up(sums >= self._tree.capacity), np.full(len(sums), -1)
+        has_places = sums < least
+        blocker = self._next_up(has_places | (sums >= self._tree.capacity))
+        blocker[has_places[blocker]] = -1
+        return blocker, self._next_up((least > 0) & (sums <= least))
+
+    def _next_up(self, marked: BoolArray) -> IndexArray:
+        """Return of every node the first marked one on the way up from it, itself included, or -1."""
+        found = np.where(marked, np.arange(len(marked)), -1)
+        for nodes in self._levels[1:]:
+            found[nodes] = np.where(marked[nodes], nodes, found[self._tree.parent[nodes]])
+        return found
+
+    def _holds(self, nodes: IndexArray, others: IndexArray) -> BoolArray:
+        """Return which nodes hold which others; arrays are broadcast."""
+        return (others >= nodes) & (others < self._tree.end[nodes])
+
+    def _making_room(
+        self, nodes: IndexArray, support: IndexArray, blocker: IndexArray, keeper: IndexArray
+    ) -> BoolArray:
+        """Return which elements of the support make room in which nodes, as (nodes, support).
+
+        They are in the set that keeps newcomers out, and no smaller set without the newcomer keeps the place.
+        """
+        leaving, blocking = self._tree.leaf[support], np.maximum(blocker[nodes], 0)[:, None]
+        makes_room = self._holds(blocking, leaving)
+        if self.has_lower_limits:
+            kept, is_free = np.maximum(keeper[leaving], 0), (blocker[nodes] < 0)[:, None]
+            makes_room &= is_free | (kept <= blocking) | self._holds(kept, nodes[:, None])
+        return makes_room
 
     def _swap_mask(self, support: IndexArray) -> BoolArray:
-        blocker = self._blockers(support)[self._tree.leaf]
+        blocker, keeper = self._blockers(support)
+        leaf = self._tree.leaf
         feasible = np.empty((self.n, len(support) + 1), dtype=bool)
-        feasible[:, :-1] = self._inside(np.maximum(blocker, 0), support)
-        feasible[:, -1] = blocker < 0
+        feasible[:, :-1] = self._making_room(leaf, support, blocker, keeper)
+        feasible[:, -1] = blocker[leaf] < 0
         return feasible
 
     def cheapest_drops(self, support: IndexArray, cost: FloatArray, q: int = 1) -> Iterator[MoveList]:
         """Yield the cheapest drop for every candidate: one look at each full set, not each pair."""
         require_single_swaps(q)
-        blocker = self._blockers(support)
-        nodes = np.unique(blocker[blocker >= 0])
-        price = np.where(self._inside(nodes, support), cost[support], np.inf)
+        blocker, keeper = self._blockers(support)
+        # Newcomers of two nodes find the same places if the next node up that is full or keeps places is one.
+        every = np.arange(len(blocker))
+        place = np.where(blocker < 0, -1, self._next_up((blocker == every) | (keeper == every)))
+        nodes = np.unique(place[place >= 0])
+        price = np.where(self._making_room(nodes, support, blocker, keeper), cost[support], np.inf)
         cheapest = np.full(len(blocker) + 1, NOTHING, dtype=np.intp)
-        open_nodes = nodes[np.isfinite(price.min(axis=1, initial=np.inf))]
-        if len(open_nodes):
-            cheapest[open_nodes] = support[price[np.isin(nodes, open_nodes)].argmin(axis=1)]
-        feasible = np.append(np.isin(np.arange(len(blocker)), open_nodes), True)
-        of_element = blocker[self._tree.leaf]
+        is_open = np.isfinite(price.min(axis=1, initial=np.inf))
+        if is_open.any():
+            cheapest[nodes[is_open]] = support[price[is_open].argmin(axis=1)]
+        feasible = np.append(np.isin(every, nodes[is_open]), True)
+        of_element = place[self._tree.leaf]
         candidate = feasible[of_element]
         candidate[support] = False
         added = np.flatnonzero(candidate)
@@ -171,7 +249,8 @@ class Laminar(Matroid):
         """Add elements in the given order while the limits allow."""
         chosen = np.zeros(self.n, dtype=bool)
         chosen[support] = True
-        nested.first_base(chosen, as_order(order), self._tree.leaf, self._tree.parent, self._tree.capacity)
+        tree = self._tree
+        nested.first_base(chosen, as_order(order), tree.leaf, tree.parent, tree.capacity, tree.at_least)
         return np.flatnonzero(chosen)
 
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
@@ -193,46 +272,63 @@ class Laminar(Matroid):
     def _bounds_with_and_without(
         self, held: IndexArray, weights: FloatArray, answer: MaxWeight
     ) -> tuple[FloatArray, FloatArray]:
-        # Who is added takes the place of any chosen element of the smallest full set around; who is dropped
-        # makes room for whom one of the sets around kept out. So the sets are all there is to look at.
-        leaf, parent = self._tree.leaf, self._tree.parent
-        support, blocker = answer.support, self._blockers(answer.support)
+        support, (blocker, keeper) = answer.support, self._blockers(answer.support)
         droppable = support[~np.isin(support, held)]
-        cheapest = np.full(len(parent), np.inf)
-        np.minimum.at(cheapest, leaf[droppable], weights[droppable])
-        for nodes in reversed(self._levels[1:]):
-            np.minimum.at(cheapest, parent[nodes], cheapest[nodes])
-        price = np.append(cheapest, 0.0)[blocker]  # nothing where no set is full, and the blocker is -1
-        with_it = answer.weight + (weights - price[leaf])
+        price = self._prices(droppable, weights, blocker, keeper)
+        with_it = answer.weight + (weights - price[self._tree.leaf])
         with_it[support] = answer.weight
         incoming = weights.copy()
         incoming[support] = 0.0
-        heaviest, kept_out = np.zeros((2, len(parent)))
-        np.maximum.at(heaviest, leaf, incoming)
-        full = blocker >= 0
-        np.maximum.at(kept_out, blocker[full], heaviest[full])
-        for nodes in self._levels[1:]:
-            kept_out[nodes] = np.maximum(kept_out[nodes], kept_out[parent[nodes]])
         without = np.full(self.n, answer.weight)
-        without[support] += kept_out[leaf[support]] - weights[support]
+        kept_out = self._kept_out(incoming, blocker, keeper)[self._tree.leaf[support]]
+        without[support] += kept_out - weights[support]
         return with_it, without
+
+    def _prices(
+        self, droppable: IndexArray, weights: FloatArray, blocker: IndexArray, keeper: IndexArray
+    ) -> FloatArray:
+        """Return what the cheapest element weighs that makes room in each node; 0 if there is room."""
+        parent, nodes = self._tree.parent, np.arange(len(blocker))
+        cheapest = np.full(len(nodes), np.inf)
+        np.minimum.at(cheapest, self._tree.leaf[droppable], weights[droppable])
+        for some in reversed(self._levels[1:]):  # a place that is kept gets no further up
+            rising = some[keeper[some] != some]
+            np.minimum.at(cheapest, parent[rising], cheapest[rising])
+        price = np.where(blocker == nodes, cheapest, 0.0)
+        for some in self._levels[1:]:
+            below = some[(blocker[some] >= 0) & (blocker[some] != some)]
+            price[below] = np.minimum(cheapest[below], price[parent[below]])
+        return price
+
+    def _kept_out(self, incoming: FloatArray, blocker: IndexArray, keeper: IndexArray) -> FloatArray:
+        """Return what the heaviest element weighs that would come in if one of each node went."""
+        parent, nodes = self._tree.parent, np.arange(len(blocker))
+        heaviest, own = np.zeros((2, len(nodes)))
+        np.maximum.at(heaviest, self._tree.leaf, incoming)
+        full = blocker >= 0
+        np.maximum.at(own, blocker[full], heaviest[full])
+        kept_out = own
+        if self.has_lower_limits:
+            for some in reversed(self._levels[1:]):  # what a node keeps out is not kept out by those above
+                rising = some[full[some] & (blocker[some] != some)]
+                np.maximum.at(heaviest, parent[rising], heaviest[rising])
+            kept_out = np.where(keeper == nodes, np.maximum(own, heaviest), own)
+        for some in self._levels[1:]:
+            passing = some[keeper[some] != some]
+            kept_out[passing] = np.maximum(kept_out[passing], kept_out[parent[passing]])
+        return kept_out
 
     @cached_property
     def _rank(self) -> int:
         return self.max_size()
 
     def max_size(self) -> int:
-        """Return the rank: from the leaves up, no set gives more than its limit."""
-        given = np.bincount(self._tree.leaf, minlength=len(self._tree.end))
-        for nodes in reversed(self._levels):
-            given[nodes] = np.minimum(given[nodes], self._tree.capacity[nodes])
-            if nodes[0]:
-                np.add.at(given, self._tree.parent[nodes], given[nodes])
-        return int(given[0])
+        """Return the rank."""
+        return len(self.extend(np.empty(0, dtype=np.intp), np.arange(self.n)))
 
     def addable(self, support: IndexArray) -> BoolArray:
-        """Return which elements are in no full set."""
-        addable = self._blockers(support)[self._tree.leaf] < 0
+        """Return which elements are in no full set, or in one that keeps a place for them."""
+        addable = self._blockers(support)[0][self._tree.leaf] < 0
         addable[support] = False
         return addable
 

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_elements
 from swapwise.clock import Clock
-from swapwise.constraints.axioms import note_swaps
-from swapwise.constraints.base import IndependenceSystem, MaxWeight, heaviest_first
+from swapwise.constraints.base import (
+    IndependenceSystem,
+    Inequalities,
+    MaxWeight,
+    greedy_weight,
+    heaviest_first,
+)
 from swapwise.moves import SwapGrid
+
+if TYPE_CHECKING:
+    from swapwise.constraints.laminar import Laminar
 
 # Swaps whose weights are looked at in one go: numbers, eight bytes each.
 LARGEST_GRID = 1_000_000
@@ -52,21 +61,29 @@ class Matroid(IndependenceSystem):
             feasible[np.setdiff1d(np.arange(self.n), candidates)] = False
         yield SwapGrid(support, feasible)
 
-    def _swap_mask(self, support: IndexArray) -> BoolArray:
-        """Return the (n, k + 1) mask of :class:`SwapGrid`; rows in the support do not matter."""
-        feasible = np.zeros((self.n, len(support) + 1), dtype=bool)
-        for element in np.setdiff1d(np.arange(self.n), support):
-            larger = np.sort(np.append(support, element))
-            if self._is_independent(larger):
-                feasible[element] = True
-                continue
-            for column, dropped in enumerate(support):
-                feasible[element, column] = self._is_independent(larger[larger != dropped])
-        note_swaps(self, support, feasible)
-        return feasible
+    def inequalities(self) -> Inequalities | None:
+        """Return the limits on nested sets, if that is what the matroid is."""
+        tree = self.laminar_tree()
+        return None if tree is None else Inequalities.of_tree(tree)
+
+    def _is_answer(self, support: IndexArray) -> bool:
+        return self._is_independent(support)  # all bases meet the lower limits
+
+    def _keeps_limits(self, support: IndexArray) -> BoolArray:
+        tree, keeps = self.laminar_tree(), super()._keeps_limits(support)
+        if tree is None:
+            return keeps
+        for node in np.flatnonzero(tree.at_least):
+            inside = (tree.leaf >= node) & (tree.leaf < tree.end[node])
+            if np.count_nonzero(inside[np.union1d(support, self.forced)]) <= tree.at_least[node]:
+                keeps[np.ix_(~inside, np.append(inside[support], False))] = False
+        return keeps
+
+    def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        return greedy_weight(self, weights)
 
     @cached_property
-    def _nested(self) -> Matroid | None:
+    def _nested(self) -> Laminar | None:
         """The sets that hold all that is forced in, as limits on nested sets, if that is what they are."""
         from swapwise.constraints.laminar import Laminar
 
@@ -113,7 +130,8 @@ class Matroid(IndependenceSystem):
     def truncate(self, size: int) -> Matroid:
         """Return the matroid of the independent sets with at most ``size`` elements.
 
-        Elements that are forced in count, whether they are chosen yet or not.
+        Elements that are forced in count, whether they are chosen yet or not. So do the places that lower
+        limits keep.
 
         >>> from swapwise import Partition
         >>> Partition(["a", "a", "b", "b"], 1).truncate(1).rank()
@@ -121,7 +139,22 @@ class Matroid(IndependenceSystem):
         """
         from swapwise.constraints.minors import Truncation
 
-        return Truncation(self, as_count(size, "size"))
+        size, limits = as_count(size, "size"), self._nested
+        if limits is None or not limits.has_lower_limits:
+            return Truncation(self, size)
+        needed = limits.demand(self.forced)
+        if size < needed:
+            what = "the lower limits" if not len(self.forced) else "what is forced in and the lower limits"
+            raise ValueError(f"size must be at least {needed}, as {what} need that many places, got {size}")
+        return self._truncated(size)
+
+    def _truncated(self, size: int) -> Matroid:
+        """Return the sets that meet all lower limits with at most ``size`` elements, and their subsets.
+
+        Of those that have no more than ``size`` elements, not all could be completed any more. Only matroids
+        with lower limits are asked.
+        """
+        raise NotImplementedError
 
     def restrict(self, elements: Iterable[int]) -> Matroid:
         """Return the matroid in which only ``elements`` can be chosen: all others are forced out.
@@ -134,7 +167,11 @@ class Matroid(IndependenceSystem):
         """
         from swapwise.constraints.minors import Restriction
 
-        return Restriction(self, as_elements(elements, self.n, "the elements to keep"))
+        kept = Restriction(self, as_elements(elements, self.n, "the elements to keep"))
+        lacks = kept.shortfall(kept.completed(kept.forced, np.zeros(self.n)))
+        if lacks:
+            raise ValueError(f"the elements to keep have only {lacks}")
+        return kept
 
     def contract(self, elements: Iterable[int]) -> Matroid:
         """Return the matroid in which ``elements`` are forced in: S is independent if S ∪ elements is.

@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from swapwise.checks import BoolArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.base import LaminarTree, as_order, forced_among
 from swapwise.constraints.matroid import Matroid
 
@@ -29,6 +29,15 @@ class Minor(Matroid):
     def __init__(self, matroid: Matroid, forced: IndexArray) -> None:
         self.n, self.names, self.forced = matroid.n, matroid.names, forced
         self.matroid, self._made_of = matroid, (matroid,)
+
+    def shortfall(self, support: IndexArray) -> str:
+        """Return which lower limit a set misses together with what is forced in; '' if it meets all."""
+        return self.matroid.shortfall(np.union1d(support, self.forced))
+
+    def completed(self, support: IndexArray, weights: FloatArray) -> IndexArray:
+        """Return a set with what is forced in, and as few more elements as meet all lower limits."""
+        whole = np.union1d(support, self.forced)
+        return whole if self._nested is None else self._nested.completed(whole, weights)
 
 
 def _induced(matroid: Matroid, elements: IndexArray) -> Matroid:
@@ -135,11 +144,15 @@ class Restriction(Minor):
             end=np.concatenate([[nodes + 1], tree.end[1:], [nodes + 1]]),
             parent=np.append(tree.parent, 0),
             capacity=np.append(tree.capacity, 0),
+            at_least=np.append(tree.at_least, 0),
         )
 
     def induced(self, elements: IndexArray) -> Matroid:
         """Return the restriction of what the matroid is on some elements."""
         return Restriction(_induced(self.matroid, elements), np.flatnonzero(self._kept[elements]))
+
+    def _truncated(self, size: int) -> Restriction:
+        return Restriction(self.matroid._truncated(size), self.elements)
 
     def _is_independent(self, support: IndexArray) -> bool:
         return bool(self._kept[support].all()) and self.matroid._is_independent(support)
@@ -189,6 +202,9 @@ class Contraction(Minor):
         """Return the contraction of what the matroid is on some elements, which hold all that is forced."""
         forced = forced_among(self, elements)
         return Contraction(_induced(self.matroid, elements), forced)
+
+    def _truncated(self, size: int) -> Contraction:
+        return Contraction(self.matroid._truncated(size), self.forced)
 
     def _is_independent(self, support: IndexArray) -> bool:
         return self.matroid._is_independent(np.union1d(support, self.forced))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
-from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_elements
 from swapwise.clock import Clock
 from swapwise.constraints.algorithms.exchanges import (
     LARGEST_BATCH,
@@ -24,9 +27,11 @@ from swapwise.constraints.algorithms.packing_exchange import ExchangeProgram
 from swapwise.constraints.base import (
     GroupLimits,
     IndependenceSystem,
+    Inequalities,
     MaxWeight,
     as_order,
     best_so_far,
+    forced_among,
     names_of,
 )
 from swapwise.constraints.circuits import MOST_CIRCUITS, Circuits, Exchanges
@@ -86,8 +91,34 @@ class PackingSystem(IndependenceSystem):
         """Return the same groups with some of their elements."""
         part = object.__new__(PackingSystem)  # all has been checked
         part._hold(self._groups[elements], self._capacity)
-        part.names = names_of(self, elements)
+        part.names, part.forced = names_of(self, elements), forced_among(self, elements)
         return part
+
+    def restrict(self, elements: Iterable[int]) -> PackingSystem:
+        """Return the same groups, of which only ``elements`` can be chosen: all others are forced out.
+
+        >>> PackingSystem([[0], [0], [1]], [1, 1]).restrict([0, 2]).loops()
+        array([1])
+        """
+        kept = as_elements(elements, self.n, "the elements to keep")
+        excluded = np.setdiff1d(self.forced, kept)
+        if len(excluded):
+            raise ValueError(f"element {excluded[0]} is forced in, so it must be among the elements to keep")
+        # What is forced out goes to a group without a place.
+        groups = self._groups.copy()
+        groups[np.setdiff1d(np.arange(self.n), kept), 0] = len(self._capacity)
+        other = copy(self)
+        other._hold(groups, np.append(self._capacity, 0))
+        return other
+
+    def _forcing(self, forced: IndexArray) -> Self:
+        """Return the system with elements forced in: they are in no group, and their places are taken."""
+        new = np.setdiff1d(forced, self.forced)
+        groups, taken = self._groups.copy(), self._groups[new]
+        groups[new] = -1
+        other = super()._forcing(forced)
+        other._hold(groups, self._capacity - np.bincount(taken[taken >= 0], minlength=len(self._capacity)))
+        return other
 
     def _is_independent(self, support: IndexArray) -> bool:
         return bool((self._room(support) >= 0).all())
@@ -115,18 +146,55 @@ class PackingSystem(IndependenceSystem):
         """Return the groups and their capacities."""
         return GroupLimits(self._groups, self._capacity) if self.p <= MOST_CIRCUITS else None
 
+    def inequalities(self) -> Inequalities:
+        """Return one inequality per group."""
+        element, column = np.nonzero(self._groups >= 0)
+        entries = np.ones(len(element)), (self._groups[element, column], element)
+        shape = len(self._capacity), self.n
+        return Inequalities(scipy.sparse.csr_array(entries, shape=shape), self._capacity.astype(np.float64))
+
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
+        feasible = np.ones((self.n, len(support) + 1), dtype=bool)
+        room, taken = self._room(support), np.vstack([self._groups[support], np.full((1, self.p), ALONE)])
+        for groups in self._groups.T:
+            full = np.flatnonzero(room[groups] <= 0)
+            helps = np.logical_or.reduce(groups[full, None, None] == taken, axis=2)
+            feasible[full] &= helps & (self._capacity[groups[full]] > 0)[:, None]
+        feasible[:, :-1][:, np.isin(support, self.forced)] = False
+        return feasible
+
+    def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
+        room, feasible = self._room(support), np.ones(len(moves), dtype=bool)
+        added, dropped = self._groups_of[moves.added], self._groups_of[moves.dropped]
+        for place in range(added.shape[1]):
+            for groups in added[:, place].T:
+                more = np.count_nonzero(added == groups[:, None, None], axis=(1, 2))
+                less = np.count_nonzero(dropped == groups[:, None, None], axis=(1, 2))
+                feasible &= (groups < 0) | (more - less <= room[groups])
+        return feasible
+
+    def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
+        single = np.append(self._capacity == 1, False)
+        excludes = np.zeros((len(elements), len(others)), dtype=bool)
+        for groups in self._groups[elements].T:
+            own = np.where(single[groups], groups, ALONE)
+            excludes |= np.logical_or.reduce(own[:, None, None] == self._groups[others], axis=2)
+        return excludes
+
     def max_size(self) -> int:
         """Return a bound on the size of independent sets, exact if no element is in two groups.
 
         An element uses as many places as it has groups, so the elements with the fewest groups bound
         how many fit; and in each column of ``groups`` alone no group gets more than its places.
         """
-        groups = self._groups[self.addable(np.empty(0, dtype=np.intp))]
+        can_come = self.addable(np.empty(0, dtype=np.intp))
+        can_come[self.forced] = False
+        groups = self._groups[can_come]
         used = np.sort((groups >= 0).sum(axis=1))
         bounds = [int(np.searchsorted(np.cumsum(used), self._places_for(groups), side="right"))]
         for column in groups.T:
             bounds.append(int((column < 0).sum()) + self._places_for(column))
-        return min(bounds)
+        return len(self.forced) + min(bounds)
 
     def _places_for(self, groups: IndexArray) -> int:
         wanted = np.bincount(groups[groups >= 0], minlength=len(self._capacity))

@@ -14,7 +14,7 @@ from swapwise.constraints.laminar import Laminar
 
 
 class Partition(Laminar):
-    """At most ``capacity`` elements of each label: three sensors per site, one lag per signal.
+    """At most ``capacity`` elements of each label, and at least so many: three sensors per site, say.
 
     Parameters
     ----------
@@ -24,12 +24,19 @@ class Partition(Laminar):
         match them with the columns of their data; or the positions 0 to n - 1 in any order.
     capacity : int or mapping from label to int
         How many elements of each label may be chosen: a number for all, a dict or a pandas Series.
+    at_least : int or mapping from label to int, optional
+        How many elements of each label must be chosen; of labels that a mapping does not name, none must.
+        With ``at_least`` equal to ``capacity``, exactly so many are. Answers of searches and proofs meet the
+        limits; while a search goes on, sets only have to leave room for what is missing.
+    size : int, optional
+        How many elements may be chosen in all.
 
     Attributes
     ----------
     labels : list of hashable
         The different labels, in the order in which they first appear.
-    capacity : dict from label to int
+    capacity, at_least : dict from label to int
+    size : int, or None
     names : list of str, or None
         The names of the elements, if they were given.
 
@@ -45,31 +52,70 @@ class Partition(Laminar):
     >>> Partition(["roof", "roof", "cellar", "cellar"], {"roof": 2, "cellar": 0}).rank()
     2
 
+    At least one per label, three in all:
+
+    >>> mixed = Partition(["roof", "roof", "roof", "cellar", "cellar"], 3, at_least=1, size=3)
+    >>> mixed.is_independent([0, 1]), mixed.is_independent([0, 1, 2])  # a place is kept for the cellar
+    (True, False)
+
     With names, from which the labels may be read:
 
     >>> Partition.from_columns(["age_mean", "age_worst", "height_mean"]).labels
     ['age', 'height']
+
+    Notes
+    -----
+    A set is independent if it can be completed: if no label has more elements than its capacity u, and
+    ``Σ max(elements of the label, at_least)`` over all labels is at most ``size``. This is a matroid. Its
+    bases are the largest sets that meet all limits, and since f is monotone, one of them is the best of all
+    sets that do.
     """
 
     def __init__(
         self,
         labels: Iterable[Hashable] | Mapping[str, Hashable] | Mapping[int, Hashable],
         capacity: int | Mapping[Hashable, int],
+        at_least: int | Mapping[Hashable, int] | None = None,
+        size: int | None = None,
     ) -> None:
         given, self.names = read_labels(labels)
         group, self.labels = number_labels(given)
-        self.capacity = _read_capacity(capacity, self.labels)
+        self.capacity = read_capacity(capacity, self.labels)
+        self.at_least = _read_at_least(at_least, self.labels)
+        self.size = None if size is None else as_count(size, "size")
+        self._check_lower_limits(np.bincount(group, minlength=len(self.labels)))
         self._set_groups(group)
+
+    def _check_lower_limits(self, n_elements: IndexArray) -> None:
+        """Refuse lower limits that no set meets."""
+        for label, there_are in zip(self.labels, n_elements.tolist(), strict=True):
+            least, most = self.at_least[label], self.capacity[label]
+            if least > most:
+                raise ValueError(
+                    f"at_least must not exceed capacity, but {label!r} has at_least {least}, capacity {most}"
+                )
+            if least > there_are:
+                raise ValueError(
+                    f"at least {least} elements of {label!r} must be chosen, but there are only {there_are}"
+                )
+        needed = sum(self.at_least.values())
+        if self.size is not None and self.size < needed:
+            raise ValueError(
+                f"size must be at least {needed}, the sum of the lower limits of all labels, got {self.size}"
+            )
 
     def _set_groups(self, group: IndexArray) -> None:
         """Set the limits: element e is in group number ``group[e]``, which has the label of that number."""
         groups = np.arange(len(self.labels) + 1)
-        self.n = len(group)
+        self.n, least = len(group), [*self.at_least.values()]
+        # Without a limit on all, places may be kept for elements that are not among these.
+        size = self.n + sum(least) if self.size is None else self.size
         self._tree = LaminarTree(
             leaf=group + 1,
             end=np.append(len(groups), groups[1:] + 1),
             parent=np.zeros(len(groups), dtype=np.intp),
-            capacity=np.array([self.n, *self.capacity.values()], dtype=np.intp),
+            capacity=np.array([size, *self.capacity.values()], dtype=np.intp),
+            at_least=np.array([0, *least], dtype=np.intp),
         )
         self._levels = [groups[:1], groups[1:]] if len(groups) > 1 else [groups]
 
@@ -80,9 +126,22 @@ class Partition(Laminar):
         in_turn = np.argsort(first)
         part.names = names_of(self, elements)
         part.labels = [self.labels[node - 1] for node in used[in_turn]]
+        absent = set(self.labels) - set(part.labels)
+        part.labels += [label for label in self.labels if label in absent and self.at_least[label]]
         part.capacity = {label: self.capacity[label] for label in part.labels}
+        part.at_least = {label: self.at_least[label] for label in part.labels}
+        part.size = self.size
         part._set_groups(np.argsort(in_turn)[group])
         return part
+
+    def _truncated(self, size: int) -> Partition:
+        shorter = self.induced(np.arange(self.n))
+        shorter.size = size if self.size is None else min(size, self.size)
+        shorter._set_groups(shorter._tree.leaf - 1)
+        return shorter
+
+    def _called(self, node: int) -> str:
+        return repr(self.labels[node - 1])
 
     @classmethod
     def from_columns(
@@ -93,12 +152,14 @@ class Partition(Laminar):
         part: int = 0,
         *,
         label: Callable[[str], Hashable] | None = None,
+        at_least: int | Mapping[Hashable, int] | None = None,
+        size: int | None = None,
     ) -> Self:
         """Return the partition of columns by a part of their names, such as ``df.columns``.
 
         The label of a column is ``name.split(sep)[part]``: what comes before the first ``sep``, or after the
         last with ``part=-1``. A name without ``sep`` is its own label. ``label``, a function of the name, is
-        used instead of both if it is given.
+        used instead of both if it is given. The limits are those of the class.
 
         >>> columns = ["radius_mean", "radius_worst", "area_mean", "id"]
         >>> Partition.from_columns(columns).labels
@@ -124,10 +185,10 @@ class Partition(Laminar):
         if label is not None:
             if not callable(label):
                 raise TypeError(f"label must be a function of a column's name, got {label!r}")
-            return cls({name: label(name) for name in names}, capacity)
+            return cls({name: label(name) for name in names}, capacity, at_least, size)
         if names and not any(sep in name for name in names):
             warn(f"no column has {sep!r} in its name, so every column is a label of its own")
-        return cls({name: _part_of(name, sep, part) for name in names}, capacity)
+        return cls({name: _part_of(name, sep, part) for name in names}, capacity, at_least, size)
 
     @property
     def element_labels(self) -> list[Hashable]:
@@ -136,9 +197,18 @@ class Partition(Laminar):
 
     def __repr__(self) -> str:
         """Return a short description."""
-        limits = set(self.capacity.values())
-        capacity = limits.pop() if len(limits) == 1 else self.capacity
-        return f"Partition(n={self.n}, {len(self.labels)} labels, capacity={capacity})"
+        shown = [f"capacity={_in_short(self.capacity)}"]
+        if self.has_lower_limits:
+            shown.append(f"at_least={_in_short(self.at_least)}")
+        if self.size is not None:
+            shown.append(f"size={self.size}")
+        return f"Partition(n={self.n}, {len(self.labels)} labels, {', '.join(shown)})"
+
+
+def _in_short(limits: dict[Hashable, int]) -> int | dict[Hashable, int]:
+    """Return the one limit that all labels have, or else all limits."""
+    different = set(limits.values())
+    return different.pop() if len(different) == 1 else limits
 
 
 def read_labels(labels: Any, what: str = "labels") -> tuple[list[Hashable], list[str] | None]:
@@ -210,13 +280,28 @@ def _part_of(name: str, sep: str, part: int) -> str:
         ) from None
 
 
-def _read_capacity(capacity: Any, names: list[Hashable]) -> dict[Hashable, int]:
+def _read_at_least(at_least: Any, names: list[Hashable]) -> dict[Hashable, int]:
+    if not hasattr(at_least, "keys"):
+        return _for_all(0 if at_least is None else at_least, names, "at_least")
+    for label in at_least.keys():  # noqa: SIM118 (a Series is iterated by its values)
+        if label not in names:
+            raise ValueError(f"at_least names {label!r}, a label that no element has")
+    limits = dict(at_least.items())
+    return {name: as_count(limits.get(name, 0), f"at_least of {name!r}") for name in names}
+
+
+def _for_all(limit: Any, names: list[Hashable], what: str) -> dict[Hashable, int]:
+    if not isinstance(limit, (int, np.integer)):
+        raise TypeError(
+            f"{what} must be a non-negative integer, or a mapping from label to one, got {limit!r}"
+        )
+    return dict.fromkeys(names, as_count(limit, what))
+
+
+def read_capacity(capacity: Any, names: list[Hashable]) -> dict[Hashable, int]:
+    """Return the capacity of each label, from a number for all or a mapping."""
     if not hasattr(capacity, "keys"):
-        if not isinstance(capacity, (int, np.integer)):
-            raise TypeError(
-                f"capacity must be a non-negative integer, or a mapping from label to one, got {capacity!r}"
-            )
-        return dict.fromkeys(names, as_count(capacity, "capacity"))
+        return _for_all(capacity, names, "capacity")
     unused = set(capacity.keys()) - set(names)
     if unused:
         warn(f"no element has the label {unused.pop()!r} that capacity names")

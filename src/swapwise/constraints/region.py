@@ -42,15 +42,20 @@ class Region:
     def with_inside(self, elements: int | IndexArray) -> Region:
         """Return the part whose sets hold ``elements``; what no longer fits is outside."""
         inside = self.inside.copy()
-        inside[elements] = True
-        fits = self.constraint.addable(np.flatnonzero(inside))
-        return replace(self, inside=inside, outside=self.outside | ~(fits | inside))
+        inside[self.constraint.required(np.atleast_1d(elements))] = True
+        return replace(self, inside=inside)._without_hopeless()
 
     def with_outside(self, elements: int | IndexArray) -> Region:
         """Return the part whose sets do without ``elements``."""
         outside = self.outside.copy()
         outside[elements] = True
-        return replace(self, outside=outside)
+        part = replace(self, outside=outside)
+        return part if self.constraint.hereditary else part._without_hopeless()
+
+    def _without_hopeless(self) -> Region:
+        """Return the same sets, with all outside that none of them can hold."""
+        fits = self.constraint.joinable(self.held, self.outside)
+        return replace(self, outside=self.outside | ~(fits | self.inside))
 
     @property
     def held(self) -> IndexArray:
@@ -65,7 +70,10 @@ class Region:
     def greedy_set(self, weights: FloatArray) -> IndexArray:
         """Return the greedy set, heaviest elements first; under a matroid its weight is the largest."""
         wanted = np.where(self.outside | self.inside, 0.0, weights)
-        return self.constraint.extend(self.held, heaviest_first(wanted))
+        order = heaviest_first(wanted)
+        if not self.constraint.hereditary:  # what has no weight may be needed
+            order = np.append(order, self.open[weights[self.open] == 0])
+        return self.constraint.extend(self.held, order)
 
     def max_weight(self, weights: FloatArray) -> tuple[IndexArray, float]:
         """Return a set of large weight, and a weight that no set of the region exceeds.
@@ -190,6 +198,8 @@ class Region:
         region = self.with_outside(none)
         if not len(every):
             return region
-        if region.outside[every].any() or not self.constraint._is_independent(np.union1d(self.held, every)):
+        if region.outside[every].any():
+            return None
+        if self.constraint.hereditary and not self.constraint._is_independent(np.union1d(self.held, every)):
             return None
         return region.with_inside(every)

@@ -16,6 +16,16 @@ from swapwise.moves import NOTHING, MoveList
 class Uniform(Laminar):
     """At most ``k`` of ``n`` elements: the plain size limit.
 
+    Parameters
+    ----------
+    n : int
+        Size of the ground set.
+    k : int
+        How many elements may be chosen.
+    at_least : int, optional
+        How many must be chosen: with ``at_least=k``, exactly ``k`` are. Answers of searches and proofs meet
+        it; while a search goes on, sets may be smaller.
+
     Examples
     --------
     >>> from swapwise import Uniform
@@ -24,17 +34,32 @@ class Uniform(Laminar):
     (True, False)
     >>> pair.max_weight([0.5, 2.0, 1.0, 0.1]).support
     array([1, 2])
+
+    Exactly two, though the second adds nothing:
+
+    >>> from swapwise import Linear, maximize
+    >>> result = maximize(Linear([0.0, 0.0, 4.0]), Uniform(3, 2, at_least=2))
+    >>> result.support, result.filled
+    (array([0, 2]), array([0]))
     """
 
-    def __init__(self, n: int, k: int) -> None:
+    def __init__(self, n: int, k: int, at_least: int | None = None) -> None:
         self.n = as_count(n, "n")
         self.k = as_count(k, "k")
+        self.at_least = 0 if at_least is None else as_count(at_least, "at_least")
+        if self.at_least > min(self.k, self.n):
+            limit = f"k = {self.k}" if self.k <= self.n else f"n = {self.n}"
+            raise ValueError(f"at_least must be no larger than {limit}, got {self.at_least}")
+        self._set_limits()
+
+    def _set_limits(self) -> None:
         root = np.zeros(1, dtype=np.intp)
         self._tree = LaminarTree(
             leaf=np.zeros(self.n, dtype=np.intp),
             end=root + 1,
             parent=root,
-            capacity=root + min(self.k, self.n),
+            capacity=root + max(min(self.k, self.n), self.at_least),
+            at_least=root + self.at_least,
         )
         self._levels = [root]
 
@@ -71,10 +96,18 @@ class Uniform(Laminar):
 
     def induced(self, elements: IndexArray) -> Uniform:
         """Return the same limit on some of the elements."""
-        part = Uniform(len(elements), self.k)
+        part = object.__new__(Uniform)  # which may have fewer elements than must be chosen of all
+        part.n, part.k, part.at_least = len(elements), self.k, self.at_least
         part.names = names_of(self, elements)
+        part._set_limits()
         return part
+
+    def _truncated(self, size: int) -> Uniform:
+        shorter = Uniform(self.n, min(size, self.k), self.at_least)
+        shorter.names = self.names
+        return shorter
 
     def __repr__(self) -> str:
         """Return a short description."""
-        return f"Uniform(n={self.n}, k={self.k})"
+        least = f", at_least={self.at_least}" if self.at_least else ""
+        return f"Uniform(n={self.n}, k={self.k}{least})"

@@ -398,6 +398,9 @@ class SparseEstimator(BaseEstimator, ABC):
 
     def _install(self, task: Task, elements: Elements, constraint: Constraint, found: Searches) -> Self:
         """Make an answer that of the estimator."""
+        if len(found.best.filled):
+            idle = elements.filled_in_words(found.best.filled)
+            warn(f"{idle}; result_.filled says which")
         self.constraint_ = constraint
         self.result_ = found.best
         self.n_iter_ = max(1, found.best.n_iter)  # scikit-learn asks for at least one

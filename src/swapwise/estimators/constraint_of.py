@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import IndexArray, as_count, as_elements, some_of, warn
-from swapwise.constraints.base import Constraint, places_of
-from swapwise.constraints.intersection import Intersection
+from swapwise.constraints.base import Constraint, places_of, require_single_elements
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.partition import number_labels, read_labels
 from swapwise.constraints.uniform import Uniform
@@ -77,6 +76,17 @@ class Elements:
         chosen = np.zeros(self.n, dtype=bool)
         chosen[support] = True
         return np.flatnonzero(chosen[self.of_feature])
+
+    def filled_in_words(self, filled: IndexArray) -> str:
+        """Return that some elements were chosen only to meet a lower limit.
+
+        >>> Elements.of(None, 3, ["tea", "milk", "salt"]).filled_in_words(np.array([2]))
+        "'salt' adds nothing, and was chosen only to meet a lower limit"
+        """
+        labels = filled.tolist() if self.labels is None else [self.labels[element] for element in filled]
+        adds, was = ("adds", "was") if len(filled) == 1 else ("add", "were")
+        names = some_of([repr(label) for label in labels])
+        return f"{names} {adds} nothing, and {was} chosen only to meet a lower limit"
 
     def find(self, chosen: Any, what: str) -> IndexArray:
         """Return elements that are given by label or name, or features by position."""
@@ -165,18 +175,13 @@ def with_forced(constraint: Constraint, forced: Any, elements: Elements) -> Cons
     """
     if forced is None:
         return constraint
-    support = elements.find(forced, "forced")
+    support = constraint.required(elements.find(forced, "forced"))
     if not constraint.is_independent(support):
         raise ValueError(
             f"the forced {elements.noun} must be independent, but {list(forced)!r} is not independent under "
             f"{constraint!r}"
         )
-    if isinstance(constraint, Matroid):
-        return constraint.contract(support)
-    if isinstance(constraint, Intersection):
-        first, *others = constraint.matroids
-        return Intersection(first.contract(support), *others, neighbourhood=constraint.neighbourhood)
-    raise TypeError(f"forced works under matroids and their intersections, not under {constraint!r}")
+    return constraint.contract(support)
 
 
 def allows_nothing(constraint: Constraint) -> bool:
@@ -190,8 +195,12 @@ def allows_nothing(constraint: Constraint) -> bool:
 
 def check_exchanges(q: Any, constraint: Constraint) -> None:
     """Refuse exchanges of several elements where a search can swap one for one only."""
-    if isinstance(constraint, Matroid) and isinstance(q, (int, np.integer)) and q > 1:
+    if not isinstance(q, (int, np.integer)) or q <= 1:
+        return
+    if isinstance(constraint, Matroid):
         raise ValueError(
             "leave q at 1: under a number of features or a single matroid, one feature is swapped for one; "
             f"got q = {q}"
         )
+    if constraint.p is None:
+        require_single_elements(int(q), constraint)

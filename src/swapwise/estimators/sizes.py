@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from swapwise.checks import as_count, warn
 from swapwise.constraints.base import Constraint
-from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.partition import Partition
 from swapwise.constraints.uniform import Uniform
 from swapwise.estimators.constraint_of import Elements, resolve_constraint, with_forced
 
 ALONG = ("size", "capacity")
 
-# What makes a constraint of a size, the largest size there is, and that to try by default
-Growth = tuple[Callable[[int], Constraint], int, int]
+
+class Growth(NamedTuple):
+    """What makes a constraint of a size, and which sizes there are."""
+
+    family: Callable[[int], Constraint]
+    #: Smaller sizes miss a lower limit, larger ones allow no more
+    least: int
+    possible: int
+    #: The largest one to try by default
+    largest: int
+
 
 LARGEST_DEFAULT_SIZE = 20
 
@@ -36,11 +46,13 @@ def growing_constraints(
     base = Uniform(elements.n, elements.n) if constraint is None else resolve_constraint(constraint, elements)
     n_forced = 0 if forced is None else len(elements.find(forced, "forced"))
     if along == "capacity":
-        family, possible, largest = _by_capacity(base, n_samples)
+        growth = _by_capacity(base, n_samples)
     else:
-        family, possible, largest = _by_size(base, max(n_forced, _largest_size(n_samples)))
-    wanted = range(1, largest + 1) if sizes is None else _read_sizes(sizes)
-    limits = {size: family(size) for size in sorted({min(size, possible) for size in wanted})}
+        growth = _by_size(base, max(n_forced, _largest_size(n_samples)))
+    wanted: Iterable[int] = range(max(1, growth.least), max(growth.largest, growth.least) + 1)
+    if sizes is not None:
+        wanted = _large_enough(_read_sizes(sizes), growth.least, along)
+    limits = {size: growth.family(size) for size in sorted({min(size, growth.possible) for size in wanted})}
     if n_forced:
         limits = _with_room(limits, forced, elements, tell=sizes is not None)
     return {size: with_forced(limit, forced, elements) for size, limit in limits.items()}
@@ -51,18 +63,12 @@ def _largest_size(n_samples: int) -> int:
 
 
 def _by_size(base: Constraint, most: int) -> Growth:
-    """Return what makes a constraint of a size, the largest size there is, and that to try by default."""
-    if not isinstance(base, Matroid):
-        raise TypeError(
-            "a path over sizes needs a constraint that can be truncated: None, an int or a matroid such as "
-            f"sw.Partition; got {base!r}. (In an intersection, truncate one matroid yourself for each size, "
-            "and choose by GridSearchCV over the constraint of the plain estimator.)"
-        )
-    possible = base.max_size()
+    """Return the constraints of limited size, of which by default none is larger than ``most``."""
+    possible, smallest = base.max_size(), base.completed(base.forced, np.zeros(base.n))
     largest = max(1, min(most, possible))
-    if isinstance(base, Uniform):
-        return lambda size: Uniform(base.n, size), possible, largest
-    return base.truncate, possible, largest
+    if isinstance(base, Uniform) and not base.at_least:
+        return Growth(lambda size: Uniform(base.n, size), 0, possible, largest)
+    return Growth(base.truncate, len(smallest), possible, largest)
 
 
 def _by_capacity(base: Constraint, n_samples: int) -> Growth:
@@ -73,7 +79,8 @@ def _by_capacity(base: Constraint, n_samples: int) -> Growth:
     fullest = max(map(of_element.count, base.labels), default=1)
     room = n_samples // 2 // max(1, len(base.labels))  # for each label, if the others are as full
     largest = max(1, min(LARGEST_DEFAULT_SIZE, fullest, room))
-    return lambda size: Partition(labels, size), fullest, largest
+    least = max(base.at_least.values(), default=0)
+    return Growth(lambda size: Partition(labels, size, base.at_least, base.size), least, fullest, largest)
 
 
 def _read_sizes(sizes: Any) -> list[int]:
@@ -83,6 +90,19 @@ def _read_sizes(sizes: Any) -> list[int]:
     if not wanted:
         raise ValueError("sizes must hold at least one number, got none")
     return wanted
+
+
+def _large_enough(sizes: list[int], least: int, along: str) -> list[int]:
+    """Leave out the sizes at which no set meets all lower limits."""
+    enough = [size for size in sizes if size >= least]
+    missing = sizes[: len(sizes) - len(enough)]
+    kind, what = ("sizes", "all lower limits need") if along == "size" else ("capacities", "a limit needs")
+    why = f"below {least}, as many as {what}"
+    if not enough:
+        raise ValueError(f"the {kind} {missing} are all {why}")
+    if missing:
+        warn(f"the {kind} {missing} are left out, as they are {why}")
+    return enough
 
 
 def _with_room(

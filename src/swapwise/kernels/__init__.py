@@ -29,6 +29,7 @@ gibbs = _compiled.gibbs
 glm = _compiled.glm
 ising = _compiled.ising
 ising_tables = _compiled.ising_tables
+knapsack = _compiled.knapsack
 moments = _compiled.moments
 nested = _compiled.nested
 pairs = _compiled.pairs

@@ -13,12 +13,13 @@
 
 namespace swapwise::budgets {
 
-// The members of set s are members[begin[s]] .. members[begin[s + 1] - 1]; no more than room[s] of them fit.
+// The members of set s are members[begin[s]] .. members[begin[s + 1] - 1]; each takes a share of the room of its set,
+// and shares of what is chosen add up to no more than room[s].
 struct Limits {
     Indices begin, members;
-    Numbers room;
+    Numbers shares, room;
 };
-using LimitArrays = std::tuple<Indices, Indices, Numbers>;
+using LimitArrays = std::tuple<Indices, Indices, Numbers, Numbers>;
 
 // A limit counts as kept that is exceeded by less than this share.
 constexpr double TOLERANCE = 1e-11;
@@ -31,19 +32,24 @@ constexpr std::size_t MOST_AT_ONCE = 500;
 // Where coefficients v would go if each had curvature `step`: the z that minimises
 // sum_e d_e step |v_e|^2 / 2 (step z_e + d_e) within the limits.
 //
-// Every set has a price, and an element costs the prices of its sets: z_e = |v_e| sqrt(d_e / 2 cost_e) - d_e / step,
-// between 0 and 1. A set that is not full costs nothing. Prices are the dual of the problem. They begin where the
+// Every set has a price, and an element costs its shares of the prices of its sets: z_e = |v_e| sqrt(d_e / 2 cost_e)
+// - d_e / step, between 0 and 1. A set that is not full costs nothing. Prices are the dual of the problem. They begin where the
 // last ones were, and are found set by set at first, then all at once.
 class Allocation {
   public:
     Allocation(Limits limits, Numbers prices, Index elements)
         : _limits(limits), _prices(prices.begin(), prices.end()), _slope(elements), _start(elements),
-          _cost(elements), _share(elements), _first(elements + 1, 0), _sets_of(limits.members.size) {
+          _cost(elements), _scale(elements), _first(elements + 1, 0), _places(limits.members.size),
+          _sets_of(limits.members.size) {
         for (Index e : limits.members) ++_first[e + 1];
         std::partial_sum(_first.begin(), _first.end(), _first.begin());
         std::vector<Index> next(_first.begin(), _first.end() - 1);
         for (Index set = 0; set < limits.room.size; ++set) {
-            for (Index e : members(set)) _sets_of[next[e]++] = set;
+            for (Index place : places(set)) {
+                const Index at = next[_limits.members[place]]++;
+                _sets_of[at] = set;
+                _places[at] = place;
+            }
         }
     }
 
@@ -83,20 +89,29 @@ class Allocation {
 
   private:
     Limits _limits;
-    std::vector<double> _prices, _slope, _start, _cost, _share;
-    // The sets of each element
-    std::vector<Index> _first, _sets_of;
+    std::vector<double> _prices, _slope, _start, _cost, _scale;
+    // The sets of each element, and where it stands among the members of each
+    std::vector<Index> _first, _places, _sets_of;
 
-    Indices members(Index set) const {
-        const Index begin = _limits.begin[set];
-        return {_limits.members.data + begin, _limits.begin[set + 1] - begin};
-    }
+    // The places of the members of a set, to go through.
+    struct Range {
+        struct Place {
+            Index at;
+            Index operator*() const { return at; }
+            Place &operator++() { ++at; return *this; }
+            bool operator!=(const Place &other) const { return at != other.at; }
+        };
+        Index first, last;
+        Place begin() const { return {first}; }
+        Place end() const { return {last}; }
+    };
+    Range places(Index set) const { return {_limits.begin[set], _limits.begin[set + 1]}; }
 
     void add_up() {
         std::fill(_cost.begin(), _cost.end(), 0.0);
         for (Index set = 0; set < _limits.room.size; ++set) {
             if (_prices[set] == 0) continue;
-            for (Index e : members(set)) _cost[e] += _prices[set];
+            for (Index place : places(set)) _cost[_limits.members[place]] += _limits.shares[place] * _prices[set];
         }
     }
 
@@ -108,7 +123,7 @@ class Allocation {
 
     double load(Index set, Vec<double> z) const {
         double sum = 0.0;
-        for (Index e : members(set)) sum += z[e];
+        for (Index place : places(set)) sum += _limits.shares[place] * z[_limits.members[place]];
         return sum;
     }
 
@@ -119,10 +134,12 @@ class Allocation {
         double low = excess > 0 ? before : 0.0, high = excess > 0 ? INFINITE : before, price = before;
         for (int turn = 0; turn < MOST_TURNS; ++turn) {
             double sum = -room, slope = 0.0;
-            for (Index e : members(set)) {
-                const double cost = std::max(0.0, _cost[e] - before) + price, share = at(e, cost);
-                sum += share;
-                if (share > 0 && share < 1) slope -= (share + _start[e]) / (2 * cost);
+            for (Index place : places(set)) {
+                const Index e = _limits.members[place];
+                const double own = _limits.shares[place];
+                const double cost = std::max(0.0, _cost[e] - own * before) + own * price, value = at(e, cost);
+                sum += own * value;
+                if (value > 0 && value < 1) slope -= own * own * (value + _start[e]) / (2 * cost);
             }
             if (std::abs(sum) <= 0.1 * TOLERANCE * room || (price == 0 && sum <= 0)) break;
             (sum > 0 ? low : high) = price;
@@ -140,8 +157,10 @@ class Allocation {
             if (high < INFINITE && high - low <= 1e-15 * high) break;
         }
         _prices[set] = price;
-        for (Index e : members(set)) {
-            _cost[e] = std::max(0.0, _cost[e] - before) + price;
+        for (Index place : places(set)) {
+            const Index e = _limits.members[place];
+            const double own = _limits.shares[place];
+            _cost[e] = std::max(0.0, _cost[e] - own * before) + own * price;
             z[e] = at(e, _cost[e]);
         }
         return true;
@@ -194,8 +213,10 @@ class Allocation {
                 for (Index i = _first[e]; i < _first[e + 1]; ++i) {
                     const Index row = place[_sets_of[i]];
                     if (row < 0) continue;
+                    const double weight = fall * _limits.shares[_places[i]];
                     for (Index k = _first[e]; k <= i; ++k) {
-                        if (place[_sets_of[k]] >= 0) falls(row, place[_sets_of[k]]) += fall;
+                        const Index column = place[_sets_of[k]];
+                        if (column >= 0) falls(row, column) += weight * _limits.shares[_places[k]];
                     }
                 }
             }
@@ -232,8 +253,10 @@ class Allocation {
     // The least price at which a member that is chosen has no full share any more.
     double first_fall(Index set, double before, double price) const {
         double least = INFINITE;
-        for (Index e : members(set)) {
-            const double root = _slope[e] / (1 + _start[e]), fall = root * root - std::max(0.0, _cost[e] - before);
+        for (Index place : places(set)) {
+            const Index e = _limits.members[place];
+            const double own = _limits.shares[place], root = _slope[e] / (1 + _start[e]);
+            const double fall = (root * root - std::max(0.0, _cost[e] - own * before)) / own;
             if (fall > price) least = std::min(least, fall);
         }
         return least;
@@ -241,13 +264,16 @@ class Allocation {
 
     // Lower z to within limits that it still exceeds a little.
     void shrink(Vec<double> z) {
-        std::fill(_share.begin(), _share.end(), 1.0);
+        std::fill(_scale.begin(), _scale.end(), 1.0);
         for (Index set = 0; set < _limits.room.size; ++set) {
             const double sum = load(set, z);
             if (sum <= _limits.room[set]) continue;
-            for (Index e : members(set)) _share[e] = std::min(_share[e], _limits.room[set] / sum);
+            for (Index place : places(set)) {
+                double &scale = _scale[_limits.members[place]];
+                scale = std::min(scale, _limits.room[set] / sum);
+            }
         }
-        for (Index e = 0; e < z.size; ++e) z[e] *= _share[e];
+        for (Index e = 0; e < z.size; ++e) z[e] *= _scale[e];
     }
 };
 

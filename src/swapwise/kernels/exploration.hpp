@@ -62,13 +62,14 @@ class Exploration {
           _end(copied(limits.end)),
           _parent(copied(limits.parent)),
           _capacity(copied(limits.capacity)),
+          _at_least(copied(limits.at_least)),
           _fixed(copied(fixed)),
           _rank(std::max<Index>(rank, 1)),
           _place(Vector<Index>::filled(-1, with_y.size)),
           _row_of(Vector<Index>::filled(-1, with_y.size)),
           _rows(most_rows(), with_y.size),
           _gains(with_y.size),
-          _whole{_rows, _row_of, _with_y, {_leaf, _end, _parent, _capacity}, _fixed},
+          _whole{_rows, _row_of, _with_y, {_leaf, _end, _parent, _capacity, _at_least}, _fixed},
           _scan(_whole, _rank) {}
 
     Index n() const { return _with_y.size; }
@@ -99,7 +100,8 @@ class Exploration {
             (*_few_with_y)[i] = _with_y[_candidates[i]];
             (*_few_fixed)[i] = _fixed[_candidates[i]];
         }
-        _few.emplace(quick::Model{*_gram, *_own, *_few_with_y, {*_few_leaf, _end, _parent, _capacity}, *_few_fixed});
+        const nested::Limits limits{*_few_leaf, _end, _parent, _capacity, _at_least};
+        _few.emplace(quick::Model{*_gram, *_own, *_few_with_y, limits, *_few_fixed});
         _search.emplace(*_few, _rank);
         _work += WORK_PER_PRODUCT * static_cast<double>(_source->samples()) * m * more;
     }
@@ -296,7 +298,7 @@ class Exploration {
 
     std::shared_ptr<Source> _source;
     Vector<float> _with_y;
-    Vector<Index> _leaf, _end, _parent, _capacity;
+    Vector<Index> _leaf, _end, _parent, _capacity, _at_least;
     Vector<bool> _fixed;
     Index _rank, _used = 0;
     double _work = 0.0;

@@ -19,6 +19,7 @@
 #include "ising_tables.hpp"
 #include "listening.hpp"
 #include "moments.hpp"
+#include "knapsack.hpp"
 #include "nested.hpp"
 #include "pairs.hpp"
 #include "perspective.hpp"
@@ -187,6 +188,8 @@ void bind_swaps(nb::module_ m) {
     m.def("remove_slot", released(&swaps::remove_slot));
     m.def("insert_slot", released(&swaps::insert_slot));
     m.def("best_moves", released_for_many_turns(&swaps::best_moves));
+    m.def("best_of_mask", released(&swaps::best_of_mask));
+    m.def("make_move", released(&swaps::make_move));
 }
 
 void bind_blocks(nb::module_ m) {
@@ -318,6 +321,10 @@ void bind_perturbations(nb::module_ m) {
     m.def("scaled", released(&perturbations::scaled));
 }
 
+void bind_knapsack(nb::module_ m) {
+    m.def("heaviest", released(&knapsack::heaviest));
+}
+
 void bind_nested(nb::module_ m) {
     m.def("first_base", released(&nested::first_base));
 }
@@ -344,6 +351,7 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     bind_ising(m.def_submodule("ising"));
     bind_ising_tables(m.def_submodule("ising_tables"));
     bind_moments(m.def_submodule("moments"));
+    bind_knapsack(m.def_submodule("knapsack"));
     bind_nested(m.def_submodule("nested"));
     bind_pairs(m.def_submodule("pairs"));
     bind_perspective(m.def_submodule("perspective"));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -29,20 +30,28 @@ class Ranges {
         elements.resize(limits.leaf.size);
         for (Index e = 0; e < limits.leaf.size; ++e) elements[next[limits.leaf[e]]++] = e;
         room.assign(limits.capacity.begin(), limits.capacity.end());
+        missing.assign(limits.at_least.begin(), limits.at_least.end());
         for (Index e = 0; e < limits.leaf.size; ++e) {
             if (!held[e]) continue;
-            for (Index set = limits.leaf[e]; set > 0; set = limits.parent[set]) --room[set];
-            --room[0];
+            for (Index set = limits.leaf[e];; set = limits.parent[set]) {
+                --room[set];
+                --missing[set];
+                if (set == 0) break;
+            }
         }
+        leave_out_loose();
+        has_lower_limits = std::any_of(missing.begin(), missing.end(), [](Index least) { return least > 0; });
     }
 
     Index sets() const { return _limits.end.size; }
     Index begin(Index set) const { return _first[set]; }
     Index end(Index set) const { return _first[_limits.end[set]]; }
+    Index parent(Index set) const { return _limits.parent[set]; }
 
     std::vector<Index> elements;
-    // What the elements held leave of the capacities
-    std::vector<Index> room;
+    // What the elements held leave of the capacities and of the lower limits
+    std::vector<Index> room, missing;
+    bool has_lower_limits;
 
     // The largest weight of elements that fit into the room, none of them held.
     double largest_weight(const std::vector<double> &weights, Flags held) {
@@ -59,32 +68,45 @@ class Ranges {
             return sum;
         }
         std::sort(_order.begin(), _order.end(), is_heavier);
-        _left = room;
+        nested::Demands demands(_limits.parent, view(room), view(missing));
         for (Index e : _order) {
-            Index set = _limits.leaf[e];
-            while (set > 0 && _left[set] > 0) set = _limits.parent[set];
-            if (set > 0 || _left[0] <= 0) continue;
+            if (!demands.fits(_limits.leaf[e])) continue;
             sum += weights[e];
-            for (set = _limits.leaf[e]; set > 0; set = _limits.parent[set]) --_left[set];
-            if (--_left[0] == 0) break;
+            demands.add(_limits.leaf[e]);
+            if (demands.is_full()) break;
         }
         return sum;
     }
 
   private:
     nested::Limits _limits;
-    std::vector<Index> _first, _order, _left;
+    std::vector<Index> _first, _order;
+
+    // Lower limits that those of the sets within see to are none.
+    void leave_out_loose() {
+        std::vector<Index> within(sets(), 0);
+        for (Index set = sets() - 1; set >= 0; --set) {
+            if (missing[set] <= within[set]) missing[set] = 0;
+            if (set > 0) within[_limits.parent[set]] += std::max(within[set], missing[set]);
+        }
+    }
+
+    static Indices view(const std::vector<Index> &numbers) {
+        return {numbers.data(), static_cast<Index>(numbers.size())};
+    }
 };
 
 // Where coefficients v would go if each had curvature `step`: the z that minimises
 // sum_e d_e step |v_e|^2 / 2 (step z_e + d_e) within the limits, which are resources to allocate.
 //
 // z_e = t |v_e| sqrt(d_e) - d_e / step, between 0 and 1, with one t for all elements of a set that is full;
-// sets are filled from the smallest to the largest.
+// sets are filled from the smallest to the largest. In a set with a lower limit, t falls no further than to where
+// the sum is that limit: below it, no place is won for others.
 class Allocation {
   public:
     Allocation(const nested::Limits &limits, Flags held)
-        : _ranges(limits, held), _slope(held.size), _start(held.size), _multiplier(_ranges.sets(), 1.0) {}
+        : _ranges(limits, held), _slope(held.size), _start(held.size), _least(held.size, 0.0),
+          _kept(_ranges.sets()), _multiplier(_ranges.sets(), 1.0), _least_multiplier(_ranges.sets(), 1.0) {}
 
     double largest_weight(const std::vector<double> &weights, Flags held) {
         return _ranges.largest_weight(weights, held);
@@ -96,7 +118,7 @@ class Allocation {
             _start[e] = d[e] / step;
             z[e] = _slope[e] > 0 ? 1.0 : 0.0;
         }
-        for (Index set = _ranges.sets() - 1; set >= 0; --set) fill(set, z);
+        _ranges.has_lower_limits ? fill_all<true>(z) : fill_all<false>(z);
         for (Index e = 0; e < d.size; ++e) {
             if (held[e]) z[e] = 1.0;
         }
@@ -104,33 +126,61 @@ class Allocation {
 
   private:
     Ranges _ranges;
-    std::vector<double> _slope, _start, _multiplier;
+    std::vector<double> _slope, _start;
+    // The least t of each element; the places kept in each set for elements that z lacks; where t was last
+    std::vector<double> _least, _kept, _multiplier, _least_multiplier;
+
+    template <bool lower>
+    void fill_all(Vec<double> z) {
+        if (lower) {
+            std::fill(_kept.begin(), _kept.end(), 0.0);
+            std::fill(_least.begin(), _least.end(), 0.0);
+        }
+        for (Index set = _ranges.sets() - 1; set >= 0; --set) {
+            fill<lower>(set, z);
+            if (lower) keep(set, z);
+        }
+    }
+
+    double sum_of(Index set, Vec<double> z) const {
+        double sum = 0.0;
+        for (Index i = _ranges.begin(set); i < _ranges.end(set); ++i) sum += z[_ranges.elements[i]];
+        return sum;
+    }
 
     // Lower z to where the set is full, if it is more than that.
+    template <bool lower>
     void fill(Index set, Vec<double> z) {
-        const double room = static_cast<double>(_ranges.room[set]);
-        const Index begin = _ranges.begin(set), end = _ranges.end(set);
-        double sum = 0.0;
-        for (Index i = begin; i < end; ++i) sum += z[_ranges.elements[i]];
-        if (sum <= room) return;
+        const double room = static_cast<double>(_ranges.room[set]) - _kept[set];
+        if (sum_of(set, z) <= room) return;
+        const double t = multiplier_for<lower>(set, room, z, _multiplier[set]);
+        for (Index i = _ranges.begin(set); i < _ranges.end(set); ++i) {
+            const Index e = _ranges.elements[i];
+            z[e] = std::clamp((lower ? std::max(t, _least[e]) : t) * _slope[e] - _start[e], 0.0, z[e]);
+        }
+    }
+
+    // The t at which the set holds as much as a given sum, which is less than that of z; it begins with a guess.
+    template <bool lower>
+    double multiplier_for(Index set, double wanted, Vec<double> z, double &guess) const {
         // The sum rises with t in straight pieces: Newton's method finds the right one, kept between bounds.
-        double low = 0.0, high = INFINITE, t = _multiplier[set];
+        const double close = (lower ? 1e-12 : 1e-13) * wanted;  // least t are off by rounding
+        double low = 0.0, high = INFINITE, t = guess;
         for (int turn = 0; turn < 200; ++turn) {
-            double slope = 0.0;
-            sum = 0.0;
-            for (Index i = begin; i < end; ++i) {
+            double slope = 0.0, sum = 0.0;
+            for (Index i = _ranges.begin(set); i < _ranges.end(set); ++i) {
                 const Index e = _ranges.elements[i];
-                const double value = t * _slope[e] - _start[e];
+                const double value = (lower ? std::max(t, _least[e]) : t) * _slope[e] - _start[e];
                 if (value >= z[e]) {
                     sum += z[e];
                 } else if (value > 0) {
                     sum += value;
-                    slope += _slope[e];
+                    if (!lower || t >= _least[e]) slope += _slope[e];
                 }
             }
-            if (std::abs(sum - room) <= 1e-13 * room) break;
-            (sum < room ? low : high) = t;
-            const double next = slope > 0 ? t + (room - sum) / slope : -1.0;
+            if (std::abs(sum - wanted) <= close) break;
+            (sum < wanted ? low : high) = t;
+            const double next = slope > 0 ? t + (wanted - sum) / slope : -1.0;
             if (next > low && next < high) {
                 t = next;
             } else {
@@ -138,10 +188,28 @@ class Allocation {
             }
             if (t == low || t == high) break;
         }
-        _multiplier[set] = t;
-        for (Index i = begin; i < end; ++i) {
-            const Index e = _ranges.elements[i];
-            z[e] = std::clamp(t * _slope[e] - _start[e], 0.0, z[e]);
+        return guess = t;
+    }
+
+    // Note what the lower limit of a set keeps: places for elements that z lacks, or else how far t may fall.
+    void keep(Index set, Vec<double> z) {
+        const double least = static_cast<double>(_ranges.missing[set]) - _kept[set];
+        if (least > 0) {
+            const double lacking = least - sum_of(set, z);
+            if (lacking < -1e-12) {
+                raise(set, multiplier_for<true>(set, least, z, _least_multiplier[set]));
+            } else {
+                _kept[set] += std::max(lacking, 0.0);
+                raise(set, std::numeric_limits<double>::max());
+            }
+        }
+        if (set > 0) _kept[_ranges.parent(set)] += _kept[set];
+    }
+
+    void raise(Index set, double least) {
+        for (Index i = _ranges.begin(set); i < _ranges.end(set); ++i) {
+            double &own = _least[_ranges.elements[i]];
+            own = std::max(own, least);
         }
     }
 };

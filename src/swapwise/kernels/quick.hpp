@@ -89,7 +89,7 @@ class Tableau {
     // Add the best element, for as long as one can be added; those that are `barred` do not come in.
     void grow(Flags barred) {
         for (;;) {
-            const Found found = best_addition(full_sets(), barred);
+            const Found found = best_addition(blockers().full, barred);
             if (found.added < 0) return;
             exchange(size(), found.added);
         }
@@ -98,9 +98,9 @@ class Tableau {
     // Take the best move, for as long as there is one.
     void search() {
         for (Index left = MOVES_PER_CHOICE * _coef.size; left > 0; --left) {
-            const Vector<Index> full = full_sets();
-            Found best = best_addition(full, Flags());
-            look_at_swaps(full, best);
+            const nested::Blockers at = blockers();
+            Found best = best_addition(at.full, Flags());
+            look_at_swaps(at, best);
             if (best.added < 0) return;
             exchange(best.slot, best.added);
         }
@@ -108,17 +108,17 @@ class Tableau {
 
     // Raise the gain of each column to that of the best move that adds it.
     void raise(Vec<float> gains) {
-        const Vector<Index> full = full_sets();
+        const nested::Blockers at = blockers();
         for (Index l = 0; l < _m; ++l) {
-            if (full[_model.limits.leaf[l]] < 0 && can_come(l)) {
+            if (at.full[_model.limits.leaf[l]] < 0 && can_come(l)) {
                 gains[l] = std::max(gains[l], _corr[l] * _corr[l] / _sigma[l]);
             }
         }
-        const bool all_help = note_limits(full);
+        const bool all_help = note_limits(at);
         for (Index q = 0; q < size(); ++q) {
             if (_model.fixed[_elements[q]]) continue;
             const float spread = 1.0f / _inverse(q, q), pull = _coef[q] * spread, loss = _coef[q] * pull;
-            if (!all_help) note_width(_model.limits.leaf[_elements[q]]);
+            if (!all_help) note_width(at, _model.limits.leaf[_elements[q]]);
             gains_after(q, spread, pull);
             float *best = gains.begin();
             const float *gained = _rest.begin();
@@ -132,8 +132,8 @@ class Tableau {
   private:
     Index size() const { return static_cast<Index>(_elements.size()); }
 
-    Vector<Index> full_sets() const {
-        return nested::full_sets(_model.limits, Indices(_elements.data(), size()));
+    nested::Blockers blockers() const {
+        return nested::blockers_at(_model.limits, Indices(_elements.data(), size()));
     }
 
     // Put an element into the small factors.
@@ -207,7 +207,7 @@ class Tableau {
 
     Found best_addition(Indices full, Flags barred) const {
         Found best;
-        if (full[0] == 0) return best;  // not one more element fits
+        if (*std::min_element(full.begin(), full.end()) >= 0) return best;  // not one more element fits
         for (Index j = 0; j < _m; ++j) {
             if (_corr[j] * _corr[j] <= best.gain * _sigma[j] || !can_come(j)) continue;
             if (full[_model.limits.leaf[j]] >= 0 || (barred.size > 0 && barred[j])) continue;
@@ -217,12 +217,12 @@ class Tableau {
     }
 
     // Find the best swap, if one is better than the best addition.
-    void look_at_swaps(Indices full, Found &best) {
-        const bool all_help = note_limits(full);
+    void look_at_swaps(const nested::Blockers &at, Found &best) {
+        const bool all_help = note_limits(at);
         for (Index q = 0; q < size(); ++q) {
             if (_model.fixed[_elements[q]]) continue;
             const float spread = 1.0f / _inverse(q, q), pull = _coef[q] * spread, loss = _coef[q] * pull;
-            if (!all_help) note_width(_model.limits.leaf[_elements[q]]);
+            if (!all_help) note_width(at, _model.limits.leaf[_elements[q]]);
             if (!is_beaten(q, spread, pull, best.gain + loss)) continue;
             const float most = gains_after(q, spread, pull);
             if (most - loss <= best.gain) continue;
@@ -232,19 +232,21 @@ class Tableau {
     }
 
     // Note for each column which drops make room for it; return whether every drop does for all of them.
-    bool note_limits(Indices full) {
-        const bool all_help = full[0] == 0 && *std::max_element(full.begin(), full.end()) == 0;
+    bool note_limits(const nested::Blockers &at) {
+        const auto is_root = [](Index set) { return set <= 0; };
+        const bool all_help = at.full[0] == 0 && std::all_of(at.full.begin(), at.full.end(), is_root) &&
+                              std::all_of(at.keeper.begin(), at.keeper.end(), is_root);
         for (Index l = 0; l < _m; ++l) {
-            const Index set = full[_model.limits.leaf[l]];
+            const Index set = at.full[_model.limits.leaf[l]];
             _first[l] = static_cast<std::int32_t>(std::max<Index>(set, 0));
             _last[l] = static_cast<std::int32_t>(set >= 0 && _place[l] < 0 ? _model.limits.end[set] : 0);
         }
-        note_width(0);
+        note_width(at, 0);
         return all_help;
     }
 
     // Give columns that a drop makes no room for an infinite length: they gain nothing.
-    void note_width(Index leaf) {
+    void note_width(const nested::Blockers &at, Index leaf) {
         const auto dropped = static_cast<std::int32_t>(leaf);
         const std::int32_t *first = _first.begin(), *last = _last.begin();
         const float *sigma = _sigma.begin();
@@ -253,6 +255,20 @@ class Tableau {
         for (Index l = 0; l < _m; ++l) {
             const bool fits = first[l] <= dropped && dropped < last[l];
             width[l] = fits ? sigma[l] : std::numeric_limits<float>::infinity();
+        }
+        if (at.keeper[leaf] > 0) keep_places(at.keeper[leaf]);
+    }
+
+    // The same for columns outside of a set that keeps the place of what is dropped, where that stops the place
+    // from reaching what keeps them out.
+    void keep_places(Index keeper) {
+        const Index end = _model.limits.end[keeper], *leaf = _model.limits.leaf.begin();
+        const std::int32_t *first = _first.begin();
+        float *width = _width.begin();
+#pragma omp simd
+        for (Index l = 0; l < _m; ++l) {
+            const bool stays_out = first[l] < keeper && (leaf[l] < keeper || leaf[l] >= end);
+            width[l] = stays_out ? std::numeric_limits<float>::infinity() : width[l];
         }
     }
 

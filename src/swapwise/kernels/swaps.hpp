@@ -124,12 +124,13 @@ class MoveGain {
           _floor(most_added),
           _out(most_dropped),
           _new(most_added),
-          _place(most_added) {}
+          _place(most_added),
+          _across(most_added) {}
 
-    double operator()(Indices added, Indices places, Indices slots, Table rest, Table inverse, Table coupling,
+    double operator()(Indices added, Indices places, Indices across, Indices slots, Table rest, Table inverse, Table coupling,
                       Numbers coef, Numbers corr, Numbers floor, double share) {
-        note(added, places, slots);
-        const Index out = _n_out, fresh = _n_new, last = rest.columns - 1;
+        note(added, places, across, slots);
+        const Index out = _n_out, fresh = _n_new;
         for (Index i = 0; i < out; ++i) {
             _lost[i] = coef[_out[i]];
             for (Index j = 0; j < out; ++j) _block(i, j) = inverse(_out[i], _out[j]);
@@ -145,7 +146,7 @@ class MoveGain {
                 _gained[a] += _freed(a, i) * _lost[i];
             }
             for (Index b = 0; b <= a; ++b) {
-                double total = rest(_place[a], std::min(_place[b], last));
+                double total = rest(_place[a], _across[b]);
                 for (Index i = 0; i < out; ++i) total += _freed(a, i) * _freed(b, i);
                 _unexplained(a, b) = total;
             }
@@ -159,7 +160,7 @@ class MoveGain {
     }
 
   private:
-    void note(Indices added, Indices places, Indices slots) {
+    void note(Indices added, Indices places, Indices across, Indices slots) {
         _n_out = _n_new = 0;
         for (Index slot : slots) {
             if (slot >= 0) _out[_n_out++] = slot;
@@ -167,13 +168,14 @@ class MoveGain {
         for (Index k = 0; k < added.size; ++k) {
             if (added[k] < 0) continue;
             _new[_n_new] = added[k];
+            _across[_n_new] = across[k];
             _place[_n_new++] = places[k];
         }
     }
 
     Matrix<double> _block, _freed, _unexplained;
     Vector<double> _lost, _no_floor, _gained, _alone, _floor;
-    Vector<Index> _out, _new, _place;
+    Vector<Index> _out, _new, _place, _across;
     Index _n_out = 0, _n_new = 0;
 };
 
@@ -181,10 +183,9 @@ class MoveGain {
 //
 // NaN where added columns are nearly collinear with each other, and less than a `share` of one is left.
 //
-// Row k adds `added[k]` and takes out `slots[k]` (both padded with -1). `rest[places[k, a], places[k, b]]` is
-// the inner product of two added columns after projection on the chosen ones; one column of squares is enough
-// if no row adds more than one.
-inline Vector<double> move_gains(Mat<const Index> added, Mat<const Index> places, Mat<const Index> slots,
+// Row k adds `added[k]` and takes out `slots[k]` (both padded with -1). `rest[places[k, a], across[k, b]]` is
+// the inner product of two added columns after projection on the chosen ones.
+inline Vector<double> move_gains(Mat<const Index> added, Mat<const Index> places, Mat<const Index> across, Mat<const Index> slots,
                                  Table rest, Table inverse, Table coupling, Numbers coef, Numbers corr,
                                  Numbers floor, double share) {
     Vector<double> gains(added.rows);
@@ -192,7 +193,7 @@ inline Vector<double> move_gains(Mat<const Index> added, Mat<const Index> places
     Listener listener;
     for (Index k = 0; k < added.rows; ++k) {
         listener.after((added.columns + slots.columns) * (added.columns + slots.columns));
-        gains[k] = gain(added[k], places[k], slots[k], rest, inverse, coupling, coef, corr, floor, share);
+        gains[k] = gain(added[k], places[k], across[k], slots[k], rest, inverse, coupling, coef, corr, floor, share);
     }
     return gains;
 }
@@ -434,18 +435,11 @@ inline Vector<Index> slots_by_element(const Tableau &at) {
     return slots;
 }
 
-// The best move from where the search is.
-inline std::tuple<Index, double, Index> best_from(const Tableau &at, Indices slots, Numbers floor,
-                                                  const nested::Limits &limits, Flags fixed, double tie,
-                                                  double total) {
-    const Index size = slots.size;
-    Vector<double> spread(size);
-    Vector<Index> drops(size);
-    for (Index i = 0; i < size; ++i) {
-        spread[i] = 1.0 / at.inverse(i, i);
-        drops[i] = at.elements[slots[i]];
-    }
-    const Matrix<bool> feasible = nested::feasible_moves(limits, fixed, at.place, drops);
+// The best of feasible moves from where the search is.
+inline std::tuple<Index, double, Index> best_from(const Tableau &at, Indices slots, Numbers floor, Mask feasible,
+                                                  double tie, double total) {
+    Vector<double> spread(slots.size);
+    for (Index i = 0; i < slots.size; ++i) spread[i] = 1.0 / at.inverse(i, i);
     return best_move(feasible, slots, {at.coupling, at.coef, spread, at.corr, at.sigma, floor}, tie, total);
 }
 
@@ -465,22 +459,21 @@ inline Ending begin_with(Index added, Table gram, Flags known, Numbers floor, co
     return GOING_ON;
 }
 
-// Take the best move under nested limits for as long as it gains more than `tol · total`.
+// Take the best move for as long as it gains more than `tol · total`; `feasible_moves` returns the mask of those from
+// chosen elements in rising order.
 //
 // `gram` are inner products of the columns with each other, in the rows that are `known`, `squares` its diagonal
-// plus the ridge, `limits` the arrays of a laminar family, `fixed` what is never dropped. The tableau is where
-// the search is, and is left where it ends. First the elements of the start come in one by one, by the same
-// sweeps.
+// plus the ridge. The tableau is where the search is, and is left where it ends. First the elements of the start
+// come in one by one, by the same sweeps.
 //
 // The search also ends when less than `share` is left of a column. Returns GOING_ON after `rounds` rounds, DONE,
 // OPTIMAL if it is clear that no move gains anything, MISSING before a move that adds a column whose row is not
 // known, or DEPENDENT if the start cannot be put together; the number of gains computed; and for every move what
 // it adds and drops (-1 for nothing) and its gain.
-inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
-    Table gram, Flags known, Numbers squares, Numbers floor, nested::LimitArrays limit_arrays, Flags fixed,
-    TableauArrays tableau, Indices start, double total, double tol, double tie, double share, Index rounds) {
-    const auto limits = record_of<nested::Limits>(limit_arrays);
-    const auto at = record_of<Tableau>(tableau);
+template <class FeasibleMoves>
+std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves_among(
+    const FeasibleMoves &feasible_moves, Table gram, Flags known, Numbers squares, Numbers floor, const Tableau &at,
+    Indices start, double total, double tol, double tie, double share, Index rounds) {
     nested::MoveRecord record(rounds);
     Index evaluated = 0;
     Ending ending = GOING_ON;
@@ -495,7 +488,9 @@ inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
         }
         const Index size = at.counts[0];
         const Vector<Index> slots = slots_by_element(at);
-        const auto [index, gain, computed] = best_from(at, slots, floor, limits, fixed, tie, total);
+        Vector<Index> chosen(size);
+        for (Index i = 0; i < size; ++i) chosen[i] = at.elements[slots[i]];
+        const auto [index, gain, computed] = best_from(at, slots, floor, feasible_moves(chosen), tie, total);
         const Index added = index / (size + 1), column = index % (size + 1);
         if (index < 0 || !(gain > tol * total)) {
             ending = gain < -CLEAR * total ? OPTIMAL : DONE;
@@ -512,6 +507,38 @@ inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
     }
     auto [moves, gains] = record.finish();
     return {ending, evaluated, std::move(moves), std::move(gains)};
+}
+
+// Take the best moves under nested limits, the arrays of a laminar family; what is `fixed` is never dropped.
+inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
+    Table gram, Flags known, Numbers squares, Numbers floor, nested::LimitArrays limit_arrays, Flags fixed,
+    TableauArrays tableau, Indices start, double total, double tol, double tie, double share, Index rounds) {
+    const auto limits = record_of<nested::Limits>(limit_arrays);
+    const auto at = record_of<Tableau>(tableau);
+    const auto feasible = [&](Indices chosen) { return nested::feasible_moves(limits, fixed, at.place, chosen); };
+    return best_moves_among(feasible, gram, known, squares, floor, at, start, total, tol, tie, share, rounds);
+}
+
+// Put a start together and take the best of the moves from it that are feasible, if it gains enough.
+inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_of_mask(
+    Table gram, Flags known, Numbers squares, Numbers floor, Mask feasible, TableauArrays tableau, Indices start,
+    double total, double tol, double tie, double share) {
+    const auto at = record_of<Tableau>(tableau);
+    const auto given = [&](Indices) { return feasible; };
+    return best_moves_among(given, gram, known, squares, floor, at, start, total, tol, tie, share,
+                            start.size - at.counts[1] + 1);
+}
+
+// Make a move of any size; return false, with nothing done to the rest, where an added column is spanned by others.
+inline bool make_move(Table gram, Numbers floor, TableauArrays tableau, Indices added, Indices dropped, double gain) {
+    const auto at = record_of<Tableau>(tableau);
+    for (Index element : dropped) take_out(at.place[element], at);
+    for (Index element : added) {
+        if (at.sigma[element] <= floor[element]) return false;
+        put_in(element, gram, at);
+    }
+    at.explained[0] += gain;
+    return true;
 }
 
 }  // namespace swapwise::swaps

@@ -18,8 +18,10 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray, as_elements
 from swapwise.clock import Budget, Clock
 from swapwise.constraints.base import Constraint
-from swapwise.moves import Found, Move, MoveBatch, Run, Step, SwapGrid
+from swapwise.constraints.larger_moves import LargerMoves
+from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, Step, SwapGrid
 from swapwise.numerics import TIE
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 
 Scoring = Literal["closed form", "refit", "pass"]
 
@@ -187,6 +189,9 @@ def best_of_batches(
     found = None
     for batch in chain.from_iterable(whole.parts() for whole in batches):
         reached = incumbent if found is None else found.score
+        if isinstance(batch, LargerMoves):
+            found = _best_larger(state, batch, reached, budget, scores or state.gains, are_cheap) or found
+            continue
         kept = batch if prune is None else prune(batch, reached)
         cheap = costs_little(state, kept) if are_cheap is None else are_cheap(kept)
         for piece in budget.pieces([kept], cheap):
@@ -195,6 +200,34 @@ def best_of_batches(
             if index >= 0 and is_better(score, found, incumbent, magnitude(state)):
                 found = Found(piece.move(index), score)
                 budget.keep([Step(found.move, state.value + score)], score)
+    return found
+
+
+def _best_larger(
+    state: State,
+    moves: LargerMoves,
+    incumbent: float,
+    budget: Budget,
+    scores: Callable[[MoveBatch], FloatArray],
+    are_cheap: Callable[[MoveBatch], bool] | None,
+) -> Found | None:
+    """Return the best of moves that are put together part by part; parts that score too little end there.
+
+    No drop gains anything, so that what a part scores bounds all moves that it is a part of.
+    """
+    found, least = None, np.array(incumbent)
+
+    def checked(listed: MoveList) -> FloatArray:
+        cheap = costs_little(state, listed) if are_cheap is None else are_cheap(listed)
+        pieces = budget.pieces([listed], cheap) if len(listed) else ()
+        return np.concatenate([np.empty(0), *(scores(piece) for piece in pieces)])
+
+    for listed, scored in moves.search(checked, least):
+        index, score = listed.best(scored, magnitude(state))
+        if is_better(score, found, incumbent, magnitude(state)):
+            found = Found(listed.move(index), score)
+            least[()] = score
+            budget.keep([Step(found.move, state.value + score)], score)
     return found
 
 
@@ -225,7 +258,7 @@ def costs_little(state: State, moves: MoveBatch) -> bool:
 class SparseObjective(SetFunction):
     """``f(X) = max { u(w) : supp(w) ⊆ X } − u(0)`` for a concave differentiable ``u``.
 
-    ``value_at`` is ``u(w) − u(0)``, so that the value of a set is that of its best coefficients.
+    With ``bounds``, the maximum is over the coefficients within them. ``value_at`` is ``u(w) − u(0)``, so that the value of a set is that of its best coefficients.
 
     The nearest point to a target, with few non-zeros, from three short methods:
 
@@ -284,6 +317,8 @@ class SparseObjective(SetFunction):
 
     #: Which coefficients belong to each element; None if every element has one.
     groups: Groups | None = None
+    #: What each coefficient may be; None if it may be any number. Maxima are those within the bounds.
+    bounds: CoefficientBounds | None = None
     #: Whether states have a second-order model (:meth:`SparseState.model`), for ``start="model"``.
     second_order: bool = False
     #: What :meth:`curvature` is: a bound on minus the Hessian, a bound that is attained at some point, or

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from swapwise.checks import FloatArray
+from swapwise.estimators.constraint_of import Elements
 from swapwise.report.document import table
 from swapwise.report.parts import GREY, MARKS, Part, as_table, chart, plotted, shown_name, tick
 
@@ -71,6 +72,9 @@ class Chosen:
                 f"{mine.count(group)} of {all_groups.count(group)} of {group}" for group in self.groups
             )
         words += "." if self.features else ": no feasible feature improves the fit."
+        if len(self.model.result_.filled):
+            elements = Elements.of(self.model.groups, len(self.names), [str(name) for name in self.X.columns])
+            words += f" {elements.filled_in_words(self.model.result_.filled)}."
         if not self.features:
             return Part("chosen", "What was chosen", words)
         if len(self.features) > MOST_DRAWN:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from time import perf_counter
 from types import MappingProxyType
 
@@ -14,6 +15,7 @@ from swapwise.clock import Budget, OutOfTime
 from swapwise.constraints.base import Constraint
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import SetFunction, SparseObjective, State, embed
+from swapwise.search.completion import COMPLETION, complete, filled_in
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 
 Observer = Callable[[Event], object]
@@ -127,11 +129,13 @@ def search(
     budget: Budget,
     observers: Iterable[Observer] = (),
     history: Sequence[Event] = (),
+    tol: float = 1e-10,
 ) -> SearchResult:
     """Search from a set; out of time or interrupted, the best set so far is the result.
 
     The moves of ``starts`` do not count towards the limit on moves. ``history`` is what led to the set, if it
-    is the answer of another search.
+    is the answer of another search. An answer that misses a lower limit is completed, however the search
+    ended; ``tol`` says what is worth nothing then.
     """
     trace = Trace(begin, observers, history)
     state: State | None = None
@@ -142,16 +146,37 @@ def search(
         budget.moves = most
         if status is not Status.INTERRUPTED:
             status = run(strategies, state, trace, budget)
+        for _ in range(constraint.n):  # more elements may make for better swaps
+            if status is not Status.LOCAL_OPTIMUM or not _complete(state, constraint, trace, budget):
+                break
+            status = run(strategies[-1:], state, trace, budget)
+        reached = state
     except (OutOfTime, KeyboardInterrupt) as stop:
         status = Status.TIME_LIMIT if isinstance(stop, OutOfTime) else Status.INTERRUPTED
         if state is not None:
             take_kept(objective, trace, budget)
+        reached = None  # it may have been in the middle of a move
+    if not constraint.is_complete(trace.support):
+        _complete(reached or objective.start(trace.support), constraint, trace, budget)
     if constraint.n and not len(trace.support) and len(constraint.loops()) == constraint.n:
         warn(f"{constraint!r} allows only the empty set: every element is a loop")
     n_evaluations = 0 if state is None else state.n_evaluations
     planned = [strategy.name for strategy in (*starts, *strategies)]
     method = ", ".join(dict.fromkeys([ran.name for ran in trace.strategies] or planned))
-    return result_of(objective, constraint, trace, status, method, n_evaluations, budget.clock.seconds())
+    seconds = budget.clock.seconds()
+    return result_of(objective, constraint, trace, status, method, n_evaluations, seconds, tol)
+
+
+def _complete(state: State, constraint: Constraint, trace: Trace, budget: Budget) -> bool:
+    """Meet the lower limits, on the record; observers cannot stop that. Return whether one was missed."""
+    begin = perf_counter()
+    steps = complete(state, constraint, budget)
+    for step in steps:
+        with suppress(KeyboardInterrupt):  # of a callback, too: nothing else is left to do
+            trace.record([step], COMPLETION, budget.clock.seconds(), -np.inf)
+    if steps:
+        trace.strategies.append(StrategyRun(COMPLETION, len(steps), state.value, perf_counter() - begin))
+    return bool(steps)
 
 
 def take_kept(objective: SetFunction, trace: Trace, budget: Budget) -> None:
@@ -195,8 +220,12 @@ def result_of(
     method: str,
     n_evaluations: int,
     seconds: float,
+    tol: float,
 ) -> SearchResult:
-    """Return the result at the end of a record, with value and coefficients computed afresh."""
+    """Return the result at the end of a record, with value and coefficients computed afresh.
+
+    ``tol`` says what is worth nothing, as a share of the value.
+    """
     require_independent(constraint, trace.support)
     coef = None
     if isinstance(objective, SparseObjective):
@@ -215,6 +244,7 @@ def result_of(
         history=trace.history,
         method=method,
         strategies=trace.strategies,
+        filled=filled_in(objective, trace.support, trace.history, tol),
         n_passes=passes_of(objective),
     )
 

@@ -130,7 +130,7 @@ class ModelRounds(Strategy):
         if self._failures < len(DAMPINGS):
             damping = DAMPINGS[self._failures]
         else:
-            part = np.union1d(part_of(state.support, self._rng), self._constraint.forced)
+            part = part_of(state.support, self._constraint, self._rng)
             with unwarned():
                 around = state.objective.start(part)
         subproblem = self._subproblem(around, around.exchange_scores, damping)
@@ -163,7 +163,7 @@ class ModelRounds(Strategy):
         found = np.union1d(disjoint_bases(scores, state.support, self._constraint, bases), state.support)
         scores[found] = 0.0
         best = np.argsort(-scores, kind="stable")[: max(0, wanted - len(found))]
-        return np.union1d(found, best[scores[best] > 0])
+        return self._constraint.companions(np.union1d(found, best[scores[best] > 0]))
 
 
 class PerturbedSearch(Strategy):

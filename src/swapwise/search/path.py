@@ -13,7 +13,7 @@ from swapwise.clock import Budget, Clock, OutOfTime
 from swapwise.constraints.base import Constraint
 from swapwise.moves import NOTHING, Move, MoveList, move_between
 from swapwise.objectives.base import SparseObjective, SparseState, State, magnitude
-from swapwise.search.loop import Strategy, Trace, result_of, run, take_kept
+from swapwise.search.loop import Strategy, Trace, result_of, run, search, take_kept
 from swapwise.search.plan import Plan, resolve
 from swapwise.search.restarts import Problem, restart
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
@@ -292,11 +292,22 @@ class _Walk:
             self._state.apply(move_between(self._state.support, target))
 
     def _result(self, answer: _Answer, constraint: Constraint) -> SearchResult:
-        trace = Trace(answer.support, history=answer.history)
+        if not constraint.is_complete(answer.support):
+            self._complete(answer, constraint)
+        trace, tol = Trace(answer.support, history=answer.history), self._plan.tol
         seconds, evaluated = self._clock.seconds(), self._state.n_evaluations
         method = "path" if self._plan.rule is not None else self._plan.method
         trace.strategies.append(StrategyRun(method, len(trace.history), answer.value, seconds))
-        return result_of(self._objective, constraint, trace, answer.status, method, evaluated, seconds)
+        return result_of(self._objective, constraint, trace, answer.status, method, evaluated, seconds, tol)
+
+    def _complete(self, answer: _Answer, constraint: Constraint) -> None:
+        """Go on from an answer to one that meets all lower limits."""
+        onward = [self._plan.main(self._objective, constraint, None)]
+        strategies = onward if answer.status is Status.LOCAL_OPTIMUM else []
+        budget, history = Budget(self._clock), answer.history
+        found = search(self._objective, constraint, [], strategies, answer.support, budget, (), history)
+        answer.support, answer.value, answer.history = found.support, found.value, found.history
+        answer.status = found.status if strategies else answer.status
 
 
 def stepwise_path(

@@ -26,6 +26,7 @@ from swapwise.search.local_search import LocalSearch
 from swapwise.search.loop import Observer, Strategy, search
 from swapwise.search.methods import METHODS
 from swapwise.search.methods.base import Method
+from swapwise.search.methods.greedy import CostBenefit
 from swapwise.search.methods.jumps import BestSingleton, Given, MaximalSet
 from swapwise.search.model_rounds import ModelRounds, PerturbedSearch, has_model
 from swapwise.search.result import SearchResult
@@ -125,6 +126,7 @@ class Plan:
             self.begin,
             Budget(clock, self.max_iter),
             observers,
+            tol=self.tol,
         )
         return self.with_guarantee(result, objective, constraint)
 
@@ -162,6 +164,8 @@ class Plan:
             find = self.above.relaxation
             jump = Given("relaxation", lambda budget: find(objective, constraint, budget.clock))
             return [jump.bound(objective, constraint)]
+        if self.start == "model" and not self.start_is_given and _has_cheap_budget(objective, constraint):
+            return [CostBenefit().bound(objective, constraint, self.tol, rng)]
         known = JUMPS | METHODS
         if self.first is None and self.start not in known:
             return []
@@ -262,7 +266,7 @@ def resolve(
     plan = Plan(found.name, rule, other, where, begin, q, max_iter, epsilon, tol, above, given, first)
     # Where working sets are not needed, a method that was asked for by name ends in its first local optimum.
     asked = (method, start) if isinstance(method, str) and isinstance(start, str) else None
-    explores = where == "empty" and asked == ("auto", "auto") and tol <= COARSE
+    explores = where in ("empty", CostBenefit.name) and asked == ("auto", "auto") and tol <= COARSE
     return replace(plan, explores=explores and _can_explore(objective, constraint))
 
 
@@ -345,9 +349,16 @@ def _start_of(
         return start
     if not _is_small(objective, constraint) and has_model(objective):
         return "model"
+    if _has_cheap_budget(objective, constraint):
+        return CostBenefit.name
     # Elsewhere than under a matroid each round has very many moves: too many to grow a set by them.
     is_wide = objective.n > SMALL and not isinstance(constraint, Matroid)
     return "greedy" if is_wide and objective.scoring == "closed form" else "empty"
+
+
+def _has_cheap_budget(objective: SetFunction, constraint: Constraint) -> bool:
+    """Return whether greedy sets within a budget take little to find."""
+    return constraint.shares is not None and (objective.scoring == "closed form" or objective.n <= SMALL)
 
 
 def _can_explore(objective: SetFunction, constraint: Constraint) -> bool:
@@ -356,8 +367,7 @@ def _can_explore(objective: SetFunction, constraint: Constraint) -> bool:
         return False
     if objective.design.sequential and not (isinstance(objective, LeastSquares) and objective.is_small):
         return False
-    is_laminar = constraint.laminar_tree() is not None
-    return is_laminar or (isinstance(objective, LeastSquares) and constraint.group_limits() is not None)
+    return can_be_compiled(objective, constraint)
 
 
 def _is_small(objective: SetFunction, constraint: Constraint) -> bool:
@@ -419,7 +429,7 @@ def check_problem(objective: SetFunction, constraint: Constraint) -> None:
             f"n = {objective.n} elements and the constraint n = {constraint.n}"
         )
     if hasattr(objective, "edges"):
-        for part in getattr(constraint, "matroids", (constraint,)):
+        for part in getattr(constraint, "parts", (constraint,)):
             if hasattr(part, "edges"):
                 require_same_edges(objective.edges, part.edges)
     verify(constraint)

@@ -62,9 +62,9 @@ def restart(
     objective, constraint = problem.objective, problem.constraint
     restarts = Restarts(problem, first, n_restarts, rng)
     if first.status not in ENDS_ALL:
-        budget, history = Budget(clock), first.history
+        budget, since = Budget(clock), (observers, first.history, problem.plan.tol)
         with unwarned():  # the first search has said what there is to say
-            best = search(objective, constraint, [], [restarts], first.support, budget, observers, history)
+            best = search(objective, constraint, [], [restarts], first.support, budget, *since)
         together = replace(
             best,
             method=f"{first.method}, {restarts.name}",
@@ -167,7 +167,8 @@ class Restarts(Strategy):
         for number in range(len(self.supports), len(self.supports) + count):
             kept = self._problem.constraint.forced
             if number % 2 == 0:
-                kept = np.union1d(best[self._rng.random(len(best)) < KEPT_OF_BEST], kept)
+                dropped = best[self._rng.random(len(best)) >= KEPT_OF_BEST]
+                kept = self._problem.constraint.without(best, np.setdiff1d(dropped, kept))
             begins.append((kept, int(self._rng.integers(2**32))))
         return begins
 

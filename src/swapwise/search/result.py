@@ -8,6 +8,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.moves import Move
 
@@ -57,7 +59,8 @@ class Event(NamedTuple):
     value: float
     #: Since the search began. The moves of one compiled call share the time when it was over.
     seconds: float
-    #: What made the move: a strategy, or a "perturbation", "restart" or "backward" step, where it may fall
+    #: What made the move: a strategy; a "perturbation", "restart" or "backward" step, where it may fall; or
+    #: the "completion" of an answer that missed a lower limit
     strategy: str = ""
     #: How many moves were made in the call whose time this is
     n_together: int = 1
@@ -91,6 +94,8 @@ class SearchResult:
     value : ``f(support)``, computed afresh at the end
     coef : best coefficients of length n, or None for a plain set function
     status : why the search stopped, a :class:`Status`
+    filled : sorted integer array of the elements that a ``"completion"`` chose only to meet a lower limit:
+        without them the value is the same, up to ``tol``. Empty under constraints without lower limits
     n_iter : number of accepted moves, as many as ``history`` holds
     n_evaluations : how many values of f were computed, in closed form or by refitting
     n_passes : how many times all of the data were read since the objective was made, where a few columns
@@ -98,7 +103,9 @@ class SearchResult:
     seconds : wall time
     history : one :class:`Event` per accepted move, from where the search began to the answer, whichever
         strategy made it. Values only rise, except at a ``"perturbation"`` or ``"restart"``, which leaves a
-        local optimum and leads to a better one, and at a ``"backward"`` step of FoBa, which does that too
+        local optimum and leads to a better one, and at a ``"backward"`` step of FoBa, which does that too.
+        The ``"completion"`` of an answer that misses a lower limit may change nothing, or lower a value that
+        is not monotone
     strategies : what was run, in order: a :class:`StrategyRun` each, with moves, value and seconds
     begin : where the moves begin: the empty set, forced elements, or the set that was given
     start_path : the part of the history that greedy additions made: the path of forward selection (orthogonal
@@ -128,6 +135,7 @@ class SearchResult:
     method: str
     certificate: Any = None
     strategies: list[StrategyRun] = field(default_factory=list)
+    filled: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     n_passes: float | None = None
     #: What works out the guarantee: it lies in a layer above, and needs the objective.
     _guarantee: Callable[[], Any] | None = field(default=None, repr=False)
@@ -180,7 +188,8 @@ class SearchResult:
 
     def __repr__(self) -> str:
         """Return a short description."""
+        filled = f"filled={self.filled.tolist()}, " if len(self.filled) else ""
         return (
-            f"SearchResult(value={self.value:.6g}, support={self.support.tolist()}, "
+            f"SearchResult(value={self.value:.6g}, support={self.support.tolist()}, {filled}"
             f"status={self.status}, n_iter={self.n_iter}, method={self.method!r})"
         )

@@ -9,11 +9,11 @@ from itertools import chain, groupby, takewhile
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray, as_real
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_real
 from swapwise.clock import Budget
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
-from swapwise.moves import Found, MoveBatch, MoveList, SwapGrid, additions
+from swapwise.moves import Found, MoveBatch, MoveList, Step, SwapGrid, additions
 from swapwise.numerics import TIE
 from swapwise.objectives.base import (
     SetFunction,
@@ -69,7 +69,7 @@ class Pivot(ABC):
         None if no move has one, whatever it adds. Moves that add more are looked at only if they have to be.
         """
         batches = self.batches(state, constraint, q)
-        for size, of_one_size in groupby(batches, key=lambda batch: batch.n_added):
+        for size, of_one_size in groupby(batches, key=lambda batch: batch.effort):
             larger = self._larger(state, constraint, q, incumbent, budget) if size > 1 else None
             if larger is not None:
                 return self._best_of(larger, state, incumbent, budget)
@@ -400,4 +400,20 @@ def _quotient(gradient: FloatArray, curvature: FloatArray) -> FloatArray:
 
 
 def _adds_one(moves: MoveBatch) -> bool:
-    return moves.n_added <= 1
+    return moves.effort <= 1
+
+
+def gains_of_additions(state: State, addable: BoolArray, budget: Budget) -> FloatArray:
+    """Return the gain of adding each element, minus infinity where that is not feasible.
+
+    Until all are known, the best of those that are is kept in the budget.
+    """
+    gains = np.full(len(addable), -np.inf)
+    batch = additions(addable)
+    for piece in budget.pieces([batch], costs_little(state, batch)):
+        scores, listed = state.gains(piece), piece.to_list()
+        gains[listed.added[:, 0]] = scores[np.isfinite(scores)]
+        index, top = piece.best(scores)
+        if index >= 0 and top > 0:
+            budget.keep([Step(piece.move(index), state.value + top)], top)
+    return gains

@@ -19,6 +19,9 @@ from swapwise.search.loop import Trace, ending_at, run
 from swapwise.search.result import Event
 from swapwise.search.rules import Additions, BestImprovement, OneAtATime
 
+# Where elements can be dropped in units, a perturbation drops one of these this often.
+DROPPED_WHOLE = 0.5
+
 
 class Subproblem:
     """A model on some elements, searched by best improvement: in compiled code where there is some.
@@ -61,9 +64,12 @@ class Subproblem:
             if number < len(starts):
                 begin = starts[number]
             else:
-                part = part_of(sets[int(np.argmax(values))], rng)
-                begin = np.union1d(part, self.elements[self.system.forced])
-            steps = self._compiled_steps(begin, Budget(clock))
+                best = np.searchsorted(self.elements, sets[int(np.argmax(values))])
+                part = part_of(best, self.system, rng)
+                assert self._compiled is not None
+                # What was dropped does not come in until the set is full.
+                begin = self.elements[self._compiled.grown(part, np.setdiff1d(best, part))]
+            steps = self._compiled_steps(begin, Budget(clock), thorough=False)
             sets.append(begin if steps is None else support_after(steps, begin))
             values.append(-np.inf if steps is None else self.value)
         work = len(sets) * len(self.elements) * max(1, self.system.max_size()) ** 2
@@ -76,10 +82,16 @@ class Subproblem:
             return steps
         return self._search_by_loop(np.searchsorted(self.elements, start), budget)
 
-    def _compiled_steps(self, start: IndexArray, budget: Budget) -> Sequence[Step] | None:
-        """Return the moves of the compiled search, or None if there is none from the set."""
+    def _compiled_steps(
+        self, start: IndexArray, budget: Budget, *, thorough: bool = True
+    ) -> Sequence[Step] | None:
+        """Return the moves of the compiled search, or None if there is none from the set.
+
+        Unless it is to be thorough, it leaves moves beyond one for one to others.
+        """
         if self._compiled is None:
             return None
+        self._compiled.tries_larger = thorough
         steps = self._compiled.steps(np.searchsorted(self.elements, start), budget)
         if steps is not None:
             self.value_at_start, self.value = self._compiled.value_at_start, self._compiled.value
@@ -128,20 +140,32 @@ def support_after(steps: Sequence[Step], support: IndexArray) -> IndexArray:
     return support
 
 
-def part_of(support: IndexArray, rng: np.random.Generator) -> IndexArray:
-    """Return what is left of a set when a random share is dropped."""
-    return support[rng.random(len(support)) >= rng.uniform(*SHARES)]
+def part_of(support: IndexArray, constraint: Constraint, rng: np.random.Generator) -> IndexArray:
+    """Return what is left of an independent set when a random share is dropped, or a unit as a whole.
+
+    What is forced in stays, and what needs others that are dropped goes with them.
+    """
+    dropped = support[rng.random(len(support)) < rng.uniform(*SHARES)]
+    units = constraint._units(support) if constraint.hereditary else []
+    if units and rng.random() < DROPPED_WHOLE:
+        dropped = units[rng.integers(len(units))]
+    return constraint.without(support, np.setdiff1d(dropped, constraint.forced))
 
 
 def disjoint_bases(weights: FloatArray, chosen: IndexArray, constraint: Constraint, count: int) -> IndexArray:
-    """Return the forced elements, and disjoint maximal sets of the largest weights among those not chosen."""
+    """Return the forced elements, and disjoint maximal sets of the largest weights among those not chosen.
+
+    What these may need comes with them.
+    """
     is_left = weights > 0
     is_left[chosen] = False
     is_left[constraint.forced] = False
     best_first = np.argsort(-weights, kind="stable")
     found = [constraint.forced]
     for _ in range(count):
-        best_first = best_first[is_left[best_first]]
-        found.append(constraint.extend(np.empty(0, dtype=np.intp), best_first))
+        order = left = best_first[is_left[best_first]]
+        if not constraint.hereditary:  # what is not left may be needed
+            order = np.append(left, np.setdiff1d(best_first, left))
+        found.append(constraint.extend(np.empty(0, dtype=np.intp), order))
         is_left[found[-1]] = False
-    return np.concatenate(found)
+    return constraint.companions(np.concatenate(found))

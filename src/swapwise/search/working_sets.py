@@ -38,6 +38,9 @@ FAR_LESS = 0.5
 # when all of them have cost as much as this many updates of a number for each entry of the data.
 AT_ONCE, MOST_FAILURES, MOST_WORK = 8, 16, 10.0
 
+# Among no more elements than the first, more in a row may lead to nothing. Less data count as the third.
+FEW_ELEMENTS, FAILURES_OF_FEW, FEWEST_ENTRIES = 200, 64, 10_000
+
 
 class WorkingSets(Strategy):
     """Search a working set, scan all elements exactly, enlarge it, repeat.
@@ -52,7 +55,8 @@ class WorkingSets(Strategy):
     def __init__(self, constraint: Constraint, tol: float, first: IndexArray | None = None) -> None:
         self._constraint, self._tol = constraint, tol
         self._rng = np.random.default_rng(0)
-        self._failures, self._most, self._work = 0, MOST_FAILURES if first is None else 0, 0.0
+        most = FAILURES_OF_FEW if constraint.n <= FEW_ELEMENTS else MOST_FAILURES
+        self._failures, self._most, self._work = 0, most if first is None else 0, 0.0
         #: The working set
         self.elements = np.empty(0, dtype=np.intp) if first is None else first
         self._subproblem: Subproblem | None = None
@@ -80,7 +84,7 @@ class WorkingSets(Strategy):
             most = max(1, min(FIRST_BASES, MOST_AT_FIRST // max(1, self._constraint.max_size())))
             scores = state.screening_scores()
             first = disjoint_bases(scores, state.support, self._constraint, most)
-        return np.union1d(first, state.support)
+        return self._constraint.companions(np.union1d(first, state.support))
 
     def _solve(self, state: ExactState, budget: Budget) -> Sequence[Step]:
         budget.check()
@@ -113,7 +117,7 @@ class WorkingSets(Strategy):
         """Go to a better local optimum of the working set, if perturbations lead to one."""
         assert self._subproblem is not None
         self._changed, design = False, state.objective.design
-        most_work = MOST_WORK * design.n_samples * design.n_features
+        most_work = MOST_WORK * max(FEWEST_ENTRIES, design.n_samples * design.n_features)
         while self._subproblem.is_compiled and self._failures < self._most and self._work < most_work:
             budget.check()
             found = self._subproblem.local_optima([state.support], AT_ONCE, self._rng, budget.clock)

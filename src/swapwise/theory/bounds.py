@@ -11,7 +11,7 @@ from swapwise.clock import Budget, Clock
 from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective, rows_of, single_groups
-from swapwise.search.methods.greedy import gains_of_additions
+from swapwise.search.rules import gains_of_additions
 
 
 def bound_of_all(objective: SetFunction, region: Region, clock: Clock | None = None) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.intersection import Intersection
+from swapwise.constraints.knapsack import Knapsack
 from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.packing import PackingSystem
 from swapwise.constraints.uniform import Uniform
@@ -150,6 +151,13 @@ def _greedy_of_a_size(case: Case) -> Guarantee:
     else:
         theorem, formula, numbers = "Das and Kempe 2011", "1 − (1 − γ/s)^T", {"gamma": gamma, **numbers}
     return Guarantee(ratio, theorem, formula, numbers, reason=NO_ROUND)
+
+
+def _cost_benefit(case: Case) -> Guarantee:
+    is_one_budget = isinstance(case.constraint, Knapsack) and len(case.constraint.budget) == 1
+    if not (is_one_budget and case.ratios.submodular and not len(case.constraint.forced)):
+        return nothing("of cost-benefit something is known for submodular functions within one budget only")
+    return Guarantee((1 - exp(-1)) / 2, "Leskovec et al. 2007", "(1 − 1/e)/2")
 
 
 def _matching_pursuit(case: Case) -> Guarantee:
@@ -342,6 +350,7 @@ class Theorem(NamedTuple):
 
 THEOREMS: dict[str, Theorem] = {
     "greedy": Theorem(_greedy, "Uniform and γ, or a submodular function", anytime=True),
+    "cost-benefit": Theorem(_cost_benefit, "one budget; a submodular function", any_constraint=True),
     "omp": Theorem(_matching_pursuit, "Uniform; m and M", anytime=True),
     "random-residual-greedy": Theorem(_residual, "a matroid; γ and β"),
     "modular": Theorem(_modular, "γ, or m and M"),
@@ -357,6 +366,6 @@ THEOREMS: dict[str, Theorem] = {
     "exhaustive": Theorem(_exhaustive, "few sets", any_constraint=True),
     **{
         name: Theorem(_recovery, "nothing of this kind is known", any_constraint=True)
-        for name in ("foba", "cosamp", "grasp", "clash", "arht", "frank-wolfe")
+        for name in ("density", "foba", "cosamp", "grasp", "clash", "arht", "frank-wolfe")
     },
 }

@@ -32,15 +32,35 @@ def settled(explored, support):
     return support, value
 
 
+def between(rng, n):
+    """Lower limits on some labels, and no more places in all than a few beyond them."""
+    labels = rng.integers(0, max(1, n // 4), n).tolist()
+    at_least = {label: int(rng.integers(0, min(2, labels.count(label)) + 1)) for label in labels}
+    return sw.Partition(labels, 2, at_least, sum(at_least.values()) + int(rng.integers(0, 4)))
+
+
+def nested_lower_limits(n):
+    """Thirds of halves: in the first half most places are kept for some of the thirds."""
+    sets = [
+        *((range(s, s + n // 2), 5) for s in (0, n // 2)),
+        *((range(s, s + n // 6), 3) for s in range(0, n, n // 6)),
+    ]
+    tree = sw.Laminar(n, sets).laminar_tree()
+    at_least = np.array([0, 3, 1, 1, 0, 2, 0, 1, 0])
+    return sw.Laminar.of_tree(tree._replace(capacity=np.append(7, tree.capacity[1:]), at_least=at_least))
+
+
 def limits(seed, n):
     rng = np.random.default_rng(seed)
-    kind = rng.integers(4)
+    kind = rng.integers(5)
     if kind == 0:
         return sw.Uniform(n, int(rng.integers(0, n + 1)))
     partition = sw.Partition(rng.integers(0, max(1, n // 3), n), int(rng.integers(0, 3)))
     if kind == 1:
         return partition
     if kind == 2:
+        return between(rng, n)
+    if kind == 3:
         whole, half = range(n), range(n // 2)
         return sw.Laminar(n, [(whole, max(1, n // 3)), (half, max(1, n // 6))])
     base = partition.extend(np.empty(0, dtype=np.intp), rng.permutation(n))
@@ -61,6 +81,7 @@ def test_the_default_is_allowed_and_never_below_a_plain_search(seed, samples, n,
         wide = sw.maximize(objective, constraint, start="model")
     for result in (found, wide):
         assert constraint.is_independent(result.support)
+        assert constraint.is_complete(result.support)
         assert set(constraint.forced) <= set(result.support)
         assert result.status is sw.Status.LOCAL_OPTIMUM
     assert found.value >= plain.value - 1e-9
@@ -72,7 +93,8 @@ def test_a_settled_set_is_a_local_optimum_with_its_value(seed, copied, monkeypat
     monkeypatch.setattr(design, "COPIED_ENTRIES", copied)
     X, y = problem(seed, 80, 300, "plain")
     objective = sw.LeastSquares(X, y, ridge=seed % 2)
-    constraint = sw.Partition(np.arange(300) % 7, 1) if seed % 3 else sw.Uniform(300, 7)
+    crowded = sw.Partition(np.arange(300) % 7, 3, {0: 2, 1: 2, 2: 1}, size=7)
+    constraint = [sw.Uniform(300, 7), sw.Partition(np.arange(300) % 7, 1), crowded][seed % 3]
     explored = Exploration(objective, constraint)
     support, value = settled(explored, constraint.forced)
     assert value == pytest.approx(objective(support), abs=CLOSE)
@@ -126,13 +148,14 @@ def test_weights_and_offsets_are_taken_into_account():
 @pytest.mark.parametrize("seed", range(10))
 def test_local_optima_of_a_model_are_allowed_and_have_their_values(seed):
     X, y = problem(seed, 50, 30, "plain")
-    objective, constraint = sw.LeastSquares(X, y), sw.Partition(np.arange(30) % 6, 1).contract([4])
-    found = SinglePrecision(objective, constraint).local_optima(
-        [constraint.forced], 20, np.random.default_rng(0)
-    )
-    assert len(found.sets) == len(found.values) == 21
-    for support, value in zip(found.sets, found.values, strict=True):
-        assert constraint.is_independent(support)
-        assert 4 in support
-        assert value == pytest.approx(objective(support), abs=CLOSE)
-        assert sw.maximize(objective, constraint, "oblivious", start=support).value <= value + CLOSE
+    one_each, crowded = sw.Partition(np.arange(30) % 6, 1), between(np.random.default_rng(seed), 30)
+    for constraint in (one_each.contract([4]), crowded, nested_lower_limits(30)):
+        objective = sw.LeastSquares(X, y)
+        model = SinglePrecision(objective, constraint)
+        found = model.local_optima([constraint.forced], 20, np.random.default_rng(0))
+        assert len(found.sets) == len(found.values) == 21
+        for support, value in zip(found.sets, found.values, strict=True):
+            assert constraint.is_independent(support)
+            assert set(constraint.forced) <= set(support)
+            assert value == pytest.approx(objective(support), abs=CLOSE)
+            assert sw.maximize(objective, constraint, "oblivious", start=support).value <= value + CLOSE

@@ -1,4 +1,4 @@
-"""Small random problems under six constraints, and the library's objectives as plain versions read them."""
+"""Small random problems under all constraints, and the library's objectives as plain versions read them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ def laminar(rng, n):
     return sw.Laminar(n, [(range(n), int(rng.integers(2, 4))), (range(half), 1), (range(half, n), 2)])
 
 
+def between(rng, n):
+    labels = rng.integers(0, 3, n)
+    at_least = dict.fromkeys(np.unique(labels[: int(rng.integers(1, 4))]), 1)
+    return sw.Partition(labels, 2, at_least, size=int(rng.integers(3, 5)))
+
+
 def graphic(rng, n, edges=None):
     return sw.Graphic(some_edges(rng, n) if edges is None else edges)
 
@@ -51,6 +57,40 @@ CONSTRAINTS = {
     "b-matching": bmatching,
 }
 MATROIDS = ("uniform", "partition", "laminar", "graphic")
+
+
+def knapsack(rng, n):
+    return sw.Knapsack(rng.integers(1, 5, n), float(rng.integers(3, 9)))
+
+
+def few_groups(rng, n):
+    return sw.FewGroups(rng.integers(0, 4, n), 2, size=int(rng.integers(2, 5)))
+
+
+def conflicts(rng, n):
+    return sw.Conflicts(n, [(i, j) for i in range(n) for j in range(i) if rng.random() < 0.3] or [(0, 1)])
+
+
+def hierarchy(rng, n):
+    parents = {e: rng.integers(0, 3, 2).tolist() for e in range(3, n)}
+    return sw.Hierarchy(n, parents, int(rng.integers(2, 5)), kind=str(rng.choice(["strong", "weak"])))
+
+
+def budget_and_hierarchy(rng, n):
+    return sw.Intersection(hierarchy(rng, n), knapsack(rng, n), uniform(rng, n))
+
+
+#: Those without a theorem, or of another kind than the paper's
+BEYOND = {
+    "knapsack": knapsack,
+    "few groups": few_groups,
+    "conflicts": conflicts,
+    "hierarchy": hierarchy,
+    "budget and hierarchy": budget_and_hierarchy,
+}
+#: Plain versions of methods know nothing of lower limits, or of what an element needs.
+EVERY_CONSTRAINT = CONSTRAINTS | {"between": between} | BEYOND
+EVERY_MATROID = (*MATROIDS, "between")
 
 
 def data(rng, n=N):
@@ -151,11 +191,12 @@ def problem(seed, objective, constraint, force=False):
     """Return an objective and a constraint on as many elements; some matroids force an element in."""
     rng = np.random.default_rng(seed)
     f = OBJECTIVES[objective](rng)
-    make, has_edges = CONSTRAINTS[constraint], hasattr(f, "edges") and constraint in ("graphic", "b-matching")
+    make = EVERY_CONSTRAINT[constraint]
+    has_edges = hasattr(f, "edges") and constraint in ("graphic", "b-matching")
     system = make(rng, f.n, f.edges) if has_edges else make(rng, f.n)
     if force:
-        free = np.setdiff1d(np.arange(f.n), system.loops())
-        system = system.contract([int(rng.choice(free))])
+        alone = np.flatnonzero(system.addable(np.empty(0, dtype=np.intp)))
+        system = system.contract([int(rng.choice(alone))]) if len(alone) else system
     return f, system
 
 

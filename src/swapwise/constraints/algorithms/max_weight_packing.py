@@ -11,13 +11,10 @@ import scipy
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
-from swapwise.constraints.algorithms.programs import STOPPED, solve_within
+from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, solve_within
 from swapwise.constraints.base import Prices
 from swapwise.numerics import ROUNDING
 
-# HiGHS decides to 1e-7 or 1e-6 in absolute terms. Objectives are blown up to this size first, so that
-# what it cannot tell apart is nothing beside what it has to decide. Much larger ones upset it.
-OBJECTIVE_SIZE = 2.0**13
 # The linear program starts with twice as many elements of each group as fit in it, and this many more.
 EXTRA_COLUMNS = 6
 MOST_NEWCOMERS = 20_000  # elements that join the linear program in one round of pricing

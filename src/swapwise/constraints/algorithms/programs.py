@@ -9,6 +9,10 @@ from typing import Any
 
 from swapwise.clock import Clock, while_listening
 
+# HiGHS decides to 1e-7 or 1e-6 in absolute terms. Objectives are blown up to this size first, so that
+# what it cannot tell apart is nothing beside what it has to decide. Much larger ones upset it.
+OBJECTIVE_SIZE = 2.0**13
+
 # SciPy's number for a program that was stopped by its limit on time.
 STOPPED = 1
 

@@ -52,6 +52,8 @@ class GramSearch:
     is_optimal: bool
     #: Whether a search takes no more than some milliseconds
     is_quick: bool = True
+    #: Whether it looks at moves beyond one for one, where there are any
+    tries_larger: bool = True
     #: How many columns an element has at most: a move sweeps the tableau once for each
     _widest: int = 1
     #: Inner products, and of which columns with all others they are known
@@ -59,7 +61,7 @@ class GramSearch:
 
     def __init__(self, model: LeastSquares, system: Constraint, tol: float, elements: IndexArray) -> None:
         self._design, self._squares, self._floor = model.design, model.squares, LEAST_SHARE * model.squares
-        self._limits = self._read_limits(system)
+        self._system, self._limits = system, self._read_limits(system)
         self._with_y, self._total = model.products_with_y, model.total
         self._room, self._tol = system.max_size(), tol
         self._names: list[int] = elements.tolist()
@@ -97,8 +99,7 @@ class GramSearch:
             gained += more
             values = (explained[0] - more + gains.cumsum()) / self._total
             steps += [
-                Step(self._move(*move), value)
-                for move, value in zip(moves.tolist(), values.tolist(), strict=True)
+                Step(self._move(move), value) for move, value in zip(moves, values.tolist(), strict=True)
             ]
             if steps:
                 budget.keep(steps, steps[-1].value)
@@ -106,6 +107,10 @@ class GramSearch:
         self.value_at_start = self.value - gained / self._total
         self.is_optimal = status == swaps.OPTIMAL
         return steps
+
+    def grown(self, start: IndexArray, barred: IndexArray) -> IndexArray:
+        """Return a set to begin with, grown without some elements; here as it is, and these may come in."""
+        return start
 
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
         if self._gram is None:
@@ -127,9 +132,12 @@ class GramSearch:
             scores[self._gram[1]] = 0.0
         return np.argsort(-scores, kind="stable")[:most]
 
-    def _move(self, added: int, *dropped: int) -> Move:
-        gone = tuple([self._names[place] for place in dropped if place != NOTHING])
-        return Move((self._names[added],), gone)
+    def _move(self, move: IndexArray | Move) -> Move:
+        """Return a move in the numbers that elements have elsewhere."""
+        if not isinstance(move, Move):
+            added, *dropped = move.tolist()
+            move = Move((added,), tuple([place for place in dropped if place != NOTHING]))
+        return Move(*(tuple([self._names[place] for place in part]) for part in (move.added, move.dropped)))
 
     def _tableau(self, start: IndexArray) -> tuple[Any, ...]:
         n, room = len(self._squares), max(1, len(start), self._room)

@@ -13,7 +13,7 @@ from swapwise.clock import Budget
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.circuits import Exchanges, LargerExchanges
 from swapwise.kernels import exchanges, swaps
-from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, Step, SwapGrid, move_between
+from swapwise.moves import Found, Move, MoveBatch, MoveList, Run, Step, SwapGrid, first_of_each, move_between
 from swapwise.numerics import COLLINEAR, ROUNDING, TIE
 from swapwise.objectives.base import (
     SparseState,
@@ -40,6 +40,9 @@ COEFFICIENT_ROUNDING = 8 * float(np.finfo(float).eps)
 # What is left of a column's squared length includes its penalty: if it is less than this share of that, the
 # rest has been lost to rounding.
 LOST = 0.5
+
+# Inner products of no more than this share of the columns that are added are read off those with all columns.
+MANY_APART = 0.2
 
 
 class LeastSquaresState(SparseState):
@@ -151,7 +154,7 @@ class LeastSquaresState(SparseState):
         self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget
     ) -> IndexArray | None:
         """Return the elements of moves that add two and gain more than ``incumbent``; None if not known."""
-        larger = [batch for batch in batches if batch.n_added > 1]
+        larger = [batch for batch in batches if batch.effort > 1]
         known = [batch for batch in larger if isinstance(batch, LargerExchanges) and can_pair(self, batch)]
         if len(known) < len(larger) or len(known) != 1:
             return None
@@ -247,14 +250,13 @@ class LeastSquaresState(SparseState):
         return gains / self.objective.total
 
     def _gains_of_moves(self, moves: MoveList) -> FloatArray:
-        newcomers = np.unique(moves.added[moves.added >= 0])
-        slots = np.where(moves.dropped >= 0, self._basis.slot[moves.dropped], -1)
-        places = np.searchsorted(newcomers, moves.added)
+        added, places, across, products = self._products_left(moves.added)
         gains = swaps.move_gains(
-            moves.added,
+            added,
             places,
-            slots,
-            self._products_left(newcomers, moves.added.shape[1]),
+            across,
+            np.where(moves.dropped >= 0, self._basis.slot[moves.dropped], -1),
+            products,
             self._basis.inverse,
             self._basis.coupling,
             self._basis.weights,
@@ -268,18 +270,42 @@ class LeastSquaresState(SparseState):
         gains[collinear] = super().gains(moves.take(collinear))
         return gains
 
-    def _products_left(self, newcomers: IndexArray, at_once: int) -> FloatArray:
-        """Return inner products of newcomers after projection on the chosen columns.
+    def _products_left(self, added: IndexArray) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray]:
+        """Return inner products of added columns after projection on the chosen ones, and where they stand.
 
-        If each comes alone, their squares will do: one column.
+        Before these come what is added, row by row in another order, and the row and the column of each. If
+        each comes alone, their squares will do. Where no row has more than one that is in no other row, as
+        with products of variables, so will those with the others.
         """
-        left = self._basis.sigma[newcomers]
-        if at_once == 1:
-            return left[:, None]
-        basis, columns, _ = self._basis.with_others(newcomers)
-        rest = columns - self._basis.coupling[newcomers, : self._basis.size] @ basis
-        products: FloatArray = rest @ columns.T
-        np.fill_diagonal(products, left)
+        newcomers = np.unique(added[added >= 0])
+        places, left = np.searchsorted(newcomers, added), self._basis.sigma[newcomers]
+        places[added < 0] = len(newcomers)
+        if added.shape[1] <= 1:
+            return added, places, np.zeros_like(places), left[:, None]
+        different = places[first_of_each(added)]
+        counts = np.bincount(different.ravel(), minlength=len(newcomers) + 1)
+        # All but one of each row are in as many rows as this, or more.
+        counts[-1] = len(added) + 1  # padding
+        is_common = counts >= np.sort(counts[different], axis=1)[:, 1].min(initial=len(added))
+        order = np.argsort(np.where(added >= 0, ~is_common[places], 2), axis=1, kind="stable")
+        added, places = np.take_along_axis(added, order, 1), np.take_along_axis(places, order, 1)
+        common = np.flatnonzero(is_common[:-1])
+        products = np.column_stack([self._left_together(newcomers, newcomers[common]), left])
+        products[common, np.arange(len(common))] = left[common]
+        across = np.where(is_common, np.cumsum(is_common) - 1, len(common))[places]
+        return added, places, np.minimum(across, len(common)), products
+
+    def _left_together(self, first: IndexArray, second: IndexArray) -> FloatArray:
+        """Return inner products of some columns with others, after projection on the chosen ones."""
+        coupling = self._basis.coupling[first, : self._basis.size]
+        if len(second) <= MANY_APART * len(first) and not self.objective.design.is_float32:
+            gram = self.objective.design.products(second)
+            chosen = self._basis.elements[: self._basis.size]
+            apart: FloatArray = gram[:, first].T - coupling @ gram[:, chosen].T
+            return apart
+        basis, columns, _ = self._basis.with_others(first)
+        rest = columns - coupling @ basis
+        products: FloatArray = rest @ columns[np.searchsorted(first, second)].T
         return products
 
     def _warn_if_nothing_is_left(self, grid: SwapGrid) -> None:

@@ -10,11 +10,13 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.circuits import MOST_CIRCUITS, Exchanges
 from swapwise.constraints.intersection import Intersection
+from swapwise.constraints.larger_moves import LargerMoves
 from swapwise.constraints.matroid import Matroid
-from swapwise.kernels import exchanges
+from swapwise.kernels import exchanges, swaps
+from swapwise.moves import NOTHING, MoveList
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SparseObjective
-from swapwise.objectives.least_squares.gram_search import BlockSearch, GramSearch
+from swapwise.objectives.least_squares.gram_search import LEAST_SHARE, BlockSearch, GramSearch
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 
@@ -44,7 +46,9 @@ def _search_for(model: SparseObjective, system: Constraint) -> Any:
         return GramSearch
     if system.group_limits() is not None:
         return PackingSearch
-    return CircuitSearch if isinstance(system, Intersection) and system.p <= MOST_CIRCUITS else None
+    if isinstance(system, Intersection) and system.neighbourhood == "matroid":
+        return CircuitSearch if len(system.parts) <= MOST_CIRCUITS else None
+    return None if isinstance(system, Matroid) or _asks_one_by_one(system) else MaskSearch
 
 
 class PackingSearch(GramSearch):
@@ -61,11 +65,85 @@ class PackingSearch(GramSearch):
             *problem, tableau, start, self._total, self._tol, TIE, share, rounds
         )
 
+    def grown(self, start: IndexArray, barred: IndexArray) -> IndexArray:
+        """Return a set with the best additions made one by one, for as long as there are any but some."""
+        tableau, added, chosen = self._tableau(start), True, start
+        problem, limits = (*self._products(), self._squares, self._floor), (self._total, self._tol, TIE, 0.0)
+        while added:
+            feasible = np.zeros((len(self._squares), len(chosen) + 1), dtype=bool)
+            feasible[:, -1] = self._system.addable(chosen)
+            feasible[barred, -1] = False
+            status, *_ = swaps.best_of_mask(*problem, feasible, tableau, start, *limits)
+            grown = np.sort(tableau[0][: tableau[-2][0]])
+            added, chosen = status == swaps.GOING_ON and len(grown) > len(chosen), grown
+        return chosen
+
     def _products(self) -> tuple[FloatArray, BoolArray]:
         """Return the inner products of all columns: there are few."""
         if self._gram is None:
             self._gram = self._design.gram_of_all(), np.ones(len(self._squares), dtype=bool)
         return self._gram
+
+
+class MaskSearch(PackingSearch):
+    """The search under a constraint of any kind: by one-for-one swaps, and larger moves where none improves.
+
+    The constraint finds the feasible swaps, so that there is a call per move.
+    """
+
+    def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
+        return (system,)
+
+    def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
+        system, elements, counts = self._limits[0], tableau[0], tableau[-2]
+        chosen = start if counts[1] < len(start) else np.sort(elements[: counts[0]])
+        feasible = system._swap_mask(chosen)
+        feasible[chosen] = False
+        problem = *self._products(), self._squares, self._floor, feasible
+        found = swaps.best_of_mask(*problem, tableau, start, self._total, self._tol, TIE, share)
+        is_done = found[0] in (swaps.DONE, swaps.OPTIMAL) and share == 0
+        if not is_done or not self.tries_larger or system.hereditary:
+            return found  # where elements need no others, larger moves are left to the rule that comes after
+        return self._larger_move(tableau, chosen, found)
+
+    def _larger_move(self, tableau: tuple[Any, ...], chosen: IndexArray, otherwise: Any) -> Any:
+        """Make the best move beyond one for one, if it gains enough."""
+        best, least = None, np.array(self._tol * self._total)
+        moves = LargerMoves(self._limits[0], chosen)
+        for listed, gains in moves.search(lambda some: self._gains(tableau, some), least):
+            index, gain = listed.best(gains, self._total)
+            if gain > least:
+                best, least[()] = listed.move(index), gain
+        if best is None:
+            return otherwise
+        gain, parts = float(least), [np.array(part, dtype=np.intp) for part in (best.added, best.dropped)]
+        if not swaps.make_move(self._products()[0], self._floor, tableau, *parts, gain):
+            return swaps.DEPENDENT, 0, np.empty((0, 2), dtype=np.intp), np.empty(0)
+        return swaps.GOING_ON, otherwise[1], [best], np.array([gain])
+
+    def _gains(self, tableau: tuple[Any, ...], moves: MoveList) -> FloatArray:
+        """Return what moves gain, by inner products; minus infinity where rounding has the last word."""
+        elements, place, coupling, inverse, coef, corr, _, counts, _ = tableau
+        gram, size = self._products()[0], int(counts[0])
+        newcomers = np.unique(moves.added[moves.added >= 0])
+        known = gram[np.ix_(newcomers, elements[:size])]
+        left = gram[np.ix_(newcomers, newcomers)] - coupling[newcomers, :size] @ known.T
+        left[np.diag_indices(len(left))] = tableau[6][newcomers]
+        places = np.searchsorted(newcomers, moves.added)
+        gains = swaps.move_gains(
+            moves.added,
+            places,
+            places,
+            np.where(moves.dropped >= 0, place[moves.dropped], NOTHING),
+            left,
+            inverse,
+            coupling,
+            coef,
+            corr,
+            self._floor,
+            LEAST_SHARE,
+        )
+        return np.where(np.isnan(gains), -np.inf, gains)
 
 
 class CircuitSearch(PackingSearch):
@@ -89,7 +167,7 @@ class CircuitSearch(PackingSearch):
         return exchanges.best_move(*problem, tableau, start, self._total, self._tol, TIE, share)
 
 
-def _asks_one_by_one(matroid: Matroid) -> bool:
-    """Return whether a matroid, or one that it is made of, finds swaps by asking about each of them."""
-    made_of: tuple[Matroid, ...] = getattr(matroid, "_made_of", ())
-    return type(matroid)._swap_mask is Matroid._swap_mask or any(map(_asks_one_by_one, made_of))
+def _asks_one_by_one(system: Constraint) -> bool:
+    """Return whether a constraint, or one that it is made of, finds swaps by asking about each of them."""
+    made_of: tuple[Constraint, ...] = getattr(system, "_made_of", ())
+    return type(system)._swap_mask is Constraint._swap_mask or any(map(_asks_one_by_one, made_of))

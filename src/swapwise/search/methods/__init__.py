@@ -18,7 +18,7 @@ from swapwise.search.methods.cosamp import CoSaMP, GradientSupportPursuit
 from swapwise.search.methods.exhaustive import Exhaustive
 from swapwise.search.methods.foba import ForwardBackward
 from swapwise.search.methods.frank_wolfe import FrankWolfe
-from swapwise.search.methods.greedy import Greedy, RandomResidualGreedy
+from swapwise.search.methods.greedy import CostBenefit, Density, Greedy, RandomResidualGreedy
 from swapwise.search.methods.jumps import Modular, RandomSet
 from swapwise.search.methods.matching_pursuit import OrthogonalMatchingPursuit
 from swapwise.search.methods.ordered import OrderedLocalSearch
@@ -29,6 +29,8 @@ from swapwise.search.methods.thresholding import HardThresholdingPursuit, Iterat
 
 KINDS: tuple[type[Method], ...] = (
     Greedy,
+    Density,
+    CostBenefit,
     RandomResidualGreedy,
     Modular,
     RandomSet,
@@ -59,6 +61,8 @@ __all__ = [
     "METHODS",
     "Clash",
     "CoSaMP",
+    "CostBenefit",
+    "Density",
     "Distorted",
     "Exhaustive",
     "FilmusWard",

@@ -13,6 +13,7 @@ from swapwise.constraints.base import Constraint, LaminarTree
 from swapwise.moves import Step, move_between
 from swapwise.numerics import TIE
 from swapwise.objectives.base import SetFunction, State, magnitude
+from swapwise.search.completion import COMPLETION
 from swapwise.search.methods.base import Method
 
 # Exhaustive search is for at most this many sets.
@@ -22,8 +23,8 @@ LARGEST_FAMILY = 1_000_000
 class Exhaustive(Method):
     """Evaluates all maximal independent sets and moves to each new best one.
 
-    Of an objective that may not be monotone, all independent sets are evaluated. It is for up to a
-    million sets.
+    Of an objective that may not be monotone, all independent sets are evaluated that meet the lower limits.
+    It is for up to a million sets.
 
     >>> from swapwise import Linear, Uniform, maximize
     >>> maximize(Linear([1, 3, 2]), Uniform(3, 2), "exhaustive").support
@@ -43,18 +44,26 @@ class Exhaustive(Method):
 
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
         """Move to each set that beats all before it."""
+        complete = self._constraint.is_complete
+        is_answer = complete(state.support)  # else any set is better that meets the lower limits
         for candidate in enumerate_sets(self._constraint, maximal=self._objective.monotone):
             budget.check()
+            if not complete(candidate):
+                continue
             state.n_evaluations += 1
             value = self._objective._value(candidate)
-            if value > state.value + TIE * max(abs(value), magnitude(state)):
-                move = move_between(state.support, candidate)
+            if not is_answer or value > state.value + TIE * max(abs(value), magnitude(state)):
+                move, before = move_between(state.support, candidate), state.value
                 state.apply(move)
-                yield [Step(move, state.value)]
+                is_answer = True
+                yield [Step(move, state.value, None if state.value > before else COMPLETION)]
 
 
 def enumerate_sets(constraint: Constraint, maximal: bool) -> Iterator[IndexArray]:
     """Yield every independent set with the forced elements, or every maximal one, in lexicographic order."""
+    if not constraint.hereditary:
+        yield from _enumerate_accessible(constraint, maximal)
+        return
     largest = constraint.max_size()
     # That all maximal sets are of one size is relied on only where it is known.
     one_size = maximal and constraint.p == 1 and not constraint.assumptions
@@ -73,6 +82,24 @@ def enumerate_sets(constraint: Constraint, maximal: bool) -> Iterator[IndexArray
                 stack.append(np.sort(np.append(chosen, element)))
 
 
+def _enumerate_accessible(constraint: Constraint, maximal: bool) -> Iterator[IndexArray]:
+    """Yield every independent set, or every one that nothing can be added to, of a family of any kind.
+
+    Sets are grown one element at a time, in any order, so that most are come by more than once.
+    """
+    seen, stack = {constraint.forced.tobytes()}, [constraint.forced]
+    while stack:
+        chosen = stack.pop()
+        addable = np.flatnonzero(constraint.addable(chosen))
+        if not (maximal and len(addable)):
+            yield chosen
+        for element in addable[::-1]:
+            larger = np.sort(np.append(chosen, element))
+            if larger.tobytes() not in seen:
+                seen.add(larger.tobytes())
+                stack.append(larger)
+
+
 def count_bound(constraint: Constraint, maximal: bool = True) -> int:
     """Return a bound on the number of maximal independent sets, or of all of them, that hold the forced ones.
 
@@ -84,22 +111,31 @@ def count_bound(constraint: Constraint, maximal: bool = True) -> int:
     """
     forced, tree = len(constraint.forced), constraint.laminar_tree()
     if tree is not None and not forced:
-        by_size = _count_by_size(tree)
-        return by_size[-1] if maximal else sum(by_size)
+        by_size = _count_by_size(tree, complete=maximal)
+        if not maximal or by_size[-1]:  # else there are not enough elements for the lower limits
+            return by_size[-1] if maximal else sum(by_size)
     candidates, size = constraint.n - len(constraint.loops()) - forced, constraint.max_size() - forced
     if not maximal:
         return sum(comb(candidates, k) for k in range(size + 1))
     return comb(candidates, min(size, (candidates + 1) // 2))
 
 
-def _count_by_size(tree: LaminarTree) -> list[int]:
-    """Return how many sets of each size keep the limits, up to the largest size, from the leaves up."""
+def _count_by_size(tree: LaminarTree, complete: bool) -> list[int]:
+    """Return how many sets demand so many places and keep the limits, up to the largest number.
+
+    Of those that meet the lower limits, if only these are counted, that is their size. From the leaves up.
+    """
     own = np.bincount(tree.leaf, minlength=len(tree.end)).tolist()
-    capacity = tree.capacity.tolist()
+    capacity, at_least = tree.capacity.tolist(), tree.at_least.tolist()
     counts = [[comb(m, size) for size in range(min(m, c) + 1)] for m, c in zip(own, capacity, strict=True)]
-    for node in range(len(counts) - 1, 0, -1):
-        parent = int(tree.parent[node])
-        counts[parent] = _multiplied(counts[parent], counts[node], capacity[parent])
+    for node in range(len(counts) - 1, -1, -1):
+        least = at_least[node]
+        fewer = 0 if complete else sum(counts[node][:least])
+        counts[node] = [0] * least + (counts[node][least:] or [0])
+        counts[node][least] += fewer
+        if node:
+            parent = int(tree.parent[node])
+            counts[parent] = _multiplied(counts[parent], counts[node], capacity[parent])
     return counts[0]
 
 

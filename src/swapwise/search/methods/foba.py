@@ -131,6 +131,6 @@ class ForwardBackward(Method):
 
     def _cheapest_drop(self, state: State, budget: Budget) -> Found | None:
         """Return the drop that loses least, None if all that is left is forced in; ties go to the first."""
-        free = np.setdiff1d(state.support, self._constraint.forced)
+        free = self._constraint.droppable(state.support)
         nothing = np.empty((len(free), 0), dtype=np.intp)
         return state.find_best([MoveList(nothing, free[:, None])], -np.inf, Budget(budget.clock))

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from swapwise.checks import BoolArray, FloatArray
 from swapwise.clock import Budget
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
-from swapwise.moves import Move, Step, additions
-from swapwise.objectives.base import SetFunction, State, costs_little
+from swapwise.moves import Move, Step, move_between
+from swapwise.objectives.base import SetFunction, State
 from swapwise.search.local_search import LocalSearch
 from swapwise.search.methods.base import Method
-from swapwise.search.rules import Additions, BestImprovement
+from swapwise.search.rules import Additions, BestImprovement, gains_of_additions
 
 
 class Greedy(Method):
@@ -44,6 +43,95 @@ class Greedy(Method):
         while steps := search.advance(state, budget):
             yield steps
         self.finished = search.finished
+
+
+class Density(Method):
+    """Add the element that gains the most for what it takes of the budget, as long as one can be paid for.
+
+    With several budgets, what counts is that of which an element takes the largest share. By itself it may
+    end far from the best: a cheap element comes first, and leaves too little for a far better one. See
+    ``"cost-benefit"``.
+
+    References
+    ----------
+    Khuller, Moss and Naor (1999), The budgeted maximum coverage problem.
+
+    Examples
+    --------
+    >>> from swapwise import Knapsack, Linear, maximize
+    >>> maximize(Linear([5.0, 4.0, 4.0]), Knapsack([4.0, 3.0, 2.0], 5.0), "density").support
+    array([1, 2])
+    """
+
+    name = "density"
+    warns = True
+
+    def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
+        """Ask for a budget."""
+        return needs_budget(constraint)
+
+    def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
+        """Make the addition of the largest gain per cost."""
+        shares = self._constraint.shares
+        assert shares is not None
+        while True:
+            gains = gains_of_additions(state, self._constraint.addable(state.support), budget)
+            worthy = np.flatnonzero(gains > state.resolution(self._tol))
+            if not len(worthy):
+                return
+            # What costs nothing comes first, the best of it before the others.
+            per_cost = gains[worthy] / np.maximum(shares[worthy], np.finfo(float).tiny)
+            best = int(worthy[np.lexsort((-gains[worthy], -per_cost))[0]])
+            move = Move(added=(best,))
+            budget.keep([Step(move, state.value + gains[best])], float(gains[best]))
+            state.apply(move)
+            yield [Step(move, state.value)]
+
+
+class CostBenefit(Method):
+    """The better of two greedy sets, by gain and by gain per cost: what searches within a budget begin with.
+
+    References
+    ----------
+    Leskovec et al. (2007), Cost-effective outbreak detection in networks.
+
+    Examples
+    --------
+    >>> from swapwise import Knapsack, Linear, maximize
+    >>> maximize(Linear([9.0, 4.0, 4.0]), Knapsack([5.0, 2.0, 2.0], 5.0), "cost-benefit").support
+    array([0])
+    """
+
+    name = "cost-benefit"
+
+    def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
+        """Ask for a budget."""
+        return needs_budget(constraint)
+
+    def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
+        """Make the additions of the better of the two, all at once."""
+        best: list[Step] = []
+        for kind in (Greedy(), Density()):
+            trial, steps = self._objective.start(state.support), list[Step]()
+            run = kind.bound(self._objective, self._constraint, self._tol)
+            while more := run.advance(trial, Budget(budget.clock)):
+                steps += more
+            state.n_evaluations += trial.n_evaluations
+            if steps and steps[-1].value > (best[-1].value if best else state.value):
+                best = steps
+                budget.forget()
+                budget.keep(best, best[-1].value)
+        if best:
+            target = state.support
+            for step in best:
+                target = step.move.result(target)
+            state.apply(move_between(state.support, target))
+            yield best
+
+
+def needs_budget(constraint: Constraint) -> str | None:
+    """Return what a constraint without a budget lacks, else None."""
+    return None if constraint.shares is not None else f"a budget, such as a Knapsack, got {constraint!r}"
 
 
 class RandomResidualGreedy(Method):
@@ -87,19 +175,3 @@ class RandomResidualGreedy(Method):
             budget.keep([Step(move, np.inf)], np.inf)
             state.apply(move)
             yield [Step(move, state.value)]
-
-
-def gains_of_additions(state: State, addable: BoolArray, budget: Budget) -> FloatArray:
-    """Return the gain of adding each element, minus infinity where that is not feasible.
-
-    Until all are known, the best of those that are is kept in the budget.
-    """
-    gains = np.full(len(addable), -np.inf)
-    batch = additions(addable)
-    for piece in budget.pieces([batch], costs_little(state, batch)):
-        scores, listed = state.gains(piece), piece.to_list()
-        gains[listed.added[:, 0]] = scores[np.isfinite(scores)]
-        index, top = piece.best(scores)
-        if index >= 0 and top > 0:
-            budget.keep([Step(piece.move(index), state.value + top)], top)
-    return gains

@@ -12,7 +12,7 @@ from swapwise.clock import Budget
 from swapwise.moves import Step, move_between
 from swapwise.objectives.base import State
 from swapwise.search.methods.base import Method
-from swapwise.search.methods.greedy import gains_of_additions
+from swapwise.search.rules import gains_of_additions
 
 
 class Jump(Method):

@@ -1,0 +1,235 @@
+"""Max-weight sets by linear programs, for families that inequalities describe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Clock, OutOfTime
+from swapwise.constraints.algorithms.programs import OBJECTIVE_SIZE, STOPPED, solve_within
+from swapwise.constraints.algorithms.spans import violated_spans
+from swapwise.constraints.base import Inequalities, MaxWeight, Prices
+from swapwise.constraints.matroid import Matroid
+from swapwise.numerics import ROUNDING
+
+if TYPE_CHECKING:
+    from swapwise.constraints.base import Constraint
+
+# What SciPy calls a program that has no solution.
+INFEASIBLE = 2
+
+# Rounds of inequalities that are added to a linear program because its answer violates a matroid.
+MOST_ROUNDS = 20
+
+# Values of a linear program that are closer than this to 0 or 1 are 0 or 1.
+WHOLE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class _Node:
+    """Values between two bounds, the best of them by the linear program, and what its prices prove."""
+
+    lower: FloatArray
+    upper: FloatArray
+    values: FloatArray
+    prices: Prices
+    bound: float
+
+
+class IntegerProgram:
+    """Finds max-weight sets of a family that inequalities describe, or describe in part.
+
+    The linear program comes first: its prices bound all sets, and often its answer is a set. Else it is split
+    by variables that are fractional, branch and bound. (Solvers of integer programs have tolerances that are
+    too wide for small gaps between large weights.) ``others`` are further constraints that sets have to meet
+    and that have no inequalities: what violates them is ruled out, by inequalities that are kept for later.
+
+    >>> from swapwise import Knapsack
+    >>> program = Knapsack([[3.0, 2.0, 2.0], [1.0, 1.0, 1.0]], [4.0, 2.0])._program
+    >>> program.heaviest(np.empty(0, dtype=np.intp), np.array([5.0, 3.0, 3.0]), Clock()).support
+    array([1, 2])
+    """
+
+    def __init__(self, constraint: Constraint, rows: Inequalities, others: Sequence[Constraint] = ()) -> None:
+        self._constraint, self._others = constraint, tuple(others)
+        self._matrix, self._limit = scipy.sparse.csr_array(rows.matrix), rows.limit
+        self._n_columns = self._matrix.shape[1]
+
+    def heaviest(
+        self, held: IndexArray, weights: FloatArray, clock: Clock, most_nodes: int | None = None
+    ) -> MaxWeight:
+        """Return a max-weight set with all of ``held`` and nothing of negative weight.
+
+        Out of time, or after so many linear programs, it is the best so far, with a bound. Without any set,
+        the bound is minus infinity.
+        """
+        lower, upper, gains = np.zeros(self._n_columns), np.ones(self._n_columns), np.zeros(self._n_columns)
+        lower[held], upper[: len(weights)][weights < 0] = 1.0, 0.0
+        gains[: len(weights)] = np.maximum(weights, 0.0)
+        best, bound, prices, finished = None, float(gains.sum()), None, False
+        try:
+            root = self._relax(gains, lower, upper, clock)
+            if root is None:
+                return MaxWeight(held, 0.0, bound=-np.inf)
+            bound, prices = min(bound, root.bound), root.prices
+            for reached in self._improved(gains, root, clock, most_nodes):
+                best, bound = reached
+            finished = bound <= self._weight(best, gains) * (1 + ROUNDING)
+            if best is None and bound == -np.inf:
+                return MaxWeight(held, 0.0, bound=-np.inf)
+        except OutOfTime:
+            pass
+        if best is None:
+            best = self._constraint.extend(held, np.argsort(-weights, kind="stable")[: (weights >= 0).sum()])
+        found = MaxWeight.below(bound, best, weights)
+        return replace(found, factor=1.0 if finished else found.factor, prices=prices)
+
+    @staticmethod
+    def _weight(support: IndexArray | None, gains: FloatArray) -> float:
+        return -np.inf if support is None else float(gains[support].sum())
+
+    # -- the linear program -------------------------------------------------------------------------
+
+    def _relax(self, gains: FloatArray, lower: FloatArray, upper: FloatArray, clock: Clock) -> _Node | None:
+        """Solve the linear program, with inequalities for matroids that its answers violate."""
+        for _ in range(MOST_ROUNDS):
+            clock.check()
+            answer = solve_within(clock, lambda seconds: self._solved(gains, lower, upper, seconds))
+            if answer.status == INFEASIBLE:
+                return None
+            if answer.status == STOPPED and clock.is_over:
+                raise OutOfTime
+            if answer.status != 0:
+                raise RuntimeError(f"the linear program of a max-weight set was not solved: {answer.message}")
+            if not self._cut_spans(answer.x, np.flatnonzero(lower[: self._constraint.n])):
+                break
+        price = np.maximum(-answer.ineqlin.marginals / OBJECTIVE_SIZE / _scale(gains), 0.0)
+        price = np.append(price, np.zeros(len(self._limit) - len(price)))
+        reduced = gains - price @ self._matrix
+        n, beside = self._constraint.n, np.maximum(reduced, 0.0) * (upper - lower)
+        # What stands beside the elements is for free.
+        base = float(price @ self._limit + reduced @ lower + beside[n:].sum())
+        of_elements = np.where(upper[:n] > 0, reduced[:n], -np.inf)  # some are never chosen
+        prices = Prices(price, base, np.where(lower[:n] > 0, 0.0, of_elements))
+        return _Node(lower, upper, answer.x, prices, base + float(beside[:n].sum()))
+
+    def _solved(self, gains: FloatArray, lower: FloatArray, upper: FloatArray, seconds: float) -> Any:
+        return scipy.optimize.linprog(
+            -OBJECTIVE_SIZE * _scale(gains) * gains,
+            A_ub=self._matrix,
+            b_ub=self._limit,
+            bounds=np.column_stack([lower, upper]),
+            method="highs-ds",  # the simplex method: a vertex, with few fractions
+            options={"time_limit": seconds},
+        )
+
+    def _rounded(self, node: _Node, gains: FloatArray) -> IndexArray | None:
+        """Return a set near the values of the linear program, if there is one: the largest come first."""
+        n, whole = self._constraint.n, np.flatnonzero(node.values[: self._constraint.n] > 0.5)
+        if _fractions(node).max(initial=0.0) <= WHOLE and self._constraint._is_answer(whole):
+            return whole
+        held, allowed = np.flatnonzero(node.lower[:n]), np.flatnonzero(node.upper[:n])
+        order = allowed[np.lexsort((-gains[:n][allowed], -node.values[:n][allowed].round(6)))]
+        found = self._constraint.extend(held, order)
+        return found if self._constraint._is_answer(found) else None
+
+    # -- branch and bound ---------------------------------------------------------------------------
+
+    def _improved(
+        self, gains: FloatArray, root: _Node, clock: Clock, most_nodes: int | None
+    ) -> Iterator[tuple[IndexArray | None, float]]:
+        """Yield the best set so far and a bound on all sets, until both are the same, or after some nodes."""
+        best, numbers, open_ = self._rounded(root, gains), count(), [(-root.bound, -1, root)]
+        reached = self._weight(best, gains)
+        yield best, root.bound
+        while open_ and (most_nodes is None or next(numbers) < most_nodes):
+            if -open_[0][0] <= reached + ROUNDING * abs(reached):
+                break
+            for part in self._split(gains, heappop(open_)[-1], reached, clock):
+                found = self._rounded(part, gains)
+                if self._weight(found, gains) > reached:
+                    best, reached = found, self._weight(found, gains)
+                heappush(open_, (-part.bound, next(numbers), part))
+            yield best, max(reached, -open_[0][0] if open_ else -np.inf)
+
+    def _split(self, gains: FloatArray, node: _Node, reached: float, clock: Clock) -> Iterator[_Node]:
+        """Yield the parts of a node in which a variable is 0 and 1, if there may be heavier sets there."""
+        n, lower, upper = self._constraint.n, node.lower.copy(), node.upper.copy()
+        gap = node.bound - reached + ROUNDING * abs(node.bound)
+        if np.isfinite(gap):  # what loses more by itself than all that is left to gain is settled
+            lower[:n][node.prices.reduced > gap] = 1.0
+            upper[:n][(node.prices.reduced < -gap) & (lower[:n] == 0)] = 0.0
+        fractional = _fractions(node)
+        variable = int(np.argmax(fractional))
+        if fractional[variable] <= WHOLE:
+            # The best of its part, or else a set that some constraint does not allow.
+            chosen = np.flatnonzero(node.values[:n] > 0.5)
+            if self._constraint._is_answer(chosen):
+                return
+            self._rule_out(chosen)
+            halves = [(lower, upper)]
+        else:
+            zero, one = upper.copy(), lower.copy()
+            zero[variable], one[variable] = 0.0, 1.0
+            halves = [(one, upper), (lower, zero)]
+        for low, high in halves:
+            part = self._relax(gains, low, high, clock)
+            if part is not None and part.bound > reached + ROUNDING * abs(reached):
+                yield part
+
+    # -- inequalities that are found on the way -----------------------------------------------------
+
+    def _cut_spans(self, values: FloatArray, held: IndexArray) -> bool:
+        """Add what a fractional set violates of matroids among the others; return whether there is any."""
+        point, added = values[: self._constraint.n], False
+        for part in self._others:
+            if isinstance(part, Matroid):
+                for members, rank in violated_spans(part, held, point, point):
+                    self._require(members, rank)
+                    added = True
+        return added
+
+    def _rule_out(self, found: IndexArray) -> None:
+        """Add an inequality that a set violates and all independent sets meet."""
+        part = next((each for each in self._others if not each._is_independent(found)), self._constraint)
+        if isinstance(part, Matroid):
+            base = part.extend(np.empty(0, dtype=np.intp), found)
+            spanned = ~part.addable(base)
+            spanned[base] = True
+            self._require(np.flatnonzero(spanned), len(base))
+            return
+        if not part.hereditary:  # this very set, and no other
+            self._require(found, len(found) - 1, np.setdiff1d(np.arange(self._constraint.n), found))
+            return
+        # Not all of a smallest part of it that is not independent, be it by the last digits of a limit.
+        for element in found:
+            rest = found[found != element]
+            if not part._is_independent(rest):
+                found = rest
+        self._require(found, len(found) - 1)
+
+    def _require(self, members: IndexArray, limit: int, less: IndexArray | None = None) -> None:
+        """Add an inequality: no more members than the limit, less those of other elements."""
+        row = np.zeros((1, self._n_columns))
+        row[0, members] = 1.0
+        if less is not None:
+            row[0, less] = -1.0
+        self._matrix = scipy.sparse.vstack([self._matrix, scipy.sparse.csr_array(row)], format="csr")
+        self._limit = np.append(self._limit, float(limit))
+
+
+def _fractions(node: _Node) -> FloatArray:
+    """Return how far values are from 0 and 1."""
+    return np.minimum(node.values, 1.0 - node.values)
+
+
+def _scale(gains: FloatArray) -> float:
+    """Return what brings the largest weight near 1: solvers decide in absolute terms."""
+    return float(2.0 ** -np.frexp(gains.max(initial=0.0))[1])

@@ -1,0 +1,57 @@
+"""Sets of a matroid of which a fractional set holds more than their rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.base import heaviest_first
+from swapwise.constraints.matroid import Matroid
+
+# A set counts as violated if a fractional set exceeds its rank by more.
+VIOLATED = 1e-4
+
+
+def violated_spans(
+    matroid: Matroid, held: IndexArray, weights: FloatArray, point: FloatArray
+) -> list[tuple[IndexArray, int]]:
+    """Return sets of which a fractional set holds more than fits, with how many fit, if weights point to any.
+
+    These are what the heaviest elements span, in connected parts. If the fractional set weighs more than any
+    independent set, then it exceeds the rank of one of them (Edmonds 1971).
+
+    >>> from swapwise import Graphic
+    >>> triangle_and_tail = Graphic([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")])
+    >>> point, weights = np.array([1.0, 0.9, 0.9, 0.2]), np.array([4.0, 3.0, 2.0, 1.0])
+    >>> violated_spans(triangle_and_tail, np.array([], dtype=int), weights, point)
+    [(array([0, 1, 2]), 2)]
+    """
+    rest = weights.copy()
+    rest[held] = 0.0
+    base = matroid.extend(held, heaviest_first(rest))
+    if not len(base):
+        return []
+    rest[held] = np.inf
+    turn = np.argsort(-rest[base], kind="stable")
+    circuits = matroid._swap_mask(base)
+    spanned = ~circuits[:, -1] & circuits.any(axis=1)
+    circuits = circuits[:, turn]  # from the heaviest on
+    base = base[turn]
+    circuits[base] = np.eye(len(base), dtype=bool)
+    spanned[base] = True
+    # An element is spanned from the turn on that has the last of its circuit.
+    last = np.where(spanned, len(base) - 1 - np.argmax(circuits[:, ::-1], axis=1), -1)
+    in_turn = np.argsort(last, kind="stable")
+    ends = np.searchsorted(last[in_turn], np.arange(len(base) + 1))
+    component, found = np.arange(len(base)), list[tuple[IndexArray, int]]()
+    for now in range(len(base)):
+        joined = np.logical_or.reduce(circuits[in_turn[ends[now] : ends[now + 1]]], axis=0)
+        component[np.isin(component, component[joined])] = now
+        rank = np.count_nonzero(component[: now + 1] == now)
+        if rank == 1 and ends[now + 1] == ends[now] + 1:
+            continue  # an element by itself
+        known = in_turn[ends[0] : ends[now + 1]]
+        members = known[component[last[known]] == now]
+        if point[members].sum() > rank + VIOLATED:
+            found.append((np.sort(members), int(rank)))
+    return found

@@ -1,0 +1,266 @@
+"""A budget, or several: elements cost something, and all that is chosen must not cost too much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_real
+from swapwise.clock import Clock
+from swapwise.constraints.base import (
+    IndependenceSystem,
+    Inequalities,
+    MaxWeight,
+    Prices,
+    as_order,
+    forced_among,
+    names_of,
+)
+from swapwise.kernels import knapsack
+from swapwise.moves import MoveList
+from swapwise.numerics import SUM
+
+# Sums of costs are off by their last digits: what exceeds a budget by no more than this share keeps it.
+ROUNDING = 1e-9
+
+# Turns of branch and bound before an integer program has to do it: some tenths of a second.
+MOST_TURNS = 1_000_000
+
+
+class Knapsack(IndependenceSystem):
+    """Sets whose total cost is within a budget: money, minutes of lab time, bytes to transmit.
+
+    A move adds one element and drops nothing, one element, or two if neither alone makes room. There is no
+    theorem on such a search; ``result.guarantee`` has what is certain of its answer, and ``certify`` and
+    ``exact`` prove how good it is. Searches begin with the better of two greedy sets, by gain and by gain per
+    cost (``start="greedy"`` and ``start="density"``).
+
+    Parameters
+    ----------
+    costs : array-like of shape (n,) or (n_budgets, n), mapping from name to cost, or list of mappings
+        What each element costs, none less than 0: an array, a list, a dict or a pandas Series. The keys of a
+        dict, or the index of a Series, are names, which are remembered, so that estimators can match them
+        with the columns of their data. For several budgets, one row or one mapping each.
+    budget : float, or sequence of float
+        What may be spent in all; one number for each row of ``costs``.
+
+    Attributes
+    ----------
+    costs : array of shape (n_budgets, n)
+    budget : array of shape (n_budgets,)
+    names : list of str, or None
+
+    See Also
+    --------
+    Intersection : a budget beside limits of other kinds.
+
+    References
+    ----------
+    Sviridenko (2004), A note on maximizing a submodular set function subject to a knapsack constraint.
+    Leskovec et al. (2007), Cost-effective outbreak detection in networks.
+
+    Examples
+    --------
+    >>> from swapwise import Knapsack, Linear, exact, maximize
+    >>> affordable = Knapsack([4, 3, 5, 2, 1], budget=7)
+    >>> affordable.is_independent([0, 1]), affordable.is_independent([0, 2])
+    (True, False)
+    >>> worth = Linear([5.0, 4.0, 6.0, 2.5, 1.0])
+    >>> affordable.max_weight(worth.weights).support
+    array([0, 1])
+    >>> exact(worth, affordable).status.name
+    'OPTIMAL'
+
+    Two budgets, with names:
+
+    >>> euros, minutes = {"a": 4, "b": 3, "c": 5}, {"a": 10, "b": 30, "c": 10}
+    >>> tests = Knapsack([euros, minutes], budget=[9, 30])
+    >>> tests.names, tests.is_independent([0, 2]), tests.is_independent([0, 1])
+    (['a', 'b', 'c'], True, False)
+    """
+
+    def __init__(self, costs: Any, budget: float | Iterable[float]) -> None:
+        self.costs, self.names = _read_costs(costs)
+        self.n = self.costs.shape[1]
+        self.budget = _read_budget(budget, len(self.costs))
+        self._set_shares()
+
+    def _set_shares(self) -> None:
+        """Set what each element takes of the budgets, which are 1 each."""
+        scale = np.where(self.budget > 0, self.budget, 1.0)
+        self._shares: FloatArray = self.costs / scale[:, None]
+        self._limit = np.where(self.budget > 0, 1.0 + ROUNDING, 0.0)
+
+    def __repr__(self) -> str:
+        """Return a short description."""
+        budget = ", ".join(f"{each:g}" for each in self.budget)
+        return f"Knapsack(n={self.n}, budget={budget if len(self.budget) == 1 else f'[{budget}]'})"
+
+    def induced(self, elements: IndexArray) -> Knapsack:
+        """Return the same budgets for some of the elements."""
+        part = object.__new__(Knapsack)
+        part.costs, part.budget, part.n = self.costs[:, elements], self.budget, len(elements)
+        part.names, part.forced = names_of(self, elements), forced_among(self, elements)
+        part._shares, part._limit = self._shares[:, elements], self._limit
+        return part
+
+    @property
+    def shares(self) -> FloatArray:
+        """What each element takes of the budget that it takes the most of."""
+        return self._shares.max(axis=0, initial=0.0)
+
+    def _room(self, support: IndexArray) -> FloatArray:
+        """Return what a set and all that is forced in leave of each budget."""
+        return self._limit - self._shares[:, self._with_forced(support)].sum(axis=1)
+
+    def _is_independent(self, support: IndexArray) -> bool:
+        return bool((self._room(support) >= 0).all())
+
+    def addable(self, support: IndexArray) -> BoolArray:
+        """Return which elements can be paid for with what is left."""
+        addable = np.logical_and.reduce(self._shares <= self._room(support)[:, None], axis=0)
+        addable[self.forced] = True
+        addable[support] = False
+        return addable
+
+    def extend(self, support: IndexArray, order: Iterable[int]) -> IndexArray:
+        """Add elements in the given order while they can be paid for."""
+        chosen, rest = np.asarray(support, dtype=np.intp).tolist(), as_order(order)
+        room = self._room(np.asarray(support, dtype=np.intp))
+        paid = np.zeros(self.n, dtype=bool)  # what is forced in is paid for in any case
+        paid[self.forced] = True
+        rest = rest[~np.isin(rest, chosen)]
+        # What cannot be paid for now never can.
+        rest = rest[paid[rest] | (self._shares[:, rest] <= room[:, None]).all(axis=0)]
+        for element in rest.tolist():
+            share = 0.0 if paid[element] else self._shares[:, element]
+            if (share <= room).all():
+                chosen.append(element)
+                room = room - share
+        return np.sort(np.array(chosen, dtype=np.intp))
+
+    def max_size(self) -> int:
+        """Return how many of the cheapest elements each budget pays for, of the fewest."""
+        room = self._room(self.forced)
+        others = np.setdiff1d(np.arange(self.n), self.forced)
+        rising = np.cumsum(np.sort(self._shares[:, others], axis=1), axis=1)
+        counts = (rising <= room[:, None]).sum(axis=1)
+        return len(self.forced) + int(counts.min(initial=len(others)))
+
+    # -- moves --------------------------------------------------------------------------------------
+
+    def _swap_mask(self, support: IndexArray) -> BoolArray:
+        room, shares = self._room(support), self._shares
+        freed = np.append(shares[:, support], np.zeros((len(shares), 1)), axis=1) + room[:, None]
+        feasible = np.ones((self.n, len(support) + 1), dtype=bool)
+        for own, most in zip(shares, freed, strict=True):
+            feasible &= own[:, None] <= most
+        feasible[self.forced] = True
+        feasible[:, :-1][:, np.isin(support, self.forced)] = False
+        return feasible
+
+    def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
+        room, feasible = self._room(support), np.ones(len(moves), dtype=bool)
+        for own, left in zip(self._shares, room, strict=True):
+            spent = own.copy()
+            spent[self.forced] = 0.0
+            feasible &= moves.sums(moves.added, spent) - moves.sums(moves.dropped, spent) <= left
+        return feasible
+
+    def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
+        room, excludes = self._room(self.forced), np.zeros((len(elements), len(others)), dtype=bool)
+        for own, left in zip(self._shares, room, strict=True):
+            excludes |= own[elements][:, None] + own[others] > left
+        return excludes
+
+    # -- weights ------------------------------------------------------------------------------------
+
+    def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
+        found = self._by_branching(self.forced[:0], weights) if len(self.budget) == 1 else None
+        return super()._max_weight(weights, clock) if found is None else found
+
+    def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
+        found = self._by_branching(held, weights) if len(self.budget) == 1 else None
+        return super()._max_weight_holding(held, weights, clock) if found is None else found
+
+    def _by_branching(self, held: IndexArray, weights: FloatArray) -> MaxWeight | None:
+        share, room = self._shares[0], float(self._room(held)[0])
+        if room < 0:
+            return MaxWeight(held, float(weights[held].sum()), bound=-np.inf)
+        others = weights > 0
+        others[self._with_forced(held)] = False
+        free = np.flatnonzero(others & (share == 0))
+        paid = np.flatnonzero(others & (share > 0) & (share <= room))
+        chosen, finished = knapsack.heaviest(weights[paid], share[paid], room, MOST_TURNS)
+        if not finished:
+            return None
+        support = np.sort(np.concatenate([held, free, paid[chosen]]))
+        # The price of what is left of the budget: the weight per share of the first that does not fit.
+        in_turn = paid[np.argsort(-weights[paid] / share[paid], kind="stable")]
+        first = np.searchsorted(np.cumsum(share[in_turn]), room, side="right")
+        price = weights[in_turn[first]] / share[in_turn[first]] if first < len(in_turn) else 0.0
+        reduced = np.where(share <= room, weights - price * share, -np.inf)
+        reduced[held] = 0.0
+        base = float(weights[held].sum() + price * room)
+        weight = float(weights[support].sum())
+        prices = Prices(np.array([price]), base, reduced)
+        return MaxWeight(support, weight, bound=weight * (1 + SUM), prices=prices)
+
+    def inequalities(self) -> Inequalities:
+        """Return one inequality per budget."""
+        return Inequalities(scipy.sparse.csr_array(self._shares), self._limit.astype(np.float64))
+
+
+def _read_costs(costs: Any) -> tuple[FloatArray, list[str] | None]:
+    """Return what elements cost, one row per budget, and their names if they have any."""
+    if _is_named(costs):
+        costs = [costs]
+    if isinstance(costs, (list, tuple)) and costs and all(map(_is_named, costs)):
+        names = list(map(str, costs[0].keys()))
+        for number, named in enumerate(costs):
+            if set(map(str, named.keys())) != set(names) or len(named) != len(names):
+                raise ValueError(
+                    f"every budget must have a cost for the same elements, but number {number} names others "
+                    "than number 0"
+                )
+        rows = [{str(key): value for key, value in named.items()} for named in costs]
+        return _checked([[row[name] for name in names] for row in rows], names), names
+    return _checked(costs, None), None
+
+
+def _is_named(costs: Any) -> bool:
+    return isinstance(costs, Mapping) or (hasattr(costs, "keys") and hasattr(costs, "items"))
+
+
+def _checked(costs: ArrayLike, names: list[str] | None) -> FloatArray:
+    try:
+        table = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"costs must be numbers, one for each element (for several budgets, one row each), got {costs!r}"
+        ) from None
+    table = table[None, :] if table.ndim == 1 else table
+    if table.ndim != 2:
+        raise ValueError(
+            f"costs must have one number for each element, or a row of these per budget, got shape "
+            f"{np.shape(costs)}"
+        )
+    bad = np.argwhere(~(np.isfinite(table) & (table >= 0)))
+    if len(bad):
+        row, element = bad[0]
+        who = f"element {element}" if names is None else repr(names[element])
+        raise ValueError(f"costs must be finite and not negative, got {table[row, element]:g} for {who}")
+    return table
+
+
+def _read_budget(budget: Any, n_rows: int) -> FloatArray:
+    given = list(budget) if isinstance(budget, Iterable) and not isinstance(budget, str) else [budget]
+    if len(given) != n_rows:
+        raise ValueError(
+            f"budget must be one number for each of the {n_rows} rows of costs, got {len(given)} numbers"
+        )
+    return np.array([as_real(each, "budget") for each in given], dtype=np.float64)
