@@ -15,7 +15,7 @@ from swapwise.checks import IndexArray, as_count, as_real, as_time_limit, warn
 from swapwise.clock import Clock
 from swapwise.constraints.base import Constraint
 from swapwise.moves import move_between
-from swapwise.objectives.base import SetFunction, SparseObjective
+from swapwise.objectives.base import SetFunction, SparseObjective, elements_at_bound
 from swapwise.search.completion import COMPLETION
 from swapwise.search.loop import passes_of
 from swapwise.search.plan import check_problem, check_start, search_by_default
@@ -179,10 +179,14 @@ def exact(
     certificate = prover.certificate(clock.seconds(), of_best=True)
     history = _extended(first, tree, clock.seconds())
     n_moves, seconds = len(history) - first.n_iter, clock.seconds() - first.seconds
+    coef, at_bound = None, tree.support[:0]
+    if isinstance(objective, SparseObjective):
+        coef = objective.coef(tree.support)
+        at_bound = elements_at_bound(objective, tree.support, coef)
     result = SearchResult(
         support=tree.support,
         value=tree.value,
-        coef=objective.coef(tree.support) if isinstance(objective, SparseObjective) else None,
+        coef=coef,
         status=Status.OPTIMAL if certificate.optimal else _unproven_status(first.status, status),
         n_iter=len(history),
         n_evaluations=first.n_evaluations,
@@ -191,6 +195,7 @@ def exact(
         method=f"{first.method}, exact",
         strategies=[*first.strategies, StrategyRun("exact", n_moves, tree.value, seconds)],
         filled=tree.filled if n_moves else first.filled,
+        at_bound=at_bound,
         certificate=certificate,
         n_passes=passes_of(objective),
         _guarantee=partial(Guarantee, 1.0, "proven", certificate.kind) if certificate.optimal else None,

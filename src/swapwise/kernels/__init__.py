@@ -19,6 +19,7 @@ _compiled = _best()
 CHECKED: bool = _compiled.CHECKED
 
 blocks = _compiled.blocks
+box = _compiled.box
 completions = _compiled.completions
 edge_swaps = _compiled.edge_swaps
 exchanges = _compiled.exchanges

@@ -258,7 +258,8 @@ def costs_little(state: State, moves: MoveBatch) -> bool:
 class SparseObjective(SetFunction):
     """``f(X) = max { u(w) : supp(w) ⊆ X } − u(0)`` for a concave differentiable ``u``.
 
-    With ``bounds``, the maximum is over the coefficients within them. ``value_at`` is ``u(w) − u(0)``, so that the value of a set is that of its best coefficients.
+    With ``bounds``, the maximum is over the coefficients within them. ``value_at`` is ``u(w) − u(0)``, so
+    that the value of a set is that of its best coefficients.
 
     The nearest point to a target, with few non-zeros, from three short methods:
 
@@ -559,6 +560,21 @@ def embed(objective: SparseObjective, support: IndexArray, values: FloatArray) -
     coef = np.zeros((rows, *np.shape(values)[1:]))
     coef[rows_of(objective, support)] = values
     return coef
+
+
+def elements_at_bound(objective: SparseObjective, support: IndexArray, coef: FloatArray) -> IndexArray:
+    """Return the elements of a set with a coefficient at one of its bounds.
+
+    >>> from swapwise import LeastSquares
+    >>> f = LeastSquares(np.eye(2), [3.0, 1.0], bounds=(0, 2))
+    >>> elements_at_bound(f, np.array([0, 1]), f.coef([0, 1]))
+    array([0])
+    """
+    if objective.bounds is None:
+        return support[:0]
+    at_bound = objective.bounds.at_bound(coef).astype(np.float64)
+    count = at_bound if objective.groups is None else objective.groups.sums(at_bound)
+    return support[count[support] > 0]
 
 
 def element_norms2(objective: SparseObjective, values: FloatArray) -> FloatArray:

@@ -88,6 +88,11 @@ def read_bounds(
     return _unless_free(lower, upper)
 
 
+def as_bounds(bounds: Bounds | CoefficientBounds | None, positive: bool, n: int) -> CoefficientBounds | None:
+    """Return bounds that users give, or that have been read already."""
+    return bounds if isinstance(bounds, CoefficientBounds) else read_bounds(bounds, positive, n)
+
+
 def _unless_free(lower: FloatArray, upper: FloatArray) -> CoefficientBounds | None:
     if not np.isfinite(lower).any() and not np.isfinite(upper).any():
         return None
@@ -146,7 +151,5 @@ def _read_pair(pair: Any, of_what: str) -> tuple[float, float]:
     if np.isnan(lower) or np.isnan(upper) or lower > upper:
         raise ValueError(f"bounds{of_what} must be a lower and an upper number, got {shown}")
     if lower > 0 or upper < 0:
-        raise ValueError(
-            f"bounds{of_what} must hold 0, the coefficient of what is not chosen, got {shown}"
-        )
+        raise ValueError(f"bounds{of_what} must hold 0, the coefficient of what is not chosen, got {shown}")
     return lower, upper

@@ -14,7 +14,7 @@ from swapwise.checks import IndexArray, warn
 from swapwise.clock import Budget, OutOfTime
 from swapwise.constraints.base import Constraint
 from swapwise.moves import Step, move_between
-from swapwise.objectives.base import SetFunction, SparseObjective, State, embed
+from swapwise.objectives.base import SetFunction, SparseObjective, State, elements_at_bound, embed
 from swapwise.search.completion import COMPLETION, complete, filled_in
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 
@@ -227,10 +227,11 @@ def result_of(
     ``tol`` says what is worth nothing, as a share of the value.
     """
     require_independent(constraint, trace.support)
-    coef = None
+    coef, at_bound = None, trace.support[:0]
     if isinstance(objective, SparseObjective):
         value, values = objective._fit(trace.support)
         coef = embed(objective, trace.support, values)
+        at_bound = elements_at_bound(objective, trace.support, coef)
     else:
         value = objective._value(trace.support)
     return SearchResult(
@@ -245,6 +246,7 @@ def result_of(
         method=method,
         strategies=trace.strategies,
         filled=filled_in(objective, trace.support, trace.history, tol),
+        at_bound=at_bound,
         n_passes=passes_of(objective),
     )
 

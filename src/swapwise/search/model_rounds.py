@@ -195,7 +195,7 @@ def _local_optima(
     """Return where searches of a model lead from a set and, if they take next to no time, its parts."""
     work = len(subproblem.elements) * max(1, subproblem.system.max_size()) ** 2
     count = max(1, min(MOST_AT_ONCE, WORK_AT_ONCE // work))
-    return subproblem.local_optima([support], count if subproblem.is_compiled else 0, rng, clock)
+    return subproblem.local_optima([support], count if subproblem.is_quick else 0, rng, clock)
 
 
 def has_model(objective: SetFunction) -> bool:

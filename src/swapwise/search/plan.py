@@ -20,7 +20,7 @@ from swapwise.objectives.base import SetFunction, SparseObjective
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
-from swapwise.objectives.least_squares.system_search import can_be_compiled
+from swapwise.objectives.least_squares.system_search import is_quick
 from swapwise.search.exploring import Exploring
 from swapwise.search.local_search import LocalSearch
 from swapwise.search.loop import Observer, Strategy, search
@@ -52,8 +52,8 @@ JUMPS: dict[str, type[Method]] = {jump.name: jump for jump in (MaximalSet, BestS
 STARTS = ("auto", "empty", *JUMPS, "relaxation", "model", *(name for name in OTHERS if name != "exhaustive"))
 
 # Up to this many columns, all of them are looked at in every round: working sets would save nothing. Where
-# there is no compiled search of a working set, that takes more columns.
-SMALL, SMALL_UNLESS_COMPILED = 200, 2000
+# there is no quick search of a working set, that takes more columns.
+SMALL, SMALL_UNLESS_QUICK = 200, 2000
 
 # Who asks for larger gains than this wants a search to end early.
 COARSE = 1e-6
@@ -196,6 +196,8 @@ class Plan:
         """Return what searches least squares on few columns at a time, and leaves local optima."""
         working_sets = WorkingSets(constraint, self.tol, first)
         if self.tol > COARSE or not isinstance(objective, LeastSquares) or constraint.laminar_tree() is None:
+            return [working_sets]
+        if objective.bounds is not None:  # compiled exploration knows of no bounds
             return [working_sets]
         if objective.design.sequential and not objective.is_small:
             return [working_sets]
@@ -367,15 +369,15 @@ def _can_explore(objective: SetFunction, constraint: Constraint) -> bool:
         return False
     if objective.design.sequential and not (isinstance(objective, LeastSquares) and objective.is_small):
         return False
-    return can_be_compiled(objective, constraint)
+    return is_quick(objective, constraint)
 
 
 def _is_small(objective: SetFunction, constraint: Constraint) -> bool:
     """Return whether all elements are better looked at in every round."""
     if not isinstance(objective, (LeastSquares, GroupLeastSquares)):
         return False
-    is_compiled = can_be_compiled(objective, constraint)
-    return objective.design.n_features <= (SMALL if is_compiled else SMALL_UNLESS_COMPILED)
+    most = SMALL if is_quick(objective, constraint) else SMALL_UNLESS_QUICK
+    return objective.design.n_features <= most
 
 
 def _refuse_options_of_local_search(name: str, q: int, start: object, epsilon: float | None) -> None:

@@ -96,6 +96,8 @@ class SearchResult:
     status : why the search stopped, a :class:`Status`
     filled : sorted integer array of the elements that a ``"completion"`` chose only to meet a lower limit:
         without them the value is the same, up to ``tol``. Empty under constraints without lower limits
+    at_bound : sorted integer array of the elements with a coefficient at one of its bounds. Empty without
+        bounds on coefficients
     n_iter : number of accepted moves, as many as ``history`` holds
     n_evaluations : how many values of f were computed, in closed form or by refitting
     n_passes : how many times all of the data were read since the objective was made, where a few columns
@@ -136,6 +138,7 @@ class SearchResult:
     certificate: Any = None
     strategies: list[StrategyRun] = field(default_factory=list)
     filled: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    at_bound: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     n_passes: float | None = None
     #: What works out the guarantee: it lies in a layer above, and needs the objective.
     _guarantee: Callable[[], Any] | None = field(default=None, repr=False)

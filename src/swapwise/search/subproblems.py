@@ -13,7 +13,7 @@ from swapwise.moves import Move, Step, move_between
 from swapwise.objectives.base import SparseObjective, State
 from swapwise.objectives.least_squares.local_optima import SHARES, LocalOptima, SinglePrecision
 from swapwise.objectives.least_squares.objective import LeastSquares
-from swapwise.objectives.least_squares.system_search import compiled_search
+from swapwise.objectives.least_squares.system_search import compiled_search, is_quick
 from swapwise.search.local_search import LocalSearch
 from swapwise.search.loop import Trace, ending_at, run
 from swapwise.search.result import Event
@@ -42,19 +42,22 @@ class Subproblem:
         self._compiled = compiled_search(model, self.system, tol, elements)
 
     @property
-    def is_compiled(self) -> bool:
-        """Whether a search takes next to no time."""
-        return self._compiled is not None and self._compiled.is_quick
+    def is_quick(self) -> bool:
+        """Whether a search takes next to no time, or little where coefficients have bounds."""
+        if self._compiled is None:
+            return self.model.bounds is not None and is_quick(self.model, self.system)
+        return self._compiled.is_quick
 
     def local_optima(
         self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator, clock: Clock
     ) -> LocalOptima:
         """Return where searches from some sets lead, and those from ``count`` perturbations of the best.
 
-        Only compiled searches are made, under laminar limits in single precision. Sets of nearly collinear
-        columns stay as they are, of no value.
+        Only quick searches are made, under laminar limits in single precision if there are no bounds. Sets of
+        nearly collinear columns stay as they are, of no value.
         """
-        if isinstance(self.model, LeastSquares) and self.system.laminar_tree() is not None:
+        is_laminar = self.system.laminar_tree() is not None
+        if isinstance(self.model, LeastSquares) and self.model.bounds is None and is_laminar:
             places = [np.searchsorted(self.elements, start) for start in starts]
             found = SinglePrecision(self.model, self.system).local_optima(places, count, rng)
             return found._replace(sets=[self.elements[some] for some in found.sets])
@@ -64,16 +67,26 @@ class Subproblem:
             if number < len(starts):
                 begin = starts[number]
             else:
-                best = np.searchsorted(self.elements, sets[int(np.argmax(values))])
-                part = part_of(best, self.system, rng)
-                assert self._compiled is not None
-                # What was dropped does not come in until the set is full.
-                begin = self.elements[self._compiled.grown(part, np.setdiff1d(best, part))]
-            steps = self._compiled_steps(begin, Budget(clock), thorough=False)
+                begin = self._perturbed(sets[int(np.argmax(values))], rng)
+            steps = self._quick_steps(begin, Budget(clock))
             sets.append(begin if steps is None else support_after(steps, begin))
             values.append(-np.inf if steps is None else self.value)
         work = len(sets) * len(self.elements) * max(1, self.system.max_size()) ** 2
         return LocalOptima(sets, np.array(values), work)
+
+    def _perturbed(self, best: IndexArray, rng: np.random.Generator) -> IndexArray:
+        """Return a part of a set; compiled searches fill it up with others than those it lost."""
+        places = np.searchsorted(self.elements, best)
+        part = part_of(places, self.system, rng)
+        if self._compiled is not None:
+            part = self._compiled.grown(part, np.setdiff1d(places, part))
+        return self.elements[part]
+
+    def _quick_steps(self, start: IndexArray, budget: Budget) -> Sequence[Step] | None:
+        """Return the moves of a quick search, or None if there is none from the set."""
+        if self._compiled is not None:
+            return self._compiled_steps(start, budget, thorough=False)
+        return self._search_by_loop(np.searchsorted(self.elements, start), budget)
 
     def search(self, start: IndexArray, budget: Budget) -> Sequence[Step]:
         """Return the best moves from a set of the elements to a local optimum of the model."""

@@ -118,7 +118,7 @@ class WorkingSets(Strategy):
         assert self._subproblem is not None
         self._changed, design = False, state.objective.design
         most_work = MOST_WORK * max(FEWEST_ENTRIES, design.n_samples * design.n_features)
-        while self._subproblem.is_compiled and self._failures < self._most and self._work < most_work:
+        while self._subproblem.is_quick and self._failures < self._most and self._work < most_work:
             budget.check()
             found = self._subproblem.local_optima([state.support], AT_ONCE, self._rng, budget.clock)
             self._work += found.work

@@ -13,11 +13,12 @@ import scipy
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.design import SAFE_SHARE
-from swapwise.kernels import fits, swaps
+from swapwise.kernels import box, fits, swaps
 from swapwise.moves import Move
 from swapwise.numerics import COLLINEAR, ROUNDING
 
 if TYPE_CHECKING:
+    from swapwise.objectives.coefficient_bounds import CoefficientBounds
     from swapwise.objectives.least_squares.objective import LeastSquares
 
 # A relative error of the updated factors above this asks for new ones. So do this many updates and
@@ -88,6 +89,59 @@ class Factor(NamedTuple):
     def residual(self) -> FloatArray:
         """What is left of y."""
         return self.rest[: self.columns.shape[1]]
+
+    def within(
+        self, bounds: CoefficientBounds, y: FloatArray, squares: FloatArray, penalty: FloatArray
+    ) -> Factor:
+        """Return the same columns with the best fit of y within bounds on its coefficients.
+
+        By inner products, where these say all there is to know; else by a square root of them, R.
+        """
+        start, low, high = bounds.clip(self.weights), bounds.lower, bounds.upper
+        if self.frame is None:
+            gram = self.columns @ self.columns.T
+            gram[np.diag_indices(len(gram))] = squares
+            weights = box.fit(gram, self.columns @ y, low, high, start, float(y @ y))
+        else:
+            whole = np.vstack([self.columns.T, np.diag(np.sqrt(penalty))])
+            weights = fit_by_columns(whole, np.append(y, np.zeros(len(penalty))), low, high, start)
+        rest = np.append(y - weights @ self.columns, -np.sqrt(penalty) * weights)
+        return self._replace(weights=weights, rest=rest)
+
+
+def fit_by_columns(
+    columns: FloatArray, y: FloatArray, low: FloatArray, high: FloatArray, start: FloatArray
+) -> FloatArray:
+    """Return the best coefficients within bounds, where inner products of the columns have lost their digits.
+
+    The active-set method of ``swapwise.kernels.box``, with orthogonal factors in place of inner products.
+
+    >>> fit_by_columns(np.eye(2), np.array([3.0, -1.0]), np.zeros(2), np.full(2, 2.0), np.zeros(2))
+    array([2., 0.])
+    """
+    coef, lengths = np.clip(start, low, high), np.linalg.norm(columns, axis=0)
+    is_free = (low < coef) & (coef < high)
+    for _ in range(10 * len(coef) + 50):
+        left = y - columns[:, ~is_free] @ coef[~is_free]
+        target = coef.copy()
+        target[is_free] = np.linalg.lstsq(columns[:, is_free], left)[0]
+        out = (target < low) | (target > high)
+        if out.any():
+            bound = np.where(target < low, low, high)
+            parts = np.where(out, (bound - coef) / np.where(out, target - coef, 1.0), np.inf)
+            first = int(np.argmin(parts))
+            coef = np.clip(coef + parts[first] * (target - coef), low, high)
+            coef[first], is_free[first] = bound[first], False
+            continue
+        coef = target
+        slope = columns.T @ (y - columns @ coef)
+        rises = np.where(coef <= low, slope, -slope) / np.where(lengths > 0, lengths, 1.0)
+        rises[is_free | (low == high)] = 0.0
+        freed = int(np.argmax(rises))
+        if rises[freed] <= ROUNDING * np.linalg.norm(y):
+            break
+        is_free[freed] = True
+    return coef
 
 
 def factor(

@@ -16,6 +16,7 @@ from swapwise.data.design import Design
 from swapwise.data.open import open_design
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SampleCurvature, SparseObjective
+from swapwise.objectives.coefficient_bounds import Bounds, CoefficientBounds, as_bounds
 from swapwise.objectives.fit_bounds import QUICK_FIT
 from swapwise.objectives.least_squares.active_set import (
     Factor,
@@ -104,6 +105,11 @@ class LeastSquares(SparseObjective):
         Weight of the penalty ``‖w‖²``.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the squared errors.
+    bounds : pair, one pair per column, or mapping from position to pair, optional
+        What coefficients may be, such as ``(0, 1)`` for all, or ``{2: (None, 0)}`` for one; None is no bound.
+        0 has to be within them. The value of a set is then R² of the best fit within the bounds.
+    positive : bool
+        Whether no coefficient may be negative, which may be said along with ``bounds``.
 
     Examples
     --------
@@ -115,6 +121,12 @@ class LeastSquares(SparseObjective):
     0.8
     >>> maximize(f, Uniform(3, 2)).support
     array([0, 1])
+
+    Coefficients that may not be negative:
+
+    >>> signs = LeastSquares(-X, y=[2.0, 1.0, 0.0], positive=True)
+    >>> signs([0, 1]), LeastSquares(-X, y=[2.0, 1.0, 0.0])([0, 1])
+    (0.0, 1.0)
     """
 
     scoring = "closed form"
@@ -122,16 +134,25 @@ class LeastSquares(SparseObjective):
     second_order = True
     scale = 1.0
     _factored: tuple[IndexArray, Factor] | None
+    _bounded: tuple[IndexArray, Factor] | None
 
     def __init__(
-        self, X: Any, y: ArrayLike, ridge: float = 0.0, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        ridge: float = 0.0,
+        sample_weight: ArrayLike | None = None,
+        *,
+        bounds: Bounds | CoefficientBounds | None = None,
+        positive: bool = False,
     ) -> None:
         ridge = as_real(ridge, "ridge")
         # The columns of a model of another objective have been checked.
-        self._hold(X.aimed_at(y) if isinstance(X, GramColumns) else _read(X, y, sample_weight), ridge)
+        design = X.aimed_at(y) if isinstance(X, GramColumns) else _read(X, y, sample_weight)
+        self._hold(design, ridge, as_bounds(bounds, positive, design.n_features))
 
     @classmethod
-    def of_design(cls, design: Design, ridge: float = 0.0) -> Self:
+    def of_design(cls, design: Design, ridge: float = 0.0, bounds: CoefficientBounds | None = None) -> Self:
         """Return the objective of a design that has its target already.
 
         >>> import numpy as np
@@ -139,11 +160,11 @@ class LeastSquares(SparseObjective):
         0.8
         """
         found = cls.__new__(cls)
-        found._hold(_checked(design), ridge)
+        found._hold(_checked(design), ridge, bounds)
         return found
 
-    def _hold(self, design: Columns, ridge: float) -> None:
-        self.design, self.ridge = design, ridge
+    def _hold(self, design: Columns, ridge: float, bounds: CoefficientBounds | None) -> None:
+        self.design, self.ridge, self.bounds = design, ridge, bounds
         self.y = design.target
         self.n = self.design.n_features
         #: How far columns are known, relative to their length
@@ -156,7 +177,7 @@ class LeastSquares(SparseObjective):
         #: Squared length of every column, plus the penalty
         self.squares = self.design.squared_norms + self.penalty
         self._warned_of_rank = False
-        self._factored = None  # searches end where their result begins
+        self._factored = self._bounded = None  # searches end where their result begins
         # Replaced as a whole and never changed: searches of one objective may run side by side.
         self._known = self._known_exactly = NOTHING_KNOWN
 
@@ -177,16 +198,24 @@ class LeastSquares(SparseObjective):
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: the data, and nothing that can be computed again."""
         kept = {name: value for name, value in self.__dict__.items() if name != "unit_columns"}
-        return {**kept, "_factored": None, "_known": NOTHING_KNOWN, "_known_exactly": NOTHING_KNOWN}
+        return {
+            **kept,
+            "_factored": None,
+            "_bounded": None,
+            "_known": NOTHING_KNOWN,
+            "_known_exactly": NOTHING_KNOWN,
+        }
 
     def start(self, support: Iterable[int] = ()) -> LeastSquaresState:
         """Return a state with closed-form gains at ``support``."""
+        from swapwise.objectives.least_squares.bounded_state import BoundedLeastSquaresState
         from swapwise.objectives.least_squares.state import LeastSquaresState
 
-        return LeastSquaresState(self, as_elements(support, self.n, "the start"))
+        kind = LeastSquaresState if self.bounds is None else BoundedLeastSquaresState
+        return kind(self, as_elements(support, self.n, "the start"))
 
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
-        found = self.factor(support)
+        found = self.factor(support) if self.bounds is None else self.factor_within(support)
         return self.value_of(found.rest) if len(support) else 0.0, found.weights
 
     def value_of(self, rest: FloatArray) -> float:
@@ -235,6 +264,30 @@ class LeastSquares(SparseObjective):
         self._factored = support.copy(), found
         return found
 
+    def factor_within(self, support: IndexArray) -> Factor:
+        """Factor the columns of a set, and fit y on them within the bounds."""
+        found = self.factor(support)
+        own = None if self.bounds is None else self.bounds.restricted(support)
+        if own is None or own.hold(found.weights):
+            return found
+        last = self._bounded
+        if last is not None and np.array_equal(last[0], support):
+            return last[1]
+        _, y = self.design.view(support)
+        fitted = found.within(own, y, self.squares[support], self.penalty[support])
+        self._bounded = support.copy(), fitted
+        return fitted
+
+    def products_among(self, elements: IndexArray) -> FloatArray:
+        """Return the inner products of some columns, with penalties on the diagonal."""
+        is_at_hand = isinstance(self.design, GramColumns)
+        gram = self.design.gram(elements, elements) if is_at_hand else self._known_exactly.part(elements)
+        if gram is None:
+            self._known_exactly = known = self._known_exactly.moved_to(elements, self._exact_gram)
+            gram = known.gram.copy()
+        gram[np.diag_indices(len(elements))] = self.squares[elements]
+        return gram
+
     def restricted(self, elements: IndexArray, likely: Likely | None = None) -> LeastSquares:
         """Return the same objective on some elements, numbered by their positions.
 
@@ -242,12 +295,13 @@ class LeastSquares(SparseObjective):
         ``likely`` returns what may well join the elements: where one column costs as much to read as all do,
         it is better read along than come back for.
         """
+        bounds = None if self.bounds is None else self.bounds.restricted(elements)
         if len(elements) > GRAM_UP_TO:
             found = LeastSquares.__new__(LeastSquares)
-            found._hold(self.design.restricted(elements), self.ridge)
+            found._hold(self.design.restricted(elements), self.ridge, bounds)
             return found
         columns = ColumnSubset(self.design, elements, self._gram_of(elements, likely))
-        return LeastSquares(columns, self.y, self.ridge)
+        return LeastSquares(columns, self.y, self.ridge, bounds=bounds)
 
     @cached_property
     def unit_columns(self) -> Any:
@@ -368,12 +422,7 @@ class LeastSquares(SparseObjective):
         whole_up_to = GRAM_UP_TO if len(elements) == self.n else WHOLE_HESSIAN_UP_TO
         if self.n <= whole_up_to or "_gram" in self.__dict__:
             return self._gram[np.ix_(elements, elements)]
-        gram = self._known_exactly.part(elements)
-        if gram is None:
-            self._known_exactly = known = self._known_exactly.moved_to(elements, self._exact_gram)
-            gram = known.gram
-        hessian: FloatArray = (2.0 / self.total) * gram
-        hessian[np.diag_indices(len(elements))] = (2.0 / self.total) * self.squares[elements]
+        hessian: FloatArray = (2.0 / self.total) * self.products_among(elements)
         return hessian
 
     def sample_curvature(self, coef: FloatArray) -> SampleCurvature | None:

@@ -49,6 +49,8 @@ class LeastSquaresState(SparseState):
     """Scores moves by the formulas of ``swapwise.kernels.swaps``, on factors that moves keep up to date."""
 
     objective: LeastSquares
+    #: The best coefficients, by slot
+    weights: FloatArray
 
     def __init__(self, objective: LeastSquares, support: IndexArray) -> None:
         self.objective = objective
@@ -67,21 +69,30 @@ class LeastSquaresState(SparseState):
     def _arrive(self) -> None:
         basis, objective = self._basis, self.objective
         self.support, self.value = basis.support, basis.value
+        self._find_weights()
         # Large coefficients that cancel each other, as those of nearly collinear columns do, cost digits.
         lengths = np.sqrt(objective.squares[basis.elements[: basis.size]] / objective.total)
-        reach = float(np.abs(basis.weights[: basis.size]) @ lengths)
+        reach = float(np.abs(self.weights) @ lengths)
         self._rounding = max(self._single_rounding, COEFFICIENT_ROUNDING * reach)
+
+    def _find_weights(self) -> None:
+        """Note the best coefficients, by slot."""
+        self.weights = self._basis.weights[: self._basis.size]
+
+    @property
+    def corr(self) -> FloatArray:
+        """The correlations of all columns with what is left of y."""
+        return self._basis.corr
 
     @property
     def coef(self) -> FloatArray:
         """The best coefficients, of length n."""
-        size = self._basis.size
-        return embed(self.objective, self._basis.elements[:size], self._basis.weights[:size])
+        return embed(self.objective, self._basis.elements[: self._basis.size], self.weights)
 
     @property
     def gradient(self) -> FloatArray:
         """The gradient of R² at the coefficients."""
-        gradient = (2.0 / self.objective.total) * self._basis.corr
+        gradient = (2.0 / self.objective.total) * self.corr
         gradient[self.support] = 0.0
         return gradient
 
@@ -199,7 +210,7 @@ class LeastSquaresState(SparseState):
     def least_loss(self) -> float:
         """What dropping the weakest of the chosen costs; 0 if there is none."""
         size = self._basis.size
-        losses = self._basis.weights[:size] ** 2 / np.diag(self._basis.inverse)[:size]
+        losses = self.weights**2 / np.diag(self._basis.inverse)[:size]
         return float(losses.min(initial=np.inf)) / self.objective.total if size else 0.0
 
     def gains_by_element(self, moves: MoveBatch) -> FloatArray:
@@ -228,14 +239,7 @@ class LeastSquaresState(SparseState):
 
     def _quantities(self) -> tuple[FloatArray, ...]:
         spread = 1.0 / np.diag(self._basis.inverse)[: self._basis.size]
-        return (
-            self._basis.coupling,
-            self._basis.weights,
-            spread,
-            self._basis.corr,
-            self._basis.sigma,
-            self._floor,
-        )
+        return self._basis.coupling, self.weights, spread, self.corr, self._basis.sigma, self._floor
 
     def _gains_of_swaps(self, moves: MoveList) -> FloatArray:
         self.n_evaluations += len(moves)
@@ -246,7 +250,7 @@ class LeastSquaresState(SparseState):
         gains[adds] = swaps.pair_gains(added[adds], slots[adds], *self._quantities())
         loses = ~adds & (slots >= 0)
         lost = slots[loses]
-        gains[loses] = -(self._basis.weights[lost] ** 2) / np.diag(self._basis.inverse)[lost]
+        gains[loses] = -(self.weights[lost] ** 2) / np.diag(self._basis.inverse)[lost]
         return gains / self.objective.total
 
     def _gains_of_moves(self, moves: MoveList) -> FloatArray:
@@ -259,8 +263,8 @@ class LeastSquaresState(SparseState):
             products,
             self._basis.inverse,
             self._basis.coupling,
-            self._basis.weights,
-            self._basis.corr,
+            self.weights,
+            self.corr,
             self._floor,
             self._basis.small_share,
         )

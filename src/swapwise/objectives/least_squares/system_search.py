@@ -21,8 +21,8 @@ from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 
 
-def can_be_compiled(objective: SparseObjective, system: Constraint) -> bool:
-    """Return whether there is a compiled search of an objective's models under a constraint."""
+def is_quick(objective: SparseObjective, system: Constraint) -> bool:
+    """Return whether a search of few columns takes little: there is a compiled one, but for bounds."""
     return _search_for(objective, system) is not None
 
 
@@ -31,9 +31,10 @@ def compiled_search(
 ) -> GramSearch | None:
     """Return the compiled search of a model under a constraint, or None if there is none.
 
-    ``elements`` are the numbers that the model's elements have elsewhere.
+    ``elements`` are the numbers that the model's elements have elsewhere. Bounds on coefficients are for the
+    states: of few columns, these find moves by compiled scans.
     """
-    kind = _search_for(model, system)
+    kind = _search_for(model, system) if model.bounds is None else None
     return None if kind is None else kind(model, system, tol, elements)
 
 

@@ -1,0 +1,224 @@
+"""Moves of least squares within bounds on coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.clock import Budget
+from swapwise.constraints.base import Constraint
+from swapwise.constraints.larger_moves import LargerMoves
+from swapwise.kernels import box
+from swapwise.moves import Found, MoveBatch, MoveList, Run, Step, SwapGrid
+from swapwise.numerics import TIE
+from swapwise.objectives.base import State, is_better, magnitude
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.objectives.least_squares.state import TINY, LeastSquaresState
+
+
+class BoundedLeastSquaresState(LeastSquaresState):
+    """Scores moves by the formulas of ``swapwise.kernels.box``: closed forms that bound gains within bounds.
+
+    They are exact where no coefficient that a move leads to would leave its bounds; other moves are refitted
+    if they may be the best. So the best move is still found without a look at most of them.
+    """
+
+    _corr: FloatArray | None
+    _gram: FloatArray | None
+
+    def _find_weights(self) -> None:
+        """Note the best coefficients within the bounds, and what is left of b where one is held back."""
+        basis, objective, size = self._basis, self.objective, self._basis.size
+        self._chosen = basis.elements[:size].copy()  # slots change with every move
+        self._within = low, high = self._bounds.lower[self._chosen], self._bounds.upper[self._chosen]
+        self.weights, self._rest = basis.weights[:size], np.zeros(size)
+        self._corr = self._gram = None
+        if CoefficientBounds(low, high).hold(self.weights):
+            return
+        with_y = objective.products_with_y[self._chosen]
+        if basis.is_plain:
+            self.weights = box.fit(self._products, with_y, low, high, self.weights, objective.total)
+        else:
+            by_element = objective.factor_within(self.support).weights
+            self.weights = by_element[np.searchsorted(self.support, self._chosen)]
+        left = with_y - self._products @ self.weights
+        self.value = float(self.weights @ (with_y + left) / objective.total)
+        # Only what points out of the bounds holds a coefficient back.
+        is_held = ((left < 0) & (self.weights <= low)) | ((left > 0) & (self.weights >= high))
+        self._rest = np.where(is_held, left, 0.0)
+
+    @property
+    def _bounds(self) -> CoefficientBounds:
+        assert self.objective.bounds is not None
+        return self.objective.bounds
+
+    @property
+    def _products(self) -> FloatArray:
+        """The inner products of the chosen columns by slot, with penalties on the diagonal."""
+        if self._gram is None:
+            self._gram = self.objective.products_among(self._chosen)
+        return self._gram
+
+    @property
+    def corr(self) -> FloatArray:
+        """The correlations of all columns with what is left of y."""
+        if not self._rest.any():
+            return super().corr
+        if self._corr is None:
+            # What is left of b on the chosen columns comes back by way of what these explain of the others.
+            self._corr = super().corr + self._basis.coupling[:, : self._basis.size] @ self._rest
+        return self._corr
+
+    @property
+    def gradient(self) -> FloatArray:
+        """The gradient of R² at the coefficients, as far as the bounds let them follow."""
+        return self._bounds.projected(super().gradient, self.coef)
+
+    def screening_scores(self) -> FloatArray:
+        """Return what each element would add if it had nothing in common with the chosen ones."""
+        squares = np.maximum(self.objective.squares, TINY)
+        slope = self.gradient * (self.objective.total / 2)
+        coef = self._bounds.clip(slope / squares)
+        return coef * (2.0 * slope - squares * coef) / self.objective.total
+
+    def best_run(self, constraint: Constraint, tol: float, budget: Budget) -> Run:
+        """Make no moves: compiled runs know of no bounds."""
+        return Run()
+
+    def elements_of_larger(
+        self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget
+    ) -> IndexArray | None:
+        """Return None: they are not known."""
+        return None
+
+    def gains(self, moves: MoveBatch) -> FloatArray:
+        """Return the exact gains: in closed form where no bound is in the way, else by refitting."""
+        if isinstance(moves, SwapGrid):
+            useful = moves.useful
+            self.n_evaluations += int(useful.sum())
+            self._warn_if_nothing_is_left(moves)
+            slots = self._basis.slot[moves.drops]
+            return box.grid_gains(useful, slots, *self._problem()) / self.objective.total
+        if isinstance(moves, MoveList) and moves.are_swaps():
+            added, dropped = moves.swap_columns()
+            if (added >= 0).all():
+                self.n_evaluations += len(moves)
+                slots = np.where(dropped >= 0, self._basis.slot[dropped], -1)
+                return box.pair_gains(added, slots, *self._problem()) / self.objective.total
+        return State.gains(self, moves)
+
+    def gains_by_element(self, moves: MoveBatch) -> FloatArray:
+        """Return the gain of the best move that adds each element, or 0 if none improves."""
+        total, least = self.objective.total, self.resolution(0.0)
+        if isinstance(moves, SwapGrid):
+            slots = self._basis.slot[moves.drops]
+            gains = box.best_of_rows(moves.feasible, slots, *self._problem(), least * total)
+            self.n_evaluations += moves.feasible.size
+            return gains / total
+        gains = np.zeros(self.objective.n)
+        for move, bound in self._by_bound(moves.to_list(), least):
+            if any(bound > gains[element] for element in move.added[0] if element >= 0):
+                gain = float(self.gains(move)[0])
+                for element in move.added[0][move.added[0] >= 0]:
+                    gains[element] = max(gains[element], gain)
+        return gains
+
+    def find_best(self, batches: Iterable[MoveBatch], incumbent: float, budget: Budget) -> Found | None:
+        """Return the best move that gains more than ``incumbent``; those that cannot are not refitted."""
+        found = None
+        for batch in batches:
+            budget.check()
+            reached = incumbent if found is None else found.score
+            best = self._best_of_batch(batch, reached, budget)
+            if best is not None and is_better(best.score, found, incumbent, magnitude(self)):
+                found = best
+                budget.keep([Step(best.move, self.value + best.score)], best.score)
+        return found
+
+    def _best_of_batch(self, batch: MoveBatch, incumbent: float, budget: Budget) -> Found | None:
+        if isinstance(batch, SwapGrid):
+            return self._best_swap(batch, incumbent)
+        least = np.array(incumbent)
+        if isinstance(batch, LargerMoves):
+            lists: Iterable[tuple[MoveList, FloatArray]] = batch.search(self._gain_bounds, least)
+        else:
+            pieces = (piece.to_list() for whole in batch.parts() for piece in budget.pieces([whole], True))
+            lists = ((piece, self._gain_bounds(piece)) for piece in pieces)
+        found = None
+        for listed, bounds in lists:
+            for move, _ in self._in_order(listed, bounds, least):
+                budget.check()
+                gain = float(self.gains(move)[0])
+                if is_better(gain, found, incumbent, magnitude(self)):
+                    found = Found(move.move(0), gain)
+                    least[()] = gain
+        return found
+
+    def _best_swap(self, grid: SwapGrid, incumbent: float) -> Found | None:
+        self._warn_if_nothing_is_left(grid)
+        arrays, total = self._problem()
+        slots = self._basis.slot[grid.drops]
+        index, gain, evaluated = box.best_of_grid(grid.feasible, slots, arrays, TIE, total, incumbent * total)
+        self.n_evaluations += evaluated
+        return Found(grid.move(index), gain / total) if index >= 0 else None
+
+    def _problem(self) -> tuple[tuple[Any, ...], float]:
+        """Return what kernels score moves by."""
+        objective, with_y = self.objective, self.objective.products_with_y
+        arrays = (
+            *self._quantities(),
+            *self._around_held(),
+            self._products,
+            with_y[self._chosen],
+            *self._within,
+            self._rest,
+            with_y,
+            objective.squares,
+            self._bounds.lower,
+            self._bounds.upper,
+            self._basis.is_plain,
+        )
+        return arrays, objective.total
+
+    def _around_held(self) -> tuple[FloatArray | IndexArray, ...]:
+        """Return B, 1 / C_ii, σ and C of the free columns, what they leave of the held ones, and slots."""
+        coupling, _, spread, _, sigma, _ = self._quantities()
+        coupling, inverse = coupling[:, : len(spread)], self._basis.inverse[: len(spread), : len(spread)]
+        is_held = self._rest != 0
+        held, free = np.flatnonzero(is_held), np.flatnonzero(~is_held)
+        place = np.where(is_held, -np.cumsum(is_held), np.cumsum(~is_held) - 1)
+        if not len(held):
+            nothing = coupling[:, :0], np.empty((0, 0)), np.empty((0, len(free)))
+            return coupling, spread, sigma, inverse, *nothing, place
+        gram, products = self._products, coupling @ self._products
+        inverse = np.asarray(np.linalg.inv(gram[np.ix_(free, free)]), dtype=np.float64)
+        of_held = gram[np.ix_(held, free)] @ inverse
+        coupling = products[:, free] @ inverse
+        sigma = self.objective.squares - np.einsum("ij,ij->i", products[:, free], coupling)
+        left = products[:, held] - coupling @ gram[np.ix_(free, held)]
+        held_gram = gram[np.ix_(held, held)] - of_held @ gram[np.ix_(free, held)]
+        return coupling, 1.0 / np.diag(inverse), sigma, inverse, left, held_gram, of_held, place
+
+    # -- moves in lists -----------------------------------------------------------------------------
+
+    def _gain_bounds(self, moves: MoveList) -> FloatArray:
+        """Return what moves gain at most: what they would if no coefficient were held back."""
+        if not self._basis.is_plain:
+            return np.full(len(moves), np.inf)
+        return self._gains_of_moves(moves)
+
+    def _by_bound(self, moves: MoveList, least: float) -> Iterator[tuple[MoveList, float]]:
+        return self._in_order(moves, self._gain_bounds(moves), least)
+
+    @staticmethod
+    def _in_order(
+        moves: MoveList, bounds: FloatArray, least: float | FloatArray
+    ) -> Iterator[tuple[MoveList, float]]:
+        """Yield moves one by one, those that may gain most first, until none may gain more than ``least``."""
+        for place in np.argsort(-bounds, kind="stable").tolist():
+            if bounds[place] <= least:
+                return
+            yield moves.take(slice(place, place + 1)), float(bounds[place])
