@@ -49,6 +49,7 @@ from swapwise.estimators.constraint_of import (
 from swapwise.estimators.sample import Sample, read_offset, some_rows, times
 from swapwise.maximize import THEORY
 from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.coefficient_bounds import CoefficientBounds, read_bounds
 from swapwise.objectives.glm.likelihood import read_weight
 from swapwise.search.plan import Plan, resolve
 from swapwise.search.progress import progress_bar, reading_bar
@@ -191,6 +192,8 @@ class SparseEstimator(BaseEstimator, ABC):
         standardize: bool = True,
         groups: Any = None,
         forced: Any = None,
+        bounds: Any = None,
+        positive: bool = False,
         n_restarts: int = 0,
         max_iter: int | None = None,
         tol: float = 1e-10,
@@ -207,6 +210,8 @@ class SparseEstimator(BaseEstimator, ABC):
         self.standardize = standardize
         self.groups = groups
         self.forced = forced
+        self.bounds = bounds
+        self.positive = positive
         self.n_restarts = n_restarts
         self.max_iter = max_iter
         self.tol = tol
@@ -371,6 +376,16 @@ class SparseEstimator(BaseEstimator, ABC):
     def _penalty(self) -> float:
         return self._default_ridge if self.ridge is None else as_real(self.ridge, "ridge")
 
+    def _bounds(self, design: Design) -> CoefficientBounds | None:
+        """Return the bounds on coefficients of scaled columns; they are given in the units of the data."""
+        found = self._bounds_as_given()
+        return None if found is None else found.scaled(design.scale)
+
+    def _bounds_as_given(self) -> CoefficientBounds | None:
+        names = getattr(self, "feature_names_in_", None)
+        known = None if names is None else names.tolist()
+        return read_bounds(self.bounds, self.positive, self.n_features_in_, known)
+
     def _plan(self, objective: SparseObjective, constraint: Constraint) -> Plan:
         """Return what is to be run, once all that was asked for is checked."""
         check_exchanges(self.q, constraint)
@@ -407,6 +422,9 @@ class SparseEstimator(BaseEstimator, ABC):
         self.support_ = elements.features(found.best.support)
         self.selection_frequency_ = found.frequency[elements.of_feature]
         self.coef_, self.intercept_ = self._coefficients(task, found.best)
+        bounds = self._bounds_as_given()
+        if bounds is not None:  # to the last digit, which scaling may change
+            self.coef_ = bounds.clip(self.coef_)
         return self
 
     def _fit(self, sample: Sample) -> Self:

@@ -34,8 +34,8 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
 
     Parameters
     ----------
-    constraint, method, start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, \
-time_limit, random_state, progress :
+    constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
+max_iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressor`.
     ridge : float, optional
         Weight of the penalty ``ridge · ‖coef‖² / 2`` (of standardised columns, with ``standardize``) on the
@@ -83,6 +83,8 @@ time_limit, random_state, progress :
         standardize: bool = True,
         groups: Any = None,
         forced: Any = None,
+        bounds: Any = None,
+        positive: bool = False,
         class_weight: str | Mapping[Any, float] | None = None,
         n_restarts: int = 0,
         max_iter: int | None = None,
@@ -101,6 +103,8 @@ time_limit, random_state, progress :
             standardize=standardize,
             groups=groups,
             forced=forced,
+            bounds=bounds,
+            positive=positive,
             n_restarts=n_restarts,
             max_iter=max_iter,
             tol=tol,
@@ -195,7 +199,15 @@ time_limit, random_state, progress :
 
     def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
         # Of several classes there is none, and the objective takes none.
-        options = {} if sample.offset is None else {"offset": sample.offset}
+        options: dict[str, Any] = {} if sample.offset is None else {"offset": sample.offset}
+        bounds = self._bounds(X)
+        if bounds is not None:
+            if len(self.classes_) > 2:
+                raise ValueError(
+                    f"bounds on coefficients are for two classes, got {len(self.classes_)}: of several, each "
+                    "feature has a coefficient for every class, and only their differences matter"
+                )
+            options["bounds"] = bounds
         return self._kind(
             X,
             sample.y,

@@ -23,8 +23,8 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
     Parameters
     ----------
     constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
-n_jobs, method, start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, time_limit, \
-random_state, progress :
+n_jobs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
+max_iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressorCV`. The held-out loss is the log-loss. With K > 2 classes, a feature
         counts as K - 1 coefficients, and so does the intercept.
     ridge, class_weight :
@@ -72,6 +72,8 @@ feature_names_in_ :
         standardize: bool = True,
         groups: Any = None,
         forced: Any = None,
+        bounds: Any = None,
+        positive: bool = False,
         class_weight: str | Mapping[Any, float] | None = None,
         n_restarts: int = 0,
         max_iter: int | None = None,
@@ -99,6 +101,8 @@ feature_names_in_ :
             standardize=standardize,
             groups=groups,
             forced=forced,
+            bounds=bounds,
+            positive=positive,
             n_restarts=n_restarts,
             max_iter=max_iter,
             tol=tol,

@@ -116,6 +116,7 @@ class FamilyRegressor(RegressorMixin, OffsetEstimator):
             offset=sample.offset,
             fit_intercept=self.fit_intercept,
             groups=groups,
+            bounds=self._bounds(X),
         )
 
     def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, float]:

@@ -36,8 +36,8 @@ class SparseGLMRegressor(FamilyRegressor):
 
     Parameters
     ----------
-    constraint, method, start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, \
-time_limit, random_state, progress :
+    constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
+max_iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressor`.
     family : "poisson", "gamma", "negative-binomial", or a Family
         What the target is: counts; amounts, which are positive, with a constant coefficient of variation;
@@ -100,6 +100,8 @@ time_limit, random_state, progress :
         standardize: bool = True,
         groups: Any = None,
         forced: Any = None,
+        bounds: Any = None,
+        positive: bool = False,
         n_restarts: int = 0,
         max_iter: int | None = None,
         tol: float = 1e-10,
@@ -117,6 +119,8 @@ time_limit, random_state, progress :
             standardize=standardize,
             groups=groups,
             forced=forced,
+            bounds=bounds,
+            positive=positive,
             n_restarts=n_restarts,
             max_iter=max_iter,
             tol=tol,

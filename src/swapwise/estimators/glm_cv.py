@@ -18,8 +18,8 @@ class SparseGLMRegressorCV(FamilyRegressorCV, SparseGLMRegressor):
     Parameters
     ----------
     constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
-n_jobs, method, start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, time_limit, \
-random_state, progress :
+n_jobs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
+max_iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressorCV`. The held-out loss is the mean deviance of the family.
     family, ridge :
         As of :class:`SparseGLMRegressor`.
@@ -72,6 +72,8 @@ n_features_in_, feature_names_in_ :
         standardize: bool = True,
         groups: Any = None,
         forced: Any = None,
+        bounds: Any = None,
+        positive: bool = False,
         n_restarts: int = 0,
         max_iter: int | None = None,
         tol: float = 1e-10,
@@ -98,6 +100,8 @@ n_features_in_, feature_names_in_ :
             standardize=standardize,
             groups=groups,
             forced=forced,
+            bounds=bounds,
+            positive=positive,
             n_restarts=n_restarts,
             max_iter=max_iter,
             tol=tol,

@@ -14,8 +14,8 @@ class SparsePoissonRegressor(FamilyRegressor):
 
     Parameters
     ----------
-    constraint, method, start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, \
-time_limit, random_state, progress :
+    constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
+max_iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressor`.
     ridge : float, optional
         Weight of the penalty ``ridge · ‖coef‖² / 2`` (of standardised columns, with ``standardize``) on the

@@ -12,8 +12,8 @@ class SparsePoissonRegressorCV(FamilyRegressorCV, SparsePoissonRegressor):
     Parameters
     ----------
     constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
-n_jobs, method, start, q, fit_intercept, standardize, groups, forced, n_restarts, max_iter, tol, time_limit, \
-random_state, progress :
+n_jobs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
+max_iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressorCV`. The held-out loss is the mean Poisson deviance.
     ridge : float, optional
         As of :class:`SparsePoissonRegressor`.

@@ -50,7 +50,14 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         dummies of a factor together, also where an encoder has made none for a level that is not there.
     forced : list, optional
         Features that are always chosen, by name or position (with ``groups``: groups by label). They count
-        towards the limits of the constraint, which must be a matroid or an intersection of matroids.
+        towards the limits of the constraint.
+    bounds : pair, one pair per feature, or mapping from name or position to pair, optional
+        What coefficients may be, in the units of the data: ``(0, 1)`` for all, ``{"price": (None, 0)}`` for
+        some; None is no bound. 0 has to be within them. The search takes bounds into account from the
+        beginning: features are chosen for how well they fit within their bounds. ``result_.at_bound`` says
+        which chosen ones are at a bound. Features have to be chosen one by one, without ``groups``.
+    positive : bool
+        Whether no coefficient may be negative, which may be said along with ``bounds``.
     n_restarts : int
         How many more searches begin at random independent sets, every other one with half of the best
         answer so far (or, for random methods, draw again); the best answer of all is kept. Ten cost about
@@ -89,6 +96,11 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     (array([1, 4]), array([ 2., -1.]), 3.0)
     >>> model.certify(X, y).optimal
     True
+
+    Coefficients that may not be negative:
+
+    >>> sw.SparseRegressor(constraint=2, positive=True).fit(X, y).coef_.min() >= 0
+    np.True_
     """
 
     def predict(self, X: ArrayLike) -> FloatArray:
@@ -131,8 +143,14 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         if constant:
             warn("y is constant: an intercept is all it takes, and no feature adds anything")
         with unwarned() if constant else nullcontext():
+            bounds = self._bounds(X)
             if groups is None:
-                return LeastSquares.of_design(X, self._penalty())
+                return LeastSquares.of_design(X, self._penalty(), bounds)
+            if bounds is not None:
+                raise ValueError(
+                    "bounds on coefficients are for features that are chosen one by one: leave out groups, "
+                    "or bounds and positive"
+                )
             return GroupLeastSquares(X, self._response(sample), groups, self._penalty())
 
     def _coefficients(self, task: Task, result: SearchResult) -> tuple[FloatArray, float]:

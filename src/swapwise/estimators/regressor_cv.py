@@ -61,6 +61,8 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
         How many more searches are made for the chosen size, on all data.
     max_iter, time_limit :
         For each search, and for each path: the one on all data, and one for each fold.
+    bounds, positive :
+        What coefficients may be; see :class:`SparseRegressor`.
     forced : list, optional
         As for :class:`SparseRegressor`; they count towards the size, so smaller sizes are left out.
     method, q, ridge, fit_intercept, standardize, groups, tol, random_state, progress :

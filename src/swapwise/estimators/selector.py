@@ -89,6 +89,8 @@ class SparseSelector(SelectorMixin, BaseEstimator):
         standardize: bool = True,
         groups: Any = None,
         forced: Any = None,
+        bounds: Any = None,
+        positive: bool = False,
         n_restarts: int = 0,
         max_iter: int | None = None,
         tol: float = 1e-10,
@@ -106,6 +108,8 @@ class SparseSelector(SelectorMixin, BaseEstimator):
         self.standardize = standardize
         self.groups = groups
         self.forced = forced
+        self.bounds = bounds
+        self.positive = positive
         self.n_restarts = n_restarts
         self.max_iter = max_iter
         self.tol = tol
