@@ -19,7 +19,7 @@ _compiled = _best()
 CHECKED: bool = _compiled.CHECKED
 
 blocks = _compiled.blocks
-box = _compiled.box
+bounded_swaps = _compiled.bounded_swaps
 completions = _compiled.completions
 edge_swaps = _compiled.edge_swaps
 exchanges = _compiled.exchanges

@@ -7,7 +7,7 @@
 
 #include "blas.hpp"
 #include "blocks.hpp"
-#include "box.hpp"
+#include "bounded_swaps.hpp"
 #include "completions.hpp"
 #include "edge_swaps.hpp"
 #include "exploration.hpp"
@@ -204,12 +204,12 @@ void bind_blocks(nb::module_ m) {
     m.def("best_moves", released_for_many_turns(&blocks::best_moves));
 }
 
-void bind_box(nb::module_ m) {
-    m.def("fit", released_for_many_turns(&box::fit));
-    m.def("grid_gains", released_for_many_turns(&box::grid_gains));
-    m.def("pair_gains", released_for_many_turns(&box::pair_gains));
-    m.def("best_of_grid", released_for_many_turns(&box::best_of_grid));
-    m.def("best_of_rows", released_for_many_turns(&box::best_of_rows));
+void bind_bounded_swaps(nb::module_ m) {
+    m.def("fit", released_for_many_turns(&bounded_swaps::fit));
+    m.def("grid_gains", released_for_many_turns(&bounded_swaps::grid_gains));
+    m.def("pair_gains", released_for_many_turns(&bounded_swaps::pair_gains));
+    m.def("best_of_grid", released_for_many_turns(&bounded_swaps::best_of_grid));
+    m.def("best_of_rows", released_for_many_turns(&bounded_swaps::best_of_rows));
 }
 
 void bind_completions(nb::module_ m) { m.def("find", released_for_many_turns(&completions::find)); }
@@ -349,7 +349,7 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     m.attr("CHECKED") = false;
 #endif
     bind_blocks(m.def_submodule("blocks"));
-    bind_box(m.def_submodule("box"));
+    bind_bounded_swaps(m.def_submodule("bounded_swaps"));
     bind_completions(m.def_submodule("completions"));
     bind_exchanges(m.def_submodule("exchanges"));
     bind_exploration(m.def_submodule("exploration"));

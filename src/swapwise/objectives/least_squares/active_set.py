@@ -13,7 +13,7 @@ import scipy
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.design import SAFE_SHARE
-from swapwise.kernels import box, fits, swaps
+from swapwise.kernels import bounded_swaps, fits, swaps
 from swapwise.moves import Move
 from swapwise.numerics import COLLINEAR, ROUNDING
 
@@ -101,7 +101,7 @@ class Factor(NamedTuple):
         if self.frame is None:
             gram = self.columns @ self.columns.T
             gram[np.diag_indices(len(gram))] = squares
-            weights = box.fit(gram, self.columns @ y, low, high, start, float(y @ y))
+            weights = bounded_swaps.fit(gram, self.columns @ y, low, high, start, float(y @ y))
         else:
             whole = np.vstack([self.columns.T, np.diag(np.sqrt(penalty))])
             weights = fit_by_columns(whole, np.append(y, np.zeros(len(penalty))), low, high, start)
@@ -114,7 +114,7 @@ def fit_by_columns(
 ) -> FloatArray:
     """Return the best coefficients within bounds, where inner products of the columns have lost their digits.
 
-    The active-set method of ``swapwise.kernels.box``, with orthogonal factors in place of inner products.
+    The active-set method of ``swapwise.kernels.bounded_swaps``, with orthogonal factors in place of inner products.
 
     >>> fit_by_columns(np.eye(2), np.array([3.0, -1.0]), np.zeros(2), np.full(2, 2.0), np.zeros(2))
     array([2., 0.])

@@ -11,7 +11,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.larger_moves import LargerMoves
-from swapwise.kernels import box
+from swapwise.kernels import bounded_swaps
 from swapwise.moves import Found, MoveBatch, MoveList, Run, Step, SwapGrid
 from swapwise.numerics import TIE
 from swapwise.objectives.base import State, is_better, magnitude
@@ -20,7 +20,7 @@ from swapwise.objectives.least_squares.state import TINY, LeastSquaresState
 
 
 class BoundedLeastSquaresState(LeastSquaresState):
-    """Scores moves by the formulas of ``swapwise.kernels.box``: closed forms that bound gains within bounds.
+    """Scores moves by the formulas of ``swapwise.kernels.bounded_swaps``: closed forms that bound gains within bounds.
 
     They are exact where no coefficient that a move leads to would leave its bounds; other moves are refitted
     if they may be the best. So the best move is still found without a look at most of them.
@@ -40,7 +40,7 @@ class BoundedLeastSquaresState(LeastSquaresState):
             return
         with_y = objective.products_with_y[self._chosen]
         if basis.is_plain:
-            self.weights = box.fit(self._products, with_y, low, high, self.weights, objective.total)
+            self.weights = bounded_swaps.fit(self._products, with_y, low, high, self.weights, objective.total)
         else:
             by_element = objective.factor_within(self.support).weights
             self.weights = by_element[np.searchsorted(self.support, self._chosen)]
@@ -101,13 +101,13 @@ class BoundedLeastSquaresState(LeastSquaresState):
             self.n_evaluations += int(useful.sum())
             self._warn_if_nothing_is_left(moves)
             slots = self._basis.slot[moves.drops]
-            return box.grid_gains(useful, slots, *self._problem()) / self.objective.total
+            return bounded_swaps.grid_gains(useful, slots, *self._problem()) / self.objective.total
         if isinstance(moves, MoveList) and moves.are_swaps():
             added, dropped = moves.swap_columns()
             if (added >= 0).all():
                 self.n_evaluations += len(moves)
                 slots = np.where(dropped >= 0, self._basis.slot[dropped], -1)
-                return box.pair_gains(added, slots, *self._problem()) / self.objective.total
+                return bounded_swaps.pair_gains(added, slots, *self._problem()) / self.objective.total
         return State.gains(self, moves)
 
     def gains_by_element(self, moves: MoveBatch) -> FloatArray:
@@ -115,7 +115,7 @@ class BoundedLeastSquaresState(LeastSquaresState):
         total, least = self.objective.total, self.resolution(0.0)
         if isinstance(moves, SwapGrid):
             slots = self._basis.slot[moves.drops]
-            gains = box.best_of_rows(moves.feasible, slots, *self._problem(), least * total)
+            gains = bounded_swaps.best_of_rows(moves.feasible, slots, *self._problem(), least * total)
             self.n_evaluations += moves.feasible.size
             return gains / total
         gains = np.zeros(self.objective.n)
@@ -161,7 +161,9 @@ class BoundedLeastSquaresState(LeastSquaresState):
         self._warn_if_nothing_is_left(grid)
         arrays, total = self._problem()
         slots = self._basis.slot[grid.drops]
-        index, gain, evaluated = box.best_of_grid(grid.feasible, slots, arrays, TIE, total, incumbent * total)
+        index, gain, evaluated = bounded_swaps.best_of_grid(
+            grid.feasible, slots, arrays, TIE, total, incumbent * total
+        )
         self.n_evaluations += evaluated
         return Found(grid.move(index), gain / total) if index >= 0 else None
 
@@ -194,13 +196,28 @@ class BoundedLeastSquaresState(LeastSquaresState):
             nothing = coupling[:, :0], np.empty((0, 0)), np.empty((0, len(free)))
             return coupling, spread, sigma, inverse, *nothing, place
         gram, products = self._products, coupling @ self._products
-        inverse = np.asarray(np.linalg.inv(gram[np.ix_(free, free)]), dtype=np.float64)
+        among = gram[np.ix_(free, free)]
+        among[np.diag_indices(len(free))] += (
+            np.diag(among) == 0
+        )  # columns of zeros: their coefficients are zero
+        # Where columns are nearly collinear, what follows is but where refits begin.
+        invert = np.linalg.inv if self._basis.is_plain else np.linalg.pinv
+        inverse = np.asarray(invert(among), dtype=np.float64)
         of_held = gram[np.ix_(held, free)] @ inverse
         coupling = products[:, free] @ inverse
         sigma = self.objective.squares - np.einsum("ij,ij->i", products[:, free], coupling)
         left = products[:, held] - coupling @ gram[np.ix_(free, held)]
         held_gram = gram[np.ix_(held, held)] - of_held @ gram[np.ix_(free, held)]
-        return coupling, 1.0 / np.diag(inverse), sigma, inverse, left, held_gram, of_held, place
+        return (
+            coupling,
+            1.0 / np.maximum(np.diag(inverse), TINY),
+            sigma,
+            inverse,
+            left,
+            held_gram,
+            of_held,
+            place,
+        )
 
     # -- moves in lists -----------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@
 #include "listening.hpp"
 #include "swaps.hpp"
 
-namespace swapwise::box {
+namespace swapwise::bounded_swaps {
 
 // A slope below this share of what its column and y could have is rounding.
 inline constexpr double FLAT = 1e-12;
@@ -457,4 +457,4 @@ inline Vector<double> best_of_rows(Mask feasible, Indices slots, const ArrayTupl
     return gains;
 }
 
-}  // namespace swapwise::box
+}  // namespace swapwise::bounded_swaps
