@@ -114,7 +114,7 @@ def fit_by_columns(
 ) -> FloatArray:
     """Return the best coefficients within bounds, where inner products of the columns have lost their digits.
 
-    The active-set method of ``swapwise.kernels.bounded_swaps``, with orthogonal factors in place of inner products.
+    The active-set method of ``kernels.bounded_swaps``, with orthogonal factors in place of inner products.
 
     >>> fit_by_columns(np.eye(2), np.array([3.0, -1.0]), np.zeros(2), np.full(2, 2.0), np.zeros(2))
     array([2., 0.])
