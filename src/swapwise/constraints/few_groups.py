@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import scipy
@@ -66,7 +67,7 @@ class FewGroups(IndependenceSystem):
         self,
         labels: Iterable[Hashable] | Mapping[str, Hashable] | Mapping[int, Hashable],
         groups: int,
-        capacity: int | Mapping[Hashable, int] | None = None,
+        capacity: int | Mapping[Any, int] | None = None,
         size: int | None = None,
     ) -> None:
         given, self.names = read_labels(labels)
