@@ -88,6 +88,8 @@ class IntegerProgram:
             pass
         if best is None:
             best = self._constraint.extend(held, np.argsort(-weights, kind="stable")[: (weights >= 0).sum()])
+            if not self._constraint._is_answer(best):  # nothing follows from its weight
+                return MaxWeight(best, float(weights[best].sum()), 0.0, bound, prices)
         found = MaxWeight.below(bound, best, weights)
         return replace(found, factor=1.0 if finished else found.factor, prices=prices)
 
