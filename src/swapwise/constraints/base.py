@@ -73,6 +73,43 @@ class GroupLimits(NamedTuple):
     capacity: IndexArray  #: of each group, how many of its elements may be chosen
 
 
+class MixedLimits(NamedTuple):
+    """Limits of several kinds at once, as plain arrays for kernels: on groups, on labels, and budgets.
+
+    >>> from swapwise import Intersection, Knapsack, Partition
+    >>> both = Intersection(Partition([0, 0, 1], 1), Knapsack([3.0, 1.0, 2.0], 4.0))
+    >>> both.mixed_limits().shares
+    array([[0.75, 0.25, 0.5 ]])
+    """
+
+    groups: IndexArray  #: the groups of each element, one per column, padded with -1
+    capacity: IndexArray  #: of each group, how many of its elements may be chosen
+    label: IndexArray  #: of each element
+    room: IndexArray  #: of each label, how many of its elements may be chosen
+    most: IndexArray  #: how many labels may be chosen from, and how many elements in all
+    shares: FloatArray  #: what each element takes of the budgets, one row each
+    budget: FloatArray
+
+    @classmethod
+    def none(cls, n: int) -> MixedLimits:
+        """Return what limits nothing, for some of it to be replaced."""
+        nowhere, same, most = np.full((n, 1), NOTHING), np.zeros(n, dtype=np.intp), np.array([1, n])
+        return cls(nowhere, same[:0], same, most[1:], most, np.empty((0, n)), np.empty(0))
+
+    def joined_with(self, other: MixedLimits) -> MixedLimits | None:
+        """Return all limits of two, or None if both have labels, of which there can be one kind."""
+        first, second = (self, other) if len(other.room) == 1 else (other, self)
+        if len(second.room) > 1:
+            return None
+        beside = np.where(second.groups < 0, NOTHING, second.groups + len(first.capacity))
+        return first._replace(
+            groups=np.hstack([first.groups, beside]),
+            capacity=np.append(first.capacity, second.capacity),
+            shares=np.vstack([first.shares, second.shares]),
+            budget=np.append(first.budget, second.budget),
+        )
+
+
 class Inequalities(NamedTuple):
     """Linear inequalities ``matrix @ x ≤ limit`` whose solutions in zeros and ones are the independent sets.
 
@@ -342,6 +379,10 @@ class Constraint(Queries, ABC):
         moves = MoveList(np.sort(pairs, axis=1), np.empty((len(pairs), 0), dtype=np.intp))
         return ~self._feasible(self.forced, moves).reshape(len(elements), len(others))
 
+    def _singles(self, support: IndexArray) -> IndexArray:
+        """Return the chosen elements that moves beyond one for one may drop by themselves."""
+        return self.droppable(support)
+
     def _units(self, support: IndexArray) -> list[IndexArray]:
         """Return sets of several chosen elements that moves drop together, beside single elements.
 
@@ -588,6 +629,13 @@ class Constraint(Queries, ABC):
 
         Moves that exchange one element are then to add one and drop a member of each of its full groups. What
         is forced in is in no group, and takes up no place.
+        """
+        return None
+
+    def mixed_limits(self) -> MixedLimits | None:
+        """Return limits on groups, labels and costs that say the same, for kernels, or None without any.
+
+        What is forced in is in all sets that are asked about.
         """
         return None
 

@@ -15,6 +15,7 @@ from swapwise.constraints.base import (
     IndependenceSystem,
     Inequalities,
     MaxWeight,
+    MixedLimits,
     as_order,
     forced_among,
     names_of,
@@ -190,6 +191,13 @@ class FewGroups(IndependenceSystem):
         ).sum(axis=1)
         fits = (after <= np.append(self._capacity, 0)[group]) | (touched < 0)
         return (used <= self.groups) & fits.all(axis=1) & (counts.sum() + step.sum(axis=1) <= self.size)
+
+    def mixed_limits(self) -> MixedLimits:
+        """Return the labels and their limits."""
+        most = np.array([self.groups, self.size], dtype=np.intp)
+        # One label more, which no element has: it tells these labels from none.
+        room = np.append(self._capacity, 0)
+        return MixedLimits.none(self.n)._replace(label=self._group, room=room, most=most)
 
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
         if self.groups > 1 and self.size > 1 and (self._capacity > 1).all() and not len(self.forced):

@@ -20,6 +20,7 @@ from swapwise.constraints.base import (
     Inequalities,
     LaminarTree,
     MaxWeight,
+    MixedLimits,
     as_order,
     best_so_far,
     forced_among,
@@ -273,6 +274,14 @@ class Intersection(Constraint):
             return None
         return self._packing.group_limits()
 
+    def mixed_limits(self) -> MixedLimits | None:
+        """Return the limits of all constraints, if each has such and none has lower ones."""
+        joined: MixedLimits | None = None if self._has_lower_limits else MixedLimits.none(self.n)
+        for part in self._merged:
+            own = part.mixed_limits()
+            joined = None if joined is None or own is None else joined.joined_with(own)
+        return joined
+
     def max_size(self) -> int:
         """Return the smallest bound on the size of sets that a constraint has."""
         return min(part.max_size() for part in self.parts)
@@ -446,6 +455,9 @@ class Intersection(Constraint):
             if not np.isin(whole, self.forced).any():
                 units[whole.tobytes()] = whole
         return list(units.values())
+
+    def _singles(self, support: IndexArray) -> IndexArray:
+        return super()._singles(support) if self._hierarchy is None else self._hierarchy._singles(support)
 
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
         if self._hierarchy is None:

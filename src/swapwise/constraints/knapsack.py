@@ -15,6 +15,7 @@ from swapwise.constraints.base import (
     IndependenceSystem,
     Inequalities,
     MaxWeight,
+    MixedLimits,
     Prices,
     as_order,
     forced_among,
@@ -170,6 +171,10 @@ class Knapsack(IndependenceSystem):
             spent[self.forced] = 0.0
             feasible &= moves.sums(moves.added, spent) - moves.sums(moves.dropped, spent) <= left
         return feasible
+
+    def mixed_limits(self) -> MixedLimits:
+        """Return the budgets."""
+        return MixedLimits.none(self.n)._replace(shares=self._shares, budget=self._limit.astype(np.float64))
 
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
         room, excludes = self._room(self.forced), np.zeros((len(elements), len(others)), dtype=bool)

@@ -29,6 +29,7 @@ from swapwise.constraints.base import (
     IndependenceSystem,
     Inequalities,
     MaxWeight,
+    MixedLimits,
     as_order,
     best_so_far,
     forced_among,
@@ -145,6 +146,10 @@ class PackingSystem(IndependenceSystem):
     def group_limits(self) -> GroupLimits | None:
         """Return the groups and their capacities."""
         return GroupLimits(self._groups, self._capacity) if self.p <= MOST_CIRCUITS else None
+
+    def mixed_limits(self) -> MixedLimits:
+        """Return the groups and their capacities."""
+        return MixedLimits.none(self.n)._replace(groups=self._groups, capacity=self._capacity)
 
     def inequalities(self) -> Inequalities:
         """Return one inequality per group."""

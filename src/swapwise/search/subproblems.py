@@ -46,6 +46,11 @@ class Subproblem:
         """Whether a search takes next to no time."""
         return self._compiled is not None and self._compiled.is_quick
 
+    @property
+    def makes_runs(self) -> bool:
+        """Whether many moves are made per call of compiled code."""
+        return self._compiled is not None and self._compiled.makes_runs
+
     def local_optima(
         self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator, clock: Clock
     ) -> LocalOptima:
