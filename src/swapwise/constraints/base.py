@@ -354,7 +354,7 @@ class Constraint(Queries, ABC):
         it is with j added. Forced elements are never dropped.
         """
         feasible = np.zeros((self.n, len(support) + 1), dtype=bool)
-        droppable = ~np.isin(support, self.forced)
+        droppable = ~self._are_forced(support)
         for element in np.setdiff1d(np.arange(self.n), support):
             larger = np.sort(np.append(support, element))
             if self._is_independent(larger):
@@ -392,7 +392,7 @@ class Constraint(Queries, ABC):
             return []
         needed = np.setdiff1d(support, np.append(self.forced, self.droppable(support)))
         units = (np.setdiff1d(support, self.without(support, element)) for element in needed[:, None])
-        return [unit for unit in units if not np.isin(unit, self.forced).any()]
+        return [unit for unit in units if not self._are_forced(unit).any()]
 
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
         """Return what moves add: each element with others that it needs and a set lacks, padded with -1.
@@ -472,12 +472,14 @@ class Constraint(Queries, ABC):
         >>> Uniform(5, 3).without(np.array([0, 2, 3]), np.array([2]))
         array([0, 3])
         """
-        kept = np.setdiff1d(support, dropped)
+        is_kept = np.ones(self.n, dtype=bool)
+        is_kept[dropped] = False
+        kept = support[is_kept[support]]
         return kept if self.hereditary else self.extend(np.empty(0, dtype=np.intp), kept)
 
     def droppable(self, support: IndexArray) -> IndexArray:
         """Return the elements of an independent set that can be dropped with no other; none is forced in."""
-        free = np.setdiff1d(support, self.forced)
+        free = support[~self._are_forced(support)]
         if self.hereditary:
             return free
         left = [len(self.without(support, element)) for element in free[:, None]]
@@ -700,6 +702,11 @@ class Constraint(Queries, ABC):
         other.__dict__.pop("_program", None)
         other.forced = forced
         return other
+
+    def _are_forced(self, elements: IndexArray) -> BoolArray:
+        """Return which of some elements are forced in."""
+        # Searches ask this often, and mostly there are none.
+        return np.isin(elements, self.forced) if len(self.forced) else np.zeros(len(elements), dtype=bool)
 
     def _with_forced(self, support: IndexArray) -> IndexArray:
         """Return a set and all that is forced in."""

@@ -172,7 +172,7 @@ class FewGroups(IndependenceSystem):
         feasible[:, :-1] &= has_room[:, None] | (same & (self._capacity[group] > 0)[:, None])
         feasible[:, -1] = (used + is_new <= self.groups) & has_room & (total < self.size)
         feasible[self.forced] = True
-        feasible[:, :-1][:, np.isin(support, self.forced)] = False
+        feasible[:, :-1][:, self._are_forced(support)] = False
         return feasible
 
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
@@ -208,7 +208,7 @@ class FewGroups(IndependenceSystem):
         """Return the chosen elements of each group that has several."""
         group = self._group[support]
         units = (support[group == each] for each in np.flatnonzero(np.bincount(group) > 1))
-        return [unit for unit in units if not np.isin(unit, self.forced).any()]
+        return [unit for unit in units if not self._are_forced(unit).any()]
 
     # -- weights ------------------------------------------------------------------------------------
 

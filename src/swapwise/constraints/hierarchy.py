@@ -461,7 +461,7 @@ class Hierarchy(Constraint):
         place[self.forced] = -1  # they stay in any case
         feasible = np.zeros((self.n, len(support) + 1), dtype=bool)
         feasible[self._satisfied(chosen)] = np.append(
-            ~np.isin(support, self.forced), np.count_nonzero(chosen) < self.size
+            ~self._are_forced(support), np.count_nonzero(chosen) < self.size
         )
         # The only chosen one that will do must stay: for a newcomer, and for a chosen element unless the
         # newcomer will do as well.

@@ -451,8 +451,8 @@ class Intersection(Constraint):
     def _units(self, support: IndexArray) -> list[IndexArray]:
         units: dict[bytes, IndexArray] = {}
         for unit in (unit for part in self._merged for unit in part._units(support)):
-            whole = np.setdiff1d(support, self.without(support, unit))
-            if not np.isin(whole, self.forced).any():
+            whole = unit if self.hereditary else np.setdiff1d(support, self.without(support, unit))
+            if not self._are_forced(whole).any():
                 units[whole.tobytes()] = whole
         return list(units.values())
 

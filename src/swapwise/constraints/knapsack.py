@@ -161,7 +161,7 @@ class Knapsack(IndependenceSystem):
         for own, most in zip(shares, freed, strict=True):
             feasible &= own[:, None] <= most
         feasible[self.forced] = True
-        feasible[:, :-1][:, np.isin(support, self.forced)] = False
+        feasible[:, :-1][:, self._are_forced(support)] = False
         return feasible
 
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:

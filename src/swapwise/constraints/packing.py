@@ -165,7 +165,7 @@ class PackingSystem(IndependenceSystem):
             full = np.flatnonzero(room[groups] <= 0)
             helps = np.logical_or.reduce(groups[full, None, None] == taken, axis=2)
             feasible[full] &= helps & (self._capacity[groups[full]] > 0)[:, None]
-        feasible[:, :-1][:, np.isin(support, self.forced)] = False
+        feasible[:, :-1][:, self._are_forced(support)] = False
         return feasible
 
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:

@@ -73,7 +73,8 @@ class Subproblem:
                 part = part_of(best, self.system, rng)
                 assert self._compiled is not None
                 # What was dropped does not come in until the set is full.
-                begin = self.elements[self._compiled.grown(part, np.setdiff1d(best, part))]
+                dropped = best[~np.isin(best, part)]
+                begin = self.elements[self._compiled.grown(part, dropped)]
             steps = self._compiled_steps(begin, Budget(clock), thorough=False)
             sets.append(begin if steps is None else support_after(steps, begin))
             values.append(-np.inf if steps is None else self.value)
@@ -154,7 +155,7 @@ def part_of(support: IndexArray, constraint: Constraint, rng: np.random.Generato
     units = constraint._units(support) if constraint.hereditary else []
     if units and rng.random() < DROPPED_WHOLE:
         dropped = units[rng.integers(len(units))]
-    return constraint.without(support, np.setdiff1d(dropped, constraint.forced))
+    return constraint.without(support, dropped[~constraint._are_forced(dropped)])
 
 
 def disjoint_bases(weights: FloatArray, chosen: IndexArray, constraint: Constraint, count: int) -> IndexArray:
