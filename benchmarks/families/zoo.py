@@ -212,7 +212,7 @@ NEW = (
 
 
 def member_of(names: tuple[str, ...], random: Random, n: int) -> Member:
-    """Return a random constraint of a family, or the intersection of one of each, with a set that it allows."""
+    """Return a random constraint of a family, or an intersection of one of each, which allows some set."""
     while True:
         parts = [FAMILIES[name](random, n) for name in names]
         if len(parts) == 1:

@@ -34,8 +34,12 @@ SITES = sw.Partition([*"aaabbc"], 3, {"a": 2, "b": 1}, size=4)
         (lambda: SITES.restrict([0, 3, 4, 5]), "keep have only 1 of 'a', of which at least 2 must be chosen"),
         (lambda: sw.Uniform(4, 3, 3).restrict([1, 2]), "have only 2 of the elements, of which at least 3"),
         (
-            lambda: sw.Intersection(SITES, sw.Uniform(6, 4)),
-            "keep lower limits, .* Partition.*number 0",
+            lambda: sw.Intersection(SITES, sw.Knapsack([4, 2, 2, 1, 1, 1], 4)),
+            "no set .* meets all lower limits: at least 2 of 'a' and at least 1 of 'b' exclude each other",
+        ),
+        (
+            lambda: sw.Intersection(SITES, sw.Conflicts(6, [(0, 3), (0, 4)])).contract([0]),
+            "no set .* at least 1 of 'b' must be chosen, but they allow only 0",
         ),
     ],
 )

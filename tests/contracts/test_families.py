@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import swapwise as sw
 from benchmarks.families.zoo import Member, Set, families_and_pairs, member_of
 from swapwise.clock import Clock
+from swapwise.constraints.matroid import Matroid
 from swapwise.search.methods.exhaustive import enumerate_sets
 
 PAIRS = sorted(families_and_pairs())
@@ -28,12 +30,28 @@ class Case:
     constraint: sw.Constraint
     forced: Set
     sets: frozenset[Set]
+    #: Those that meet all lower limits
+    answers: frozenset[Set]
     chosen: Set
     random: np.random.Generator
 
     @property
     def support(self) -> np.ndarray:
         return as_array(self.chosen)
+
+    @property
+    def reachable(self) -> frozenset[Set]:
+        """The sets that moves may lead to: with lower limits in an intersection, no move gives them up."""
+        return self.answers if not self.is_matroid and self.chosen in self.answers else self.sets
+
+    @property
+    def weighed(self) -> frozenset[Set]:
+        """The sets whose weights are bounded: all of a matroid, whose bases meet all limits, or answers."""
+        return self.sets if self.is_matroid else self.answers
+
+    @property
+    def is_matroid(self) -> bool:
+        return isinstance(self.constraint, Matroid)
 
     def some_of(self, chosen: Set) -> np.ndarray:
         return as_array({e for e in chosen if self.random.random() < 0.5} | self.forced)
@@ -47,26 +65,43 @@ def case_of(names: tuple[str, ...], seed: int) -> Case:
     """Return a case with five to seven elements, which may be truncated, restricted or forced in."""
     random = np.random.default_rng(seed)
     member = member_of(names, random, int(random.integers(5, 8)))
-    constraint, sets, forced = changed(member, random)
+    change, allowed, forced = minor_of(member, random)
+    answers = [s for s in member.answers() if allowed(s)]
+    if answers:
+        constraint = change(member.constraint)
+    else:  # then there is nothing to choose from, which is told at once
+        with pytest.raises(ValueError, match=r"lower limits|must be chosen|need that many places"):
+            change(member.constraint)
+        constraint, forced, answers = member.constraint, frozenset(), member.answers()
+        allowed = everything
+    sets = [s for s in member.sets() if allowed(s)]
+    if isinstance(constraint, Matroid):  # whose sets are those that can be completed
+        sets = [s for s in sets if any(s <= answer for answer in answers)]
     within = sorted((s for s in sets if forced <= s), key=sorted)
-    return Case(constraint, forced, frozenset(sets), within[random.integers(len(within))], random)
+    chosen = within[random.integers(len(within))]
+    return Case(constraint, forced, frozenset(sets), frozenset(answers), chosen, random)
 
 
-def changed(member: Member, random: np.random.Generator) -> tuple[sw.Constraint, list[Set], Set]:
-    constraint, sets, nothing = member.constraint, member.sets(), frozenset()
-    kind = random.integers(5)
+def everything(chosen: Set) -> bool:
+    return True
+
+
+def minor_of(
+    member: Member, random: np.random.Generator
+) -> tuple[Callable[[sw.Constraint], sw.Constraint], Callable[[Set], bool], Set]:
+    """Return a change of a constraint, which sets it leaves, and what it forces in."""
+    n, nothing, kind = member.constraint.n, frozenset[int](), random.integers(5)
     if kind == 0:
-        size = int(random.integers(0, constraint.n))
-        return constraint.truncate(size), [s for s in sets if len(s) <= size], nothing
+        size = int(random.integers(0, n))
+        return lambda constraint: constraint.truncate(size), lambda s: len(s) <= size, nothing
     if kind == 1:
-        kept = frozenset(np.flatnonzero(random.random(constraint.n) < 0.7).tolist())
-        return constraint.restrict(sorted(kept)), [s for s in sets if s <= kept], nothing
+        kept = frozenset(np.flatnonzero(random.random(n) < 0.7).tolist())
+        return lambda constraint: constraint.restrict(sorted(kept)), lambda s: s <= kept, nothing
     if kind == 2:
-        small = [s for s in sets if len(s) <= 2]
+        small = [s for s in member.sets() if len(s) <= 2]
         forced = small[random.integers(len(small))]
-        subsets = {s for s in sets if forced <= s}
-        return constraint.contract(sorted(forced)), list(subsets), forced
-    return constraint, sets, nothing
+        return lambda constraint: constraint.contract(sorted(forced)), lambda s: forced <= s, forced
+    return lambda constraint: constraint, everything, nothing
 
 
 @every_pair
@@ -100,7 +135,7 @@ def test_what_can_be_added_swapped_and_reached(names, seed):
         assert addable[element] == mask[element, -1] == (larger in case.sets)
         for column, dropped in enumerate(support.tolist()):
             if dropped not in case.forced:
-                assert mask[element, column] == (larger - {dropped} in case.sets)
+                assert mask[element, column] == (larger - {dropped} in case.reachable)
     held = case.some_of(chosen)
     joinable = constraint.joinable(held)
     within = [s for s in case.sets if frozenset(held.tolist()) <= s]
@@ -140,7 +175,7 @@ def test_moves_lead_from_set_to_set(names, seed):
         listed = batch.to_list()
         assert len({(move.added, move.dropped) for move in listed.moves()}) == len(listed)
         for move in listed.moves():
-            assert frozenset(move.result(case.support).tolist()) in case.sets
+            assert frozenset(move.result(case.support).tolist()) in case.reachable
             assert not case.forced & set(move.dropped)
         assert case.constraint._feasible(case.support, listed).all()
     # Not only what is feasible is told to be.
@@ -150,7 +185,7 @@ def test_moves_lead_from_set_to_set(names, seed):
         np.array([[e, f] for e in others for f in others if e < f], dtype=np.intp).reshape(-1, 2),
         np.tile(droppable[:1], (len(others) * (len(others) - 1) // 2, 1)),
     )
-    expected = [frozenset(move.result(case.support).tolist()) in case.sets for move in pairs.moves()]
+    expected = [frozenset(move.result(case.support).tolist()) in case.reachable for move in pairs.moves()]
     assert case.constraint._feasible(case.support, pairs).tolist() == expected
 
 
@@ -166,7 +201,7 @@ def test_weights_are_bounded_and_largest_ones_found(names, seed):
     weights[held] = np.abs(weights[held])
     inside = frozenset(held.tolist())
     totals = {
-        s: sum(weights[e] for e in s) for s in case.sets if inside <= s and all(weights[e] >= 0 for e in s)
+        s: sum(weights[e] for e in s) for s in case.weighed if inside <= s and all(weights[e] >= 0 for e in s)
     }
     answer = constraint._max_weight_holding(held, weights, Clock())
     assert answer.upper_bound >= max(totals.values(), default=-np.inf) - 1e-9
@@ -174,7 +209,7 @@ def test_weights_are_bounded_and_largest_ones_found(names, seed):
         return
     if answer.exact:
         assert answer.weight == pytest.approx(max(totals.values()), abs=1e-9)
-        assert frozenset(answer.support.tolist()) in case.sets
+        assert frozenset(answer.support.tolist()) in case.weighed
     with_it, without = constraint._bounds_with_and_without(held, weights, answer)
     for element in range(constraint.n):
         having = [total for s, total in totals.items() if element in s]
@@ -183,7 +218,7 @@ def test_weights_are_bounded_and_largest_ones_found(names, seed):
         assert element in inside or without[element] >= max(lacking, default=-np.inf) - 1e-9
     if not case.forced:
         found = constraint.max_weight(np.abs(weights))
-        best = max(sum(abs(weights[e]) for e in s) for s in case.sets)
+        best = max(sum(abs(weights[e]) for e in s) for s in case.weighed)
         assert found.exact or found.upper_bound >= best - 1e-9
         assert found.weight <= best + 1e-9
         assert constraint.p is not None or found.weight == pytest.approx(best, abs=1e-9)

@@ -73,6 +73,43 @@ class GroupLimits(NamedTuple):
     capacity: IndexArray  #: of each group, how many of its elements may be chosen
 
 
+class MixedLimits(NamedTuple):
+    """Limits of several kinds at once, as plain arrays for kernels: on groups, on labels, and budgets.
+
+    >>> from swapwise import Intersection, Knapsack, Partition
+    >>> both = Intersection(Partition([0, 0, 1], 1), Knapsack([3.0, 1.0, 2.0], 4.0))
+    >>> both.mixed_limits().shares
+    array([[0.75, 0.25, 0.5 ]])
+    """
+
+    groups: IndexArray  #: the groups of each element, one per column, padded with -1
+    capacity: IndexArray  #: of each group, how many of its elements may be chosen
+    label: IndexArray  #: of each element
+    room: IndexArray  #: of each label, how many of its elements may be chosen
+    most: IndexArray  #: how many labels may be chosen from, and how many elements in all
+    shares: FloatArray  #: what each element takes of the budgets, one row each
+    budget: FloatArray
+
+    @classmethod
+    def none(cls, n: int) -> MixedLimits:
+        """Return what limits nothing, for some of it to be replaced."""
+        nowhere, same, most = np.full((n, 1), NOTHING), np.zeros(n, dtype=np.intp), np.array([1, n])
+        return cls(nowhere, same[:0], same, most[1:], most, np.empty((0, n)), np.empty(0))
+
+    def joined_with(self, other: MixedLimits) -> MixedLimits | None:
+        """Return all limits of two, or None if both have labels, of which there can be one kind."""
+        first, second = (self, other) if len(other.room) == 1 else (other, self)
+        if len(second.room) > 1:
+            return None
+        beside = np.where(second.groups < 0, NOTHING, second.groups + len(first.capacity))
+        return first._replace(
+            groups=np.hstack([first.groups, beside]),
+            capacity=np.append(first.capacity, second.capacity),
+            shares=np.vstack([first.shares, second.shares]),
+            budget=np.append(first.budget, second.budget),
+        )
+
+
 class Inequalities(NamedTuple):
     """Linear inequalities ``matrix @ x ≤ limit`` whose solutions in zeros and ones are the independent sets.
 
@@ -317,7 +354,7 @@ class Constraint(Queries, ABC):
         it is with j added. Forced elements are never dropped.
         """
         feasible = np.zeros((self.n, len(support) + 1), dtype=bool)
-        droppable = ~np.isin(support, self.forced)
+        droppable = ~self._are_forced(support)
         for element in np.setdiff1d(np.arange(self.n), support):
             larger = np.sort(np.append(support, element))
             if self._is_independent(larger):
@@ -342,6 +379,10 @@ class Constraint(Queries, ABC):
         moves = MoveList(np.sort(pairs, axis=1), np.empty((len(pairs), 0), dtype=np.intp))
         return ~self._feasible(self.forced, moves).reshape(len(elements), len(others))
 
+    def _singles(self, support: IndexArray) -> IndexArray:
+        """Return the chosen elements that moves beyond one for one may drop by themselves."""
+        return self.droppable(support)
+
     def _units(self, support: IndexArray) -> list[IndexArray]:
         """Return sets of several chosen elements that moves drop together, beside single elements.
 
@@ -351,7 +392,7 @@ class Constraint(Queries, ABC):
             return []
         needed = np.setdiff1d(support, np.append(self.forced, self.droppable(support)))
         units = (np.setdiff1d(support, self.without(support, element)) for element in needed[:, None])
-        return [unit for unit in units if not np.isin(unit, self.forced).any()]
+        return [unit for unit in units if not self._are_forced(unit).any()]
 
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
         """Return what moves add: each element with others that it needs and a set lacks, padded with -1.
@@ -431,12 +472,14 @@ class Constraint(Queries, ABC):
         >>> Uniform(5, 3).without(np.array([0, 2, 3]), np.array([2]))
         array([0, 3])
         """
-        kept = np.setdiff1d(support, dropped)
+        is_kept = np.ones(self.n, dtype=bool)
+        is_kept[dropped] = False
+        kept = support[is_kept[support]]
         return kept if self.hereditary else self.extend(np.empty(0, dtype=np.intp), kept)
 
     def droppable(self, support: IndexArray) -> IndexArray:
         """Return the elements of an independent set that can be dropped with no other; none is forced in."""
-        free = np.setdiff1d(support, self.forced)
+        free = support[~self._are_forced(support)]
         if self.hereditary:
             return free
         left = [len(self.without(support, element)) for element in free[:, None]]
@@ -591,6 +634,13 @@ class Constraint(Queries, ABC):
         """
         return None
 
+    def mixed_limits(self) -> MixedLimits | None:
+        """Return limits on groups, labels and costs that say the same, for kernels, or None without any.
+
+        What is forced in is in all sets that are asked about.
+        """
+        return None
+
     def max_size(self) -> int:
         """Return a bound on the size of independent sets; for a matroid it is the rank.
 
@@ -652,6 +702,11 @@ class Constraint(Queries, ABC):
         other.__dict__.pop("_program", None)
         other.forced = forced
         return other
+
+    def _are_forced(self, elements: IndexArray) -> BoolArray:
+        """Return which of some elements are forced in."""
+        # Searches ask this often, and mostly there are none.
+        return np.isin(elements, self.forced) if len(self.forced) else np.zeros(len(elements), dtype=bool)
 
     def _with_forced(self, support: IndexArray) -> IndexArray:
         """Return a set and all that is forced in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import scipy
@@ -14,6 +15,7 @@ from swapwise.constraints.base import (
     IndependenceSystem,
     Inequalities,
     MaxWeight,
+    MixedLimits,
     as_order,
     forced_among,
     names_of,
@@ -66,7 +68,7 @@ class FewGroups(IndependenceSystem):
         self,
         labels: Iterable[Hashable] | Mapping[str, Hashable] | Mapping[int, Hashable],
         groups: int,
-        capacity: int | Mapping[Hashable, int] | None = None,
+        capacity: int | Mapping[Any, int] | None = None,
         size: int | None = None,
     ) -> None:
         given, self.names = read_labels(labels)
@@ -170,7 +172,7 @@ class FewGroups(IndependenceSystem):
         feasible[:, :-1] &= has_room[:, None] | (same & (self._capacity[group] > 0)[:, None])
         feasible[:, -1] = (used + is_new <= self.groups) & has_room & (total < self.size)
         feasible[self.forced] = True
-        feasible[:, :-1][:, np.isin(support, self.forced)] = False
+        feasible[:, :-1][:, self._are_forced(support)] = False
         return feasible
 
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
@@ -190,6 +192,13 @@ class FewGroups(IndependenceSystem):
         fits = (after <= np.append(self._capacity, 0)[group]) | (touched < 0)
         return (used <= self.groups) & fits.all(axis=1) & (counts.sum() + step.sum(axis=1) <= self.size)
 
+    def mixed_limits(self) -> MixedLimits:
+        """Return the labels and their limits."""
+        most = np.array([self.groups, self.size], dtype=np.intp)
+        # One label more, which no element has: it tells these labels from none.
+        room = np.append(self._capacity, 0)
+        return MixedLimits.none(self.n)._replace(label=self._group, room=room, most=most)
+
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
         if self.groups > 1 and self.size > 1 and (self._capacity > 1).all() and not len(self.forced):
             return np.zeros((len(elements), len(others)), dtype=bool)
@@ -199,7 +208,7 @@ class FewGroups(IndependenceSystem):
         """Return the chosen elements of each group that has several."""
         group = self._group[support]
         units = (support[group == each] for each in np.flatnonzero(np.bincount(group) > 1))
-        return [unit for unit in units if not np.isin(unit, self.forced).any()]
+        return [unit for unit in units if not self._are_forced(unit).any()]
 
     # -- weights ------------------------------------------------------------------------------------
 

@@ -461,7 +461,7 @@ class Hierarchy(Constraint):
         place[self.forced] = -1  # they stay in any case
         feasible = np.zeros((self.n, len(support) + 1), dtype=bool)
         feasible[self._satisfied(chosen)] = np.append(
-            ~np.isin(support, self.forced), np.count_nonzero(chosen) < self.size
+            ~self._are_forced(support), np.count_nonzero(chosen) < self.size
         )
         # The only chosen one that will do must stay: for a newcomer, and for a chosen element unless the
         # newcomer will do as well.
@@ -514,6 +514,15 @@ class Hierarchy(Constraint):
     @cached_property
     def _padded_others(self) -> IndexArray:
         return padded([others for _, others in self._needs.listed()])
+
+    def _singles(self, support: IndexArray) -> IndexArray:
+        """Return what no chosen element needs, and what others can replace for all that need it."""
+        chosen, free = self._mask(support), np.setdiff1d(support, self.forced)
+        sole = (self._needs.counts(chosen) == 1) & chosen[self._needs.element]
+        of_sole = np.repeat(sole & (np.diff(self._needs.begin) == 1), np.diff(self._needs.begin))
+        has_no_other = np.zeros(self.n, dtype=bool)
+        has_no_other[self._needs.others[of_sole]] = True
+        return free[~has_no_other[free]]
 
     def _only_chosen(self, chosen: BoolArray, place: IndexArray) -> IndexArray:
         """Return the place of the one that is chosen among those that will do, for needs with just one."""

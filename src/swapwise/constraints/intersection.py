@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy
@@ -20,6 +20,7 @@ from swapwise.constraints.base import (
     Inequalities,
     LaminarTree,
     MaxWeight,
+    MixedLimits,
     as_order,
     best_so_far,
     forced_among,
@@ -29,7 +30,7 @@ from swapwise.constraints.base import (
 from swapwise.constraints.hierarchy import Hierarchy
 from swapwise.constraints.laminar import Laminar
 from swapwise.constraints.matroid import Matroid
-from swapwise.constraints.minors import Contraction, Restriction, Truncation
+from swapwise.constraints.minors import Contraction, Minor, Restriction, Truncation
 from swapwise.constraints.packing import PackingSystem
 from swapwise.moves import MoveBatch, MoveList
 
@@ -114,13 +115,17 @@ class Intersection(Constraint):
         self._require_complete_set()
 
     def _require_complete_set(self) -> None:
-        """Refuse lower limits that no set meets which all constraints allow."""
-        if self._has_lower_limits:
-            lacks = self.shortfall(self.completed(self.forced, np.zeros(self.n)))
-            if lacks:
-                raise ValueError(
-                    f"no set that all constraints allow meets all lower limits: the nearest has {lacks}"
-                )
+        """Refuse lower limits that no set meets which all constraints allow, and say which."""
+        if not self._has_lower_limits or self.is_complete(self.completed(self.forced, np.zeros(self.n))):
+            return
+        whole = "no set that all constraints allow meets all lower limits"
+        limits = [limit for part in self.matroids for limit in _lower_limits(part)]
+        allowed = Intersection(*map(_without_lower_limits, self.parts))
+        for limit in limits:
+            most = allowed.max_weight(limit.members.astype(np.float64))
+            if most.exact and most.weight < limit.least:
+                raise ValueError(f"{whole}: {limit} must be chosen, but they allow only {most.weight:g}")
+        raise ValueError(f"{whole}: {' and '.join(map(str, limits))} exclude each other")
 
     def _set_parts(self, parts: tuple[Constraint, ...]) -> None:
         self.parts = self._made_of = parts
@@ -188,6 +193,7 @@ class Intersection(Constraint):
         other = super()._forcing(forced)
         other.__dict__.pop("_hierarchy", None)
         other._set_parts(tuple(part.contract(forced) for part in self.parts))
+        other._require_complete_set()
         return other
 
     # -- sets ---------------------------------------------------------------------------------------
@@ -268,6 +274,14 @@ class Intersection(Constraint):
             return None
         return self._packing.group_limits()
 
+    def mixed_limits(self) -> MixedLimits | None:
+        """Return the limits of all constraints, if each has such and none has lower ones."""
+        joined: MixedLimits | None = None if self._has_lower_limits else MixedLimits.none(self.n)
+        for part in self._merged:
+            own = part.mixed_limits()
+            joined = None if joined is None or own is None else joined.joined_with(own)
+        return joined
+
     def max_size(self) -> int:
         """Return the smallest bound on the size of sets that a constraint has."""
         return min(part.max_size() for part in self.parts)
@@ -297,7 +311,7 @@ class Intersection(Constraint):
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
         if len(self.parts) == 1:
             return self.parts[0]._max_weight(weights, clock)
-        if self._packing is None and len(self.matroids) < len(self.parts):
+        if self.p is None:
             return super()._max_weight(weights, clock)
         return self._max_weight_holding(np.empty(0, dtype=np.intp), weights, clock)
 
@@ -308,7 +322,7 @@ class Intersection(Constraint):
             return self.parts[0]._max_weight_holding(held, weights, clock)
         if self._packing is not None:
             return self._packing._max_weight_holding(held, weights, clock)
-        if len(self.matroids) < len(self.parts):
+        if self.p is None:
             return super()._max_weight_holding(held, weights, clock)
         if len(self.parts) > 2:
             return self._nearly_heaviest(held, weights, clock)
@@ -437,10 +451,13 @@ class Intersection(Constraint):
     def _units(self, support: IndexArray) -> list[IndexArray]:
         units: dict[bytes, IndexArray] = {}
         for unit in (unit for part in self._merged for unit in part._units(support)):
-            whole = np.setdiff1d(support, self.without(support, unit))
-            if not np.isin(whole, self.forced).any():
+            whole = unit if self.hereditary else np.setdiff1d(support, self.without(support, unit))
+            if not self._are_forced(whole).any():
                 units[whole.tobytes()] = whole
         return list(units.values())
+
+    def _singles(self, support: IndexArray) -> IndexArray:
+        return super()._singles(support) if self._hierarchy is None else self._hierarchy._singles(support)
 
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
         if self._hierarchy is None:
@@ -451,6 +468,35 @@ class Intersection(Constraint):
         if self._hierarchy is None:
             return super()._lacking(support, element)
         return self._hierarchy._lacking(support, element)
+
+
+class _LowerLimit(NamedTuple):
+    """How many of some elements must be chosen, and what these are called."""
+
+    called: str
+    members: BoolArray
+    least: int
+
+    def __str__(self) -> str:
+        return f"at least {self.least} of {self.called}"
+
+
+def _lower_limits(part: Matroid) -> Iterator[_LowerLimit]:
+    tree, named = part.laminar_tree(), part
+    while isinstance(named, Minor):  # sets keep their numbers
+        named = named.matroid
+    if tree is not None and isinstance(named, Laminar):
+        for node in np.flatnonzero(tree.at_least).tolist():
+            inside = (tree.leaf >= node) & (tree.leaf < tree.end[node])
+            yield _LowerLimit(named._called(node), inside, int(tree.at_least[node]))
+
+
+def _without_lower_limits(part: Constraint) -> Constraint:
+    tree = part.laminar_tree()
+    if tree is None or not tree.at_least.any():
+        return part
+    free = Laminar.of_tree(tree._replace(at_least=np.zeros_like(tree.at_least)))
+    return free.contract(part.forced) if len(part.forced) else free
 
 
 def _flattened(constraints: tuple[Any, ...]) -> tuple[Constraint, ...]:

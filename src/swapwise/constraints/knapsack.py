@@ -15,6 +15,7 @@ from swapwise.constraints.base import (
     IndependenceSystem,
     Inequalities,
     MaxWeight,
+    MixedLimits,
     Prices,
     as_order,
     forced_among,
@@ -160,7 +161,7 @@ class Knapsack(IndependenceSystem):
         for own, most in zip(shares, freed, strict=True):
             feasible &= own[:, None] <= most
         feasible[self.forced] = True
-        feasible[:, :-1][:, np.isin(support, self.forced)] = False
+        feasible[:, :-1][:, self._are_forced(support)] = False
         return feasible
 
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:
@@ -170,6 +171,10 @@ class Knapsack(IndependenceSystem):
             spent[self.forced] = 0.0
             feasible &= moves.sums(moves.added, spent) - moves.sums(moves.dropped, spent) <= left
         return feasible
+
+    def mixed_limits(self) -> MixedLimits:
+        """Return the budgets."""
+        return MixedLimits.none(self.n)._replace(shares=self._shares, budget=self._limit.astype(np.float64))
 
     def _excludes(self, elements: IndexArray, others: IndexArray) -> BoolArray:
         room, excludes = self._room(self.forced), np.zeros((len(elements), len(others)), dtype=bool)

@@ -42,8 +42,8 @@ class LargerMoves(ListedLater):
 
     A move drops all chosen elements that exclude what is added, and besides up to ``most_units`` units (two,
     for most families), or as many as it adds elements: as few as make room. A unit is a chosen element with
-    all that needs it, or what a family drops as a whole, such as the chosen elements of a group
-    (:class:`~swapwise.FewGroups`).
+    all that needs it, or by itself if what is added can take its place, or what a family drops as a whole,
+    such as the chosen elements of a group (:class:`~swapwise.FewGroups`).
 
     Larger drops score less. So :meth:`search` puts moves together unit by unit, and looks no further where a
     part scores too little.
@@ -147,7 +147,7 @@ class LargerMoves(ListedLater):
     @cached_property
     def _units(self) -> IndexArray:
         """What is dropped together, one row each, padded."""
-        single = self.constraint.droppable(self.support)
+        single = self.constraint._singles(self.support)
         return padded([*single[:, None], *self.constraint._units(self.support)])
 
     def _nothing_dropped(self) -> _Level:

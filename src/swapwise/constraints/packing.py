@@ -29,6 +29,7 @@ from swapwise.constraints.base import (
     IndependenceSystem,
     Inequalities,
     MaxWeight,
+    MixedLimits,
     as_order,
     best_so_far,
     forced_among,
@@ -146,6 +147,10 @@ class PackingSystem(IndependenceSystem):
         """Return the groups and their capacities."""
         return GroupLimits(self._groups, self._capacity) if self.p <= MOST_CIRCUITS else None
 
+    def mixed_limits(self) -> MixedLimits:
+        """Return the groups and their capacities."""
+        return MixedLimits.none(self.n)._replace(groups=self._groups, capacity=self._capacity)
+
     def inequalities(self) -> Inequalities:
         """Return one inequality per group."""
         element, column = np.nonzero(self._groups >= 0)
@@ -160,7 +165,7 @@ class PackingSystem(IndependenceSystem):
             full = np.flatnonzero(room[groups] <= 0)
             helps = np.logical_or.reduce(groups[full, None, None] == taken, axis=2)
             feasible[full] &= helps & (self._capacity[groups[full]] > 0)[:, None]
-        feasible[:, :-1][:, np.isin(support, self.forced)] = False
+        feasible[:, :-1][:, self._are_forced(support)] = False
         return feasible
 
     def _feasible(self, support: IndexArray, moves: MoveList) -> BoolArray:

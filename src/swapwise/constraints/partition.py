@@ -74,8 +74,8 @@ class Partition(Laminar):
     def __init__(
         self,
         labels: Iterable[Hashable] | Mapping[str, Hashable] | Mapping[int, Hashable],
-        capacity: int | Mapping[Hashable, int],
-        at_least: int | Mapping[Hashable, int] | None = None,
+        capacity: int | Mapping[Any, int],
+        at_least: int | Mapping[Any, int] | None = None,
         size: int | None = None,
     ) -> None:
         given, self.names = read_labels(labels)
@@ -148,11 +148,11 @@ class Partition(Laminar):
         cls,
         columns: Iterable[str],
         sep: str = "_",
-        capacity: int | Mapping[Hashable, int] = 1,
+        capacity: int | Mapping[Any, int] = 1,
         part: int = 0,
         *,
         label: Callable[[str], Hashable] | None = None,
-        at_least: int | Mapping[Hashable, int] | None = None,
+        at_least: int | Mapping[Any, int] | None = None,
         size: int | None = None,
     ) -> Self:
         """Return the partition of columns by a part of their names, such as ``df.columns``.

@@ -189,6 +189,7 @@ void bind_swaps(nb::module_ m) {
     m.def("remove_slot", released(&swaps::remove_slot));
     m.def("insert_slot", released(&swaps::insert_slot));
     m.def("best_moves", released_for_many_turns(&swaps::best_moves));
+    m.def("best_moves_within", released_for_many_turns(&swaps::best_moves_within));
     m.def("best_of_mask", released(&swaps::best_of_mask));
     m.def("make_move", released(&swaps::make_move));
 }

@@ -17,6 +17,7 @@
 #include "arrays.hpp"
 #include "cholesky.hpp"
 #include "listening.hpp"
+#include "mixed.hpp"
 #include "nested.hpp"
 
 namespace swapwise::swaps {
@@ -516,6 +517,20 @@ inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves(
     const auto limits = record_of<nested::Limits>(limit_arrays);
     const auto at = record_of<Tableau>(tableau);
     const auto feasible = [&](Indices chosen) { return nested::feasible_moves(limits, fixed, at.place, chosen); };
+    return best_moves_among(feasible, gram, known, squares, floor, at, start, total, tol, tie, share, rounds);
+}
+
+// Take the best moves under limits of several kinds, of which none adds what is `barred`; without `swaps`, nothing is
+// dropped.
+inline std::tuple<int, Index, Matrix<Index>, Vector<double>> best_moves_within(
+    Table gram, Flags known, Numbers squares, Numbers floor, mixed::LimitArrays limit_arrays, Flags fixed, Flags barred,
+    bool swaps, TableauArrays tableau, Indices start, double total, double tol, double tie, double share,
+    Index rounds) {
+    const auto limits = record_of<mixed::Limits>(limit_arrays);
+    const auto at = record_of<Tableau>(tableau);
+    const auto feasible = [&](Indices chosen) {
+        return mixed::feasible_moves(limits, fixed, barred, swaps, at.place, chosen);
+    };
     return best_moves_among(feasible, gram, known, squares, floor, at, start, total, tol, tie, share, rounds);
 }
 

@@ -43,11 +43,11 @@ def complete(state: State, constraint: Constraint, budget: Budget) -> list[Step]
 
 
 def _scores(state: State, constraint: Constraint, budget: Budget) -> FloatArray:
-    """Return about what each element would add."""
+    """Return about what each element would add; nothing is known of those that others must make room for."""
     if isinstance(state, SparseState):
         return state.screening_scores()
     try:
-        return gains_of_additions(state, constraint.addable(state.support), budget)
+        return np.maximum(gains_of_additions(state, constraint.addable(state.support), budget), 0.0)
     except OutOfTime:
         return np.zeros(constraint.n)
 

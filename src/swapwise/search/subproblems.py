@@ -48,6 +48,11 @@ class Subproblem:
             return self.model.bounds is not None and is_quick(self.model, self.system)
         return self._compiled.is_quick
 
+    @property
+    def makes_runs(self) -> bool:
+        """Whether many moves are made per call of compiled code."""
+        return self._compiled is not None and self._compiled.makes_runs
+
     def local_optima(
         self, starts: Sequence[IndexArray], count: int, rng: np.random.Generator, clock: Clock
     ) -> LocalOptima:
@@ -79,7 +84,7 @@ class Subproblem:
         places = np.searchsorted(self.elements, best)
         part = part_of(places, self.system, rng)
         if self._compiled is not None:
-            part = self._compiled.grown(part, np.setdiff1d(places, part))
+            part = self._compiled.grown(part, places[~np.isin(places, part)])
         return self.elements[part]
 
     def _quick_steps(self, start: IndexArray, budget: Budget) -> Sequence[Step] | None:
@@ -162,7 +167,7 @@ def part_of(support: IndexArray, constraint: Constraint, rng: np.random.Generato
     units = constraint._units(support) if constraint.hereditary else []
     if units and rng.random() < DROPPED_WHOLE:
         dropped = units[rng.integers(len(units))]
-    return constraint.without(support, np.setdiff1d(dropped, constraint.forced))
+    return constraint.without(support, dropped[~constraint._are_forced(dropped)])
 
 
 def disjoint_bases(weights: FloatArray, chosen: IndexArray, constraint: Constraint, count: int) -> IndexArray:

@@ -38,7 +38,8 @@ FAR_LESS = 0.5
 # when all of them have cost as much as this many updates of a number for each entry of the data.
 AT_ONCE, MOST_FAILURES, MOST_WORK = 8, 16, 10.0
 
-# Among no more elements than the first, more in a row may lead to nothing. Less data count as the third.
+# Among no more elements than the first, more in a row may lead to nothing, if many moves are made per call of
+# compiled code. Less data count as the third.
 FEW_ELEMENTS, FAILURES_OF_FEW, FEWEST_ENTRIES = 200, 64, 10_000
 
 
@@ -55,8 +56,7 @@ class WorkingSets(Strategy):
     def __init__(self, constraint: Constraint, tol: float, first: IndexArray | None = None) -> None:
         self._constraint, self._tol = constraint, tol
         self._rng = np.random.default_rng(0)
-        most = FAILURES_OF_FEW if constraint.n <= FEW_ELEMENTS else MOST_FAILURES
-        self._failures, self._most, self._work = 0, most if first is None else 0, 0.0
+        self._failures, self._explores, self._work = 0, first is None, 0.0
         #: The working set
         self.elements = np.empty(0, dtype=np.intp) if first is None else first
         self._subproblem: Subproblem | None = None
@@ -118,7 +118,11 @@ class WorkingSets(Strategy):
         assert self._subproblem is not None
         self._changed, design = False, state.objective.design
         most_work = MOST_WORK * max(FEWEST_ENTRIES, design.n_samples * design.n_features)
-        while self._subproblem.is_quick and self._failures < self._most and self._work < most_work:
+        has_few = self._constraint.n <= FEW_ELEMENTS and self._subproblem.makes_runs
+        most = FAILURES_OF_FEW if has_few else MOST_FAILURES
+        if not self._explores or not self._subproblem.is_quick:
+            return []
+        while self._failures < most and self._work < most_work:
             budget.check()
             found = self._subproblem.local_optima([state.support], AT_ONCE, self._rng, budget.clock)
             self._work += found.work

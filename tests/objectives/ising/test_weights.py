@@ -110,7 +110,11 @@ def test_searches_and_certificates(storage, method, monkeypatch):
     spins = np.sign(rng.standard_normal((60, 6)) + 0.8 * rng.standard_normal((60, 1)))
     times = rng.integers(0, 5, 60)
     weighted, expanded = both((spins, times, 1.0, storage, {"ridge": 0.05, "fields": True}), monkeypatch)
-    here, there = (sw.maximize(f, sw.BMatching(f.edges, 2), method) for f in (weighted, expanded))
+    # Models come first in memory only, and may lead to another local optimum.
+    start = "empty" if storage.startswith("chunks") else "auto"
+    here, there = (
+        sw.maximize(f, sw.BMatching(f.edges, 2), method, start=start) for f in (weighted, expanded)
+    )
     np.testing.assert_array_equal(here.support, there.support)
     np.testing.assert_allclose(here.coef, there.coef, atol=1e-9)
     assert str(here.guarantee) == str(there.guarantee)

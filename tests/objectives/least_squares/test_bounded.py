@@ -22,9 +22,8 @@ def plain_value(X, y, ridge, lower, upper, support):
     support, best = list(support), 0.0
     A = np.vstack([X[:, support], np.sqrt(ridge) * np.eye(len(support))])
     target = np.append(y, np.zeros(len(support)))
-    ends = [
-        {None, *(end for end in pair if np.isfinite(end))} for pair in zip(lower[support], upper[support])
-    ]
+    pairs = np.column_stack([lower[support], upper[support]])
+    ends = [{None, *pair[np.isfinite(pair)].tolist()} for pair in pairs]
     for face in product(*ends):
         free = np.array([end is None for end in face], dtype=bool)
         coef = np.array([0.0 if end is None else end for end in face])

@@ -88,6 +88,8 @@ class IntegerProgram:
             pass
         if best is None:
             best = self._constraint.extend(held, np.argsort(-weights, kind="stable")[: (weights >= 0).sum()])
+            if not self._constraint._is_answer(best):  # nothing follows from its weight
+                return MaxWeight(best, float(weights[best].sum()), 0.0, bound, prices)
         found = MaxWeight.below(bound, best, weights)
         return replace(found, factor=1.0 if finished else found.factor, prices=prices)
 
@@ -150,7 +152,7 @@ class IntegerProgram:
         reached = self._weight(best, gains)
         yield best, root.bound
         while open_ and (most_nodes is None or next(numbers) < most_nodes):
-            if -open_[0][0] <= reached + ROUNDING * abs(reached):
+            if -open_[0][0] <= _no_heavier(reached):
                 break
             for part in self._split(gains, heappop(open_)[-1], reached, clock):
                 found = self._rounded(part, gains)
@@ -181,7 +183,7 @@ class IntegerProgram:
             halves = [(one, upper), (lower, zero)]
         for low, high in halves:
             part = self._relax(gains, low, high, clock)
-            if part is not None and part.bound > reached + ROUNDING * abs(reached):
+            if part is not None and part.bound > _no_heavier(reached):
                 yield part
 
     # -- inequalities that are found on the way -----------------------------------------------------
@@ -228,6 +230,11 @@ class IntegerProgram:
 def _fractions(node: _Node) -> FloatArray:
     """Return how far values are from 0 and 1."""
     return np.minimum(node.values, 1.0 - node.values)
+
+
+def _no_heavier(reached: float) -> float:
+    """Return the bound up to which a part has no set heavier than one that was found; -inf without one."""
+    return reached + ROUNDING * abs(reached) if np.isfinite(reached) else reached
 
 
 def _scale(gains: FloatArray) -> float:

@@ -20,7 +20,7 @@ from swapwise.objectives.least_squares.state import TINY, LeastSquaresState
 
 
 class BoundedLeastSquaresState(LeastSquaresState):
-    """Scores moves by the formulas of ``swapwise.kernels.bounded_swaps``: closed forms that bound gains within bounds.
+    """Scores moves by the formulas of ``swapwise.kernels.bounded_swaps``: closed forms that bound their gains.
 
     They are exact where no coefficient that a move leads to would leave its bounds; other moves are refitted
     if they may be the best. So the best move is still found without a look at most of them.
@@ -160,10 +160,8 @@ class BoundedLeastSquaresState(LeastSquaresState):
     def _best_swap(self, grid: SwapGrid, incumbent: float) -> Found | None:
         self._warn_if_nothing_is_left(grid)
         arrays, total = self._problem()
-        slots = self._basis.slot[grid.drops]
-        index, gain, evaluated = bounded_swaps.best_of_grid(
-            grid.feasible, slots, arrays, TIE, total, incumbent * total
-        )
+        moves = grid.feasible, self._basis.slot[grid.drops]
+        index, gain, evaluated = bounded_swaps.best_of_grid(*moves, arrays, TIE, total, incumbent * total)
         self.n_evaluations += evaluated
         return Found(grid.move(index), gain / total) if index >= 0 else None
 
@@ -197,9 +195,7 @@ class BoundedLeastSquaresState(LeastSquaresState):
             return coupling, spread, sigma, inverse, *nothing, place
         gram, products = self._products, coupling @ self._products
         among = gram[np.ix_(free, free)]
-        among[np.diag_indices(len(free))] += (
-            np.diag(among) == 0
-        )  # columns of zeros: their coefficients are zero
+        among[np.diag_indices(len(free))] += np.diag(among) == 0  # columns of zeros have coefficients of zero
         # Where columns are nearly collinear, what follows is but where refits begin.
         invert = np.linalg.inv if self._basis.is_plain else np.linalg.pinv
         inverse = np.asarray(invert(among), dtype=np.float64)

@@ -52,6 +52,8 @@ class GramSearch:
     is_optimal: bool
     #: Whether a search takes no more than some milliseconds
     is_quick: bool = True
+    #: Whether many moves are made per call
+    makes_runs: bool = True
     #: Whether it looks at moves beyond one for one, where there are any
     tries_larger: bool = True
     #: How many columns an element has at most: a move sweeps the tableau once for each

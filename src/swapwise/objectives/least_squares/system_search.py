@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from swapwise.checks import BoolArray, FloatArray, IndexArray
-from swapwise.constraints.base import Constraint
+from swapwise.constraints.base import Constraint, MixedLimits
 from swapwise.constraints.circuits import MOST_CIRCUITS, Exchanges
 from swapwise.constraints.intersection import Intersection
 from swapwise.constraints.larger_moves import LargerMoves
@@ -49,6 +49,8 @@ def _search_for(model: SparseObjective, system: Constraint) -> Any:
         return PackingSearch
     if isinstance(system, Intersection) and system.neighbourhood == "matroid":
         return CircuitSearch if len(system.parts) <= MOST_CIRCUITS else None
+    if system.mixed_limits() is not None:
+        return MixedSearch
     return None if isinstance(system, Matroid) or _asks_one_by_one(system) else MaskSearch
 
 
@@ -68,6 +70,14 @@ class PackingSearch(GramSearch):
 
     def grown(self, start: IndexArray, barred: IndexArray) -> IndexArray:
         """Return a set with the best additions made one by one, for as long as there are any but some."""
+        limits = self._system.mixed_limits()
+        if limits is None:
+            return self._grown_by_asking(start, barred)
+        tableau, most = self._tableau(start), len(start) + self._room
+        _moves_within(self, limits, tableau, start, 0.0, most, barred, drops=False)
+        return np.sort(tableau[0][: tableau[-2][0]])
+
+    def _grown_by_asking(self, start: IndexArray, barred: IndexArray) -> IndexArray:
         tableau, added, chosen = self._tableau(start), True, start
         problem, limits = (*self._products(), self._squares, self._floor), (self._total, self._tol, TIE, 0.0)
         while added:
@@ -86,11 +96,41 @@ class PackingSearch(GramSearch):
         return self._gram
 
 
+class MixedSearch(PackingSearch):
+    """The search by one-for-one swaps under limits of several kinds: larger moves are left to others."""
+
+    def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
+        return (system.mixed_limits(),)
+
+    def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
+        return _moves_within(self, self._limits[0], tableau, start, share, rounds, start[:0])
+
+
+def _moves_within(
+    search: PackingSearch,
+    limits: MixedLimits,
+    tableau: tuple[Any, ...],
+    start: IndexArray,
+    share: float,
+    rounds: int,
+    barred: IndexArray,
+    *,
+    drops: bool = True,
+) -> Any:
+    """Make the best moves that add nothing barred; they drop nothing, unless they may."""
+    fixed, never = np.zeros((2, len(search._squares)), dtype=bool)
+    fixed[search._system.forced] = never[barred] = True
+    problem = *search._products(), search._squares, search._floor, tuple(limits), fixed, never, drops
+    return swaps.best_moves_within(*problem, tableau, start, search._total, search._tol, TIE, share, rounds)
+
+
 class MaskSearch(PackingSearch):
     """The search under a constraint of any kind: by one-for-one swaps, and larger moves where none improves.
 
     The constraint finds the feasible swaps, so that there is a call per move.
     """
+
+    makes_runs = False
 
     def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
         return (system,)
@@ -153,6 +193,8 @@ class CircuitSearch(PackingSearch):
     The matroids find the circuits, so that there is a call per move. Moves that add more are left to the rule
     that comes after working sets: they are rarely better, and there are far more of them.
     """
+
+    makes_runs = False
 
     def _read_limits(self, system: Constraint) -> tuple[Any, ...]:
         assert isinstance(system, Intersection)
