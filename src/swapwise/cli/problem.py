@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from swapwise.checks import FloatArray, warn
 from swapwise.cli.failures import BadInput
-from swapwise.cli.limits import DEFAULT_SIZE, Limits
+from swapwise.cli.feasible import feasible_sets
+from swapwise.cli.ground import read_ground
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.reading.columns import Dataset, read_dataset, without_missing
 from swapwise.cli.reading.diagnostics import require_usable
@@ -30,6 +31,8 @@ class Problem:
     constraint: Constraint | None
     #: The group of every variable, if the limits know groups
     group_of: dict[str, str] | None
+    #: The variables that are chosen in any case
+    forced: list[str]
     #: What is added to the linear predictor of every row
     offset: FloatArray | None = None
 
@@ -38,6 +41,7 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
     """Return the problem that a request poses about a table, or say what is wrong with either.
 
     >>> import pandas as pd
+    >>> from swapwise.cli.limits import Limits
     >>> rest = dict.fromkeys(["sizes", "choose", "ridge", "certify", "one_hot", "drop_missing"])
     >>> request = Request(None, Limits(), "y", Family.LINEAR, [], [], "auto", **rest)
     >>> problem = read_problem(request, pd.DataFrame({"a": [1, 2, 4], "b": [0, 1, 1], "y": [3, 4, 5]}))
@@ -64,15 +68,14 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
     _require_variation(request.force_in, dataset.X)
     require_family(dataset.y, request.family)
     require_rows(dataset.y, request.family, cross_validated=request.choose is Choice.CV)
-    n = len(dataset.variables)
-    if request.limits == Limits() and request.choose is None:
-        request = replace(request, limits=Limits(size=min(DEFAULT_SIZE, n)))
     left_out = [*request.force_out, request.target, *filter(None, [request.shift])]
-    constraint, group_of = request.limits.constraint(dataset.variables, left_out, request.force_in)
+    dataset, ground = read_ground(dataset, request.limits.whole_groups, left_out, request.force_in)
+    found = feasible_sets(request.limits, ground, dataset, path=request.choose is not None)
+    request, constraint = replace(request, limits=found.limits), found.constraint
     if request.sizes is not None:
-        largest = n if constraint is None else constraint.max_size()
-        request = replace(request, sizes=_possible(request.sizes, len(request.force_in), largest))
-    return Problem(request, dataset, constraint, group_of, offset)
+        largest = len(ground.elements) if constraint is None else constraint.max_size()
+        request = replace(request, sizes=_possible(request.sizes, len(ground.forced), largest))
+    return Problem(request, dataset, constraint, found.group_of, ground.forced, offset)
 
 
 def _taken_out(table: pd.DataFrame, request: Request) -> FloatArray | None:
