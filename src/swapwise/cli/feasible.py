@@ -15,7 +15,7 @@ from swapwise.cli.failures import BadInput
 from swapwise.cli.ground import Ground
 from swapwise.cli.grouping import by_pattern, by_prefix
 from swapwise.cli.limit_files import read_costs, read_groups
-from swapwise.cli.limits import DEFAULT_SIZE, Limits
+from swapwise.cli.limits import DEFAULT_SIZE, Heredity, Limits
 from swapwise.cli.products import parents_of
 from swapwise.cli.reading.columns import Dataset, names_among
 from swapwise.cli.reading.messages import quoted, some_of
@@ -37,6 +37,8 @@ class Feasible:
     constraint: Constraint | None
     #: The group of every element, if limits are on groups
     group_of: dict[str, str] | None
+    #: The elements that are chosen in any case, with all that they need
+    forced: list[str]
 
 
 def feasible_sets(
@@ -73,9 +75,10 @@ def feasible_sets(
     if limits.hierarchy is not None:
         parts.append(_hierarchy(limits, ground))
     constraint = _joined(parts, limits, ground)
-    if constraint is not None:
-        _require_forced(constraint, limits, ground)
-    return Feasible(limits, constraint, group_of)
+    forced = ground.forced
+    if constraint is not None and forced:
+        forced = _with_needed(constraint, limits, ground)
+    return Feasible(limits, constraint, group_of, forced)
 
 
 def _require_size(limits: Limits, ground: Ground) -> None:
@@ -118,8 +121,8 @@ def _limits_on_groups(limits: Limits, ground: Ground, group_of: dict[str, str]) 
         touched = {group_of[name] for name in ground.forced}
         if len(touched) > limits.few_groups:
             raise BadInput(
-                f"--force-in names features of {len(touched)} groups, {quoted(sorted(touched))}, but at most "
-                f"{limits.few_groups} are allowed; --few-groups {len(touched)} allows them"
+                f"--force-in names features of {len(touched)} groups, {quoted(sorted(touched))}, but they "
+                f"may come from {limits.few_groups} at most; --few-groups {len(touched)} allows them"
             )
         return [FewGroups(group_of, limits.few_groups, most)]
     if limits.at_least is None:
@@ -263,6 +266,12 @@ def _hierarchy(limits: Limits, ground: Ground) -> Hierarchy:
 
     assert limits.hierarchy is not None
     parents = parents_of(ground.features, limits.product_sign, ground.left_out)
+    if limits.hierarchy is Heredity.WEAK:
+        for name in ground.forced:
+            if name in parents and not set(parents[name]) & set(ground.forced):
+                raise BadInput(
+                    f"--force-in names {name!r}, which needs one of {quoted(parents[name])}: name it, too"
+                )
     return Hierarchy(ground.features, parents, limits.in_all[1], kind=limits.hierarchy.value)
 
 
@@ -287,29 +296,21 @@ def _joined(parts: list[Constraint], limits: Limits, ground: Ground) -> Constrai
         return parts[0] if parts else None
     try:
         return Intersection(*parts)
-    except ValueError as error:
-        raise BadInput(f"no choice meets all limits, {limits.in_words()}: {_reason(error)}") from None
+    except ValueError:  # lower limits that no set meets
+        raise BadInput(f"no choice meets all limits: {limits.in_words()}") from None
 
 
-def _reason(error: ValueError) -> str:
-    """Return why no set meets all limits, without what the options have said already."""
-    return str(error).rpartition(": ")[2]
-
-
-def _require_forced(constraint: Constraint, limits: Limits, ground: Ground) -> None:
-    """Refuse forced features that the limits do not allow together, or that make lower limits impossible."""
-    if not ground.forced:
-        return
+def _with_needed(constraint: Constraint, limits: Limits, ground: Ground) -> list[str]:
+    """Return the forced elements and what they need, if some choice that meets all limits has them."""
+    elements, named = ground.elements, quoted(ground.forced)
     needed = constraint.required(ground.places(ground.forced))
-    named = quoted(ground.forced)
+    others = [elements[place] for place in needed if elements[place] not in ground.forced]
     if not constraint.is_independent(needed):
-        others = [name for name in (ground.elements[place] for place in needed) if name not in ground.forced]
-        beside = f", which need {quoted(others)}," if others else ""
+        beside = f", with {quoted(others)} as factors," if others else ""
         raise BadInput(f"--force-in names {named}{beside} but what may be chosen is {limits.in_words()}")
     held = constraint.contract(needed)
-    lacks = held.shortfall(held.completed(held.forced, np.zeros(held.n)))
-    if lacks:
-        raise BadInput(
-            f"no choice with {named}, which --force-in names, meets all limits, {limits.in_words()}: the "
-            f"nearest has {lacks}"
-        )
+    if not held.is_complete(held.completed(held.forced, np.zeros(held.n))):
+        raise BadInput(f"no choice with {named} of --force-in meets all limits: {limits.in_words()}")
+    if others:
+        warn(f"{quoted(others)} {'is' if len(others) == 1 else 'are'} forced in, too, as factors")
+    return [*ground.forced, *others]

@@ -74,8 +74,8 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
     request, constraint = replace(request, limits=found.limits), found.constraint
     if request.sizes is not None:
         largest = len(ground.elements) if constraint is None else constraint.max_size()
-        request = replace(request, sizes=_possible(request.sizes, len(ground.forced), largest))
-    return Problem(request, dataset, constraint, found.group_of, ground.forced, offset)
+        request = replace(request, sizes=_possible(request.sizes, len(found.forced), largest))
+    return Problem(request, dataset, constraint, found.group_of, found.forced, offset)
 
 
 def _taken_out(table: pd.DataFrame, request: Request) -> FloatArray | None:

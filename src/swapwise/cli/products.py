@@ -48,9 +48,10 @@ def parents_of(
 def _sign_of(features: Sequence[str]) -> str:
     """Return what stands between factors: what makes a product of features of the most names."""
     known = set(features)
-    made = {sign: sum(set(_factors(name, sign)) <= known for name in features) for sign in SIGNS}
-    has_first = any(SIGNS[0] in name for name in features)
-    return SIGNS[0] if has_first and made[SIGNS[0]] >= made[SIGNS[1]] else SIGNS[1]
+    spelled = {sign: [_factors(name, sign) for name in features if sign in name] for sign in SIGNS}
+    made = {sign: sum(known.issuperset(factors) for factors in some) for sign, some in spelled.items()}
+    first, second = SIGNS
+    return first if spelled[first] and made[first] >= made[second] else second
 
 
 def _is_plain(name: str, sign: str, features: Collection[str]) -> bool:
