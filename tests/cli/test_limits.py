@@ -1,5 +1,6 @@
 """Limits of ``swapwise select``: the choice is the best that meets them; what cannot be is told."""
 
+import inspect
 import json
 from itertools import combinations
 
@@ -460,7 +461,7 @@ BAD_COSTS = {
     "missing": ("x,1\n", "has no cost for 'y', 1 of 2 features"),
     "blank": ("x,1\ny,\n", "has no cost for 'y', 1 of 2 features"),
     "unknown": ("x,1\ny,1\nxx,3\n", "names 'xx', which is no feature of the data (did you mean 'x'?)"),
-    "twice": ("x,1\ny,1\nx,3\n", "has 'x' with two costs, '1' and '3'"),
+    "twice": ("x,1\ny,1\nx,3\n", "names 'x' twice, '1' and '3'"),
     "wide": ("x,1,2\n", "must have two columns, feature and cost, got 3"),
     "backwards": ("1,x\n2,y\n", "must have features first and costs second"),
 }
@@ -659,3 +660,77 @@ def test_options_that_do_not_go_together_are_told(mistake):
     done = select("--demo", *options)
     assert done.exit_code == 2
     assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+# Coefficients.
+
+BOUNDED = "positive" in inspect.signature(sw.SparseRegressor).parameters
+needs_bounds = pytest.mark.skipif(not BOUNDED, reason="estimators have no bounds on coefficients yet")
+
+
+@needs_bounds
+def test_no_negative_coefficients(tmp_path, data, table):
+    found, done = answer(tmp_path, data, "--positive", "--size", 3)
+    model = sw.SparseRegressor(3, positive=True).fit(table[NAMES], table["y"])
+    assert chosen_of(found) == list(model.get_feature_names_out())
+    assert all(row["coefficient"] >= 0 for row in found["chosen"])
+    assert "Allowed: coefficients of at least 0, at most 3 in all" in done.output
+
+
+@needs_bounds
+def test_bounds_on_coefficients(tmp_path, data):
+    file = tmp_path / "bounds.csv"
+    file.write_text("feature,lower,upper\nroof_1,,2\nhall_0,-1.5,\ny,0,1\n")
+    found, done = answer(tmp_path, data, "--bounds", file, "--size", 3)
+    coefficients = {row["feature"]: row["coefficient"] for row in found["chosen"]}
+    assert coefficients["roof_1"] == pytest.approx(2)
+    assert coefficients["hall_0"] == pytest.approx(-1.5)
+    assert f"Allowed: coefficients within {file}, at most 3 in all" in done.output
+
+
+@pytest.fixture
+def estimators(monkeypatch):
+    """What estimators are made with, in place of a search."""
+    given = []
+
+    def estimator(constraint, **options):
+        given.append(options)
+        raise ValueError("made")
+
+    monkeypatch.setattr(sw, "SparseRegressor", estimator)
+    return given
+
+
+def test_estimators_get_bounds_if_there_are_any(tmp_path, table, estimators):
+    town = np.random.default_rng(1).choice(["Bonn", "Kiel", "Ulm"], 80)
+    table.assign(town=town).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "bounds.csv").write_text("town,0,\nroof_0,-1,2.5\n")
+    for options in ([], ["--positive"], ["--bounds", tmp_path / "bounds.csv"]):
+        select(tmp_path / "t.csv", "--target", "y", "--one-hot", *options)
+    plain, positive, bounded = estimators
+    assert not {"positive", "bounds"} & set(plain)
+    assert positive == plain | {"positive": True}
+    both = {"roof_0": (-1.0, 2.5), "town_Kiel": (0.0, None), "town_Ulm": (0.0, None)}
+    assert bounded == plain | {"bounds": both}
+
+
+BAD_BOUNDS = {
+    "text": ("x,none,\n", "the bounds of 'x' must be numbers, or empty for none, got 'none'"),
+    "infinite": ("x,-inf,\n", "must be numbers, or empty for none, got '-inf'"),
+    "above 0": (
+        "x,1,2\n",
+        "the bounds of 'x' must hold 0, the coefficient of what is not chosen, got 1 to 2",
+    ),
+    "below 0": ("x,,-1\n", "the bounds of 'x' must hold 0"),
+    "unknown": ("x,0,\ny,0,\nxx,0,\n", "names 'xx', which is no feature of the data (did you mean 'x'?)"),
+    "narrow": ("x,1\n", "must have three columns, feature, lower and upper, got 2"),
+    "twice": ("x,0,1\nx,0,2\n", "names 'x' twice, '0,1' and '0,2'"),
+}
+
+
+@pytest.mark.parametrize("mistake", BAD_BOUNDS)
+def test_bad_bounds_are_told(tmp_path, mistake):
+    content, message = BAD_BOUNDS[mistake]
+    (tmp_path / "t.csv").write_text("x,y,z\n1,2,1\n2,1,2\n3,5,3\n4,3,1\n")
+    (tmp_path / "bounds.csv").write_text(content)
+    refused(select(tmp_path / "t.csv", "--target", "z", "--bounds", tmp_path / "bounds.csv"), message)

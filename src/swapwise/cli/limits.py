@@ -50,6 +50,9 @@ class Limits:
     budget: float | None = None
     hierarchy: Heredity | None = None
     product_sign: str | None = None
+    #: On coefficients
+    positive: bool = False
+    bounds: Path | None = None
 
     @property
     def has_groups(self) -> bool:
@@ -105,7 +108,7 @@ class Limits:
     @property
     def files(self) -> list[Path | None]:
         """The files that are read."""
-        return [self.groups, self.and_groups, self.whole_groups, self.costs]
+        return [self.groups, self.and_groups, self.whole_groups, self.costs, self.bounds]
 
     def check(self) -> None:
         """Refuse options that do not go together, and numbers that limits cannot be.
@@ -208,6 +211,10 @@ class Limits:
         if self.hierarchy is not None:
             needed = "all of" if self.hierarchy is Heredity.STRONG else "one or more of"
             words.append(f"products only with {needed} their factors")
+        if self.positive:
+            words.append("coefficients of at least 0")
+        if self.bounds is not None:
+            words.append(f"coefficients within {self.bounds}")
         least, most = self.in_all
         if least or most is not None:
             words.append(f"{_between(least, most)} in all")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from swapwise.checks import FloatArray, warn
 from swapwise.cli.failures import BadInput
 from swapwise.cli.feasible import feasible_sets
 from swapwise.cli.ground import read_ground
+from swapwise.cli.limit_files import read_bounds
+from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.reading.columns import Dataset, read_dataset, without_missing
 from swapwise.cli.reading.diagnostics import require_usable
@@ -35,13 +37,14 @@ class Problem:
     forced: list[str]
     #: What is added to the linear predictor of every row
     offset: FloatArray | None = None
+    #: Bounds on coefficients by column, as parameters of the estimator; none if there are none
+    coefficients: dict[str, Any] = field(default_factory=dict)
 
 
 def read_problem(request: Request, table: pd.DataFrame) -> Problem:
     """Return the problem that a request poses about a table, or say what is wrong with either.
 
     >>> import pandas as pd
-    >>> from swapwise.cli.limits import Limits
     >>> rest = dict.fromkeys(["sizes", "choose", "ridge", "certify", "one_hot", "drop_missing"])
     >>> request = Request(None, Limits(), "y", Family.LINEAR, [], [], "auto", **rest)
     >>> problem = read_problem(request, pd.DataFrame({"a": [1, 2, 4], "b": [0, 1, 1], "y": [3, 4, 5]}))
@@ -69,13 +72,25 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
     require_family(dataset.y, request.family)
     require_rows(dataset.y, request.family, cross_validated=request.choose is Choice.CV)
     left_out = [*request.force_out, request.target, *filter(None, [request.shift])]
+    variable_of = dataset.variable_of or {name: name for name in dataset.X.columns}
     dataset, ground = read_ground(dataset, request.limits.whole_groups, left_out, request.force_in)
     found = feasible_sets(request.limits, ground, dataset, path=request.choose is not None)
     request, constraint = replace(request, limits=found.limits), found.constraint
     if request.sizes is not None:
         largest = len(ground.elements) if constraint is None else constraint.max_size()
         request = replace(request, sizes=_possible(request.sizes, len(found.forced), largest))
-    return Problem(request, dataset, constraint, found.group_of, found.forced, offset)
+    coefficients = _coefficients(request.limits, variable_of, left_out)
+    return Problem(request, dataset, constraint, found.group_of, found.forced, offset, coefficients)
+
+
+def _coefficients(limits: Limits, variable_of: dict[str, str], left_out: list[str]) -> dict[str, Any]:
+    """Return what the options say of coefficients; bounds of a variable are those of all of its columns."""
+    said: dict[str, Any] = {"positive": True} if limits.positive else {}
+    if limits.bounds is not None:
+        variables = list(dict.fromkeys(variable_of.values()))
+        bounds = read_bounds(limits.bounds, variables, left_out)
+        said["bounds"] = {column: bounds[name] for column, name in variable_of.items() if name in bounds}
+    return said
 
 
 def _taken_out(table: pd.DataFrame, request: Request) -> FloatArray | None:

@@ -126,8 +126,8 @@ def request_of(asked: Mapping[str, Any]) -> Request:
     if follows_path and limits.in_all[1] is not None:
         other = "--size" if limits.exactly is None else "--exactly"
         raise typer.BadParameter(f"--path and --choose try several sizes, which does not go with {other}")
-    if asked["demo"] and not follows_path and limits == Limits():
-        limits = Limits(size=DEMO_SIZE)
+    if asked["demo"] and not follows_path and limits.needs_size and limits.at_least is None:
+        limits = replace(limits, size=DEMO_SIZE)
     plain = ("data", "family", "method", "ridge", "certify", "one_hot", "drop_missing", "offset", "exposure")
     return Request(
         limits=limits,

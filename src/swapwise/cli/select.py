@@ -130,6 +130,11 @@ Hierarchy = Annotated[
 ProductSign = Annotated[
     str | None, limit(help="What is between factors in names; : by default, or a blank.", metavar="TEXT")
 ]
+Positive = Annotated[bool, flag("--positive", help="No negative coefficients.", panel=LIMITS)]
+Bounds = Annotated[
+    Path | None,
+    limit(help="Bounds on coefficients: a CSV of feature, lower and upper, empty for none.", metavar="FILE"),
+]
 ForceIn = Annotated[
     list[str] | None, limit(help="Features to choose in any case: a,b, or once for each.", metavar="NAMES")
 ]
@@ -181,6 +186,8 @@ def select(
     budget: Budget = None,
     hierarchy: Hierarchy = None,
     product_sign: ProductSign = None,
+    positive: Positive = False,
+    bounds: Bounds = None,
     force_in: ForceIn = None,
     path: SizesToTry = None,
     choose: Choose = None,

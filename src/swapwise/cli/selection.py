@@ -231,7 +231,7 @@ def _estimator(problem: Problem, progress: bool) -> Any:
         "groups": problem.dataset.variable_of,
         "forced": problem.forced or None,
         "progress": progress,
-    }
+    } | problem.coefficients
     if name == ANY_FAMILY:
         options["family"] = request.family.value
     if request.choose is None:
