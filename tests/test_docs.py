@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import swapwise
 from swapwise import IndependenceSystem, Matroid, SparseObjective, SparseState
 from swapwise.cli import app
+from swapwise.cli.limits import Heredity
 from swapwise.cli.options import Choice, Family
 from swapwise.clock import Budget
 from swapwise.search.methods import Method
@@ -186,7 +187,7 @@ def test_the_page_lists_every_option_once(command):
     assert sorted(names for names, _ in options_on_the_page(command)) == sorted(names_of_options(command))
 
 
-@pytest.mark.parametrize(("option", "words"), [("--family", Family), ("--choose", Choice)])
+@pytest.mark.parametrize(("option", "words"), [("--family", Family), ("--choose", Choice), ("--hierarchy", Heredity)])
 def test_the_page_lists_every_word_that_an_option_knows(option, words):
     meaning = dict(options_on_the_page("select"))[(option,)]
     assert re.findall(r"`([\w-]+)`", meaning) == [word.value for word in words]

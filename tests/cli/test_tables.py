@@ -16,7 +16,8 @@ from typer import BadParameter
 import swapwise as sw
 from swapwise.checks import unwarned
 from swapwise.cli.failures import BadInput
-from swapwise.cli.limits import Limits, read_groups
+from swapwise.cli.limit_files import read_groups
+from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.problem import read_problem
 from swapwise.cli.reading.columns import names_among, read_dataset

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from swapwise.checks import unwarned
 from swapwise.cli.failures import BadInput
-from swapwise.cli.limits import read_groups
+from swapwise.cli.limit_files import read_groups
 from swapwise.cli.reading.cells import strange_cells
 from swapwise.cli.reading.preparation import Preparation
 from swapwise.cli.reading.rows import rows_of, separator_of, stream_of

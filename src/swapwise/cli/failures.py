@@ -84,6 +84,7 @@ def warnings_to_stderr(quiet: bool) -> Iterator[list[str]]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.filterwarnings("ignore", "the search was interrupted")  # which commands say themselves
+        for said in ("the search was interrupted", ".* chosen only to meet a lower limit"):
+            warnings.filterwarnings("ignore", said)  # which commands say themselves
         warnings.showwarning = show  # catch_warnings restores it
         yield notes

@@ -1,29 +1,31 @@
-"""Limits on what is chosen: the options of ``swapwise select`` as a constraint, and files of groups."""
+"""Limits on what is chosen, as the options of ``swapwise select`` say them, and in words."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+import math
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.messages import hint, some_of
-from swapwise.cli.reading.tables import require_file, usual_separator
-from swapwise.cli.reading.text_files import read_cells
-
-if TYPE_CHECKING:
-    from swapwise.constraints.base import Constraint
-    from swapwise.constraints.partition import Partition
-
-# The header that a file of groups may have.
-HEADER = ["feature", "group"]
 
 # Without any limit, the best choice would be to choose all.
 DEFAULT_SIZE = 10
+
+GROUPINGS = "--groups, --groups-from-prefix or --groups-from-pattern"
+
+
+class Heredity(StrEnum):
+    """Whether products need all of their factors, or one of them.
+
+    >>> Heredity("weak").value
+    'weak'
+    """
+
+    STRONG = "strong"
+    WEAK = "weak"
 
 
 @dataclass(frozen=True)
@@ -31,180 +33,216 @@ class Limits:
     """The limits that a user asked for."""
 
     size: int | None = None
+    exactly: int | None = None
     groups: Path | None = None
     groups_from_prefix: str | None = None
+    groups_from_pattern: str | None = None
     per_group: int | None = None
+    at_least: int | None = None
+    few_groups: int | None = None
     and_groups: Path | None = None
     and_per_group: int | None = None
+    whole_groups: Path | None = None
+    #: Each is names with commas between them
+    not_both: list[str] | None = None
+    not_both_above: float | None = None
+    costs: Path | None = None
+    budget: float | None = None
+    hierarchy: Heredity | None = None
+    product_sign: str | None = None
+    #: On coefficients
+    positive: bool = False
+    bounds: Path | None = None
 
     @property
     def has_groups(self) -> bool:
-        """Whether the features are in groups.
+        """Whether limits are on groups of features.
 
         >>> Limits(size=3).has_groups
         False
         """
-        return self.groups is not None or self.groups_from_prefix is not None
+        return bool(self._groupings)
+
+    @property
+    def _groupings(self) -> list[str]:
+        given = {
+            "--groups": self.groups,
+            "--groups-from-prefix": self.groups_from_prefix,
+            "--groups-from-pattern": self.groups_from_pattern,
+        }
+        return [option for option, value in given.items() if value is not None]
+
+    @property
+    def most_per_group(self) -> int | None:
+        """How many of each group may be chosen, None for any number: 1 where nothing else is said of groups.
+
+        >>> Limits(groups_from_prefix="_").most_per_group
+        1
+        >>> Limits(groups_from_prefix="_", at_least=2).most_per_group is None
+        True
+        """
+        if self.per_group is not None or not self.has_groups:
+            return self.per_group
+        return 1 if self.at_least is None and self.few_groups is None else None
+
+    @property
+    def in_all(self) -> tuple[int, int | None]:
+        """How many must and may be chosen in all, None for any number.
+
+        >>> Limits(exactly=3).in_all, Limits(at_least=2).in_all
+        ((3, 3), (2, None))
+        """
+        if self.exactly is not None:
+            return self.exactly, self.exactly
+        return 0 if self.has_groups else self.at_least or 0, self.size
+
+    @property
+    def needs_size(self) -> bool:
+        """Whether nothing else keeps all features from being chosen.
+
+        >>> Limits(not_both=["a,b"]).needs_size, Limits(groups_from_prefix="_").needs_size
+        (True, False)
+        """
+        return self.in_all[1] is None and self.most_per_group is None and self.budget is None
+
+    @property
+    def files(self) -> list[Path | None]:
+        """The files that are read."""
+        return [self.groups, self.and_groups, self.whole_groups, self.costs, self.bounds]
 
     def check(self) -> None:
-        """Refuse options that do not go together, and limits below 1.
+        """Refuse options that do not go together, and numbers that limits cannot be.
 
         >>> Limits(size=0).check()
         Traceback (most recent call last):
         ...
         swapwise.cli.failures.BadInput: --size must be at least 1, got 0
         """
-        if self.groups is not None and self.groups_from_prefix is not None:
-            raise typer.BadParameter("give --groups or --groups-from-prefix, not both")
-        if self.per_group is not None and not self.has_groups:
-            raise typer.BadParameter("--per-group needs --groups or --groups-from-prefix")
-        if self.and_groups is not None and not self.has_groups:
-            raise typer.BadParameter("--and-groups needs --groups or --groups-from-prefix beside it")
+        self._check_groups()
+        self._check_others()
+        counts = ("size", "exactly", "per_group", "and_per_group", "at_least", "few_groups")
+        for name in counts:
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise BadInput(f"--{name.replace('_', '-')} must be at least 1, got {number}")
+        if self.not_both_above is not None and not 0 <= self.not_both_above < 1:
+            raise BadInput(
+                "--not-both-above must be at least 0 and below 1, as correlations are, got "
+                f"{self.not_both_above:g}"
+            )
+        if self.budget is not None and not 0 <= self.budget < math.inf:
+            raise BadInput(f"--budget must be a number of at least 0, got {self.budget:g}")
+        self._check_lower_limits()
+
+    def _check_groups(self) -> None:
+        if len(self._groupings) > 1:
+            raise typer.BadParameter(f"give {' or '.join(self._groupings)}, not both")
+        for option, value in {
+            "--per-group": self.per_group,
+            "--and-groups": self.and_groups,
+            "--few-groups": self.few_groups,
+        }.items():
+            if value is not None and not self.has_groups:
+                raise typer.BadParameter(f"{option} needs {GROUPINGS} beside it")
         if self.and_per_group is not None and self.and_groups is None:
             raise typer.BadParameter("--and-per-group needs --and-groups")
         if self.groups_from_prefix == "":
             raise typer.BadParameter(
                 "--groups-from-prefix must be what ends the prefix, such as _; got nothing"
             )
-        numbers = {"size": self.size, "per-group": self.per_group, "and-per-group": self.and_per_group}
-        for name, number in numbers.items():
-            if number is not None and number < 1:
-                raise BadInput(f"--{name} must be at least 1, got {number}")
+        if self.at_least is not None and self.few_groups is not None:
+            raise typer.BadParameter(
+                "--at-least asks for features of every group, --few-groups for features of some: give one of "
+                "them"
+            )
 
-    def constraint(
-        self, features: Sequence[str], left_out: Sequence[str] = (), forced: Sequence[str] = ()
-    ) -> tuple[Constraint | None, dict[str, str] | None]:
-        """Return the constraint on the features, None for no limit, and the group of each feature.
+    def _check_others(self) -> None:
+        if self.size is not None and self.exactly is not None:
+            raise typer.BadParameter("give --size, a maximum, or --exactly, not both")
+        if self.costs is None and self.budget is not None:
+            raise typer.BadParameter("--budget needs --costs, a file of what each feature costs")
+        if self.costs is not None and self.budget is None:
+            raise typer.BadParameter("--costs needs --budget, what all that is chosen may cost")
+        if self.product_sign is not None and self.hierarchy is None:
+            raise typer.BadParameter("--product-sign needs --hierarchy")
+        if self.product_sign == "":
+            raise typer.BadParameter("--product-sign must be what stands between factors, got nothing")
+        if self.hierarchy is not None and self.whole_groups is not None:
+            raise typer.BadParameter(
+                "--hierarchy chooses products one by one, which does not go with --whole-groups"
+            )
 
-        Files of groups may name features that are ``left_out``. Those that are ``forced`` must be
-        independent together.
-
-        >>> limits = Limits(groups_from_prefix="_", per_group=1)
-        >>> limits.constraint(["roof_1", "roof_2", "hall_1"])[0]
-        Partition(n=3, 2 labels, capacity=1)
-        >>> limits.constraint(["roof_1", "roof_2", "hall_1"], forced=["roof_1", "roof_2"])
-        Traceback (most recent call last):
-        ...
-        swapwise.cli.failures.BadInput: --force-in names 2 features of group 'roof', but at most 1 of each is
-        allowed; --per-group 2 allows them
-        """
-        from swapwise.constraints.intersection import Intersection
-        from swapwise.constraints.partition import Partition
-        from swapwise.constraints.uniform import Uniform
-
-        self._require_size(len(features), len(forced))
-        if not self.has_groups:
-            return (None if self.size is None else Uniform(len(features), self.size)), None
-        first = self._partition(features, left_out)
-        group_of = dict(zip(features, map(str, first.element_labels), strict=True))
-        _require_room(forced, group_of, self.per_group or 1, "--per-group")
-        if self.and_groups is None:
-            return (first if self.size is None else first.truncate(self.size)), group_of
-        other_group_of, most = read_groups(self.and_groups, features, left_out), self.and_per_group or 1
-        _require_room(forced, other_group_of, most, "--and-per-group")
-        parts = [first, Partition(other_group_of, most)]
-        if self.size is not None:  # a part of its own: moves under a truncated partition are far more
-            return Intersection(*parts, Uniform(len(features), self.size)), group_of
-        return Intersection(*parts), group_of
-
-    def _require_size(self, n_features: int, n_forced: int) -> None:
-        if self.size is None:
+    def _check_lower_limits(self) -> None:
+        """Refuse a lower limit above the upper one."""
+        if self.at_least is None:
             return
-        if self.size > n_features:
-            raise BadInput(f"--size is {self.size}, but there are only {n_features} features to choose from")
-        if self.size < n_forced:
+        option, most = "--per-group", self.per_group
+        if not self.has_groups:
+            option, most = ("--size", self.size) if self.exactly is None else ("--exactly", self.exactly)
+        if most is not None and self.at_least > most:
             raise BadInput(
-                f"--force-in names {n_forced} features, but at most {self.size} in all are allowed; --size "
-                f"{n_forced} allows them"
+                f"--at-least is {self.at_least}, but {option} allows no more than {most}; {option} "
+                f"{self.at_least} or more allows them"
             )
-
-    def _partition(self, features: Sequence[str], left_out: Sequence[str]) -> Partition:
-        from swapwise.constraints.partition import Partition
-
-        most = self.per_group or 1
-        if self.groups is not None:
-            return Partition(read_groups(self.groups, features, left_out), most)
-        end = self.groups_from_prefix or ""
-        if not any(end in name for name in features):
-            raise BadInput(
-                f"--groups-from-prefix is {end!r}, but no name has {end!r} in it: every feature would be a "
-                "group of its own"
-            )
-        return Partition.from_columns(features, end, most)
 
     def in_words(self) -> str:
         """Return what may be chosen, for people.
 
         >>> Limits(size=5, groups_from_prefix="_", per_group=2).in_words()
         "at most 2 of each prefix before '_', at most 5 in all"
+        >>> Limits(groups_from_pattern="^[a-z]+", per_group=2, at_least=1, not_both=["a,b"]).in_words()
+        "1 to 2 of each group by '^[a-z]+', not both of a and b"
         """
         words = []
-        if self.groups is not None:
-            words.append(f"at most {self.per_group or 1} of each group of {self.groups}")
-        if self.groups_from_prefix is not None:
-            words.append(f"at most {self.per_group or 1} of each prefix before {self.groups_from_prefix!r}")
+        if self.whole_groups is not None:
+            words.append(f"groups of {self.whole_groups} whole or not at all (each counts once)")
+        if self.has_groups:
+            words += self._groups_in_words()
         if self.and_groups is not None:
             words.append(f"at most {self.and_per_group or 1} of each group of {self.and_groups}")
-        if self.size is not None:
-            words.append(f"at most {self.size} in all")
+        for text in self.not_both or []:
+            *others, last = [name.strip() for name in text.split(",")]
+            kind = "not both of" if len(others) == 1 else "no two of"
+            words.append(f"{kind} {', '.join(others)} and {last}")
+        if self.not_both_above is not None:
+            words.append(f"no two that are correlated above {self.not_both_above:g}")
+        if self.budget is not None:
+            words.append(f"costs of {self.costs} within {self.budget:.12g}")
+        if self.hierarchy is not None:
+            needed = "all of" if self.hierarchy is Heredity.STRONG else "one or more of"
+            words.append(f"products only with {needed} their factors")
+        if self.positive:
+            words.append("coefficients of at least 0")
+        if self.bounds is not None:
+            words.append(f"coefficients within {self.bounds}")
+        least, most = self.in_all
+        if least or most is not None:
+            words.append(f"{_between(least, most)} in all")
         return ", ".join(words)
 
+    def _groups_in_words(self) -> list[str]:
+        if self.groups is not None:
+            each, several = f"group of {self.groups}", f"groups of {self.groups}"
+        elif self.groups_from_prefix is not None:
+            each, several = (f"{word} before {self.groups_from_prefix!r}" for word in ("prefix", "prefixes"))
+        else:
+            each, several = (f"{word} by {self.groups_from_pattern!r}" for word in ("group", "groups"))
+        words = []
+        if self.few_groups is not None:
+            words.append(f"from at most {self.few_groups} of the {several}")
+        if self.at_least is not None or self.most_per_group is not None:
+            words.append(f"{_between(self.at_least or 0, self.most_per_group)} of each {each}")
+        return words
 
-def _require_room(forced: Sequence[str], group_of: Mapping[str, str], most: int, option: str) -> None:
-    """Refuse more forced features of a group than its limit."""
-    for group, count in Counter(group_of[name] for name in forced).items():
-        if count > most:
-            raise BadInput(
-                f"--force-in names {count} features of group {group!r}, but at most {most} of each "
-                f"{'is' if most == 1 else 'are'} allowed; {option} {count} allows them"
-            )
 
+def _between(least: int, most: int | None) -> str:
+    """Return two limits in words.
 
-def read_groups(path: Path, features: Sequence[str], left_out: Sequence[str] = ()) -> dict[str, str]:
-    """Return the group of every feature, from lines such as ``feature,group``; others may be ``left_out``.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "groups.csv"
-    ...     _ = path.write_text("feature,group\\nx,roof\\ny,hall\\n")
-    ...     read_groups(path, ["y", "x"])
-    {'y': 'hall', 'x': 'roof'}
+    >>> _between(0, 3), _between(2, None), _between(2, 3), _between(3, 3)
+    ('at most 3', 'at least 2', '2 to 3', 'exactly 3')
     """
-    require_file(path)
-    rows = read_cells(path, usual_separator(path))
-    if len(rows[0]) != 2:
-        raise BadInput(f"{path} must have two columns, feature and group, got {len(rows[0])}")
-    known = {*features, *left_out}
-    rows = _without_header(rows, known)
-    _require_order(rows, known, path)
-    group_of: dict[str, str] = {}
-    for feature, group in rows:
-        if feature not in known:
-            raise BadInput(
-                f"{path} names {feature!r}, which is no feature of the data{hint(feature, features)}"
-            )
-        if group_of.setdefault(feature, group) != group:
-            raise BadInput(f"{path} puts {feature!r} into two groups, {group_of[feature]!r} and {group!r}")
-    missing = [repr(feature) for feature in features if not group_of.get(feature)]
-    if missing:
-        raise BadInput(
-            f"{path} has no group for {some_of(missing)}, {len(missing)} of {len(features)} features; name "
-            "a group for each, which may be its own, or leave features out by --force-out"
-        )
-    return {feature: group_of[feature] for feature in features}
-
-
-def _without_header(rows: list[list[str]], known: Collection[str]) -> list[list[str]]:
-    """Return the rows less the first if that is a header: of known words, or above features alone."""
-    first, *others = rows
-    if first[0] in known:
-        return rows
-    is_header = [word.lower() for word in first] == HEADER
-    return others if is_header or (others and all(row[0] in known for row in others)) else rows
-
-
-def _require_order(rows: list[list[str]], known: Collection[str], path: Path) -> None:
-    """Say so if the first column holds the groups, and the second the features."""
-    n_first, n_second = (sum(row[place] in known for row in rows) for place in (0, 1))
-    if 2 * n_first < len(rows) < 2 * n_second:
-        raise BadInput(f"{path} must have features first and groups second, got them the other way round")
+    if most is None:
+        return f"at least {least}"
+    if not least:
+        return f"at most {most}"
+    return f"exactly {most}" if least == most else f"{least} to {most}"

@@ -65,6 +65,15 @@ def file(*names: str, help: str) -> Any:
     return option(*names, help=help, metavar="FILE", panel=FILES)
 
 
+def limit(*names: str, help: str, metavar: str) -> Any:
+    """Return an option that limits what may be chosen.
+
+    >>> limit(help="What all may cost.", metavar="NUMBER").rich_help_panel
+    'What may be chosen'
+    """
+    return option(*names, help=help, metavar=metavar, panel=LIMITS)
+
+
 DATA = "A table: .csv, .tsv or .txt (also packed, as .csv.gz), .parquet or .npz."
 DropMissing = Annotated[bool, flag("--drop-missing", help="Leave out rows with missing values.")]
 ForceOut = Annotated[

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from swapwise.checks import FloatArray, warn
 from swapwise.cli.failures import BadInput
-from swapwise.cli.limits import DEFAULT_SIZE, Limits
+from swapwise.cli.feasible import feasible_sets
+from swapwise.cli.ground import read_ground
+from swapwise.cli.limit_files import read_bounds
+from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.reading.columns import Dataset, read_dataset, without_missing
 from swapwise.cli.reading.diagnostics import require_usable
@@ -30,8 +33,12 @@ class Problem:
     constraint: Constraint | None
     #: The group of every variable, if the limits know groups
     group_of: dict[str, str] | None
+    #: The variables that are chosen in any case
+    forced: list[str]
     #: What is added to the linear predictor of every row
     offset: FloatArray | None = None
+    #: Bounds on coefficients by column, as parameters of the estimator; none if there are none
+    coefficients: dict[str, Any] = field(default_factory=dict)
 
 
 def read_problem(request: Request, table: pd.DataFrame) -> Problem:
@@ -64,15 +71,26 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
     _require_variation(request.force_in, dataset.X)
     require_family(dataset.y, request.family)
     require_rows(dataset.y, request.family, cross_validated=request.choose is Choice.CV)
-    n = len(dataset.variables)
-    if request.limits == Limits() and request.choose is None:
-        request = replace(request, limits=Limits(size=min(DEFAULT_SIZE, n)))
     left_out = [*request.force_out, request.target, *filter(None, [request.shift])]
-    constraint, group_of = request.limits.constraint(dataset.variables, left_out, request.force_in)
+    variable_of = dataset.variable_of or {name: name for name in dataset.X.columns}
+    dataset, ground = read_ground(dataset, request.limits.whole_groups, left_out, request.force_in)
+    found = feasible_sets(request.limits, ground, dataset, path=request.choose is not None)
+    request, constraint = replace(request, limits=found.limits), found.constraint
     if request.sizes is not None:
-        largest = n if constraint is None else constraint.max_size()
-        request = replace(request, sizes=_possible(request.sizes, len(request.force_in), largest))
-    return Problem(request, dataset, constraint, group_of, offset)
+        largest = len(ground.elements) if constraint is None else constraint.max_size()
+        request = replace(request, sizes=_possible(request.sizes, len(found.forced), largest))
+    coefficients = _coefficients(request.limits, variable_of, left_out)
+    return Problem(request, dataset, constraint, found.group_of, found.forced, offset, coefficients)
+
+
+def _coefficients(limits: Limits, variable_of: dict[str, str], left_out: list[str]) -> dict[str, Any]:
+    """Return what the options say of coefficients; bounds of a variable are those of all of its columns."""
+    said: dict[str, Any] = {"positive": True} if limits.positive else {}
+    if limits.bounds is not None:
+        variables = list(dict.fromkeys(variable_of.values()))
+        bounds = read_bounds(limits.bounds, variables, left_out)
+        said["bounds"] = {column: bounds[name] for column, name in variable_of.items() if name in bounds}
+    return said
 
 
 def _taken_out(table: pd.DataFrame, request: Request) -> FloatArray | None:

@@ -90,11 +90,16 @@ class Request:
         named = {"--target": [self.target], "--force-out": force_out, "--force-in": force_in}
         if self.shift is not None:
             named["--offset" if self.offset is not None else "--exposure"] = [self.shift]
+        for text in self.limits.not_both or []:
+            names = names_among([text], table.columns)
+            if len(names) < 2:
+                raise BadInput(f"--not-both must name two features or more, such as a,b; got {text!r}")
+            named[f"--not-both {text}"] = names
         for option, names in named.items():
             require_columns(names, table, option)
             if option != "--target" and self.target in names:
                 raise BadInput(f"{option} names the target {self.target!r}, which is to be explained")
-            if option in ("--force-in", "--force-out") and self.shift in names:
+            if option not in ("--target", "--offset", "--exposure") and self.shift in names:
                 raise BadInput(f"{option} names {self.shift!r}, which is the offset, and no feature")
         both = [name for name in force_in if name in force_out]
         if both:
@@ -118,11 +123,11 @@ def request_of(asked: Mapping[str, Any]) -> Request:
     limits.check()
     _check_search(asked["method"], asked["ridge"])
     follows_path = asked["path"] is not None or asked["choose"] is not None
-    if follows_path and (limits.size is not None or limits.and_groups is not None):
-        other = "--size" if limits.size is not None else "--and-groups"
+    if follows_path and limits.in_all[1] is not None:
+        other = "--size" if limits.exactly is None else "--exactly"
         raise typer.BadParameter(f"--path and --choose try several sizes, which does not go with {other}")
-    if asked["demo"] and not follows_path and limits == Limits():
-        limits = Limits(size=DEMO_SIZE)
+    if asked["demo"] and not follows_path and limits.needs_size and limits.at_least is None:
+        limits = replace(limits, size=DEMO_SIZE)
     plain = ("data", "family", "method", "ridge", "certify", "one_hot", "drop_missing", "offset", "exposure")
     return Request(
         limits=limits,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from swapwise.cli.failures import BadInput, exit_on_error, warnings_to_stderr
-from swapwise.cli.limits import DEFAULT_SIZE
+from swapwise.cli.limits import DEFAULT_SIZE, Heredity
 from swapwise.cli.options import (
     DATA,
     LIMITS,
@@ -23,6 +23,7 @@ from swapwise.cli.options import (
     Report,
     file,
     flag,
+    limit,
     option,
 )
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
@@ -54,38 +55,88 @@ OneHot = Annotated[
 Demo = Annotated[bool, flag("--demo", help=f"Try it on {DEMO}.")]
 Size = Annotated[
     int | None,
-    option(
-        help=f"Maximum number of features; {DEFAULT_SIZE} by default, or no limit if there are groups.",
+    limit(
+        help=f"Maximum number of features; {DEFAULT_SIZE} by default, unless groups or a budget limit them.",
         metavar="NUMBER",
-        panel=LIMITS,
     ),
+]
+Exactly = Annotated[
+    int | None,
+    limit(
+        help="So many features in all, no more and no fewer; per group: --per-group N --at-least N.",
+        metavar="NUMBER",
+    ),
+]
+AtLeast = Annotated[
+    int | None,
+    limit(help="Minimum number of features per group; in all, if there are no groups.", metavar="NUMBER"),
 ]
 Groups = Annotated[
     Path | None,
-    option(
-        help="A CSV of two columns, feature and group, with one line per feature.",
+    limit(
+        "--groups",
+        "--limit-by",
+        help="Groups that are limited: a CSV of two columns, feature and group, with one line per feature.",
         metavar="FILE",
-        panel=LIMITS,
     ),
 ]
 GroupsFromPrefix = Annotated[
+    str | None, limit(help="Groups by what names begin with, up to this, such as _.", metavar="TEXT")
+]
+GroupsFromPattern = Annotated[
     str | None,
-    option(help="Groups by what names begin with, up to this, such as _.", metavar="TEXT", panel=LIMITS),
+    limit(
+        help="Groups by what this regular expression finds in names: its first parentheses, or all.",
+        metavar="REGEX",
+    ),
 ]
 PerGroup = Annotated[
     int | None,
-    option(help="Maximum number of features per group; 1 by default.", metavar="NUMBER", panel=LIMITS),
+    limit(
+        help="Maximum number of features per group; 1 by default, any with --at-least or --few-groups.",
+        metavar="NUMBER",
+    ),
 ]
-AndGroups = Annotated[
-    Path | None, option(help="Other groups, which limit the choice too.", metavar="FILE", panel=LIMITS)
-]
+FewGroups = Annotated[int | None, limit(help="Features of so many groups at most.", metavar="NUMBER")]
+AndGroups = Annotated[Path | None, limit(help="Other groups, which limit the choice too.", metavar="FILE")]
 AndPerGroup = Annotated[
-    int | None,
-    option(help="Maximum number per group of these; 1 by default.", metavar="NUMBER", panel=LIMITS),
+    int | None, limit(help="Maximum number per group of these; 1 by default.", metavar="NUMBER")
+]
+WholeGroups = Annotated[
+    Path | None,
+    limit(
+        help="Groups that are chosen whole or not at all, and count once: a CSV of feature and group.",
+        metavar="FILE",
+    ),
+]
+NotBoth = Annotated[
+    list[str] | None,
+    limit(help="Features of which at most one is chosen: a,b; can be given several times.", metavar="NAMES"),
+]
+NotBothAbove = Annotated[
+    float | None, limit(help="No two features that are correlated above this, such as 0.9.", metavar="NUMBER")
+]
+Costs = Annotated[
+    Path | None, limit(help="A CSV of two columns, feature and cost, for --budget.", metavar="FILE")
+]
+Budget = Annotated[float | None, limit(help="What all that is chosen may cost.", metavar="NUMBER")]
+Hierarchy = Annotated[
+    Heredity | None,
+    typer.Option(
+        help="Products a:b and powers a^2 only with all of their factors, or (weak) with one.",
+        rich_help_panel=LIMITS,
+    ),
+]
+ProductSign = Annotated[
+    str | None, limit(help="What is between factors in names; : by default, or a blank.", metavar="TEXT")
+]
+Positive = Annotated[bool, flag("--positive", help="No negative coefficients.", panel=LIMITS)]
+Bounds = Annotated[
+    Path | None,
+    limit(help="Bounds on coefficients: a CSV of feature, lower and upper, empty for none.", metavar="FILE"),
 ]
 ForceIn = Annotated[
-    list[str] | None,
-    option(help="Features to choose in any case: a,b, or once for each.", metavar="NAMES", panel=LIMITS),
+    list[str] | None, limit(help="Features to choose in any case: a,b, or once for each.", metavar="NAMES")
 ]
 SizesToTry = Annotated[
     str | None,
@@ -119,11 +170,24 @@ def select(
     one_hot: OneHot = False,
     demo: Demo = False,
     size: Size = None,
+    exactly: Exactly = None,
+    at_least: AtLeast = None,
     groups: Groups = None,
     groups_from_prefix: GroupsFromPrefix = None,
+    groups_from_pattern: GroupsFromPattern = None,
     per_group: PerGroup = None,
+    few_groups: FewGroups = None,
     and_groups: AndGroups = None,
     and_per_group: AndPerGroup = None,
+    whole_groups: WholeGroups = None,
+    not_both: NotBoth = None,
+    not_both_above: NotBothAbove = None,
+    costs: Costs = None,
+    budget: Budget = None,
+    hierarchy: Hierarchy = None,
+    product_sign: ProductSign = None,
+    positive: Positive = False,
+    bounds: Bounds = None,
     force_in: ForceIn = None,
     path: SizesToTry = None,
     choose: Choose = None,
@@ -146,7 +210,7 @@ def select(
         request = request_of(asked)
         printed, json = json == STANDARD_OUTPUT, None if json == STANDARD_OUTPUT else json
         check_page(report)
-        check_outputs([report, json, save], inputs=[data, groups, and_groups], force=force)
+        check_outputs([report, json, save], inputs=[data, *request.limits.files], force=force)
         selection = _answer(request, proof_seconds, notes, quiet)
         made: list[Output] = [(json, selection.to_json), (save, selection.to_bytes)]
         # Before anything is printed: the reader of a pipe may close it.

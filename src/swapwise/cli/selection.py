@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from swapwise.certify.certificate import Certificate
     from swapwise.checks import FloatArray
+    from swapwise.cli.limits import Limits
     from swapwise.cli.problem import Problem
     from swapwise.cli.request import Request
 
@@ -48,6 +49,8 @@ class Selection:
     #: The group of every column, or None
     group_of: dict[str, str] | None
     asked: dict[str, str]
+    #: What limited the choice
+    limits: Limits
     seconds: float
     #: What is proven; None if nothing was asked for, or if that was interrupted too early
     certificate: Certificate | None
@@ -110,6 +113,11 @@ class Selection:
         return [] if found is None else [self.dataset.variables[element] for element in found]
 
     @property
+    def filled(self) -> list[str]:
+        """The variables that add nothing, and were chosen only to meet a lower limit."""
+        return [self.dataset.variables[element] for element in self.model.result_.filled]
+
+    @property
     def intercept(self) -> list[float]:
         """The intercept, or that of each level."""
         return [float(value) for value in np.ravel(self.model.intercept_)]
@@ -133,8 +141,7 @@ class Selection:
             self.model,
             self.dataset.X,
             self.y,
-            # Variables that are groups of their own columns would only be listed twice.
-            groups=None if self.group_of == self.dataset.variable_of else self.group_of,
+            groups=self.group_of if self.limits.has_groups or self.limits.whole_groups else None,
             certificate=self.certificate,
             asked=with_notes(self.asked, self.notes),
             seconds=self.seconds,
@@ -155,7 +162,7 @@ class Selection:
 def select_features(problem: Problem, proof_seconds: float, notes: list[str], *, progress: bool) -> Selection:
     """Fit the estimator that the request asks for; warnings are appended to ``notes``."""
     request, dataset = problem.request, problem.dataset
-    model = _estimator(request, problem.constraint, dataset.variable_of, progress)
+    model = _estimator(problem, progress)
     y = _target(dataset, request.family)
     data = {"X": dataset.X, "y": y} | ({} if problem.offset is None else {"offset": problem.offset})
     clock = Clock()
@@ -169,6 +176,7 @@ def select_features(problem: Problem, proof_seconds: float, notes: list[str], *,
         y,
         _groups_of_columns(dataset, problem.group_of),
         request.in_words(),
+        request.limits,
         clock.seconds(),
         proof,
         unproven=request.certify and proof is None,
@@ -212,17 +220,18 @@ def _with_better(model: Any, data: dict[str, Any], proof: Certificate) -> tuple[
     return again, replace(proof, value=found.value, support=found.support, better=None, better_value=None)
 
 
-def _estimator(request: Request, constraint: Any, groups: dict[str, str] | None, progress: bool) -> Any:
+def _estimator(problem: Problem, progress: bool) -> Any:
     import swapwise
 
+    request, constraint = problem.request, problem.constraint
     name = ESTIMATORS.get(request.family, ANY_FAMILY)
     options: dict[str, Any] = {
         "method": request.method,
         "ridge": request.ridge,
-        "groups": groups,
-        "forced": request.force_in or None,
+        "groups": problem.dataset.variable_of,
+        "forced": problem.forced or None,
         "progress": progress,
-    }
+    } | problem.coefficients
     if name == ANY_FAMILY:
         options["family"] = request.family.value
     if request.choose is None:
@@ -253,6 +262,7 @@ def _as_json(selection: Selection) -> str:
     answer: dict[str, Any] = {
         "asked": selection.asked,
         "chosen": [_feature(selection, row) for row in selection.chosen.itertuples(index=False, name=None)],
+        "filled": selection.filled,
         "intercept": _by_level(selection, selection.intercept),
         "n_rows": len(selection.y),
         "fit": {KEYS[name]: value for name, value in selection.fit_quality.items()},

@@ -11,6 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from swapwise.cli.limits import Limits
+from swapwise.cli.reading.messages import quoted
+
 if TYPE_CHECKING:
     from swapwise.certify.certificate import Certificate
     from swapwise.cli.selection import Selection
@@ -61,10 +64,15 @@ def show_selection(selection: Selection) -> None:
     noun = "features" if selection.dataset.variable_of is None else "columns"
     of_all = f"{len(chosen)} of {selection.dataset.X.shape[1]} {noun}"
     say(f"{of_all} chosen to explain {selection.asked['target']}")
+    if selection.limits != Limits(size=selection.limits.size):
+        say(f"Allowed: {selection.limits.in_words()}")
     if hasattr(model, "size_"):
         tried = model.path_["size"]
         say(f"Size {model.size_}, of {tried.min()} to {tried.max()}, chosen by {selection.chosen_by}")
     Console().print(_table_of(selection))
+    if selection.filled:
+        adds, was = ("adds", "was") if len(selection.filled) == 1 else ("add", "were")
+        say(f"{quoted(selection.filled)} {adds} nothing, and {was} chosen only to meet a lower limit")
     several = selection.levels if len(selection.levels) > 1 else []
     intercept = _in_words(several, selection.intercept)
     fit = ", ".join(f"{name} {quality:.4f}" for name, quality in selection.fit_quality.items())

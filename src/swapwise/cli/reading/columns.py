@@ -41,13 +41,22 @@ class Dataset:
 
 
 def names_among(given: Iterable[str], columns: Iterable[str]) -> list[str]:
-    """Return the names that were given, each once: words that are a column, and others split at commas.
+    """Return the names that were given, each once: words between commas, or columns that have some.
 
     >>> names_among(["a, b", "size, in m", "a"], ["a", "b", "size, in m"])
     ['a', 'b', 'size, in m']
+    >>> names_among(["a,size, in m,b"], ["a", "b", "size, in m"])
+    ['a', 'size, in m', 'b']
     """
-    known = set(columns)
-    names = [name.strip() for some in given for name in ([some] if some in known else some.split(","))]
+    known, names = set(columns), list[str]()
+    for some in given:
+        words = some.split(",")
+        while words:
+            # The longest run of words that is a column, or else one word.
+            runs = (",".join(words[:end]) for end in range(len(words), 0, -1))
+            run = next((run for run in runs if run in known or run.strip() in known), words[0])
+            names.append(run if run in known else run.strip())
+            words = words[run.count(",") + 1 :]
     return [name for name in dict.fromkeys(names) if name]
 
 
