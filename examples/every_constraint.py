@@ -2,8 +2,9 @@
 Every constraint in a picture
 =============================
 
-Dots are elements, and the larger a dot, the more it is worth. Each panel draws the limits of one constraint and fills
-the set that is worth the most among those that it allows. :doc:`/choose-your-constraint` has the words and the code.
+Dots are elements, and the larger a dot, the more it is worth. Each panel draws the limits of one constraint
+and fills the set that is worth the most among those that it allows. :doc:`/choose-your-constraint` has the words
+and the code.
 """
 
 import matplotlib.pyplot as plt
@@ -42,10 +43,8 @@ def panel(title, call, constraint, worth):
 def dots(ax, places, worth, chosen):
     """Draw elements, filled where they are chosen."""
     for (x, y), size, is_in in zip(places, worth, chosen, strict=True):
-        face = CHOSEN if is_in else "white"
-        ax.add_patch(
-            Circle((x, y), 0.26 + 0.055 * size, fc=face, ec=CHOSEN if is_in else EDGE, lw=1.3, zorder=3)
-        )
+        face, rim = (CHOSEN, CHOSEN) if is_in else ("white", EDGE)
+        ax.add_patch(Circle((x, y), 0.26 + 0.055 * size, fc=face, ec=rim, lw=1.3, zorder=3))
 
 
 def box(ax, left, bottom, width, height, label="", is_touched=False, style="-"):
@@ -80,9 +79,8 @@ def spend(ax, costs, chosen, budget, bottom=0.7):
     ax.add_patch(Rectangle((1, bottom), 8, 0.8, fc="none", ec=LIMIT, lw=1.3, zorder=2))
     for cost in np.asarray(costs)[chosen]:
         ax.add_patch(Rectangle((left, bottom), cost * unit, 0.8, fc=CHOSEN, ec="white", lw=1.3, zorder=1))
-        ax.text(
-            left + cost * unit / 2, bottom + 0.38, cost, ha="center", va="center", fontsize=9, color="white"
-        )
+        middle = left + cost * unit / 2, bottom + 0.38
+        ax.text(*middle, cost, ha="center", va="center", fontsize=9, color="white")
         left += cost * unit
     ax.text(9, bottom - 0.1, f"budget {budget}", ha="right", va="top", fontsize=9, color=EDGE)
 
@@ -186,12 +184,11 @@ for (x, y), cost in zip(shelf, costs, strict=True):
 spend(ax, costs, chosen, 10)
 
 half = np.arange(8) // 4
-rules = sw.Intersection(
-    sw.Partition(half, {0: 3, 1: 1}), sw.Knapsack(costs, 10), sw.Conflicts(8, [(0, 1), (4, 5)])
-)
+groups, apart = sw.Partition(half, {0: 3, 1: 1}), sw.Conflicts(8, [(0, 1), (4, 5)])
+rules = sw.Intersection(groups, apart, sw.Knapsack(costs, 10))
 ax, chosen = panel("several rules of any kind", "Intersection(groups, pairs, budget)", rules, value)
 dots(ax, shelf, value, chosen)
-for pair in ((0, 1), (4, 5)):
+for pair in apart.pairs:
     forbid(ax, *(shelf[e] for e in pair))
 for h in range(2):
     box(ax, 0.5, 5.9 - 2.4 * h, 9.0, 1.6, "≤ 1" if h else "≤ 3")
@@ -246,8 +243,8 @@ dots(ax, workers, skill, chosen)
 vectors = np.array([[4.6, 0.9], [2.3, 0.45], [2.6, 4.2], [-3.0, 3.6]])
 length = np.array([3, 2, 5, 4])
 ax, chosen = panel("linearly independent", "LinearMatroid(vectors)", sw.LinearMatroid(vectors.T), length)
-tips = vectors + [4.2, 1.7]
-for tip in tips:
-    line(ax, (4.2, 1.7), tip, lw=1.3)
-dots(ax, tips, length, chosen)
+origin = np.array([4.2, 1.7])
+for tip in origin + vectors:
+    line(ax, origin, tip, lw=1.3)
+dots(ax, origin + vectors, length, chosen)
 plt.show()

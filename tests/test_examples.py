@@ -11,6 +11,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import swapwise as sw
+
 pytestmark = pytest.mark.slow
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -103,6 +105,21 @@ def test_a_dictionary_of_few_atoms(run):
     worth = names["worth"]
     assert worth["sets with a limit on the average"] > worth["sets of Replacement Greedy"]
     assert worth["same dictionary, unseen images"] > worth["random dictionaries, unseen images"] + 0.1
+
+
+def test_every_constraint_is_drawn_with_its_best_set(run):
+    names = run("every_constraint")
+    drawn = {type(part) for constraint, _ in names["answers"].values() for part in _parts(constraint)}
+    families = {sw.Uniform, sw.Partition, sw.Laminar, sw.FewGroups, sw.Conflicts, sw.Hierarchy, sw.Knapsack}
+    assert families | {sw.BMatching, sw.Graphic, sw.Transversal, sw.LinearMatroid} <= drawn
+    assert len(names["answers"]) == 16
+    for constraint, best in names["answers"].values():
+        assert best.status.name == "OPTIMAL"
+        assert constraint.is_independent(best.support)
+
+
+def _parts(constraint):
+    return constraint.parts if isinstance(constraint, sw.Intersection) else (constraint,)
 
 
 def test_there_are_no_other_examples():
