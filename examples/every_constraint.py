@@ -3,8 +3,8 @@ Every constraint in a picture
 =============================
 
 Dots are elements, and the larger a dot, the more it is worth. Each panel draws the limits of one constraint
-and fills the set that is worth the most among those that it allows. :doc:`/choose-your-constraint` has the words
-and the code.
+and fills the set that is worth the most among those that it allows. :doc:`/choose-your-constraint` has the
+words and the code.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,8 @@ CHOSEN, EDGE, LIMIT, TOUCHED, REFUSED = "#1f6fb4", "#3a3a3a", "#6b6b6b", "#e3eef
 # ---------------
 # What is filled is computed: the heaviest independent set, with a proof that there is none heavier.
 
-figure, panels = plt.subplots(4, 4, figsize=(12, 12.2), constrained_layout=True)
+figure, panels = plt.subplots(4, 4, figsize=(12, 12.4), layout="constrained")
+figure.get_layout_engine().set(h_pad=0.1)
 panels = iter(panels.ravel())
 answers = {}
 
