@@ -50,7 +50,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         dummies of a factor together, also where an encoder has made none for a level that is not there.
     forced : list, optional
         Features that are always chosen, by name or position (with ``groups``: groups by label). They count
-        towards the limits of the constraint, which must be a matroid or an intersection of matroids.
+        towards the limits of the constraint, and bring with them what they need under a ``Hierarchy``.
     n_restarts : int
         How many more searches begin at random independent sets, every other one with half of the best
         answer so far (or, for random methods, draw again); the best answer of all is kept. Ten cost about
