@@ -11,6 +11,7 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
+from sphinx.util.inspect import TypeAliasForwardRef
 
 import swapwise
 
@@ -34,10 +35,10 @@ templates_path = ["_templates"]
 nitpicky = True
 OTHERS = "numpy|np|pandas|pd|scipy|networkx|nx|sklearn|matplotlib|collections|typing|pathlib"
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
-CLASSES = ["Axes", "Budget", "ChunkedFitter", "Clock", "Columns", "Constants", "Design", "Factor", "Family"]
-CLASSES += ["Fit", "Found", "GroupLimits", "Groups", "LaminarTree", "LayeredFacilityLocation", "Method"]
-CLASSES += ["OutOfTime", "PackingSystem", "Pivot", "Prices", "Run", "SampleCurvature", "Step", "Summand"]
-CLASSES += ["Thresholding"]
+CLASSES = ["Axes", "Budget", "ChunkedFitter", "Clock", "CoefficientBounds", "Columns", "Constants", "Design"]
+CLASSES += ["Factor", "Family", "Fit", "Found", "GroupLimits", "Groups", "Inequalities", "LaminarTree"]
+CLASSES += ["LargerMoves", "LayeredFacilityLocation", "Method", "OutOfTime", "PackingSystem", "Pivot"]
+CLASSES += ["Prices", "Run", "SampleCurvature", "Step", "Summand", "Thresholding"]
 INTERNAL = "|".join([*ALIASES, *CLASSES])
 nitpick_ignore_regex = [
     ("py:.*", rf"({OTHERS})\..*"),
@@ -50,6 +51,7 @@ myst_heading_anchors = 4
 autosummary_generate = True
 autodoc_typehints_format = "short"
 autodoc_type_aliases = {name: name for name in ALIASES}
+TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # ``FloatArray | None``, as it stands in the source
 toc_object_entries_show_parents = "hide"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 80
@@ -138,18 +140,11 @@ def mend_for_restructured_text(
         lines[k] = line
 
 
-def name_the_aliases(
+def shorten_factories(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """Write ``FloatArray | None`` as it stands in the source, and a default that is made anew as dots.
-
-    Sphinx leaves its own wrapping of the one in unions, and cannot read what dataclasses say of the other.
-    """
-    plain = [
-        text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text).replace("<factory>", "...")
-        for text in (signature, returns)
-    ]
-    return plain[0], plain[1]
+    """Write a default that is made anew as dots: Sphinx cannot read what dataclasses say of it."""
+    return signature and signature.replace("<factory>", "..."), returns
 
 
 def find_by_home(
@@ -175,5 +170,5 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", link_within_the_site)
     app.connect("missing-reference", find_by_home)
     app.connect("autodoc-skip-member", is_of_another_library)
-    app.connect("autodoc-process-signature", name_the_aliases)
+    app.connect("autodoc-process-signature", shorten_factories)
     app.connect("autodoc-process-docstring", mend_for_restructured_text, priority=900)  # numpydoc comes first

@@ -19,7 +19,8 @@ def test_there_is_no_warning_and_no_link_that_leads_nowhere(tmp_path):
     for path in ROOT.iterdir():  # what pages include, and link to
         if path.name != "docs" and not path.name.startswith("."):
             (tmp_path / path.name).symlink_to(path)
-    _put_picture(tmp_path / "docs" / "gallery" / "images" / "sphx_glr_digits_graph_001.png")
+    for example in ("digits_graph", "every_constraint"):
+        _put_picture(tmp_path / "docs" / "gallery" / "images" / f"sphx_glr_{example}_001.png")
     strict = ["-q", "-W", "--keep-going", "-n"]
     # Without running the gallery, which other tests do.
     line = [sys.executable, "-m", "sphinx", *strict, "-D", "plot_gallery=0", "docs", "html"]
@@ -30,8 +31,8 @@ def test_there_is_no_warning_and_no_link_that_leads_nowhere(tmp_path):
 
 
 def _put_picture(path):
-    """Put one where the landing page has that of the gallery, which is not run here."""
-    path.parent.mkdir(parents=True)
+    """Put one where a page has that of the gallery, which is not run here."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "docs" / "images" / "digits-graph.png", path)
 
 

@@ -10,6 +10,9 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 import pytest
+import scipy
+
+import swapwise as sw
 
 pytestmark = pytest.mark.slow
 
@@ -103,6 +106,59 @@ def test_a_dictionary_of_few_atoms(run):
     worth = names["worth"]
     assert worth["sets with a limit on the average"] > worth["sets of Replacement Greedy"]
     assert worth["same dictionary, unseen images"] > worth["random dictionaries, unseen images"] + 0.1
+
+
+def test_products_come_with_their_factors(run):
+    names = run("diabetes_hierarchy")
+    strong, models, comparison = names["strong"], names["models"], names["comparison"]
+    chosen = models["products with both factors"].support_
+    assert strong.is_independent(chosen)
+    assert not strong.is_independent(models["any eight terms"].support_)
+    assert names["proof"].optimal
+    assert comparison["R²"].is_monotonic_increasing
+    assert comparison.loc["products with both factors", "R², left out"] > 0.48
+
+
+def test_sensors_keep_the_rules_and_beat_pivoted_qr(run):
+    names = run("sensor_placement")
+    modes, table = names["modes"], names["table"]
+    pivots = scipy.linalg.qr(modes.T, mode="r", pivoting=True)[1][: names["SENSORS"]]
+    assert sorted(pivots) == names["greedy"]["anywhere"].tolist()
+    for name, rule in names["rules"].items():
+        for chosen in (names["greedy"][name], names["best"][name].support):
+            assert rule.is_independent(chosen), name
+    assert (table["best found"] > table["pivoted QR"] * 1.05).all()
+    assert (table["best found"] >= table["local search"] - 1e-9).all()
+    assert (table["proven"] > 0.85).all()
+
+
+def test_no_two_that_say_the_same(run):
+    names = run("few_measurements")
+    comparison = names["comparison"]
+    for name, rule in names["rules"].items():
+        assert rule.is_independent(names["models"][name].support_)
+    assert comparison.loc["any six", "largest correlation"] > 0.95
+    assert (
+        comparison.loc[["no two correlated", "both rules"], "largest correlation"] <= names["ABOVE"]
+    ).all()
+    assert (comparison.loc[["three cell features", "both rules"], "cell features"] <= names["FEATURES"]).all()
+    assert (comparison["proven"] > 0.95).all()
+    assert comparison.loc["no two correlated", "log loss"] < comparison.loc["any six", "log loss"]
+
+
+def test_every_constraint_is_drawn_with_its_best_set(run):
+    names = run("every_constraint")
+    drawn = {type(part) for constraint, _ in names["answers"].values() for part in _parts(constraint)}
+    families = {sw.Uniform, sw.Partition, sw.Laminar, sw.FewGroups, sw.Conflicts, sw.Hierarchy, sw.Knapsack}
+    assert families | {sw.BMatching, sw.Graphic, sw.Transversal, sw.LinearMatroid} <= drawn
+    assert len(names["answers"]) == 16
+    for constraint, best in names["answers"].values():
+        assert best.status.name == "OPTIMAL"
+        assert constraint.is_independent(best.support)
+
+
+def _parts(constraint):
+    return constraint.parts if isinstance(constraint, sw.Intersection) else (constraint,)
 
 
 def test_there_are_no_other_examples():

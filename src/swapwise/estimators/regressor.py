@@ -50,7 +50,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         dummies of a factor together, also where an encoder has made none for a level that is not there.
     forced : list, optional
         Features that are always chosen, by name or position (with ``groups``: groups by label). They count
-        towards the limits of the constraint.
+        towards the limits of the constraint, and bring with them what they need under a ``Hierarchy``.
     bounds : pair, one pair per feature, or mapping from name or position to pair, optional
         What coefficients may be, in the units of the data: ``(0, 1)`` for all, ``{"price": (None, 0)}`` for
         some; None is no bound. 0 has to be within them. The search takes bounds into account from the

@@ -20,7 +20,7 @@ from swapwise.objectives.least_squares.state import TINY, LeastSquaresState
 
 
 class BoundedLeastSquaresState(LeastSquaresState):
-    """Scores moves by the formulas of ``swapwise.kernels.bounded_swaps``: closed forms that bound their gains.
+    """Scores moves by the formulas of ``swapwise.kernels.bounded_swaps``: closed forms that bound gains.
 
     They are exact where no coefficient that a move leads to would leave its bounds; other moves are refitted
     if they may be the best. So the best move is still found without a look at most of them.
