@@ -20,12 +20,9 @@ CHOSEN, EDGE, LIMIT, TOUCHED, REFUSED = "#1f6fb4", "#3a3a3a", "#6b6b6b", "#e3eef
 # %%
 # How it is drawn
 # ---------------
-# What is filled is computed: the heaviest independent set, with a proof that there is none heavier.
-
-figure, panels = plt.subplots(4, 4, figsize=(12, 12.4), layout="constrained")
-figure.get_layout_engine().set(h_pad=0.1)
-panels = iter(panels.ravel())
-answers = {}
+# What is filled is computed: the heaviest independent set, with a proof that there is none heavier. Groups
+# are boxes, crossed lines are conflicts, arrows lead to what an element needs, a bar is a budget. Where
+# elements are edges, their dots are in the middle; squares are vertices, or things that elements take up.
 
 
 def panel(title, call, constraint, worth):
@@ -92,10 +89,27 @@ def things(ax, places):
         ax.add_patch(Rectangle((x - 0.3, y - 0.3), 0.6, 0.6, fc="#f2f2f2", ec=LIMIT, lw=1.3, zorder=3))
 
 
+def graph(ax, corner, edges, worth, chosen):
+    """Draw edges with a dot each; chosen ones are thick."""
+    middles = []
+    for number, (v, w) in enumerate(edges):
+        line(ax, corner[v], corner[w], CHOSEN if chosen[number] else LIMIT, lw=3.5 if chosen[number] else 1.2)
+        share = {6: 0.7, 7: 0.25}.get(number, 0.5)
+        middles.append(tuple(share * np.array(corner[v]) + (1 - share) * np.array(corner[w])))
+    things(ax, corner.values())
+    dots(ax, middles, worth, chosen)
+
+
 # %%
-# The limits on numbers
-# ---------------------
-# Groups are boxes, and what may be chosen of each stands below.
+# The constraints
+# ---------------
+
+figure, panels = plt.subplots(4, 4, figsize=(12, 12.4), layout="constrained")
+figure.get_layout_engine().set(h_pad=0.1)
+panels = iter(panels.ravel())
+answers = {}
+
+# Limits on numbers
 
 worth = np.array([5, 2, 4, 1, 3, 6, 2, 5, 3, 1, 4, 2])
 grid = [(1.4 + 2.4 * (e % 4), 6.3 - 2.3 * (e // 4)) for e in range(12)]
@@ -141,10 +155,7 @@ for s in range(4):
 for k in range(3):
     box(ax, 0.2, 5.9 - 1.9 * k, 9.6, 1.4, style=(0, (3, 2)))
 
-# %%
 # Pairs, needs and costs
-# ----------------------
-# Crossed lines are conflicts, arrows lead to what an element needs, and a bar is a budget.
 
 around = [(2, 6.6), (5, 6.8), (8, 6.4), (1.6, 3.9), (4.9, 4.1), (8.3, 3.7), (2.9, 1.4), (6.6, 1.3)]
 pairs = [(0, 1), (1, 2), (0, 3), (3, 4), (4, 5), (4, 7), (6, 7)]
@@ -202,31 +213,17 @@ ax.add_patch(Circle(grid[3], 0.75, fc="none", ec=CHOSEN, lw=2.0, ls=(0, (2, 1)))
 for e in (5, 7):
     ax.plot(*grid[e], marker="x", color=REFUSED, ms=20, mew=2.4, zorder=4)
 
-# %%
 # Graphs, assignments and vectors
-# -------------------------------
-# Here the elements are edges, which have their dots in the middle, or take up things, which are squares.
 
 corner = {v: (5 + 3.6 * np.sin(v * np.pi / 3), 4 + 3.2 * np.cos(v * np.pi / 3)) for v in range(6)}
 edges = [(v, (v + 1) % 6) for v in range(6)] + [(0, 3), (1, 4)]
 heavy = np.array([6, 2, 4, 3, 5, 1, 4, 2])
 
 
-def graph(ax, chosen):
-    """Draw edges with a dot each; chosen ones are thick."""
-    middles = []
-    for number, (v, w) in enumerate(edges):
-        line(ax, corner[v], corner[w], CHOSEN if chosen[number] else LIMIT, lw=3.5 if chosen[number] else 1.2)
-        share = {6: 0.7, 7: 0.25}.get(number, 0.5)
-        middles.append(tuple(share * np.array(corner[v]) + (1 - share) * np.array(corner[w])))
-    things(ax, corner.values())
-    dots(ax, middles, heavy, chosen)
-
-
 ax, chosen = panel("each vertex at most 1 edge", "BMatching(edges, 1)", sw.BMatching(edges, 1), heavy)
-graph(ax, chosen)
+graph(ax, corner, edges, heavy, chosen)
 ax, chosen = panel("a forest", "Graphic(edges)", sw.Graphic(edges), heavy)
-graph(ax, chosen)
+graph(ax, corner, edges, heavy, chosen)
 
 posts = [[0, 1, 2], [1, 2], [2, 3, 4]]
 workers = [(2.3, 7.0 - 1.5 * e) for e in range(5)]

@@ -1,6 +1,6 @@
 """
-Sensors: at most two in a region, a distance apart, within a budget
-===================================================================
+Sensors: regions, distances and a budget
+========================================
 
 Where should six sensors be, so that the whole field can be reconstructed from what they read? PySensors
 chooses them by QR with column pivoting, a greedy method, and has options for regions, distances and costs.
