@@ -190,3 +190,41 @@ def test_pickles_without_what_it_was_told():
     assert copy.is_independent([0, 1])
     assert not copy.is_independent([0, 2])
     assert repr(copy) == "OracleSystem(n=5, affordable)"
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_what_is_forced_in_stays_in(seed):
+    random = np.random.default_rng(seed)
+    n = int(random.integers(3, 7))
+    costs, forced = random.integers(1, 5, n), int(random.integers(n))
+    system = sw.OracleSystem(n, lambda support: costs[support].sum() <= 7).contract([forced])
+    f = sw.Linear(random.random(n))
+    affordable = [
+        {forced, *others}
+        for size in range(n + 1)
+        for others in combinations(range(n), size)
+        if costs[sorted({forced, *others})].sum() <= 7
+    ]
+    best = max(f(sorted(chosen)) for chosen in affordable)
+    for found in (sw.maximize(f, system), sw.exact(f, system)):
+        assert set(found.support.tolist()) in affordable
+    assert found.value == pytest.approx(best)
+
+
+class Chain(sw.Constraint):
+    """Each element only after all before it, three at most."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def _is_independent(self, support):
+        return len(support) <= 3 and support.tolist() == list(range(len(support)))
+
+
+def test_a_family_of_ones_own_need_not_hold_all_subsets():
+    f, chain = sw.Linear([1.0, 2.0, 3.0, 9.0]), Chain(4)
+    found = sw.maximize(f, chain)
+    assert found.support.tolist() == [0, 1, 2]
+    proof = sw.certify(f, chain, found)
+    assert proof.optimal
+    assert proof.assumptions == ("that all sets of Chain(n=4) can be built one by one",)

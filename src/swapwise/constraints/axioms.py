@@ -61,13 +61,19 @@ def assumptions_of(constraint: Constraint) -> tuple[str, ...]:
     axioms = axioms_of(constraint)
     if axioms is not None:
         sentences += [axioms.assumption, *_claims(constraint)]
+    elif not is_own(type(constraint)):
+        sentences += [f"that all sets of {constraint!r} can be built one by one", *_claims(constraint)]
     return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
 
 
 def axioms_of(constraint: Constraint) -> Axioms | None:
-    """Return what was verified of a constraint, which keeps it; None for the library's own families."""
+    """Return what was verified of a constraint, which keeps it.
+
+    None for the library's own families, and for those that do not hold all subsets of their sets: of these,
+    there is nothing to verify.
+    """
     known: Axioms | None = vars(constraint).get("_axioms")
-    if known is None and is_own(type(constraint)):
+    if known is None and (is_own(type(constraint)) or not constraint.hereditary):
         return None
     # A copy has what was verified of another constraint, and p may have been set since.
     matroid = constraint.p == 1
@@ -328,8 +334,8 @@ class Axioms:
     def _refuse_closure(self, whole: IndexArray, part: IndexArray) -> NoReturn:
         raise ValueError(
             f"{self.system!r} is not downward closed: it allows {np.sort(whole).tolist()}, but not its "
-            f"subset {np.sort(part).tolist()}. Every subset of an independent set must be independent; "
-            "there is no method here for other families"
+            f"subset {np.sort(part).tolist()}. Every subset of an independent set must be independent; for "
+            "elements that need others there is sw.Hierarchy, and sw.Constraint for families of other kinds"
         )
 
     def _refuse_exchange(self, small: list[int], large: list[int]) -> NoReturn:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from itertools import combinations, islice
+from typing import Self
 
 import numpy as np
 
@@ -28,7 +29,7 @@ Drops = tuple[int, ...]
 
 
 class OracleSystem(Oracle):
-    """Any downward-closed family, given by a function that says which sets are independent: a budget, say.
+    """Any downward-closed family, given by a function that says which sets are independent.
 
     Moves add one element and drop the least that must go: all inclusion-minimal sets of chosen elements that
     make room for it where they are few, else all single elements that do and some larger sets. There is no
@@ -56,6 +57,7 @@ class OracleSystem(Oracle):
     See Also
     --------
     OracleMatroid : where the family is a matroid, moves are fewer, and theorems say how good they are.
+    Knapsack, Conflicts, FewGroups : families of their own, which are searched faster.
 
     Examples
     --------
@@ -79,7 +81,16 @@ class OracleSystem(Oracle):
         self.size = self.n if size is None else min(self.n, as_count(size, "size"))
         self._axioms = Axioms(self, exchange=False)
 
+    def _forcing(self, forced: IndexArray) -> Self:
+        other = super()._forcing(forced)
+        for known in ("_max_size", "_blocks"):
+            other.__dict__.pop(known, None)
+        other._axioms = Axioms(other, exchange=False)
+        return other
+
     def _allows(self, elements: tuple[int, ...]) -> bool:
+        if len(self.forced):
+            elements = tuple(sorted({*elements, *self.forced.tolist()}))
         return len(elements) <= self.size and super()._allows(elements)
 
     def _fits(self, *elements: int) -> bool:
@@ -133,9 +144,10 @@ class OracleSystem(Oracle):
         chosen = support.tolist()
         if self._fits(*chosen, element):
             return [()]
-        alone = [e for e in chosen if self._fits(*(other for other in chosen if other != e), element)]
+        free = [e for e in chosen if e not in self.forced]
+        alone = [e for e in free if self._fits(*(other for other in chosen if other != e), element)]
         # Other minimal drops hold none of these, so that all of these have to fit beside the element.
-        rest = [e for e in chosen if e not in alone]
+        rest = [e for e in free if e not in alone]
         found: list[Drops] = []
         if rest and self._fits(*alone, element):
             for drop in islice(
@@ -150,7 +162,7 @@ class OracleSystem(Oracle):
 
     def _dropped(self, support: IndexArray, first: list[int], order: list[int]) -> Drops:
         """Return what is dropped if each element in turn is kept that fits beside those before it."""
-        kept = self._grown(first, order)
+        kept = {*self._grown(first, order), *self.forced.tolist()}
         return tuple(element for element in support.tolist() if element not in kept)
 
     # -- weights ------------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def on_trust(promise: Guarantee, constraint: Constraint) -> Guarantee:
 
 ONLY_EMPTY = Guarantee(1.0, "no choice", "only the empty set is allowed")
 NO_THEOREM = (
-    "the constraint does not say that it is a matroid, an intersection of matroids or a p-exchange system: "
-    "set its p if it is one. certify and exact prove how good an answer is without a theorem"
+    "no theorem is known for constraints that are no matroid, intersection of matroids or p-exchange system "
+    "(one of your own that is has to say so by its p). certify and exact prove how good an answer is without"
 )
 NO_ROUND = "no iteration was completed"
