@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swapwise.checks import FloatArray
+from swapwise.checks import FloatArray, some_of
 from swapwise.estimators.constraint_of import Elements
 from swapwise.report.document import table
 from swapwise.report.parts import GREY, MARKS, Part, as_table, chart, plotted, shown_name, tick
@@ -75,6 +75,9 @@ class Chosen:
         if len(self.model.result_.filled):
             elements = Elements.of(self.model.groups, len(self.names), [str(name) for name in self.X.columns])
             words += f" {elements.filled_in_words(self.model.result_.filled)}."
+        if len(self.model.result_.at_bound):
+            held = some_of([shown_name(self.names[feature]) for feature in self.model.result_.at_bound])
+            words += f" Coefficients at one of their bounds: {held}."
         if not self.features:
             return Part("chosen", "What was chosen", words)
         if len(self.features) > MOST_DRAWN:
