@@ -20,9 +20,9 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
 
     Parameters
     ----------
-    constraint : int, matroid, or callable, optional
-        What all answers keep to beside their size, as for :class:`SparseRegressor`, but a matroid; None for
-        no more than the size.
+    constraint : int, constraint, or callable, optional
+        What all answers keep to beside their size, as for :class:`SparseRegressor`; None for no more than the
+        size.
     sizes : iterable of int, optional
         The sizes to try; by default 1, 2, … up to 20, to half the samples (for ``criterion="cv"``, weights
         that are whole numbers count them), or to what the constraint allows. Capacities: up to 20, to where
