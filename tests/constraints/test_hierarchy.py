@@ -99,3 +99,19 @@ def test_refuses_names_and_polynomials_that_make_no_sense():
         sw.Hierarchy.from_polynomial(PolynomialFeatures())
     with pytest.raises(ValueError, match="size must leave room for the 2 elements that are forced in, got 1"):
         sw.Hierarchy(2, {1: [0]}).contract([1]).truncate(1)
+
+
+def test_what_lacks_a_parent_that_is_forced_out_is_a_loop():
+    products = sw.Hierarchy(5, {2: [0, 1], 3: [0], 4: [3]})
+    assert products.restrict([1, 2, 3, 4]).loops().tolist() == [0, 2, 3, 4]
+    assert sw.Intersection(products, sw.Knapsack([9, 1, 1, 1, 1], 4)).loops().tolist() == [0, 2, 3, 4]
+
+
+def test_newcomers_take_the_place_of_what_others_need():
+    # 2 needs 0 or 1, and 1 comes with 3.
+    either = sw.Hierarchy(5, {2: [0, 1], 3: [1]}, 3, kind="weak")
+    moves = [move for batch in either.moves(np.array([0, 2, 4])) for move in batch.to_list().moves()]
+    assert sw.Move((1, 3), (0, 4)) in moves
+    apart = sw.Intersection(either, sw.Conflicts(5, [(0, 3)]))
+    moves = [move for batch in apart.moves(np.array([0, 2])) for move in batch.to_list().moves()]
+    assert sw.Move((1, 3), (0,)) in moves

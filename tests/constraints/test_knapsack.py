@@ -104,3 +104,16 @@ def test_starts_by_gain_and_by_gain_per_cost():
         sw.maximize(f, sw.Uniform(3, 2), "density")
     guarantee = sw.maximize(sw.Coverage([{1, 2}, {2, 3}, {4}]), affordable, "cost-benefit").guarantee
     assert guarantee.by_theorem.ratio == pytest.approx((1 - np.exp(-1)) / 2)
+
+
+def test_costs_are_by_name_or_by_position():
+    by_position = sw.Knapsack({2: 3.0, 0: 1.0, 1: 2.0}, 4.0)
+    assert by_position.names is None
+    assert by_position.costs.tolist() == [[1.0, 2.0, 3.0]]
+    assert sw.Knapsack(pd.Series([1.0, 2.0]), 4.0).names is None
+    with pytest.raises(ValueError, match=r"by name .* or by position \(0 to 1, .* got some for 1, 2"):
+        sw.Knapsack({1: 3.0, 2: 1.0}, 4.0)
+    with pytest.raises(ValueError, match="number 1 names others"):
+        sw.Knapsack([{"a": 3.0, "b": 1.0}, {"a": 3.0, "c": 1.0}], [4.0, 4.0])
+    with pytest.raises(TypeError, match="got a frame: hand in one of its columns"):
+        sw.Knapsack(pd.DataFrame({"a": [1.0, 2.0]}), 4.0)

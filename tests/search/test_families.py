@@ -80,3 +80,33 @@ def test_many_columns_are_searched_by_working_sets(names):
     assert found.value >= sw.maximize(f, constraint, "oblivious", start="empty").value - 0.02
     assert f(found.support) == pytest.approx(found.value, abs=1e-9)
     assert sw.certify(f, constraint, found, time_limit=1).upper_bound >= found.value - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("change", ["truncate", "restrict", "contract", "all"])
+def test_matchings_of_a_size_with_edges_in_and_out(change, seed):
+    random = np.random.default_rng(seed)
+    edges = [tuple(random.choice(6, 2, replace=False).tolist()) for _ in range(9)]
+    whole = constraint = sw.BMatching(edges, 2)
+    size, inside, outside = 9, frozenset[int](), frozenset[int]()
+    if change in ("truncate", "all"):
+        size, constraint = 3, constraint.truncate(3)
+    if change in ("restrict", "all"):
+        outside, constraint = frozenset({4, 7}), constraint.restrict([0, 1, 2, 3, 5, 6, 8])
+    if change in ("contract", "all"):
+        inside, constraint = frozenset({2}), constraint.contract([2])
+    f = least_squares(random, 9)
+    subsets = (frozenset(e for e in range(9) if number >> e & 1) for number in range(512))
+    values = {
+        chosen: f(sorted(chosen))
+        for chosen in subsets
+        if inside <= chosen and not outside & chosen and len(chosen) <= size
+        if whole.is_independent(chosen)
+    }
+    found, proven = sw.maximize(f, constraint), sw.exact(f, constraint)
+    best = max(values.values())
+    assert found.value == pytest.approx(values[frozenset(found.support.tolist())], abs=1e-9)
+    assert frozenset(proven.support.tolist()) in values
+    assert proven.status is sw.Status.OPTIMAL
+    assert proven.value == pytest.approx(best, abs=1e-8)
+    assert sw.certify(f, constraint, found, max_nodes=1).upper_bound >= best - 1e-9

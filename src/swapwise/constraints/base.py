@@ -875,8 +875,8 @@ def in_one_order(systems: tuple[System, ...]) -> tuple[tuple[System, ...], list[
     for number, system in enumerate(systems):
         if strange := sorted(set(names) ^ set(system.names or names)):
             raise ValueError(
-                f"all matroids must name the same elements, but number {number} and those before differ in "
-                f"{_listed(strange)}"
+                f"all constraints must name the same elements, but number {number} and those before differ "
+                f"in {_listed(strange)}"
             )
     return tuple(cast(System, system.aligned_to(names)) for system in systems), names
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, IndexArray, as_count, as_matrix, as_real, warn
+from swapwise.checks import FloatArray, IndexArray, as_count, as_matrix, as_real, some_of, warn
 from swapwise.constraints.graphic import is_graph
 from swapwise.constraints.packing import PackingSystem
 
@@ -195,7 +195,8 @@ def _read_pairs(pairs: Any, n: int, names: list[str] | None) -> list[tuple[int, 
 def _position(end: Any, n: int, place: dict[Hashable, int], number: int) -> int:
     if isinstance(end, str):
         if end not in place:
-            known = f"; the elements are {list(place)[:3]}…" if place else "; give the names in place of n"
+            known = "; the elements are " + some_of([repr(name) for name in place])
+            known = known if place else "; give the names in place of n"
             raise ValueError(f"pair number {number} names {end!r}, which is no element{known}")
         return place[end]
     if isinstance(end, (bool, np.bool_)) or not isinstance(end, (int, np.integer)):

@@ -557,7 +557,10 @@ def _read_parents(parents: Any, n: int, names: list[str] | None) -> dict[int, li
     found: dict[int, list[int]] = {}
     for element, own in parents.items():
         child = _position(element, n, place)
-        given = [own] if isinstance(own, (str, int, np.integer)) else list(own)
+        given = [own] if isinstance(own, (str, int, np.integer)) else own
+        if not isinstance(given, Iterable):
+            raise TypeError(f"the parents of {element!r} must be elements, got {own!r}")
+        given = list(given)
         if given:
             found[child] = [_position(parent, n, place) for parent in given]
     return found
@@ -569,7 +572,8 @@ def _position(element: Any, n: int, place: dict[str, int] | None) -> int:
             raise ValueError(f"parents names {element!r}, which is no element")
         return place[element]
     if isinstance(element, (bool, np.bool_)) or not isinstance(element, (int, np.integer)):
-        raise TypeError(f"parents must name elements by position, or by name, got {element!r}")
+        hint = "; give the names in place of n" if isinstance(element, str) else ""
+        raise TypeError(f"parents must name elements by position, or by name, got {element!r}{hint}")
     if not 0 <= element < n:
         raise ValueError(f"parents must hold positions from 0 to {n - 1}, got {element}")
     return int(element)

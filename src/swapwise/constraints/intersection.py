@@ -207,7 +207,13 @@ class Intersection(Constraint):
 
     def joinable(self, held: IndexArray, outside: BoolArray | None = None) -> BoolArray:
         """Return which others every constraint allows in a set with all of ``held``, and none ``outside``."""
-        return np.logical_and.reduce([part.joinable(held, outside) for part in self.parts])
+        others = [part.joinable(held, outside) for part in self.parts if part is not self._hierarchy]
+        if self._hierarchy is None:
+            return np.logical_and.reduce(others)
+        # What others rule out is not there to be needed.
+        ruled_out = ~np.logical_and.reduce(others, axis=0) if others else np.zeros(self.n, dtype=bool)
+        ruled_out[held] = False
+        return self._hierarchy.joinable(held, ruled_out if outside is None else ruled_out | outside)
 
     @cached_property
     def _hierarchy(self) -> Hierarchy | None:

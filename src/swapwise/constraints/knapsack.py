@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from swapwise.checks import BoolArray, FloatArray, IndexArray, as_real
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_real, some_of
 from swapwise.clock import Clock
 from swapwise.constraints.base import (
     IndependenceSystem,
@@ -44,8 +44,9 @@ class Knapsack(IndependenceSystem):
     ----------
     costs : array-like of shape (n,) or (n_budgets, n), mapping from name to cost, or list of mappings
         What each element costs, none less than 0: an array, a list, a dict or a pandas Series. The keys of a
-        dict, or the index of a Series, are names, which are remembered, so that estimators can match them
-        with the columns of their data. For several budgets, one row or one mapping each.
+        dict, or the index of a Series, are names (strings), which are remembered, so that estimators can
+        match them with the columns of their data; or the positions 0 to n - 1 in any order. For several
+        budgets, one row or one mapping each.
     budget : float, or sequence of float
         What may be spent in all; one number for each row of ``costs``.
 
@@ -222,19 +223,37 @@ class Knapsack(IndependenceSystem):
 
 def _read_costs(costs: Any) -> tuple[FloatArray, list[str] | None]:
     """Return what elements cost, one row per budget, and their names if they have any."""
+    if hasattr(costs, "columns"):
+        raise TypeError(
+            "costs must be numbers, one for each element, got a frame: hand in one of its columns, or for "
+            "several budgets a list of them"
+        )
     if _is_named(costs):
         costs = [costs]
-    if isinstance(costs, (list, tuple)) and costs and all(map(_is_named, costs)):
-        names = list(map(str, costs[0].keys()))
-        for number, named in enumerate(costs):
-            if set(map(str, named.keys())) != set(names) or len(named) != len(names):
-                raise ValueError(
-                    f"every budget must have a cost for the same elements, but number {number} names others "
-                    "than number 0"
-                )
-        rows = [{str(key): value for key, value in named.items()} for named in costs]
-        return _checked([[row[name] for name in names] for row in rows], names), names
-    return _checked(costs, None), None
+    if not (isinstance(costs, (list, tuple)) and costs and all(map(_is_named, costs))):
+        return _checked(costs, None), None
+    rows = [dict(named.items()) for named in costs]
+    keys = list(rows[0])
+    for number, row in enumerate(rows):
+        if set(row) != set(keys) or len(costs[number]) != len(keys):
+            raise ValueError(
+                f"every budget must have a cost for the same elements, each once, but number {number} names "
+                "others than number 0, or one twice"
+            )
+    names = keys if all(isinstance(key, str) for key in keys) else None
+    if names is None:
+        keys = _positions(keys)
+    return _checked([[row[key] for key in keys] for row in rows], names), names
+
+
+def _positions(keys: list[Any]) -> list[Any]:
+    """Return keys that are no names in the order of the elements: they must be positions."""
+    if set(keys) != set(range(len(keys))):
+        raise ValueError(
+            f"costs must be by name (strings) or by position (0 to {len(keys) - 1}, each once), got some for "
+            f"{some_of(list(map(repr, keys)))}"
+        )
+    return sorted(keys)
 
 
 def _is_named(costs: Any) -> bool:

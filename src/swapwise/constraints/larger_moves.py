@@ -162,9 +162,11 @@ class LargerMoves(ListedLater):
         for column in level.moves.added.T:
             there = np.flatnonzero(column >= 0)
             excludes[there] |= self.constraint._excludes(column[there], chosen)
-        if not self.constraint.hereditary:  # what needs them goes with them
+        if not self.constraint.hereditary:  # what needs them goes with them, unless newcomers will do as well
             for row in np.flatnonzero(excludes.any(axis=1)):
-                kept = self.constraint.without(self.support, chosen[excludes[row]])
+                added = level.moves.added[row]
+                whole = np.union1d(self.support, added[added >= 0])
+                kept = self.constraint.without(whole, chosen[excludes[row]])
                 excludes[row] = ~np.isin(chosen, kept)
         width = int(excludes.sum(axis=1).max(initial=0))
         dropped = left_aligned(np.where(excludes, chosen, NOTHING), width)

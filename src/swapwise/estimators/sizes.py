@@ -110,7 +110,7 @@ def _with_room(
 ) -> dict[int, Constraint]:
     """Leave out the sizes that the forced elements do not fit into."""
     support = elements.find(forced, "forced")
-    roomy = {size: limit for size, limit in limits.items() if limit.is_independent(support)}
+    roomy = {size: limit for size, limit in limits.items() if limit.is_independent(limit.required(support))}
     missing = [size for size in limits if size not in roomy]
     why = f"leave no room for what is forced in, which counts: {list(forced)!r}"
     if not roomy:
