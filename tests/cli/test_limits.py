@@ -559,6 +559,14 @@ BAD = {
         [*ROOM, "--at-least", 1, "--size", 3, "--force-in", "roof_0,roof_1"],
         "--force-in names 'roof_0', 'roof_1' but what may be chosen is at least 1 of each prefix before",
     ),
+    "a short path": (
+        [*ROOM, "--at-least", 2, "--path", "1:5", "--force-in", "roof_0"],
+        "--path must go up to 6 or more, the number of features that --force-in and lower limits need, got 5",
+    ),
+    "a shorter path": (
+        [*ROOM, "--at-least", 1, "--path", "1:3", "--force-in", "roof_0,roof_1"],
+        "--path must go up to 4 or more",
+    ),
     "no match": (
         ["--groups-from-pattern", "x[0-9]"],
         "--groups-from-pattern 'x[0-9]' finds nothing in 'roof_0', 'roof_1', 'roof_2', 'hall_0', 'hall_1' ",
