@@ -559,6 +559,14 @@ BAD = {
         [*ROOM, "--at-least", 1, "--size", 3, "--force-in", "roof_0,roof_1"],
         "--force-in names 'roof_0', 'roof_1' but what may be chosen is at least 1 of each prefix before",
     ),
+    "a short path": (
+        [*ROOM, "--at-least", 2, "--path", "1:5", "--force-in", "roof_0"],
+        "--path must go up to 6 or more, the number of features that --force-in and lower limits need, got 5",
+    ),
+    "a shorter path": (
+        [*ROOM, "--at-least", 1, "--path", "1:3", "--force-in", "roof_0,roof_1"],
+        "--path must go up to 4 or more",
+    ),
     "no match": (
         ["--groups-from-pattern", "x[0-9]"],
         "--groups-from-pattern 'x[0-9]' finds nothing in 'roof_0', 'roof_1', 'roof_2', 'hall_0', 'hall_1' ",
@@ -580,6 +588,10 @@ BAD = {
         ["--whole-groups", "rooms.csv", "--groups", "kinds.csv"],
         "the group 'roof' of --whole-groups has features of the groups '0' and '1', but it is chosen whole",
     ),
+    "a whole group named as another feature": (
+        ["--whole-groups", "named.csv"],
+        "named.csv has a group 'hall_0', but the feature of that name is not in it: put it there, or rename",
+    ),
     "whole groups not both": (
         ["--whole-groups", "rooms.csv", "--not-both", "roof_0,roof_1"],
         "names 'roof_0' and 'roof_1', which --whole-groups puts into one group",
@@ -593,6 +605,7 @@ def test_what_cannot_be_is_told(tmp_path, data, monkeypatch, mistake):
     file_of(tmp_path / "costs.csv", COSTS, "feature,cost")
     file_of(tmp_path / "rooms.csv", {name: room_of(name) for name in NAMES})
     file_of(tmp_path / "kinds.csv", {name: name[-1] for name in NAMES})
+    file_of(tmp_path / "named.csv", {"roof_0": "hall_0", "roof_1": "hall_0"})
     monkeypatch.setattr("swapwise.cli.selection.select_features", None)  # nothing is searched
     options, message = BAD[mistake]
     refused(select(data, "--target", "y", *options, "--quiet"), message)

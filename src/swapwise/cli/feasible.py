@@ -35,10 +35,24 @@ class Feasible:
     limits: Limits
     #: None for no limit, which is for paths over sizes only
     constraint: Constraint | None
+    ground: Ground
     #: The group of every element, if limits are on groups
     group_of: dict[str, str] | None
     #: The elements that are chosen in any case, with all that they need
     forced: list[str]
+
+    @property
+    def n_needed(self) -> int:
+        """How many elements meet all lower limits, with what is forced in.
+
+        >>> feasible_sets(Limits(at_least=2), Ground.of(["a", "b", "c"])).n_needed
+        2
+        """
+        if self.constraint is None:
+            return len(self.forced)
+        elements = self.ground.places(self.forced)
+        held = self.constraint.contract(elements) if len(elements) else self.constraint
+        return len(held.completed(elements, np.zeros(held.n)))
 
 
 def feasible_sets(
@@ -78,7 +92,7 @@ def feasible_sets(
     forced = ground.forced
     if constraint is not None and forced:
         forced = _with_needed(constraint, limits, ground)
-    return Feasible(limits, constraint, group_of, forced)
+    return Feasible(limits, constraint, ground, group_of, forced)
 
 
 def _require_size(limits: Limits, ground: Ground) -> None:

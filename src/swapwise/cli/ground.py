@@ -90,12 +90,13 @@ def read_ground(
     features = dataset.variables
     if whole_groups is None:
         return dataset, Ground.of(features, left_out, forced)
-    group_of = read_groups(whole_groups, features, left_out, partial=True)
+    named = read_groups(whole_groups, features, left_out, partial=True)
+    group_of = {feature: named.get(feature, feature) for feature in features}
     for feature in features:
-        if feature in group_of.values() and group_of[feature] != feature:
+        if feature in named.values() and named.get(feature) != feature:
             raise BadInput(
-                f"{whole_groups} puts {feature!r} into the group {group_of[feature]!r}, but another group "
-                f"has the name {feature!r}: rename that"
+                f"{whole_groups} has a group {feature!r}, but the feature of that name is not in it: put it "
+                "there, or rename the group"
             )
     if len(set(group_of.values())) == len(features):
         warn(f"{whole_groups} has no group of two features or more")

@@ -18,7 +18,7 @@ def read_groups(
 ) -> dict[str, str]:
     """Return the group of every feature, from lines such as ``feature,group``; others may be ``left_out``.
 
-    In a ``partial`` file, features that it does not name are groups of their own.
+    A ``partial`` file need not name all features, and those that it does not are left out.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -35,7 +35,7 @@ def read_groups(
             f"{path} has no group for {some_of(missing)}, {len(missing)} of {len(features)} features; name "
             "a group for each, which may be its own, or leave features out by --force-out"
         )
-    return {feature: group_of.get(feature) or feature for feature in features}
+    return {feature: group_of[feature] for feature in features if group_of.get(feature)}
 
 
 def read_costs(path: Path, features: Sequence[str], left_out: Sequence[str] = ()) -> dict[str, float]:

@@ -78,7 +78,7 @@ def read_problem(request: Request, table: pd.DataFrame) -> Problem:
     request, constraint = replace(request, limits=found.limits), found.constraint
     if request.sizes is not None:
         largest = len(ground.elements) if constraint is None else constraint.max_size()
-        request = replace(request, sizes=_possible(request.sizes, len(found.forced), largest))
+        request = replace(request, sizes=_possible(request.sizes, len(found.forced), found.n_needed, largest))
     coefficients = _coefficients(request.limits, variable_of, left_out)
     return Problem(request, dataset, constraint, found.group_of, found.forced, offset, coefficients)
 
@@ -112,11 +112,12 @@ def _require_variation(forced: list[str], X: pd.DataFrame) -> None:
             raise BadInput(f"--force-in names {name!r}, which is constant: it is {always}")
 
 
-def _possible(sizes: range, n_forced: int, largest: int) -> range:
+def _possible(sizes: range, n_forced: int, n_needed: int, largest: int) -> range:
     """Return the sizes that sets can have."""
-    if sizes[-1] < n_forced:
+    if sizes[-1] < n_needed:
+        which = "in --force-in" if n_needed == n_forced else "that --force-in and lower limits need"
         raise BadInput(
-            f"--path must go up to {n_forced} or more, the number of features in --force-in, got {sizes[-1]}"
+            f"--path must go up to {n_needed} or more, the number of features {which}, got {sizes[-1]}"
         )
     if sizes[-1] <= largest:
         return sizes
