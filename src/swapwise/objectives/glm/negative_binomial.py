@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_real, as_vector
 from swapwise.kernels import families
+from swapwise.objectives.coefficient_bounds import Bounds
 from swapwise.objectives.glm.family import Family, equal_sums, exponential
 from swapwise.objectives.glm.likelihood import read_weight
 from swapwise.objectives.glm.objective import GeneralizedLinear
@@ -153,6 +154,8 @@ class NegativeBinomial(GeneralizedLinear):
         offset: ArrayLike | None = None,
         fit_intercept: bool = True,
         groups: Iterable[Hashable] | None = None,
+        bounds: Bounds | None = None,
+        positive: bool = False,
     ) -> None:
         self.alpha = _without_features(y, sample_weight, offset) if alpha is None else _read_alpha(alpha)
         self.family = negative_binomial(self.alpha)
@@ -164,6 +167,8 @@ class NegativeBinomial(GeneralizedLinear):
             offset=offset,
             fit_intercept=fit_intercept,
             groups=groups,
+            bounds=bounds,
+            positive=positive,
         )
 
 
