@@ -140,14 +140,8 @@ def _step(
 def _moved(
     theta: FloatArray, step: FloatArray, length: float, bounds: CoefficientBounds | None
 ) -> FloatArray:
-    """Return parameters after a step; a whole step to a bound ends there, whatever rounding says."""
-    moved = theta + length * step
-    if bounds is None:
-        return moved
-    if length == 1:
-        moved = np.where(step == bounds.upper - theta, bounds.upper, moved)
-        moved = np.where(step == bounds.lower - theta, bounds.lower, moved)
-    return bounds.clip(moved)
+    """Return parameters after a step."""
+    return theta + length * step if bounds is None else bounds.moved(theta, step, length)
 
 
 def _fit(value: float, theta: FloatArray, converged: bool, late_step: float) -> Fit:

@@ -416,6 +416,6 @@ class GeneralizedLinear(SparseObjective):
 def _names_of(X: Any) -> list[str] | None:
     """Return the names of the columns of a frame, None if they have none."""
     names = getattr(X, "columns", None)
-    if isinstance(X, Design) or names is None:
+    if names is None or callable(names):  # matrices have a method of that name
         return None
     return [str(name) for name in names]
