@@ -195,7 +195,7 @@ time_limit, random_state, progress :
 
     def _objective(self, X: Any, sample: Sample, groups: IndexArray | None) -> SparseObjective:
         # Of several classes there is none, and the objective takes none.
-        options = {} if sample.offset is None else {"offset": sample.offset}
+        options: dict[str, Any] = {} if sample.offset is None else {"offset": sample.offset}
         return self._kind(
             X,
             sample.y,

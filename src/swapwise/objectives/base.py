@@ -258,7 +258,8 @@ def costs_little(state: State, moves: MoveBatch) -> bool:
 class SparseObjective(SetFunction):
     """``f(X) = max { u(w) : supp(w) ⊆ X } − u(0)`` for a concave differentiable ``u``.
 
-    With ``bounds``, the maximum is over the coefficients within them. ``value_at`` is ``u(w) − u(0)``, so that the value of a set is that of its best coefficients.
+    With ``bounds``, the maximum is over the coefficients within them. ``value_at`` is ``u(w) − u(0)``, so
+    that the value of a set is that of its best coefficients.
 
     The nearest point to a target, with few non-zeros, from three short methods:
 

@@ -77,8 +77,8 @@ def slope_within(
 ) -> FloatArray:
     """Return the part of a gradient in the coefficients of a set that these can follow within their bounds.
 
-    For a slope g at w and any v within the bounds, ``⟨g, v − w⟩`` is at most what this part gives: a bound that
-    is in the way of g makes its term negative. So whatever bounds the maximum by a slope may use it.
+    For a slope g at w and any v within the bounds, ``⟨g, v − w⟩`` is at most what this part gives: where a
+    bound is in the way of g, its term is not positive. So whatever bounds the maximum by a slope may use it.
     """
     if objective.bounds is None:
         return slope

@@ -63,8 +63,8 @@ def bound_from_gains(
 class Tangent(NamedTuple):
     """The fit on a set, and the plane that ``u`` lies below: ``u(v) ≤ value + ⟨slope, v − coef⟩ + extra``.
 
-    With bounds on coefficients, that is for all v within them, and the slope is projected: where a bound is in
-    the way of it, its part of the sum is at most 0.
+    With bounds on coefficients, that is for all v within them, and the slope is projected: where a bound is
+    in the way of it, its part of the sum is at most 0.
 
     >>> from swapwise import LeastSquares
     >>> tangent_at(LeastSquares(np.eye(2), [1.0, 1.0]), np.array([0])).slope.round(6)

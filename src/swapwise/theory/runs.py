@@ -23,7 +23,7 @@ from swapwise.theory.guarantees import of_local_search, of_method
 from swapwise.theory.localizability import known_localizability
 from swapwise.theory.methods import THEOREMS
 from swapwise.theory.ratios import SubmodularityRatios
-from swapwise.theory.statement import NO_THEOREM, NO_THEOREM_WITHIN, ONLY_EMPTY, Guarantee, nothing
+from swapwise.theory.statement import NO_THEOREM, ONLY_EMPTY, Guarantee, nothing
 
 # What ``tol`` leaves behind is counted from here on, relative to the value; below, it is rounding.
 NOTEWORTHY = 1e-6
@@ -131,11 +131,6 @@ class Run:
             return self._of_local_search(self.method, T, epsilon)
         return self._of_method(self.method, T)
 
-    @property
-    def _has_bounds(self) -> bool:
-        """Whether coefficients have bounds, of which theorems on gradients and curvature know nothing."""
-        return isinstance(self.objective, SparseObjective) and self.objective.bounds is not None
-
     def _needs_no_p(self) -> bool:
         return self.method in THEOREMS and THEOREMS[str(self.method)].any_constraint
 
@@ -144,22 +139,18 @@ class Run:
             assert isinstance(self.objective, SparseObjective)
             rule = NonOblivious(self.objective.smoothness(self.constraint.exchange_size(self.q)))
         known = known_localizability(self.objective) if isinstance(rule, Oblivious) else None
-        promises = [nothing(NO_THEOREM_WITHIN)] if self._has_bounds else []
+        promises = []
         if known is not None:
             promises.append(of_local_search(rule, self.constraint, known, T, self.q, epsilon))
-        if self._has_bounds:
-            return promises
         if self.constants is not None and not isinf(self.constants.M_1):
             promises.append(of_local_search(rule, self.constraint, self.constants, T, self.q, epsilon))
         return promises
 
     def _of_method(self, name: str, T: int | None) -> list[Guarantee]:
-        promises = [nothing(NO_THEOREM_WITHIN)] if self._has_bounds and name != "exhaustive" else []
+        promises = []
         if name == "exhaustive" or known_localizability(self.objective) is not None:
             known = SubmodularityRatios.of_submodular(isinstance(self.objective, Linear))
             promises.append(of_method(name, self.constraint, known, T, self.details))
-        if self._has_bounds:
-            return promises
         if self.constants is not None and not isinf(self.constants.M_1) and name != "exhaustive":
             promises.append(of_method(name, self.constraint, self.constants, T, self._checked_details()))
         return promises

@@ -107,4 +107,8 @@ NO_THEOREM = (
     "the constraint does not say that it is a matroid, an intersection of matroids or a p-exchange system: "
     "set its p if it is one. certify and exact prove how good an answer is without a theorem"
 )
+NO_THEOREM_WITHIN = (
+    "theorems on m and M are for coefficients without bounds: none is known within bounds. certify and exact "
+    "prove how good an answer is without a theorem"
+)
 NO_ROUND = "no iteration was completed"

@@ -25,7 +25,7 @@ DISAGREEMENT = 4.0
 # Values may be off by this share of their size, and slopes at a maximum by the other of their size elsewhere.
 VALUE_TOLERANCE, FLAT = 1e-9, 1e-4
 
-# Within bounds, points are at least this far from them, relative to the coefficient (or 1): steps are shorter.
+# Points are at least this far within bounds, relative to the coefficient (or 1): steps are shorter.
 MARGIN = 1e-2
 
 # Of larger objectives, the Hessian is checked in this many places at a time.

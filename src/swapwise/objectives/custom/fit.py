@@ -44,7 +44,7 @@ class NoMaximumError(ValueError):
 
 
 class Ascent:
-    """The coefficients of a set on their way to the maximum of u within their bounds, with u and its slope."""
+    """The coefficients of a set on their way to the maximum of u within bounds, with u and its slope."""
 
     def __init__(
         self,

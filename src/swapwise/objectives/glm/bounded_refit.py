@@ -1,9 +1,9 @@
 """Refits within bounds where steps in a box lose their digits: an active set of refits without bounds.
 
-Coefficients at a bound are held there while the others are refitted as if they had none, as carefully as that
-takes. If one of them leaves its bounds, all go as far towards the refit as the bounds let them, and the first at
-its bound is held, too. Else the coefficient that its bound holds back the most is let go (Lawson and Hanson,
-1974, for least squares). The likelihood is concave, so that every turn raises it.
+Coefficients at a bound are held there while the others are refitted as if they had none, as carefully as
+that takes. If one of them leaves its bounds, all go as far towards the refit as the bounds let them, and the
+first at its bound is held, too. Else the coefficient that its bound holds back the most is let go (Lawson and
+Hanson, 1974, for least squares). The likelihood is concave, so that every turn raises it.
 """
 
 from __future__ import annotations

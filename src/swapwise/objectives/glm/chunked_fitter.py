@@ -17,8 +17,8 @@ from swapwise.data.reductions import Reduction, Scaled
 from swapwise.kernels import families
 from swapwise.moves import MoveList
 from swapwise.objectives.base import Groups
-from swapwise.objectives.glm.block_model import LEAST_MODEL_WEIGHT
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.objectives.glm.block_model import LEAST_MODEL_WEIGHT
 from swapwise.objectives.glm.fitter import Fitter, Penalties, gains_of_steps, model_within
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
 from swapwise.objectives.glm.newton import Ask, NewtonSteps, Sums, newton_steps, newton_together

@@ -77,7 +77,7 @@ class Fitter(ABC):
         return np.append(own, np.zeros(int(self.likelihood.fit_intercept)))
 
     def bounds_on(self, support: IndexArray) -> CoefficientBounds | None:
-        """Return the bounds of a fit's parameters, with none of the intercept; None if there are no others."""
+        """Return the bounds of a fit's parameters, none of the intercept; None if there are no others."""
         own = None if self.bounds is None else self.bounds.restricted(self.groups.members(support))
         if own is None:
             return None
@@ -398,7 +398,7 @@ class MemoryFitter(Fitter):
 def gains_of_steps(
     slopes: FloatArray, squares: FloatArray, bounds: CoefficientBounds | None = None
 ) -> FloatArray:
-    """Return what Newton steps from zero gain that are taken one by one, within bounds; 0 where nothing curves.
+    """Return what Newton steps from zero gain one by one, within bounds; 0 where nothing curves.
 
     >>> gains_of_steps(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
     array([0. , 0.5])

@@ -67,8 +67,8 @@ def newton_steps(
     """Ask for sums until the maximum is reached, and return it.
 
     ``ridge`` is the penalty of each parameter. ``tol`` is the rise at which the steps end, and parameters of
-    a value below ``least`` are given up for others. With ``bounds`` of all parameters, which θ is within, it is
-    the maximum of those within them.
+    a value below ``least`` are given up for others. With ``bounds`` of all parameters, θ is within them, and
+    the maximum is that of parameters within them.
 
     >>> def sums(ask):  # of -(1 - θ)²/2
     ...     left = 1.0 - ask.theta

@@ -193,10 +193,10 @@ class AdditionBounds(SecondOrderModel):
     f(Y + j) ≤ u(w) + D(q, p) + ½ ridge ‖δ‖², with D the divergence that belongs to φ and δ the step of the
     coefficients. The fit on Y need not be exact: what is missing of it stands in g.
 
-    With bounds on coefficients, g is projected: zero where a bound is in the way. For a fit w within the bounds
-    and any v within them, ``t_i (v_i − w_i) ≤ 0`` for the part t of g that is projected away, so that
-    ``u(v) ≤ u(v) − ⟨t, v − w⟩``. That function has the slope g − t and the curvature of u at w, and a dual of
-    the same kind: all of the above bounds its maximum.
+    With bounds on coefficients, g is projected: zero where a bound is in the way. For a fit w and any v
+    within the bounds, ``t_i (v_i − w_i) ≤ 0`` for the part t of g that is projected away, so that
+    ``u(v) ≤ u(v) − ⟨t, v − w⟩``. That function has the slope g − t and the curvature of u at w, and a dual
+    of the same kind: all of the above bounds its maximum.
 
     Parameters
     ----------
