@@ -15,6 +15,9 @@ namespace swapwise::box {
 // Slopes that are smaller than this, relative to the terms that they are sums of, are rounding.
 inline constexpr double ROUNDED_SLOPE = 1e-14;
 
+// This often, all coordinates that bounds hold back are set free at once; that is enough but for rare cases.
+inline constexpr Index SET_FREE_AT_ONCE = 10;
+
 // What a coordinate may be: between its bounds, which have 0 between them. None of both if there are no bounds.
 struct Bounds {
     Numbers lower, upper;
@@ -26,10 +29,11 @@ enum Place : char { BETWEEN, AT_LOWER, AT_UPPER };
 
 // gᵀd − dᵀHd/2 on its way to the maximum over lower ≤ d ≤ upper, of which the lower half of H is given.
 //
-// Coordinates at a bound stay there while the others go to the maximum that these have by themselves, or as far
-// as the first of them comes to a bound. At such a maximum, the one that a bound holds back the most is set
-// free. Every turn raises the value; a coordinate that does not move when it is set free, since others span it
-// but for rounding, stays where it is for good.
+// Coordinates at a bound stay there while the others go to the maximum that these have by themselves. If that is
+// not within the bounds, they go as far as the first of them comes to a bound, or all that leave the bounds are
+// cut to these, whichever is higher. At a maximum, those that a bound holds back are set free: all at first,
+// then the one that is held back the most, which ends for certain. A coordinate that does not move when it is
+// set free, since others span it but for rounding, stays where it is for good.
 class Ascent {
   public:
     Ascent(Table hessian, Numbers slope, Bounds bounds)
@@ -51,7 +55,7 @@ class Ascent {
 
     // Also return what may be missed because rows depend on each other: see `definite_solution`.
     std::tuple<Vector<double>, double> run() {
-        Index freed = -1;
+        Index freed = -1, many = 0;
         for (Index turn = 0; turn < 10 * _size + 10; ++turn) {
             raise_if_interrupted();
             const double missed = solve();
@@ -69,6 +73,7 @@ class Ascent {
             freed = most_held_back();
             if (freed < 0) return {std::move(_step), missed + missed_by_barred()};
             _place[freed] = BETWEEN;
+            if (many++ < SET_FREE_AT_ONCE && free_others()) freed = -1;
         }
         return {std::move(_step), INFINITE};
     }
@@ -99,7 +104,7 @@ class Ascent {
         return _step[i] <= _bounds.lower[i] ? _way[i] > 0.0 : _way[i] < 0.0;
     }
 
-    // Go on until the first coordinate comes to a bound; return whether none did.
+    // Go on to the maximum, or as far as the bounds let it; return whether it was reached.
     bool go_on() {
         double share = 1.0;
         Index hit = -1;
@@ -111,10 +116,18 @@ class Ascent {
                 hit = i;
             }
         }
-        for (Index i = 0; i < _size; ++i) _step[i] += share * _way[i];
-        if (hit >= 0) {
-            _place[hit] = _way[hit] > 0.0 ? AT_UPPER : AT_LOWER;
-            _step[hit] = _way[hit] > 0.0 ? _bounds.upper[hit] : _bounds.lower[hit];
+        Vector<double> first(_size), cut(_size);
+        for (Index i = 0; i < _size; ++i) {
+            first[i] = _step[i] + share * _way[i];
+            cut[i] = std::min(std::max(_step[i] + _way[i], _bounds.lower[i]), _bounds.upper[i]);
+        }
+        if (hit >= 0) first[hit] = _way[hit] > 0.0 ? _bounds.upper[hit] : _bounds.lower[hit];
+        const bool cuts = hit >= 0 && value_at(cut) > value_at(first);
+        _step.copy(cuts ? Numbers(cut) : Numbers(first));
+        for (Index i = 0; i < _size && hit >= 0; ++i) {
+            if (_place[i] != BETWEEN || _way[i] == 0.0 || (!cuts && i != hit)) continue;
+            if (_way[i] > 0.0 && _step[i] >= _bounds.upper[i]) _place[i] = AT_UPPER;
+            if (_way[i] < 0.0 && _step[i] <= _bounds.lower[i]) _place[i] = AT_LOWER;
         }
         for (Index i = 0; i < _size; ++i) {
             double curved = 0.0;
@@ -122,6 +135,28 @@ class Ascent {
             _rest[i] = _slope[i] - curved;
         }
         return hit < 0;
+    }
+
+    double value_at(Numbers step) const {
+        double value = 0.0;
+        for (Index i = 0; i < _size; ++i) {
+            if (step[i] == 0.0) continue;
+            double curved = _hessian(i, i) * step[i] / 2;
+            for (Index j = 0; j < i; ++j) curved += _hessian(i, j) * step[j];
+            value += step[i] * (_slope[i] - curved);
+        }
+        return value;
+    }
+
+    // Set free all that bounds hold back; return whether there are any.
+    bool free_others() {
+        bool any = false;
+        for (Index i = 0; i < _size; ++i) {
+            if (_barred[i] || !is_held_back(i)) continue;
+            _place[i] = BETWEEN;
+            any = true;
+        }
+        return any;
     }
 
     bool is_held_back(Index i) const {
