@@ -13,7 +13,17 @@ from tests.objectives.glm.targets import TARGETS
 
 KINDS = tuple(TARGETS)
 #: What is done to the columns
-SHAPES = ("plain", "copied", "constant", "zero", "rounded", "nearly copied", "opposite", "units", "few samples")
+SHAPES = (
+    "plain",
+    "copied",
+    "constant",
+    "zero",
+    "rounded",
+    "nearly copied",
+    "opposite",
+    "units",
+    "few samples",
+)
 
 
 def columns_of(rng: np.random.Generator, shape: str, n: int = 5) -> np.ndarray:
@@ -32,7 +42,9 @@ def columns_of(rng: np.random.Generator, shape: str, n: int = 5) -> np.ndarray:
 def bounds_of(rng: np.random.Generator, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper ends: of one sign, narrow, infinite and both zero, in the units of the columns."""
     unit = 0.3 / np.maximum(np.sqrt((X**2).mean(axis=0)), 1e-3)
-    lower = np.where(rng.random(X.shape[1]) < 0.4, 0.0, np.where(rng.random(X.shape[1]) < 0.5, -unit, -np.inf))
+    lower = np.where(
+        rng.random(X.shape[1]) < 0.4, 0.0, np.where(rng.random(X.shape[1]) < 0.5, -unit, -np.inf)
+    )
     upper = np.where(rng.random(X.shape[1]) < 0.3, 0.0, np.where(rng.random(X.shape[1]) < 0.5, unit, np.inf))
     return (np.zeros_like(lower), np.full_like(upper, np.inf)) if rng.random() < 0.2 else (lower, upper)
 
@@ -76,7 +88,9 @@ def value_by_scipy(f: SparseObjective, chosen: tuple[int, ...]) -> float:
     assert f.bounds is not None
     bounds = list(zip(f.bounds.lower[rows], f.bounds.upper[rows], strict=True))
     options = {"ftol": 1e-16, "gtol": 1e-12, "maxiter": 2000, "maxcor": 50}
-    found = minimize(negated, np.zeros(len(rows)), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    found = minimize(
+        negated, np.zeros(len(rows)), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
     return -float(found.fun)
 
 

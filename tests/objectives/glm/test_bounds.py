@@ -110,9 +110,7 @@ def test_the_careful_refit_finds_the_same(shape, seed):
     if bounds is None:
         return
     begin = Fit(-np.inf, f.no_coefficients(support), False, 0.0)
-    fit = refit_within(
-        f.likelihood, f.fitter.chosen(support), f.fitter.penalties_on(support), bounds, begin
-    )
+    fit = refit_within(f.likelihood, f.fitter.chosen(support), f.fitter.penalties_on(support), bounds, begin)
     assert bounds.hold(fit.theta[:, 0])
     assert fit.value - f.likelihood.null == pytest.approx(f(support), abs=room(f))
 
