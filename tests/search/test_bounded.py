@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import swapwise as sw
-from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.base import SparseObjective, read_groups
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.search.rules import NonOblivious
 from swapwise.theory.bounds import tangent_at
 from swapwise.theory.constants import restricted_constants
@@ -71,9 +72,7 @@ class Quadratic(SparseObjective):
 def quadratic(seed, groups=None):
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((12, 5))
-    bounds = sw.objectives.coefficient_bounds.CoefficientBounds(
-        rng.choice([0.0, -0.1, -np.inf], 5), rng.choice([0.0, 0.1, 0.5, np.inf], 5)
-    )
+    bounds = CoefficientBounds(rng.choice([0.0, -0.1, -np.inf], 5), rng.choice([0.0, 0.1, 0.5, np.inf], 5))
     return Quadratic(A.T @ A / 12, A.T @ rng.standard_normal(12) / 3, bounds, groups)
 
 
@@ -104,14 +103,14 @@ def test_scores_of_the_non_oblivious_rule_are_below_the_gains(smoothness, seed):
 @settings(max_examples=10, deadline=None)
 @given(seed=seeds)
 def test_scores_of_groups_are_below_the_gains(seed):
-    groups = sw.objectives.base.read_groups(["a", "b", "a", "c", "b"], 5)[0]
+    groups = read_groups(["a", "b", "a", "c", "b"], 5)[0]
     f = quadratic(seed, groups)
     check_scores(f, np.array([0, 2]), NonOblivious(), sw.Uniform(3, 2))
 
 
 def test_a_dropped_element_costs_what_its_bound_held_back():
     ends = np.array([0.0, 0.0]), np.array([0.5, np.inf])
-    f = Quadratic(np.eye(2), np.array([4.0, 1.0]), sw.objectives.coefficient_bounds.CoefficientBounds(*ends))
+    f = Quadratic(np.eye(2), np.array([4.0, 1.0]), CoefficientBounds(*ends))
     state = f.start([0])
     (grid,) = sw.Uniform(2, 1).moves(state.support)
     # 1²/2 for the one that comes, 4·½ − ½²/2 for the one that goes: it was held back at ½

@@ -242,8 +242,7 @@ class NonOblivious(_OnCoefficients):
         if self.smoothness == "move":
             yield from constraint.moves(state.support, q)
         elif q == 1:
-            costs = self._costs(state, self._one_constant(state, constraint.exchange_size(q)))
-            yield from constraint.cheapest_drops(state.support, costs, q)
+            yield from constraint.cheapest_drops(state.support, self._drop_costs(state, constraint, q), q)
         else:
             yield self._best_exchange(state, constraint, q, Budget())
 
@@ -301,6 +300,12 @@ class NonOblivious(_OnCoefficients):
         M = self._one_constant(state, constraint.exchange_size(q))
         gain = _gains(state, np.arange(state.objective.n), np.array(M))
         return constraint.best_exchange(state.support, gain, self._costs(state, M), q, budget.clock)
+
+    def _drop_costs(self, state: SparseState, constraint: Constraint, q: int) -> FloatArray:
+        """Return what drops are compared by, with one M for all."""
+        if state.objective.bounds is None:
+            return coef_norms2(state)
+        return self._costs(state, self._one_constant(state, constraint.exchange_size(q)))
 
     def _costs(self, state: SparseState, M: float) -> FloatArray:
         """Return what the drop of each element costs at most, with one M for all."""

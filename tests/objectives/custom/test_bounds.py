@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import swapwise as sw
 from swapwise.objectives.base import SparseObjective
+from swapwise.objectives.coefficient_bounds import read_bounds
 from swapwise.objectives.custom.check import check_objective
 from tests.objectives.bounded import sets_of, value_by_scipy
 
@@ -76,7 +77,7 @@ def test_a_linear_function_has_its_maximum_at_the_bounds():
 
 def test_a_fit_outside_of_the_bounds_does_not_pass_the_check():
     class Careless(SparseObjective):
-        n, bounds = 2, sw.objectives.coefficient_bounds.read_bounds(None, True, 2)
+        n, bounds = 2, read_bounds(None, True, 2)
 
         def _fit(self, support):
             return float(len(support)) / 2, -np.ones(len(support))
@@ -93,7 +94,7 @@ def test_a_fit_outside_of_the_bounds_does_not_pass_the_check():
 
 def test_a_fit_that_stops_short_of_a_bound_does_not_pass_the_check():
     class Short(SparseObjective):
-        n, bounds = 2, sw.objectives.coefficient_bounds.read_bounds((0, 1), False, 2)
+        n, bounds = 2, read_bounds((0, 1), False, 2)
 
         def _fit(self, support):
             return 0.5 * len(support), 0.5 * np.ones(len(support))

@@ -104,7 +104,7 @@ class Logistic(GeneralizedLinear):
 
     >>> result = maximize(Logistic(X, y, bounds=(0, 2)), Uniform(6, 2))
     >>> result.support, result.coef[result.support].round(1)
-    (array([0, 4]), array([0.1, 2. ]))
+    (array([3, 4]), array([0.2, 2. ]))
     """
 
     family = LOGISTIC_FAMILY
