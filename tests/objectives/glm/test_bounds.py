@@ -233,6 +233,7 @@ def test_bounds_on_additions_hold_and_leave_out_what_a_bound_is_in_the_way_of(ki
     assert (gains <= additions.bound + room(f)).all()
     stuck = state.gradient[others] == 0
     assert (np.abs(gains[stuck]) <= room(f)).all()
+    assert (additions.predicted[stuck] <= room(f)).all()
 
 
 @every_kind
