@@ -13,6 +13,7 @@ import swapwise as sw
 from swapwise.objectives.base import SparseObjective, read_groups
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.search.rules import NonOblivious
+from swapwise.theory.along_the_run import guarantee_at
 from swapwise.theory.bounds import tangent_at
 from swapwise.theory.constants import restricted_constants
 from swapwise.theory.guarantees import guarantee
@@ -147,6 +148,16 @@ def test_no_guarantee_is_above_the_ratio_that_was_reached(seed):
             for promise in (result.guarantee, *result.guarantee.others):
                 assert promise.ratio <= result.value / best + 1e-6
         assert result.guarantee.ratio == 1  # of the exhaustive search
+
+
+def test_what_is_certain_of_any_set_is_so():
+    for seed in range(40):
+        f, constraint = quadratic(seed), sw.Uniform(5, 1 + seed % 2)
+        values = {S: f(S) for S in sets_of(5) if constraint.is_independent(S)}
+        best, constants = max(values.values()), restricted_constants(f, constraint.max_size(), 2)
+        for S, value in values.items():
+            for promise in guarantee_at(f, constraint, np.array(S), value, constants):
+                assert promise.ratio * best <= value + 1e-9
 
 
 @settings(max_examples=10, deadline=None)
