@@ -40,8 +40,8 @@ def refit_within(
     faces = _Faces(likelihood, columns, penalty, bounds, fit)
     for _ in range(TURNS_PER_COEFFICIENT * (len(columns) + 1)):
         if faces.go_on() and not faces.let_go():
-            break
-    return faces.best
+            return faces.best
+    return faces.best._replace(converged=False)
 
 
 class _Faces:
@@ -60,16 +60,16 @@ class _Faces:
         self._point = bounds.clip(fit.theta[:, 0])
         slope, _ = self._derivatives()
         self._free = bounds.projected(slope, self._point) == slope
-        self._tried = np.zeros(len(columns), dtype=bool)  # let go without any use
+        self._tried = np.zeros(len(columns), dtype=bool)  # let go since the value last rose
 
     def _derivatives(self) -> tuple[FloatArray, FloatArray]:
         """Return the slope in the parameters, and how the likelihood curves in each."""
         eta = self._likelihood.offset + self._point @ self._columns
         with np.errstate(all="ignore"):
             _, slope, curve = self._likelihood.derivatives(eta)
-        own = self._columns @ slope[0]
-        sizes = np.abs(self._columns) @ np.abs(slope[0]) + np.abs(self._penalty * self._point)
-        own = np.where(np.abs(own) > SUM * sizes, own - self._penalty * self._point, 0.0)
+        paid = self._penalty * self._point
+        own, sizes = self._columns @ slope[0] - paid, np.abs(self._columns) @ np.abs(slope[0]) + np.abs(paid)
+        own = np.where(np.abs(own) > SUM * sizes, own, 0.0)  # else it is rounding
         return own, self._columns**2 @ curve[0, 0] + self._penalty
 
     def go_on(self) -> bool:
@@ -93,11 +93,9 @@ class _Faces:
             return False
         self._point = target
         value = fit.value - float((self._penalty * held) @ held) / 2
-        if not value > self.best.value:
-            self._tried |= ~free  # nothing that is held was of any use
-        else:
+        if value > self.best.value + self._likelihood.tol:
             self._tried[:] = False
-        if value >= self.best.value:
+        if value >= self.best.value - self._likelihood.tol:
             theta = target[:, None].copy()
             self.best = fit._replace(value=value, theta=theta, late_step=max(fit.late_step, self._late_step))
         return True
