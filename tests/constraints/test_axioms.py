@@ -147,9 +147,7 @@ def test_the_message_says_what_to_use_instead():
     with pytest.raises(ValueError, match=r"Use sw\.OracleSystem\(n, is_independent\)"):
         sw.OracleMatroid(3, lambda s: np.array([2, 1, 1])[s].sum() <= 2)
     for kind in (sw.OracleMatroid, sw.OracleSystem):
-        with pytest.raises(
-            ValueError, match=r"allows \[0, 1\], but not its subset \[1\]\. .* sw.Hierarchy"
-        ):
+        with pytest.raises(ValueError, match=r"allows \[0, 1\], but not its subset \[1\]\. .* sw.Hierarchy"):
             kind(2, lambda s: 1 not in s or 0 in s)
 
 

@@ -116,8 +116,14 @@ def ising(draw: st.DrawFn) -> SetFunction:
     return IsingPseudoLikelihood(np.where(signs, 1.0, -1.0), 0.1, fields, sample_weight=weight)
 
 
+def some_bounds(n: int) -> st.SearchStrategy[list[tuple[float | None, float | None]]]:
+    """Lower and upper ends of n coefficients; those that are fixed at zero, or free, are frequent."""
+    pairs = st.tuples(st.sampled_from([0.0, -0.1, None]), st.sampled_from([None, 0.2, 0.0]))
+    return st.lists(pairs, min_size=n, max_size=n)
+
+
 @st.composite
-def custom_objective(draw: st.DrawFn) -> SetFunction:
+def custom_objective(draw: st.DrawFn, *, bounded: bool = False) -> SetFunction:
     """Robust regression by a smooth loss, with and without its Hessian."""
     samples, n = draw(st.integers(1, 5)), draw(st.integers(0, MAX_N))
     X, y = draw(simple_numbers(samples, n)), draw(simple_numbers(samples))
@@ -130,11 +136,15 @@ def custom_objective(draw: st.DrawFn) -> SetFunction:
         return -(X.T * np.hypot(1.0, y - X @ w) ** -3) @ X - 0.2 * np.eye(n)
 
     known = draw(st.sampled_from([None, hessian]))
-    return CustomObjective(value_and_grad, n, hessian=known, smoothness=100.0, strong_concavity=0.2)
+    bounds = draw(some_bounds(n)) if bounded else None
+    constants = {"smoothness": 100.0, "strong_concavity": 0.2}
+    return CustomObjective(value_and_grad, n, hessian=known, bounds=bounds, **constants)
 
 
 @st.composite
-def generalized_linear(draw: st.DrawFn, kind: type[SetFunction], *, grouped: bool) -> SetFunction:
+def generalized_linear(
+    draw: st.DrawFn, kind: type[SetFunction], *, grouped: bool, bounded: bool = False
+) -> SetFunction:
     """Few samples and simple numbers, with a ridge; equal columns are frequent."""
     samples = draw(st.integers(3, 6))
     columns = draw(st.integers(1, MAX_N - 1))
@@ -153,6 +163,8 @@ def generalized_linear(draw: st.DrawFn, kind: type[SetFunction], *, grouped: boo
         options["offset"] = draw(st.none() | simple_numbers(samples))
     if grouped:
         options["groups"] = draw(st.lists(st.sampled_from("abc"), min_size=columns, max_size=columns))
+    if bounded:
+        options["bounds"], options["positive"] = draw(some_bounds(columns)), draw(st.booleans())
     weight = draw(st.none() | st.just(np.linspace(0.5, 2.0, samples)))
     return kind(X, y, sample_weight=weight, **options)
 
@@ -164,6 +176,15 @@ def several_coefficients() -> st.SearchStrategy[SetFunction]:
         generalized_linear(Multinomial, grouped=False),
         generalized_linear(Multinomial, grouped=True),
         generalized_linear(GroupLeastSquares, grouped=True),
+    )
+
+
+def within_bounds() -> st.SearchStrategy[SetFunction]:
+    """Likelihoods whose coefficients have bounds, of columns and of groups."""
+    kinds = (Logistic, Poisson, Gamma, NegativeBinomial)
+    return st.one_of(
+        *(generalized_linear(kind, grouped=False, bounded=True) for kind in kinds),
+        generalized_linear(Logistic, grouped=True, bounded=True),
     )
 
 
@@ -181,6 +202,8 @@ ZOO = [
     Kind("gamma", generalized_linear(Gamma, grouped=False), tolerance=1e-7),
     Kind("negative binomial", generalized_linear(NegativeBinomial, grouped=False), tolerance=1e-7),
     Kind("several coefficients an element", several_coefficients(), tolerance=1e-7),
+    Kind("likelihoods within bounds", within_bounds(), tolerance=1e-7),
+    Kind("custom objective within bounds", custom_objective(bounded=True), tolerance=1e-7),
 ]
 
 

@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "arrays.hpp"
-#include "cholesky.hpp"
+#include "box.hpp"
+#include "definite.hpp"
 #include "families.hpp"
 #include "grams.hpp"
 #include "listening.hpp"
@@ -18,16 +19,8 @@
 
 namespace swapwise::glm {
 
+using box::Bounds;
 using families::Family;
-
-// What a column may have left, relative to its squared length, when those before it are taken out of it. Of
-// less, inner products have lost too many of their 16 digits, and it keeps its coefficient. What it could
-// still add is estimated: next to nothing if it is a copy of others.
-inline constexpr double DEPENDENT = 1e-10;
-
-// How far a column of numbers is known, relative to its length: the number of this name in
-// swapwise/numerics.py.
-inline constexpr double FLOAT64_PRECISION = 1e-10;
 
 // What a step must keep of the rise that its slope predicts.
 inline constexpr double ARMIJO = 1e-4;
@@ -39,47 +32,6 @@ inline constexpr double LATE = 1e6;
 
 // A refit that may miss more than this, in units of the tolerance, did not converge.
 inline constexpr double UNCONVERGED = 1e3;
-
-// Solve a positive definite system, of which the lower half is given, by Cholesky's method; dependent rows
-// get zeros. The factor takes the matrix's place.
-//
-// Rows are scaled to a diagonal of ones first: what is dependent does not depend on units. Also return what
-// the quadratic model could gain by the rows that got zeros, if they had the least curvature that is told
-// from none.
-inline std::tuple<Vector<double>, double> definite_solution(Mat<double> matrix, Numbers right) {
-    const Index size = right.size;
-    double missed = 0.0;
-    auto scale = Vector<double>::filled(0.0, size);
-    Vector<double> solution(size);
-    for (Index i = 0; i < size; ++i) {
-        if (matrix(i, i) > 0.0) {
-            scale[i] = 1.0 / std::sqrt(matrix(i, i));
-        } else if (right[i] != 0.0) {  // a slope without curvature: there is no telling how far it leads
-            missed = INFINITE;
-        }
-        solution[i] = right[i] * scale[i];
-        for (Index j = 0; j <= i; ++j) matrix(i, j) *= scale[i] * scale[j];
-    }
-    for (Index i = 0; i < size; ++i) {
-        const Vec<double> before = matrix[i].slice(0, i);
-        const double left = matrix(i, i) - products::dot(before, before);
-        const double rest = solution[i] - products::dot(before, solution.slice(0, i));
-        if (left > DEPENDENT) {
-            matrix(i, i) = std::sqrt(left);
-            solution[i] = rest / matrix(i, i);
-            cholesky::fill_column(matrix, i);
-        } else {
-            missed += (rest / FLOAT64_PRECISION) * (rest / FLOAT64_PRECISION);
-            before.fill(0.0);
-            matrix(i, i) = 1.0;  // alone in its row and column: it stays at zero
-            solution[i] = 0.0;
-            for (Index j = i + 1; j < size; ++j) matrix(j, i) = 0.0;
-        }
-    }
-    cholesky::backward(matrix, solution);
-    for (Index i = 0; i < size; ++i) solution[i] *= scale[i];
-    return {std::move(solution), missed};
-}
 
 // The samples of a model: what there is to explain.
 struct Samples {
@@ -120,8 +72,9 @@ class Newton {
           _curve(samples.levels(), samples.levels(), samples.size()),
           _grams(most) {}
 
-    // Move θ to the maximum.
-    Fit fit(Table columns, Numbers ridge, Vec<double> theta) {
+    // Move θ to the maximum, of those within bounds if there are any: then it begins within them, and has one
+    // level.
+    Fit fit(Table columns, Numbers ridge, Vec<double> theta, Bounds bounds) {
         const double tol = _limits.tol;
         Fit fit;
         Vector<double> trial(theta.size);
@@ -133,7 +86,7 @@ class Newton {
         fit.converged = theta.size == 0;
         for (Index number = 0; number < _limits.max_steps && theta.size > 0; ++number) {
             raise_if_interrupted();
-            const Step step = next(columns, ridge, theta);
+            const Step step = next(columns, ridge, theta, bounds);
             if (!(step.decrement > 0.0)) {
                 fit.converged = !step.is_steep;  // a slope without curvature leads nowhere
                 break;
@@ -146,6 +99,7 @@ class Newton {
             double length = 1.0, ahead = -INFINITE;
             for (Index halving = 0; halving < HALVINGS; ++halving) {
                 for (Index k = 0; k < theta.size; ++k) trial[k] = theta[k] + length * step.direction[k];
+                if (bounds) keep_within(bounds, theta, step.direction, length, trial);
                 move(length);
                 ahead = derivatives(_moved) - penalty(ridge, trial);
                 if (ahead >= fit.value + ARMIJO * length * step.decrement || step.decrement < tol) break;
@@ -172,12 +126,22 @@ class Newton {
     }
 
   private:
-    // A step, the rise by its slope, the rise that it misses, and whether there is a slope
+    // A step, the rise by its slope, the part of that which bounds hold back, the rise that it misses, and
+    // whether there is a slope
     struct Step {
         Vector<double> direction;
-        double decrement, missed;
+        double decrement, held_back, missed;
         bool is_steep;
     };
+
+    // A whole step to a bound ends there, whatever rounding says.
+    static void keep_within(Bounds bounds, Numbers theta, Numbers step, double length, Vec<double> trial) {
+        for (Index k = 0; k < trial.size; ++k) {
+            const bool up = step[k] == bounds.upper[k] - theta[k], down = step[k] == bounds.lower[k] - theta[k];
+            if (length == 1.0 && (up || down)) trial[k] = up ? bounds.upper[k] : bounds.lower[k];
+            trial[k] = std::min(std::max(trial[k], bounds.lower[k]), bounds.upper[k]);
+        }
+    }
 
     template <class T>
     Vec<T> of_level(Vec<T> parameters, Index level) const {
@@ -218,7 +182,7 @@ class Newton {
         return total;
     }
 
-    Step next(Table columns, Numbers ridge, Numbers theta) {
+    Step next(Table columns, Numbers ridge, Numbers theta, Bounds bounds) {
         const Index m = columns.rows, size = theta.size;
         Vector<double> gradient(size);
         Matrix<double> hessian(size, size);
@@ -231,19 +195,42 @@ class Newton {
                 hessian(place, place) += ridge[k];
             }
         }
+        if (bounds) return within(bounds, hessian, gradient, theta);
         auto [direction, missed] = definite_solution(hessian, gradient);
         const double decrement = products::dot(direction, gradient);
         const auto is_slope = [](double each) { return each != 0.0; };
         const bool is_steep = std::any_of(gradient.begin(), gradient.end(), is_slope);
-        return {std::move(direction), decrement, missed, is_steep};
+        return {std::move(direction), decrement, 0.0, missed, is_steep};
+    }
+
+    // The step to the maximum of the second-order model within bounds
+    Step within(Bounds bounds, Table hessian, Numbers gradient, Numbers theta) const {
+        const Index size = theta.size;
+        Vector<double> lower(size), upper(size);
+        bool is_steep = false;
+        for (Index k = 0; k < size; ++k) {
+            lower[k] = bounds.lower[k] - theta[k];
+            upper[k] = bounds.upper[k] - theta[k];
+            is_steep = is_steep || (gradient[k] < 0.0 && lower[k] < 0.0) || (gradient[k] > 0.0 && upper[k] > 0.0);
+        }
+        auto [direction, missed] = box::maximum(hessian, gradient, lower, upper);
+        double curved = 0.0;
+        for (Index k = 0; k < size; ++k) {
+            curved += hessian(k, k) * direction[k] * direction[k];
+            for (Index l = 0; l < k; ++l) curved += 2.0 * hessian(k, l) * direction[k] * direction[l];
+        }
+        const double decrement = products::dot(direction, gradient);
+        return {std::move(direction), decrement, std::max(0.0, decrement - curved), missed, is_steep};
     }
 
     // Whether the maximum is below what is wanted. A step that changes no η by more than ζ < 1 predicts at least
-    // 1 − ζ of all that can be gained: see `AdditionBounds` in objectives/glm/second_order.py.
+    // 1 − ζ of all that can be gained: see `AdditionBounds` in objectives/glm/second_order.py. Where bounds hold a
+    // step back, so they do the maximum, and the slope there is the price of that.
     bool is_below_wanted(double value, const Step &step) const {
         if (_samples.levels() > 1 || step.missed > _limits.tol || value >= _limits.wanted) return false;
         const double zeta = longest_change();
-        return zeta < 1.0 && value + step.decrement / 2 / (1.0 - zeta) < _limits.wanted;
+        const double gained = (step.decrement - step.held_back) / 2 / (1.0 - zeta) + step.held_back;
+        return zeta < 1.0 && value + gained < _limits.wanted;
     }
 
     void move(double length) {
@@ -276,10 +263,13 @@ class Newton {
 // `tol` is the rise, still to be had after the last step, at which a refit ends. Steps are measured by the
 // largest change of η: next to nothing near a maximum, about 1 on the way to one that is infinitely far. A θ
 // of a value below `least` is given up for no coefficients but `alone` in the last row. A refit that is
-// interrupted leaves θ as it was.
-inline std::tuple<double, bool, double> refit(Family family, Table columns, Table offset, Numbers target,
-                                              Numbers weight, Table basis, Numbers ridge, Mat<double> theta,
-                                              Numbers alone, double least, double tol, Index max_steps) {
+// interrupted leaves θ as it was. Bounds are one number per row of θ, which has one level and is within them, or
+// none at all.
+inline std::tuple<double, bool, double> refit_within(Family family, Table columns, Table offset,
+                                                     Numbers target, Numbers weight, Table basis,
+                                                     Numbers ridge, Mat<double> theta, Numbers alone,
+                                                     double least, double tol, Index max_steps,
+                                                     std::tuple<Numbers, Numbers> bounds) {
     const Samples samples{family, offset, target, weight, basis};
     const Limits limits{alone, least, tol, max_steps};
     const Index m = theta.rows;
@@ -287,11 +277,19 @@ inline std::tuple<double, bool, double> refit(Family family, Table columns, Tabl
     for (Index k = 0; k < m; ++k) {
         for (Index a = 0; a < theta.columns; ++a) parameters[a * m + k] = theta(k, a);
     }
-    const Fit fit = Newton(samples, limits, m).fit(columns, ridge, parameters);
+    const Fit fit = Newton(samples, limits, m).fit(columns, ridge, parameters, record_of<Bounds>(bounds));
     for (Index k = 0; k < m; ++k) {
         for (Index a = 0; a < theta.columns; ++a) theta(k, a) = parameters[a * m + k];
     }
     return {fit.value, fit.converged, fit.late};
+}
+
+// The same without bounds.
+inline std::tuple<double, bool, double> refit(Family family, Table columns, Table offset, Numbers target,
+                                              Numbers weight, Table basis, Numbers ridge, Mat<double> theta,
+                                              Numbers alone, double least, double tol, Index max_steps) {
+    return refit_within(family, columns, offset, target, weight, basis, ridge, theta, alone, least, tol,
+                        max_steps, {});
 }
 
 // Columns of elements: those of an element are members[begin[element]] to members[begin[element + 1]].
@@ -299,6 +297,7 @@ struct Columns {
     Table columns;
     Indices begin, members;
     Numbers ridge;
+    Bounds bounds;
 
     Index count(Index element) const { return begin[element + 1] - begin[element]; }
     Indices of(Index element) const { return members.slice(begin[element], begin[element + 1]); }
@@ -312,6 +311,8 @@ class Model {
           _columns(most, samples),
           _coef(most, levels),
           _ridge(most),
+          _lower(most),
+          _upper(most),
           _parameters(most * levels) {}
 
     // Begin with the elements of a support that are not dropped, and with their coefficients.
@@ -343,6 +344,8 @@ class Model {
     void add_intercept(Numbers coef) {
         _columns[_size].fill(1.0);
         _ridge[_size] = 0.0;
+        _lower[_size] = -INFINITE;
+        _upper[_size] = INFINITE;
         _coef[_size++].copy(coef);
     }
 
@@ -351,30 +354,38 @@ class Model {
         for (Index a = 0; a < levels; ++a) {
             for (Index k = 0; k < _size; ++k) _parameters[a * _size + k] = _coef(k, a);
         }
+        const Index bounded = _from.bounds ? _size : 0;
         return newton.fit(_columns.slice(0, _size), _ridge.slice(0, _size),
-                          _parameters.slice(0, _size * levels));
+                          _parameters.slice(0, _size * levels),
+                          {_lower.slice(0, bounded), _upper.slice(0, bounded)});
     }
 
   private:
     void take(Index member) {
         _columns[_size].copy(_from.columns[member]);
+        if (_from.bounds) {
+            _lower[_size] = _from.bounds.lower[member];
+            _upper[_size] = _from.bounds.upper[member];
+        }
         _ridge[_size++] = _from.ridge[member];
     }
 
     const Columns &_from;
     Matrix<double> _columns, _coef;
-    Vector<double> _ridge, _parameters;
+    Vector<double> _ridge, _lower, _upper, _parameters;
     Index _size = 0;
 };
 
 // Return the value after each move, refitted from what stays, and whether it was reached; minus infinity where
 // it is proven to be below `wanted`.
-inline std::tuple<Vector<double>, Vector<bool>> values_after(
+// Bounds are one number per column, or none at all.
+inline std::tuple<Vector<double>, Vector<bool>> values_within(
     Family family, std::tuple<Table, Indices, Indices, Numbers> data,
     std::tuple<Table, Numbers, Numbers, Table> sample, bool with_intercept, Indices support, Table theta,
     Numbers alone, double least, Mat<const Index> added, Mat<const Index> dropped, double tol,
-    Index max_steps, double wanted) {
-    const auto from = record_of<Columns>(data);
+    Index max_steps, double wanted, std::tuple<Numbers, Numbers> bounds) {
+    const auto [columns, begin, members, ridge] = data;
+    const Columns from{columns, begin, members, ridge, record_of<Bounds>(bounds)};
     const auto [offset, target, weight, basis] = sample;
     const Samples samples{family, offset, target, weight, basis};
     const Limits limits{alone, least, tol, max_steps, wanted};
@@ -397,6 +408,16 @@ inline std::tuple<Vector<double>, Vector<bool>> values_after(
         converged[move] = fit.converged;
     }
     return {std::move(values), std::move(converged)};
+}
+
+// The same without bounds.
+inline std::tuple<Vector<double>, Vector<bool>> values_after(
+    Family family, std::tuple<Table, Indices, Indices, Numbers> data,
+    std::tuple<Table, Numbers, Numbers, Table> sample, bool with_intercept, Indices support, Table theta,
+    Numbers alone, double least, Mat<const Index> added, Mat<const Index> dropped, double tol,
+    Index max_steps, double wanted) {
+    return values_within(family, data, sample, with_intercept, support, theta, alone, least, added, dropped,
+                         tol, max_steps, wanted, {});
 }
 
 }  // namespace swapwise::glm

@@ -8,6 +8,7 @@
 #include "blas.hpp"
 #include "blocks.hpp"
 #include "bounded_swaps.hpp"
+#include "box.hpp"
 #include "completions.hpp"
 #include "edge_swaps.hpp"
 #include "exploration.hpp"
@@ -126,7 +127,10 @@ void bind_glm(nb::module_ m) {
     m.attr("UNCONVERGED") = glm::UNCONVERGED;
     m.def("definite_solution", released(&glm::definite_solution));
     m.def("refit", released_for_many_turns(&glm::refit));
+    m.def("refit_within", released_for_many_turns(&glm::refit_within));
     m.def("values_after", released_for_many_turns(&glm::values_after));
+    m.def("values_within", released_for_many_turns(&glm::values_within));
+    m.def("box_maximum", released_for_many_turns(&box::maximum));
 }
 
 void bind_edge_swaps(nb::module_ m) {

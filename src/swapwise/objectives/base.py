@@ -438,10 +438,12 @@ class SparseState(State):
 
     @property
     def gradient(self) -> FloatArray:
-        """The gradient of ``u`` at the coefficients; zero on the support."""
+        """The gradient of ``u`` at the coefficients; zero on the support, and where a bound is in its way."""
         if self._gradient is None:
             self._gradient = self.objective.gradient_at(self._coef)
             self._gradient[rows_of(self.objective, self.support)] = 0.0
+            if self.objective.bounds is not None:
+                self._gradient = self.objective.bounds.projected(self._gradient, self._coef)
         return self._gradient
 
     def screening_scores(self) -> FloatArray:

@@ -30,6 +30,11 @@ class CoefficientBounds:
     lower: FloatArray
     upper: FloatArray
 
+    @property
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """The lower and the upper bounds."""
+        return self.lower, self.upper
+
     def restricted(self, rows: IndexArray) -> CoefficientBounds | None:
         """Return the bounds of some coefficients, None if these have none."""
         return _unless_free(self.lower[rows], self.upper[rows])
@@ -49,6 +54,19 @@ class CoefficientBounds:
     def at_bound(self, coef: FloatArray) -> BoolArray:
         """Return which coefficients are at one of their bounds."""
         return (coef <= self.lower) | (coef >= self.upper)
+
+    def moved(self, coef: FloatArray, step: FloatArray, length: float = 1.0) -> FloatArray:
+        """Return coefficients after a step; a whole step to a bound ends there, whatever rounding says.
+
+        >>> signs = read_bounds(None, positive=True, n=2)
+        >>> signs.moved(np.array([0.1, 0.3]), np.array([-0.1, -0.4]))
+        array([0., 0.])
+        """
+        moved = coef + length * step
+        if length == 1:
+            moved = np.where(step == self.upper - coef, self.upper, moved)
+            moved = np.where(step == self.lower - coef, self.lower, moved)
+        return self.clip(moved)
 
     def projected(self, gradient: FloatArray, coef: FloatArray) -> FloatArray:
         """Return the part of a gradient that coefficients can follow: none where a bound is in the way.

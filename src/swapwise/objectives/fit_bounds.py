@@ -65,10 +65,26 @@ def fit_bound(
         curvature: FloatArray | None = objective.hessian_at(coef, support)
     else:
         slope, curvature = slope_and_curvature(support, coef)
+    slope = slope_within(objective, support, slope, coef)
     missed = missed_at_most(objective, slope)
     if curvature is not None:
         missed = min(missed, missed_by_model(objective, support, value, slope, curvature, dependencies))
     return min(value + missed, objective.upper_bound())
+
+
+def slope_within(
+    objective: SparseObjective, support: IndexArray, slope: FloatArray, coef: FloatArray
+) -> FloatArray:
+    """Return the part of a gradient in the coefficients of a set that these can follow within their bounds.
+
+    For a slope g at w and any v within the bounds, ``⟨g, v − w⟩`` is at most what this part gives: where a
+    bound is in the way of g, its term is not positive. So whatever bounds the maximum by a slope may use it.
+    """
+    if objective.bounds is None:
+        return slope
+    rows = rows_of(objective, support)
+    own = objective.bounds.restricted(rows)
+    return slope if own is None else own.projected(slope.reshape(coef[rows].shape), coef[rows]).ravel()
 
 
 def missed_at_most(objective: SparseObjective, slope: FloatArray) -> float:
@@ -130,6 +146,11 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
     whole = objective.coef(())
     first = whole[rows].ravel()
     bound = objective.upper_bound()
+    within = None
+    if objective.bounds is not None:
+        shape = first.reshape(whole[rows].shape).T.shape  # coefficients of one row have the same bounds
+        ends = (objective.bounds.lower[rows], objective.bounds.upper[rows])
+        within = list(zip(*(np.broadcast_to(end, shape).T.ravel() for end in ends), strict=True))
 
     def negated(point: FloatArray) -> tuple[float, FloatArray]:
         nonlocal bound
@@ -138,7 +159,7 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
         coef[rows] = point.reshape(whole[rows].shape)
         value, gradient = objective.value_and_gradient_at(coef)
         slope = gradient[rows].ravel()
-        bound = min(bound, value + missed_at_most(objective, slope))
+        bound = min(bound, value + missed_at_most(objective, slope_within(objective, support, slope, coef)))
         if bound - value <= TIGHT * max(abs(value), objective.scale):
             raise _TightEnough
         return -value, -slope
@@ -151,5 +172,5 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
         "gtol": 0.0,
     }
     with suppress(OutOfTime, _TightEnough):
-        minimize(negated, first, jac=True, method="L-BFGS-B", options=options)
+        minimize(negated, first, jac=True, method="L-BFGS-B", options=options, bounds=within)
     return float(bound)

@@ -25,6 +25,7 @@ from swapwise.objectives.base import (
     costs_little,
     gradient_norms2,
     magnitude,
+    single_groups,
 )
 from swapwise.objectives.least_squares.state import LeastSquaresState
 from swapwise.search.result import Status
@@ -186,7 +187,9 @@ class SemiOblivious(_OnCoefficients):
 class NonOblivious(_OnCoefficients):
     """Score moves by a lower bound of their gain: ``‖∇u_added‖² / 2M − M ‖w_dropped‖² / 2``.
 
-    No value of f is needed to choose a move, only the gradient.
+    No value of f is needed to choose a move, only the gradient. With bounds on coefficients, the bound is
+    ``Σ_added (g_j t_j − M t_j²/2) − Σ_dropped (g_i w_i + M w_i²/2)`` with the step ``t_j = g_j/M`` cut to the
+    bounds: what is dropped may have a slope that its bound held back.
 
     Parameters
     ----------
@@ -239,7 +242,7 @@ class NonOblivious(_OnCoefficients):
         if self.smoothness == "move":
             yield from constraint.moves(state.support, q)
         elif q == 1:
-            yield from constraint.cheapest_drops(state.support, coef_norms2(state), q)
+            yield from constraint.cheapest_drops(state.support, self._drop_costs(state, constraint, q), q)
         else:
             yield self._best_exchange(state, constraint, q, Budget())
 
@@ -295,21 +298,31 @@ class NonOblivious(_OnCoefficients):
     def _best_exchange(self, state: SparseState, constraint: Constraint, q: int, budget: Budget) -> MoveList:
         """Return the best move with one M for all: a linear maximisation over the neighbourhood."""
         M = self._one_constant(state, constraint.exchange_size(q))
-        gain, cost = gradient_norms2(state) / (2 * M), coef_norms2(state) * M / 2
-        return constraint.best_exchange(state.support, gain, cost, q, budget.clock)
+        gain = _gains(state, np.arange(state.objective.n), np.array(M))
+        return constraint.best_exchange(state.support, gain, self._costs(state, M), q, budget.clock)
+
+    def _drop_costs(self, state: SparseState, constraint: Constraint, q: int) -> FloatArray:
+        """Return what drops are compared by, with one M for all."""
+        if state.objective.bounds is None:
+            return coef_norms2(state)
+        return self._costs(state, self._one_constant(state, constraint.exchange_size(q)))
+
+    def _costs(self, state: SparseState, M: float) -> FloatArray:
+        """Return what the drop of each element costs at most, with one M for all."""
+        return M / 2 * coef_norms2(state) + _held_back(state)
 
     def _unpruned(self, state: SparseState, cheapest: MoveList) -> IndexArray:
         """Return the elements that the best move can add, without a look at all but the cheapest drops.
 
         A score falls with M, and M only grows with what a move drops. So no move that adds j scores
-        more than j would with its own M and the cheapest drop; and the best scores no less than the
-        best of the cheapest drops does.
+        more than j would with its own M and the cheapest drop, even if no bound held that back; and the best
+        scores no less than the best of the cheapest drops does.
         """
         reached = self.scores(state, cheapest)
         alone = MoveList(cheapest.added, cheapest.dropped[:, :0])
         M = np.maximum(state.move_smoothness(alone), np.finfo(float).tiny)
-        gained = cheapest.sums(cheapest.added, gradient_norms2(state))
-        bound = gained / (2 * M) - M * cheapest.sums(cheapest.dropped, coef_norms2(state)) / 2
+        gained = _sum_of_gains(state, cheapest.added, M)
+        bound = gained - M * cheapest.sums(cheapest.dropped, coef_norms2(state)) / 2
         best = float(reached.max(initial=0.0))
         unpruned = cheapest.added[bound >= best - TIE * (best + magnitude(state))]
         return np.unique(unpruned[unpruned >= 0])
@@ -317,15 +330,15 @@ class NonOblivious(_OnCoefficients):
     def scores(self, state: State, moves: MoveBatch) -> FloatArray:
         """Return the lower bounds."""
         assert isinstance(state, SparseState)
-        gradient, coef = gradient_norms2(state), coef_norms2(state)
+        coef, held_back = coef_norms2(state), _held_back(state)
         M = np.maximum(self._constants(state, moves), 0.0)  # there is none where a grid has no move
         if isinstance(moves, SwapGrid):
-            loss = np.append(coef[moves.drops], 0.0)
-            return np.where(moves.useful, _quotient(gradient[:, None], 2 * M) - M * loss / 2, -np.inf)
+            loss = M * np.append(coef[moves.drops], 0.0) / 2 + np.append(held_back[moves.drops], 0.0)
+            gained = _gains(state, np.arange(state.objective.n)[:, None], M)
+            return np.where(moves.useful, gained - loss, -np.inf)
         listed = moves.to_list()
-        gained = listed.sums(listed.added, gradient)
-        lost = listed.sums(listed.dropped, coef)
-        return _quotient(gained, 2 * M) - M * lost / 2
+        lost = M * listed.sums(listed.dropped, coef) / 2 + listed.sums(listed.dropped, held_back)
+        return _sum_of_gains(state, listed.added, M) - lost
 
     def _constants(self, state: SparseState, moves: MoveBatch) -> FloatArray | float:
         if self.smoothness == "move":
@@ -397,6 +410,49 @@ def _quotient(gradient: FloatArray, curvature: FloatArray) -> FloatArray:
     """Divide, with 0 where nothing curves: columns of zeros have no gradient but rounding."""
     shape = np.broadcast_shapes(gradient.shape, curvature.shape)
     return np.divide(gradient, curvature, out=np.zeros(shape), where=curvature > 0)
+
+
+def _gains(state: SparseState, elements: IndexArray, M: FloatArray) -> FloatArray:
+    """Return what elements gain at least where u curves by at most M, each with its own M.
+
+    That is ``max over t of ⟨g_j, t⟩ − M ‖t‖²/2``, of which ``‖g_j‖²/2M`` is the value without bounds.
+    """
+    objective = state.objective
+    if objective.bounds is None:
+        return _quotient(gradient_norms2(state)[elements], 2 * M)
+    shape = np.broadcast_shapes(elements.shape, np.shape(M))
+    every, curved = np.broadcast_to(elements, shape).ravel(), np.broadcast_to(M, shape).ravel()
+    groups = single_groups(objective.n) if objective.groups is None else objective.groups
+    sizes, rows = groups.begin[every + 1] - groups.begin[every], groups.members(every)
+    curved = np.repeat(curved, sizes)[:, None]
+    slope = state.gradient.reshape(len(state.gradient), -1)[rows]
+    step = np.clip(_quotient(slope, curved), *(end[rows][:, None] for end in objective.bounds.ends))
+    by_row = (step * (slope - curved * step / 2)).sum(axis=1)
+    gains: FloatArray = np.add.reduceat(by_row, np.append(0, np.cumsum(sizes))[:-1]) if len(rows) else by_row
+    return gains.reshape(shape)
+
+
+def _sum_of_gains(state: SparseState, added: IndexArray, M: FloatArray) -> FloatArray:
+    """Return what the elements of each row gain at least together; −1 stands for none."""
+    if state.objective.bounds is None:
+        return _quotient(MoveList.sums(added, gradient_norms2(state)), 2 * M)
+    curved = np.broadcast_to(np.reshape(M, (-1, 1)), added.shape)
+    return np.where(added >= 0, _gains(state, np.maximum(added, 0), curved), 0.0).sum(axis=1)
+
+
+def _held_back(state: SparseState) -> FloatArray:
+    """Return ``⟨g_i, w_i⟩`` for each element: what its bounds hold back, 0 unless it is at one."""
+    objective, coef = state.objective, state.coef
+    nothing = np.zeros(objective.n)
+    if objective.bounds is None:
+        return nothing
+    by_row = (coef.T, *objective.bounds.ends)  # coefficients of one row have the same bounds
+    at_bound = ((by_row[0] <= by_row[1]) | (by_row[0] >= by_row[2])).T & (coef != 0)
+    if not at_bound.any():
+        return nothing
+    held = np.where(at_bound, objective.gradient_at(coef) * coef, 0.0)
+    groups = single_groups(objective.n) if objective.groups is None else objective.groups
+    return np.maximum(groups.sums(held), 0.0)
 
 
 def _adds_one(moves: MoveBatch) -> bool:

@@ -166,6 +166,8 @@ def _diagonals_at(
         spanned = left <= 10 * noise
         if (left[~spanned] <= noise / PRECISION).any() or (spanned.any() and share > 0):
             return
+        if spanned.any() and objective.bounds is not None:  # what others may not be, these can add
+            return
         if spanned.any() and not _are_spanned(objective, support, np.flatnonzero(~chosen)[spanned], noise):
             return
         rest[spanned] = rest[:, spanned] = 0.0

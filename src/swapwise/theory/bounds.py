@@ -63,6 +63,9 @@ def bound_from_gains(
 class Tangent(NamedTuple):
     """The fit on a set, and the plane that ``u`` lies below: ``u(v) ≤ value + ⟨slope, v − coef⟩ + extra``.
 
+    With bounds on coefficients, that is for all v within them, and the slope is projected: where a bound is
+    in the way of it, its part of the sum is at most 0.
+
     >>> from swapwise import LeastSquares
     >>> tangent_at(LeastSquares(np.eye(2), [1.0, 1.0]), np.array([0])).slope.round(6)
     array([-0.,  1.])
@@ -79,6 +82,8 @@ def tangent_at(objective: SparseObjective, support: IndexArray) -> Tangent:
     """Return the tangent at the fit on a set, which need not be quite the best one."""
     coef = objective.coef(support)
     value, slope = objective.value_and_gradient_at(coef)
+    if objective.bounds is not None:
+        slope = objective.bounds.projected(slope, coef)
     used = coef[rows_of(objective, support)]
     curvature = np.maximum(np.diag(objective.hessian_at(coef, support)), 0.0)
     steepness = np.repeat(np.sqrt(curvature), used.size // max(1, len(curvature)))

@@ -83,6 +83,9 @@ class RestrictedConstants:
     M_st: Constant
     #: The M that non-oblivious local search works with by default
     M_rule: Constant
+    #: Whether coefficients have bounds. Then these are constants of ``u`` all the same, but the theorems that
+    #: read them do not hold: a fit has slopes that its bounds hold back.
+    within_bounds: bool = False
 
 
 def restricted_constants(objective: SparseObjective, s: int, t: int) -> RestrictedConstants:
@@ -134,6 +137,7 @@ def restricted_constants(objective: SparseObjective, s: int, t: int) -> Restrict
         M_s=M[s],
         M_st=M_st,
         M_rule=M_st if t == 2 and objective.curvature_is == "hessian" else _rule(objective, M_st, t),
+        within_bounds=objective.bounds is not None,
     )
 
 

@@ -24,7 +24,15 @@ from swapwise.theory.constants import RestrictedConstants
 from swapwise.theory.localizability import Localizability
 from swapwise.theory.methods import THEOREMS, Case, flat, promise_of
 from swapwise.theory.ratios import SubmodularityRatios
-from swapwise.theory.statement import NO_ROUND, NO_THEOREM, ONLY_EMPTY, Guarantee, nothing, on_trust
+from swapwise.theory.statement import (
+    NO_ROUND,
+    NO_THEOREM,
+    NO_THEOREM_WITHIN,
+    ONLY_EMPTY,
+    Guarantee,
+    nothing,
+    on_trust,
+)
 
 Constants = RestrictedConstants | Localizability | SubmodularityRatios
 Triple = tuple[float, float, float]
@@ -146,6 +154,8 @@ def of_local_search(
     """
     if constraint.p is None:
         return nothing(NO_THEOREM)
+    if isinstance(constants, RestrictedConstants) and constants.within_bounds:
+        return nothing(NO_THEOREM_WITHIN)
     s = constraint.max_size()
     return on_trust(_Search(s, constraint.p, q, T, epsilon).promise(rule, constants), constraint)
 
@@ -164,6 +174,8 @@ def of_method(
     vacuous (no theorem bounds the share of the optimum that of my own reaches)
     """
     known = constants if isinstance(constants, RestrictedConstants) else None
+    if known is not None and known.within_bounds and name not in ("random", "exhaustive"):
+        return nothing(NO_THEOREM_WITHIN)
     if isinstance(constants, SubmodularityRatios):
         ratios = constants
     elif known is not None:

@@ -61,14 +61,15 @@ alpha=1 (upper bound))
         ``m ‖w_B‖² / 2``.
 
         Nothing follows for α: an element that is all but spanned by others adds next to nothing beside them,
-        whatever m > 0 is, so α = 1 is all that is known.
+        whatever m > 0 is, so α = 1 is all that is known. Within bounds on coefficients nothing follows at all
+        (γ = 0): the gradient at a fit may be one that bounds hold back.
 
         >>> from swapwise import LeastSquares
         >>> constants = restricted_constants(LeastSquares(np.eye(3) + 0.1, np.ones(3)), s=1, t=2)
         >>> SubmodularityRatios.by_eigenvalues(constants).gamma
         0.813008 (lower bound)
         """
-        M = float(constants.M_1)
+        M = np.inf if constants.within_bounds else float(constants.M_1)
         lows = [
             min(1.0, float(m) / M) if 0 < M < np.inf else float(M == 0)
             for m in (constants.m_2s, constants.m_s)

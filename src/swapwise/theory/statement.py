@@ -107,4 +107,8 @@ NO_THEOREM = (
     "no theorem is known for constraints that are no matroid, intersection of matroids or p-exchange system "
     "(one of your own that is has to say so by its p). certify and exact prove how good an answer is without"
 )
+NO_THEOREM_WITHIN = (
+    "theorems on m and M are for coefficients without bounds: none is known within bounds. certify and exact "
+    "prove how good an answer is without a theorem"
+)
 NO_ROUND = "no iteration was completed"

@@ -9,6 +9,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray, as_count
 from swapwise.objectives.base import SparseObjective, embed, rows_of
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.custom.objective import short
 
 # Steps of differences, relative to the coefficient (or 1). One of them is neither so long that the function
@@ -24,6 +25,9 @@ DISAGREEMENT = 4.0
 # Values may be off by this share of their size, and slopes at a maximum by the other of their size elsewhere.
 VALUE_TOLERANCE, FLAT = 1e-9, 1e-4
 
+# Points are at least this far within bounds, relative to the coefficient (or 1): steps are shorter.
+MARGIN = 1e-2
+
 # Of larger objectives, the Hessian is checked in this many places at a time.
 MOST_PLACES = 50
 
@@ -32,8 +36,8 @@ def check_objective(objective: SparseObjective, *, n_points: int = 5, random_sta
     """Check a sparse objective at random points and sets; return if all is well.
 
     That ``value_at(0)`` is 0, that the gradient is the one of the values and the Hessian that of the gradient
-    (both by differences), that the function is concave along segments, and that fits have no slope and
-    nothing better around them.
+    (both by differences), that the function is concave along segments, and that fits have no slope that
+    coefficients could follow within their bounds, and nothing better around them.
 
     Parameters
     ----------
@@ -86,12 +90,33 @@ class Inspection:
         self.points = [size * rng.standard_normal(self.n_coef) for size in np.linspace(0.5, 2.0, n_points)]
         for point in self.points[1::2]:  # every other one has few non-zeros, as the points of a search do
             point[rng.permutation(self.n_coef)[max(1, self.n_coef // 4) :]] = 0.0
+        self.lower, self.upper = self._ends()
+        self.points = [self._well_within(point) for point in self.points]
         sizes = rng.integers(1, min(n, 10) + 1, n_points).tolist() if n else []
         self.supports = [np.sort(rng.choice(n, size, replace=False)) for size in sizes]
         self.size = max([objective.scale, *(abs(self._value(point)) for point in self.points)])
         slopes = [self._gradient(point) for point in (np.zeros(self.n_coef), *self.points)]
         self.steep = np.abs(slopes).max(axis=0)
         self.steepest = float(self.steep.max(initial=0.0))
+
+    def _ends(self) -> tuple[FloatArray, FloatArray]:
+        """Return the bounds of all coefficients, infinite if there are none."""
+        bounds, shape = self.objective.bounds, self.shape[::-1]
+        if bounds is None:
+            return np.full(self.n_coef, -np.inf), np.full(self.n_coef, np.inf)
+        ends = (np.broadcast_to(end, shape).T.ravel() for end in (bounds.lower, bounds.upper))
+        lower, upper = ends
+        return lower, upper
+
+    def _well_within(self, point: FloatArray) -> FloatArray:
+        """Return a point as far within the bounds as steps of differences lead, or in the middle of them."""
+        if self.objective.bounds is None:
+            return point
+        room = MARGIN * np.maximum(1.0, np.abs(point))
+        lower, upper = self.lower + room, self.upper - room
+        narrow = lower > upper
+        middle = (np.where(narrow, self.lower, 0.0) + np.where(narrow, self.upper, 0.0)) / 2
+        return np.where(narrow, middle, np.clip(point, lower, np.maximum(lower, upper)))
 
     def _value(self, point: FloatArray) -> float:
         value = self.objective.value_at(point.reshape(self.shape))
@@ -202,7 +227,10 @@ class Inspection:
         )
 
     def check_concavity(self, point: FloatArray, direction: FloatArray) -> None:
-        """Check that the value is at least the mean of those as far to both sides."""
+        """Check that the value is at least the mean of those as far to both sides, within the bounds."""
+        room = np.minimum(point - self.lower, self.upper - point)
+        steep = np.abs(direction) > room
+        direction = direction * float(np.min(room[steep] / np.abs(direction[steep]), initial=1.0))
         here, ahead, behind = (self._value(point + sign * direction) for sign in (0.0, 1.0, -1.0))
         mean, size = (ahead + behind) / 2, max(self.size, abs(ahead), abs(behind))
         if here < mean - VALUE_TOLERANCE * size:
@@ -226,6 +254,9 @@ class Inspection:
         inside = np.zeros(self.shape)
         inside[rows_of(self.objective, support)] = 1.0
         slope = inside.ravel() * self._gradient(coef)
+        if ((coef < self.lower) | (coef > self.upper)).any():
+            raise ValueError(f"{name} is not within the bounds: its coefficients are {short(coef)}")
+        slope = CoefficientBounds(self.lower, self.upper).projected(slope, coef)
         worst = int(np.argmax(np.abs(slope)))
         if abs(slope[worst]) > FLAT * self.steepest:
             raise ValueError(
@@ -234,6 +265,7 @@ class Inspection:
             )
         for length in (1e-3, 1e-1, 1.0):
             other = coef + length * inside.ravel() * self.rng.standard_normal(self.n_coef)
+            other = np.clip(other, self.lower, self.upper)
             better = self._value(other)
             if better > value + room:
                 raise ValueError(

@@ -9,8 +9,10 @@ import scipy
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
+from swapwise.kernels import glm
 from swapwise.numerics import SUM
 from swapwise.objectives.base import embed
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 
 if TYPE_CHECKING:
     from swapwise.objectives.custom.objective import CustomObjective
@@ -42,7 +44,7 @@ class NoMaximumError(ValueError):
 
 
 class Ascent:
-    """The coefficients of a set on their way to the maximum of u, with u and its slope in them."""
+    """The coefficients of a set on their way to the maximum of u within bounds, with u and its slope."""
 
     def __init__(
         self,
@@ -54,6 +56,9 @@ class Ascent:
         self.objective, self.support, self.clock = objective, support, clock or Clock()
         self.point, self.value = np.zeros(len(support)), objective._at_zero
         self.slope = objective._slope_at_zero[support]
+        self.bounds = None if objective.bounds is None else objective.bounds.restricted(support)
+        if self.bounds is not None:
+            start = self.bounds.clip(start)
         if start.any():
             self._keep_if_better(start, *self._look(start))
 
@@ -63,9 +68,14 @@ class Ascent:
         return max(abs(self.value), self.objective.scale)
 
     @property
+    def free_slope(self) -> FloatArray:
+        """The slope, without what a bound lets no coefficient follow."""
+        return self.slope if self.bounds is None else self.bounds.projected(self.slope, self.point)
+
+    @property
     def converged(self) -> bool:
         """Whether the slope predicts next to no gain, or is rounding of what it was at zero."""
-        slope, reach = np.abs(self.slope), max(1.0, float(np.abs(self.point).max()))
+        slope, reach = np.abs(self.free_slope), max(1.0, float(np.abs(self.point).max()))
         steepest = float(np.abs(self.objective._slope_at_zero).max())
         return bool(slope.sum() * reach <= CONVERGED_SLOPE * self.size or slope.max() <= SUM * steepest)
 
@@ -81,7 +91,7 @@ class Ascent:
         """Take Newton steps to the end, or until one has to be cut too short; return whether none had."""
         for _ in range(MOST_NEWTON_STEPS):
             coef = embed(self.objective, self.support, self.point)
-            step = _newton_step(self.objective.hessian_at(coef, self.support), self.slope)
+            step = self._newton_step(self.objective.hessian_at(coef, self.support))
             longest = LONGEST_STEP * max(1.0, float(np.abs(self.point).max()))
             step *= min(1.0, longest / max(float(np.abs(step).max()), longest))
             rise = float(self.slope @ step)
@@ -92,11 +102,20 @@ class Ascent:
                 return True
         return False
 
+    def _newton_step(self, curvature: FloatArray) -> FloatArray:
+        """Return the step to the top of the quadratic model, or to where it is highest within the bounds."""
+        if self.bounds is None:
+            return _newton_step(curvature, self.slope)
+        raised, lengths, _ = _definite(curvature)
+        lower, upper = self.bounds.lower - self.point, self.bounds.upper - self.point
+        step: FloatArray = glm.box_maximum(raised * np.outer(lengths, lengths), self.slope, lower, upper)[0]
+        return step
+
     def _ascend(self, step: FloatArray, rise: float) -> bool:
         """Shorten a step until u rises by a fair part of what is predicted; return whether it does."""
         length = 1.0
         while length >= SHORTEST_SHARE:
-            ahead = self.point + length * step
+            ahead = _moved(self.point, step, length, self.bounds)
             value, slope = self._look(ahead)
             if value >= self.value + 1e-4 * length * rise - SUM * self.size:
                 self.point, self.value, self.slope = ahead, value, slope
@@ -121,8 +140,10 @@ class Ascent:
 
         # To the end, until values change no more; a long memory saves evaluations, which are what costs.
         options = {"maxiter": LBFGS_STEPS, "maxcor": 50, "ftol": 0.0, "gtol": 1e-10}
+        box = self.bounds
+        within = None if box is None else list(zip(box.lower, box.upper, strict=True))
         for _ in range(LBFGS_STARTS):
-            minimize(fall, self.point, jac=True, method="L-BFGS-B", options=options)
+            minimize(fall, self.point, jac=True, method="L-BFGS-B", options=options, bounds=within)
             if self.converged:
                 return
 
@@ -143,8 +164,21 @@ class Ascent:
         return (value, slope[self.support]) if np.isfinite(value) else (-np.inf, np.zeros(len(point)))
 
 
+def _moved(
+    point: FloatArray, step: FloatArray, length: float, bounds: CoefficientBounds | None
+) -> FloatArray:
+    return point + length * step if bounds is None else bounds.moved(point, step, length)
+
+
 def _newton_step(curvature: FloatArray, slope: FloatArray) -> FloatArray:
     """Return the step to the top of a quadratic model; one that is singular is raised a little."""
+    _, lengths, factor = _definite(curvature)
+    step: FloatArray = scipy.linalg.cho_solve(factor, slope / lengths, check_finite=False) / lengths
+    return step
+
+
+def _definite(curvature: FloatArray) -> tuple[FloatArray, FloatArray, tuple[FloatArray, bool]]:
+    """Return a matrix at a unit diagonal, raised until it is definite, the units, and its factors."""
     lengths = np.sqrt(np.maximum(np.diag(curvature), 0.0))
     lengths[lengths == 0] = 1.0
     scaled, raised = curvature / np.outer(lengths, lengths), 1e-14
@@ -155,5 +189,4 @@ def _newton_step(curvature: FloatArray, slope: FloatArray) -> FloatArray:
             scaled[np.diag_indices(len(scaled))] += raised
             raised *= 10
         else:
-            step: FloatArray = scipy.linalg.cho_solve(factor, slope / lengths, check_finite=False) / lengths
-            return step
+            return scaled, lengths, factor

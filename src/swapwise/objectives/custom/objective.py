@@ -12,6 +12,7 @@ from swapwise.checks import FloatArray, IndexArray, as_count, as_elements, as_re
 from swapwise.clock import Clock, OutOfTime
 from swapwise.moves import MoveBatch
 from swapwise.objectives.base import SparseObjective, SparseState, embed
+from swapwise.objectives.coefficient_bounds import Bounds, read_bounds
 from swapwise.objectives.custom.fit import Ascent, NoMaximumError
 from swapwise.objectives.fit_bounds import missed_at_most, missed_by_model
 
@@ -39,6 +40,12 @@ class CustomObjective(SparseObjective):
         A valid M: u curves by at most M along directions with t non-zeros. For the non-oblivious rule.
     strong_concavity : float
         A valid m: u curves by at least m everywhere, such as a ridge. Certificates rest on it.
+    bounds : pair, sequence of pairs or mapping, optional
+        What coefficients may be: ``(lower, upper)`` for all of them (None for no bound), a pair for each, or
+        a mapping from position to pair. All have to hold 0, the coefficient of what is not chosen. The value
+        of a set is then that of the best coefficients within the bounds, and u is only called within them.
+    positive : bool
+        Whether no coefficient may be negative, whatever ``bounds`` say.
 
     Examples
     --------
@@ -52,6 +59,12 @@ class CustomObjective(SparseObjective):
     >>> result = maximize(f, Uniform(3, 2))
     >>> result.support, result.coef.round(6)
     (array([1, 2]), array([ 0., -3.,  2.]))
+
+    The same with coefficients that are not negative:
+
+    >>> result = maximize(CustomObjective(value_and_grad, n=3, positive=True), Uniform(3, 2))
+    >>> result.support, result.coef.round(6)
+    (array([0, 2]), array([1., 0., 2.]))
     """
 
     def __init__(
@@ -62,6 +75,8 @@ class CustomObjective(SparseObjective):
         hessian: Callable[[FloatArray], FloatArray] | None = None,
         smoothness: float | Callable[[int], float] | None = None,
         strong_concavity: float = 0.0,
+        bounds: Bounds | None = None,
+        positive: bool = False,
     ) -> None:
         if not callable(value_and_grad):
             raise TypeError(
@@ -75,6 +90,7 @@ class CustomObjective(SparseObjective):
         if smoothness is not None and not callable(smoothness):
             smoothness = as_real(smoothness, "smoothness")
         self.n = as_count(n, "n")
+        self.bounds = read_bounds(bounds, positive, self.n)
         self.value_and_grad = value_and_grad
         self._hessian_block: HessianBlock | None = None if hessian is None else partial(_block_of, hessian)
         self._smoothness = smoothness
@@ -92,6 +108,8 @@ class CustomObjective(SparseObjective):
         *,
         smoothness: float | Callable[[int], float] | None = None,
         strong_concavity: float = 0.0,
+        bounds: Bounds | None = None,
+        positive: bool = False,
     ) -> Self:
         """Return the objective of a function written with ``jax.numpy``: n coefficients to a number.
 
@@ -114,7 +132,14 @@ class CustomObjective(SparseObjective):
         from swapwise.objectives.custom.jax import JaxFunction
 
         compiled = JaxFunction(function, as_count(n, "n"))
-        objective = cls(compiled.value_and_grad, n, smoothness=smoothness, strong_concavity=strong_concavity)
+        objective = cls(
+            compiled.value_and_grad,
+            n,
+            smoothness=smoothness,
+            strong_concavity=strong_concavity,
+            bounds=bounds,
+            positive=positive,
+        )
         objective._hessian_block = compiled.hessian_block
         return objective
 
@@ -208,7 +233,7 @@ class CustomObjective(SparseObjective):
         if not ascent.converged and not self._warned:
             self._warned = warn(
                 f"the fit on the set {support.tolist()} did not converge: the slope is still "
-                f"{np.abs(ascent.slope).max():.3g}; is the gradient right (see check_objective)? "
+                f"{np.abs(ascent.free_slope).max():.3g}; is the gradient right (see check_objective)? "
                 "A hessian or a ridge helps"
             )
         return ascent.value - self._at_zero, ascent.point
@@ -229,8 +254,9 @@ class CustomObjective(SparseObjective):
                 return np.inf
             value, coef = ascent.value - self._at_zero, embed(self, support, ascent.point)
             curvature = self.hessian_at(coef, support)
-            by_model = missed_by_model(self, support, value, ascent.slope, curvature)
-        return value + min(missed_at_most(self, ascent.slope), by_model)
+            slope = ascent.free_slope
+            by_model = missed_by_model(self, support, value, slope, curvature)
+        return value + min(missed_at_most(self, slope), by_model)
 
 
 class CustomObjectiveState(SparseState):

@@ -17,11 +17,12 @@ from swapwise.data.reductions import Reduction, Scaled
 from swapwise.kernels import families
 from swapwise.moves import MoveList
 from swapwise.objectives.base import Groups
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.glm.block_model import LEAST_MODEL_WEIGHT
 from swapwise.objectives.glm.fitter import Fitter, Penalties, gains_of_steps
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
 from swapwise.objectives.glm.newton import Ask, NewtonSteps, Sums, newton_steps, newton_together
-from swapwise.objectives.glm.second_order import SecondOrderModel, WeightedCrossProducts
+from swapwise.objectives.glm.second_order import SecondOrderModel, WeightedCrossProducts, projected_slopes
 from swapwise.objectives.least_squares.objective import LeastSquares
 
 # No more numbers than these are read into memory for a refit that did not converge chunk by chunk: half a
@@ -79,8 +80,15 @@ class ChunkedFitter(Fitter):
     first_refits = 16
     columns: Design
 
-    def __init__(self, likelihood: Likelihood, columns: Design, groups: Groups, penalties: Penalties) -> None:
-        super().__init__(likelihood, columns, groups, penalties)
+    def __init__(
+        self,
+        likelihood: Likelihood,
+        columns: Design,
+        groups: Groups,
+        penalties: Penalties,
+        bounds: CoefficientBounds | None = None,
+    ) -> None:
+        super().__init__(likelihood, columns, groups, penalties, bounds)
         self._rows = likelihood.target, likelihood.weight, likelihood.offset[0]
         self._last: tuple[IndexArray, Fit] | None = None  # searches end where their result begins
         self._last_expansion: tuple[IndexArray, FloatArray, SecondOrderModel] | None = None
@@ -120,8 +128,10 @@ class ChunkedFitter(Fitter):
     def _steps(self, support: IndexArray, theta: FloatArray) -> NewtonSteps:
         likelihood = self.likelihood
         fallback = likelihood.nothing_on(len(support))[:, 0]
-        penalty = self.penalties_on(support)
-        return newton_steps(theta[:, 0], fallback, penalty, likelihood.null, likelihood.tol, MAX_STEPS)
+        penalty, bounds, begin = self.penalties_on(support), self.bounds_on(support), theta[:, 0]
+        if bounds is not None:
+            begin = bounds.clip(begin)
+        return newton_steps(begin, fallback, penalty, likelihood.null, likelihood.tol, MAX_STEPS, bounds)
 
     def _refit_carefully(self, support: IndexArray, fit: Fit) -> Fit:
         """Go on where plain Newton steps ended, on columns in memory: one pass over the data."""
@@ -131,7 +141,7 @@ class ChunkedFitter(Fitter):
         columns = self.columns.columns(support)
         if likelihood.fit_intercept:
             columns = np.vstack([columns, np.ones(likelihood.n_samples)])
-        return likelihood.refit_carefully(columns, self.penalties_on(support), fit)
+        return likelihood.refit_carefully(columns, self.penalties_on(support), fit, self.bounds_on(support))
 
     def values_after(
         self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float = -np.inf
@@ -181,7 +191,7 @@ class ChunkedFitter(Fitter):
     def screening_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
         """Return what a Newton step in each column's own coefficient is predicted to gain."""
         model = self._expansion(support, theta)
-        return gains_of_steps(model.slopes, model.squares)
+        return gains_of_steps(model.slopes, model.squares, self.bounds)
 
     def expansion(self, support: IndexArray, theta: FloatArray, elements: IndexArray) -> SecondOrderModel:
         """Return the second-order model around a fit along some columns."""
@@ -209,7 +219,8 @@ class ChunkedFitter(Fitter):
             hessian = np.column_stack([hessian, totals[:-1]])
         hessian = hessian + np.diag(self.penalties_on(support))
         squares = squares * design.factor**2 + self.penalties.ridge
-        return SecondOrderModel(products[-1], squares, products[:-1].T, hessian, parameters)
+        slopes = projected_slopes(products[-1], self.bounds)
+        return SecondOrderModel(slopes, squares, products[:-1].T, hessian, parameters)
 
     @cached_property
     def _alone(self) -> tuple[FloatArray, FloatArray]:
@@ -240,7 +251,8 @@ class ChunkedFitter(Fitter):
         design, curve = self.columns, float(self._alone[1].sum())
         squares = curve * design.squared_norms + self.penalties.ridge
         alone, products = self.likelihood.intercept_alone, np.zeros((design.n_features, 1))
-        return SecondOrderModel(design.with_target, squares, products, np.full((1, 1), curve), alone)
+        slopes = projected_slopes(design.with_target, self.bounds)
+        return SecondOrderModel(slopes, squares, products, np.full((1, 1), curve), alone)
 
     def quadratic(
         self, support: IndexArray, theta: FloatArray, elements: IndexArray, damping: float = 0.0
@@ -266,7 +278,8 @@ class ChunkedFitter(Fitter):
             products = products.without_last()
         columns, response = products.of(np.searchsorted(used, elements), steepest).columns()
         ridge = self.penalties.ridge / steepest
-        return LeastSquares(ColumnArray(np.ascontiguousarray(columns.T)), response, ridge)
+        bounds = None if self.bounds is None else self.bounds.restricted(elements)
+        return LeastSquares(ColumnArray(np.ascontiguousarray(columns.T)), response, ridge, bounds=bounds)
 
     def _steepest(self, support: IndexArray, parameters: FloatArray) -> float:
         """Return the largest curvature of a sample at a fit."""

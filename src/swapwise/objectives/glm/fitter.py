@@ -16,11 +16,12 @@ from swapwise.data.design import Design
 from swapwise.kernels import glm
 from swapwise.moves import MoveList
 from swapwise.objectives.base import Groups, Scoring
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.glm.block_bounds import BlockBounds, FitPoint, block_screening_scores
 from swapwise.objectives.glm.block_model import LEAST_MODEL_WEIGHT, quadratic_model
 from swapwise.objectives.glm.element_columns import ElementColumns
 from swapwise.objectives.glm.likelihood import MAX_STEPS, Fit, Likelihood
-from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderModel
+from swapwise.objectives.glm.second_order import AdditionBounds, SecondOrderModel, projected_slopes
 from swapwise.objectives.least_squares.active_set import dependencies_among
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
@@ -54,9 +55,16 @@ class Fitter(ABC):
     first_refits: int
 
     def __init__(
-        self, likelihood: Likelihood, columns: Columns, groups: Groups, penalties: Penalties
+        self,
+        likelihood: Likelihood,
+        columns: Columns,
+        groups: Groups,
+        penalties: Penalties,
+        bounds: CoefficientBounds | None = None,
     ) -> None:
         self.likelihood, self.columns, self.groups, self.penalties = likelihood, columns, groups, penalties
+        #: What the coefficient of each column may be; None if it may be any number
+        self.bounds = bounds
 
     @property
     def n_passes(self) -> float | None:
@@ -67,6 +75,14 @@ class Fitter(ABC):
         """Return the penalties of a fit: of its columns, and none of the intercept."""
         own = self.penalties.by_column[self.groups.members(support)]
         return np.append(own, np.zeros(int(self.likelihood.fit_intercept)))
+
+    def bounds_on(self, support: IndexArray) -> CoefficientBounds | None:
+        """Return the bounds of a fit's parameters, none of the intercept; None if there are no others."""
+        own = None if self.bounds is None else self.bounds.restricted(self.groups.members(support))
+        if own is None:
+            return None
+        free = np.full(int(self.likelihood.fit_intercept), np.inf)
+        return CoefficientBounds(np.append(own.lower, -free), np.append(own.upper, free))
 
     @abstractmethod
     def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
@@ -167,9 +183,14 @@ class MemoryFitter(Fitter):
     first_refits = 4
 
     def __init__(
-        self, likelihood: Likelihood, columns: Columns, groups: Groups, penalties: Penalties
+        self,
+        likelihood: Likelihood,
+        columns: Columns,
+        groups: Groups,
+        penalties: Penalties,
+        bounds: CoefficientBounds | None = None,
     ) -> None:
-        super().__init__(likelihood, columns, groups, penalties)
+        super().__init__(likelihood, columns, groups, penalties, bounds)
         self._room = room = max(FEWEST_KEPT, min(columns.n_features, ENTRIES_KEPT // likelihood.n_samples))
         self._last_point: tuple[IndexArray, FloatArray, FitPoint] | None = None
         self._kept = VectorCache(likelihood.n_samples, room, room, columns.columns)
@@ -192,7 +213,9 @@ class MemoryFitter(Fitter):
 
     def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
         """Return the best parameters on a set, from θ on."""
-        return self.likelihood.refit(self.chosen(support), self.penalties_on(support), theta)
+        return self.likelihood.refit(
+            self.chosen(support), self.penalties_on(support), theta, self.bounds_on(support)
+        )
 
     def values_after(
         self, support: IndexArray, theta: FloatArray, moves: MoveList, wanted: float = -np.inf
@@ -224,10 +247,11 @@ class MemoryFitter(Fitter):
         sample = likelihood.offset, likelihood.target, likelihood.weight, likelihood.basis
         family, intercept = likelihood.family.kernel, likelihood.fit_intercept
         start = support, theta, likelihood.intercept_alone, likelihood.null
+        bounds = None if self.bounds is None else self.bounds.restricted(rows)
+        within = (np.empty(0), np.empty(0)) if bounds is None else (bounds.lower, bounds.upper)
+        limits = likelihood.tol, MAX_STEPS, wanted, within
         with few_threads(theta.size):
-            return glm.values_after(
-                family, data, sample, intercept, *start, added, dropped, likelihood.tol, MAX_STEPS, wanted
-            )
+            return glm.values_within(family, data, sample, intercept, *start, added, dropped, *limits)
 
     def _derivatives(self, support: IndexArray, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         return self.likelihood.derivatives(self.likelihood.offset + theta.T @ self.chosen(support))
@@ -242,7 +266,8 @@ class MemoryFitter(Fitter):
             return block_screening_scores(self._point(support, theta), self._elements)
         _, slope, curve = self._derivatives(support, theta)
         squares = self.columns.weighted_squares(curve[0, 0]) + self.penalties.ridge
-        return gains_of_steps(self.columns.dots(slope, exact=True)[0], squares)
+        slopes = projected_slopes(self.columns.dots(slope, exact=True)[0], self.bounds)
+        return gains_of_steps(slopes, squares, self.bounds)
 
     def exchange_scores(self, support: IndexArray, theta: FloatArray) -> FloatArray:
         """Return what an element is predicted to add in place of the best of the chosen to drop."""
@@ -290,6 +315,7 @@ class MemoryFitter(Fitter):
         """Return the second-order model along some columns, with proven bounds on what additions gain."""
         if self._has_blocks:
             return BlockBounds(self._point(support, theta), self._elements, support, elements)
+        closer = self._has_classes and self.bounds is None  # they know nothing of bounds
         return AdditionBounds(
             self.likelihood,
             self.columns,
@@ -299,7 +325,8 @@ class MemoryFitter(Fitter):
             self.penalties.ridge,
             elements,
             self._columns,
-            partial(self._class_bounds, support, theta) if self._has_classes else None,
+            partial(self._class_bounds, support, theta) if closer else None,
+            self.bounds,
         )
 
     def _class_bounds(
@@ -316,6 +343,8 @@ class MemoryFitter(Fitter):
         """Return the second-order model around a fit as least squares on the columns of some elements."""
         likelihood = self.likelihood
         if self._has_blocks:
+            if self.bounds is not None:  # its columns are combinations of those that have bounds
+                return None
             point, (_, begin) = self._point(support, theta), self._elements.places(elements)
             if damping > 0:
                 point = replace(point, curve=likelihood.mean_curvature(point.eta, damping))
@@ -335,7 +364,9 @@ class MemoryFitter(Fitter):
             columns = columns - (columns @ share)[:, None]
             response = response - response @ share
         root = np.sqrt(weight / steepest)
-        return LeastSquares(ColumnArray(columns * root), response * root, self.penalties.ridge / steepest)
+        ridge = self.penalties.ridge / steepest
+        bounds = None if self.bounds is None else self.bounds.restricted(elements)
+        return LeastSquares(ColumnArray(columns * root), response * root, ridge, bounds=bounds)
 
     def hessian(self, levels: FloatArray, intercept: FloatArray, rows: IndexArray) -> FloatArray:
         """Return minus the Hessian for some columns, without penalty; the intercept moves along."""
@@ -364,16 +395,30 @@ class MemoryFitter(Fitter):
         return dependencies_among(columns, least, rounding)
 
 
-def gains_of_steps(slopes: FloatArray, squares: FloatArray) -> FloatArray:
-    """Return what Newton steps gain that are taken one by one; 0 where nothing curves.
+def gains_of_steps(
+    slopes: FloatArray, squares: FloatArray, bounds: CoefficientBounds | None = None
+) -> FloatArray:
+    """Return what Newton steps from zero gain one by one, within bounds; 0 where nothing curves.
 
     >>> gains_of_steps(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
     array([0. , 0.5])
+    >>> gains_of_steps(np.array([1.0, 2.0]), np.ones(2), CoefficientBounds(np.zeros(2), np.ones(2)))
+    array([0.5, 1.5])
     """
-    return np.divide(slopes**2, 2 * squares, out=np.zeros(len(squares)), where=squares > 0)
+    steps = np.divide(slopes, squares, out=np.zeros(len(squares)), where=squares > 0)
+    if bounds is not None:
+        steps = bounds.clip(steps)
+    gains: FloatArray = steps * (slopes - squares * steps / 2)
+    return gains
 
 
-def fitter_for(likelihood: Likelihood, design: Design, groups: Groups, ridge: float) -> Fitter:
+def fitter_for(
+    likelihood: Likelihood,
+    design: Design,
+    groups: Groups,
+    ridge: float,
+    bounds: CoefficientBounds | None = None,
+) -> Fitter:
     """Return what fits a likelihood on a design as it is stored."""
     if design.sequential:
         from swapwise.objectives.glm.chunked_fitter import ChunkedFitter
@@ -387,8 +432,8 @@ def fitter_for(likelihood: Likelihood, design: Design, groups: Groups, ridge: fl
             raise TypeError(
                 "groups need data in memory, got data in chunks: leave groups out, or give X as an array"
             )
-        return ChunkedFitter(likelihood, design, groups, penalties_of(design, ridge))
-    return MemoryFitter(likelihood, design, groups, penalties_of(design, ridge))
+        return ChunkedFitter(likelihood, design, groups, penalties_of(design, ridge), bounds)
+    return MemoryFitter(likelihood, design, groups, penalties_of(design, ridge), bounds)
 
 
 def penalties_of(columns: Columns, ridge: float) -> Penalties:

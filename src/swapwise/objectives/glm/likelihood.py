@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_vector, require_scale
 from swapwise.kernels import families, glm
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.glm.family import Family
 from swapwise.threads import few_threads
 
@@ -138,9 +139,39 @@ class Likelihood:
     def _intercept_of(self, fit: Fit) -> FloatArray:
         return fit.theta[0] if len(fit.theta) else np.zeros(self.n_levels)
 
-    def refit(self, columns: FloatArray, penalty: FloatArray, theta: FloatArray) -> Fit:
-        """Maximise over the parameters of columns, one per row and the intercept's ones last, from θ on."""
+    def refit(
+        self,
+        columns: FloatArray,
+        penalty: FloatArray,
+        theta: FloatArray,
+        bounds: CoefficientBounds | None = None,
+    ) -> Fit:
+        """Maximise over the parameters of columns, one per row and the intercept's ones last, from θ on.
+
+        With bounds of all parameters, over those within them; there is one level then.
+        """
+        if bounds is not None:
+            return self._refit_within(columns, penalty, bounds.clip(theta[:, 0])[:, None], bounds)
         return self._refit(columns, penalty, self.offset, theta.copy(), self.intercept_alone, self.null)
+
+    def refit_beside(
+        self, columns: FloatArray, penalty: FloatArray, others: FloatArray, theta: FloatArray
+    ) -> Fit:
+        """Maximise over the parameters of columns, where others have a share in the linear predictor."""
+        alone = np.zeros(self.n_levels)
+        return self._refit(columns, penalty, self.offset + others, theta[:, None].copy(), alone, -np.inf)
+
+    def _refit_within(
+        self, columns: FloatArray, penalty: FloatArray, theta: FloatArray, bounds: CoefficientBounds
+    ) -> Fit:
+        target, weight, basis, tol = self.target, self.weight, self.basis, self.tol
+        with few_threads(theta.size):
+            value, converged, late_step = glm.refit_within(
+                self.family.kernel, columns, self.offset, target, weight, basis, penalty, theta,
+                self.intercept_alone, self.null, tol, MAX_STEPS, (bounds.lower, bounds.upper),
+            )  # fmt: skip
+            fit = Fit(value, theta, converged, late_step)
+            return fit if converged else self.refit_carefully(columns, penalty, fit, bounds)
 
     def _refit(
         self,
@@ -160,8 +191,18 @@ class Likelihood:
             fit = Fit(value, theta, converged, late_step)
             return fit if converged else self._refit_carefully(columns, offset, penalty, fit, alone)
 
-    def refit_carefully(self, columns: FloatArray, penalty: FloatArray, fit: Fit) -> Fit:
+    def refit_carefully(
+        self,
+        columns: FloatArray,
+        penalty: FloatArray,
+        fit: Fit,
+        bounds: CoefficientBounds | None = None,
+    ) -> Fit:
         """Go on where plain Newton steps ended before the maximum."""
+        if bounds is not None:
+            from swapwise.objectives.glm.bounded_refit import refit_within
+
+            return refit_within(self, columns, penalty, bounds, fit)
         return self._refit_carefully(columns, self.offset, penalty, fit, self.intercept_alone)
 
     def _refit_carefully(

@@ -80,6 +80,13 @@ class Logistic(GeneralizedLinear):
     fit_intercept : bool
     groups : iterable of hashable, optional
         One label per column: elements of the ground set are then whole groups, in order of appearance.
+    bounds : pair, sequence of pairs or mapping, optional
+        What coefficients may be: ``(lower, upper)`` for all of them (None for no bound), a pair per column
+        (also of groups), or a mapping from position to pair, or from name if X is a frame. All have to hold
+        0, the coefficient of what is not chosen. The value of a set is that of the best coefficients within
+        the bounds; the intercept has none.
+    positive : bool
+        Whether no coefficient may be negative, whatever ``bounds`` say.
 
     Examples
     --------
@@ -92,6 +99,12 @@ class Logistic(GeneralizedLinear):
     >>> result = maximize(f, Uniform(6, 2))
     >>> result.support, result.coef[result.support].round(1)
     (array([1, 4]), array([-2.,  3.]))
+
+    With odds that may only rise with a feature, and by a factor of e² at most:
+
+    >>> result = maximize(Logistic(X, y, bounds=(0, 2)), Uniform(6, 2))
+    >>> result.support, result.coef[result.support].round(1)
+    (array([3, 4]), array([0.2, 2. ]))
     """
 
     family = LOGISTIC_FAMILY

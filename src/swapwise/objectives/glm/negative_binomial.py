@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_real, as_vector
 from swapwise.kernels import families
+from swapwise.objectives.coefficient_bounds import Bounds
 from swapwise.objectives.glm.family import Family, equal_sums, exponential
 from swapwise.objectives.glm.likelihood import read_weight
 from swapwise.objectives.glm.objective import GeneralizedLinear
@@ -119,6 +120,10 @@ class NegativeBinomial(GeneralizedLinear):
     fit_intercept : bool
     groups : iterable of hashable, optional
         One label per column: elements of the ground set are then whole groups, in order of appearance.
+    bounds : pair, sequence of pairs or mapping, optional
+        What coefficients may be, as of :class:`Logistic`.
+    positive : bool
+        Whether no coefficient may be negative, whatever ``bounds`` say.
 
     Attributes
     ----------
@@ -153,6 +158,8 @@ class NegativeBinomial(GeneralizedLinear):
         offset: ArrayLike | None = None,
         fit_intercept: bool = True,
         groups: Iterable[Hashable] | None = None,
+        bounds: Bounds | None = None,
+        positive: bool = False,
     ) -> None:
         self.alpha = _without_features(y, sample_weight, offset) if alpha is None else _read_alpha(alpha)
         self.family = negative_binomial(self.alpha)
@@ -164,6 +171,8 @@ class NegativeBinomial(GeneralizedLinear):
             offset=offset,
             fit_intercept=fit_intercept,
             groups=groups,
+            bounds=bounds,
+            positive=positive,
         )
 
 

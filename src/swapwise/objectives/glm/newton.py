@@ -12,6 +12,7 @@ import numpy as np
 
 from swapwise.checks import FloatArray
 from swapwise.kernels import glm
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.glm.likelihood import Fit
 
 # What the last step may be, in units of the largest parameter. Near a maximum it is far smaller.
@@ -55,12 +56,19 @@ NewtonSteps = Generator[Ask, Sums, Fit]
 
 
 def newton_steps(
-    theta: FloatArray, fallback: FloatArray, ridge: FloatArray, least: float, tol: float, max_steps: int
+    theta: FloatArray,
+    fallback: FloatArray,
+    ridge: FloatArray,
+    least: float,
+    tol: float,
+    max_steps: int,
+    bounds: CoefficientBounds | None = None,
 ) -> NewtonSteps:
     """Ask for sums until the maximum is reached, and return it.
 
     ``ridge`` is the penalty of each parameter. ``tol`` is the rise at which the steps end, and parameters of
-    a value below ``least`` are given up for others.
+    a value below ``least`` are given up for others. With ``bounds`` of all parameters, θ is within them, and
+    the maximum is that of parameters within them.
 
     >>> def sums(ask):  # of -(1 - θ)²/2
     ...     left = 1.0 - ask.theta
@@ -78,19 +86,22 @@ def newton_steps(
     late = 0.0
     for _ in range(max_steps):
         slope = sums.gradient - ridge * theta
-        step, missed = glm.definite_solution(sums.hessian + np.diag(ridge), slope)
+        step, missed = _step(sums.hessian + np.diag(ridge), slope, theta, bounds)
         decrement = float(step @ slope)
         if not decrement > 0:
-            return _fit(value, theta, not slope.any(), late)  # a slope without curvature leads nowhere
+            steep = slope if bounds is None else bounds.projected(slope, theta)
+            return _fit(value, theta, not steep.any(), late)  # a slope without curvature leads nowhere
         if decrement < tol:
             # Below what values can show, but not below what coefficients can: no need to look at the data.
             # Where nothing curves but the penalty, it leads far back, and is not taken.
             is_short = np.abs(step).max() <= LONGEST_LAST_STEP * np.abs(theta).max()
-            return _fit(value, theta + step if is_short else theta, missed < glm.UNCONVERGED * tol, late)
+            ahead_of = _moved(theta, step, 1.0, bounds) if is_short else theta
+            return _fit(value, ahead_of, missed < glm.UNCONVERGED * tol, late)
         length = 1.0
         for _ in range(glm.HALVINGS):
-            ahead = yield Ask(theta + length * step, step)
-            reached = ahead.value - _penalty(ridge, theta + length * step)
+            trial = _moved(theta, step, length, bounds)
+            ahead = yield Ask(trial, step)
+            reached = ahead.value - _penalty(ridge, trial)
             if reached >= value + glm.ARMIJO * length * decrement:
                 break
             length /= 2
@@ -98,7 +109,7 @@ def newton_steps(
             return _fit(value, theta, max(decrement, missed) < glm.UNCONVERGED * tol, late)
         if decrement < glm.LATE * tol:
             late = max(late, length * ahead.reach)
-        theta, value, sums = theta + length * step, reached, ahead
+        theta, value, sums = trial, reached, ahead
     return _fit(value, theta, False, late)
 
 
@@ -115,6 +126,22 @@ def newton_together(steps: list[NewtonSteps], look: Callable[[dict[int, Ask]], l
             except StopIteration as end:
                 fits[number] = end.value
     return [fits[number] for number in range(len(steps))]
+
+
+def _step(
+    hessian: FloatArray, slope: FloatArray, theta: FloatArray, bounds: CoefficientBounds | None
+) -> tuple[FloatArray, float]:
+    """Return the step to the maximum of the second-order model, and what it may miss of that."""
+    if bounds is None:
+        return glm.definite_solution(hessian, slope)
+    return glm.box_maximum(hessian, slope, bounds.lower - theta, bounds.upper - theta)
+
+
+def _moved(
+    theta: FloatArray, step: FloatArray, length: float, bounds: CoefficientBounds | None
+) -> FloatArray:
+    """Return parameters after a step."""
+    return theta + length * step if bounds is None else bounds.moved(theta, step, length)
 
 
 def _fit(value: float, theta: FloatArray, converged: bool, late_step: float) -> Fit:

@@ -24,6 +24,7 @@ from swapwise.objectives.base import (
     rows_of,
     single_groups,
 )
+from swapwise.objectives.coefficient_bounds import Bounds, CoefficientBounds, as_bounds
 from swapwise.objectives.fit_bounds import fit_bound
 from swapwise.objectives.glm.family import Family
 from swapwise.objectives.glm.likelihood import Fit, Likelihood, read_weight
@@ -79,12 +80,15 @@ class GeneralizedLinear(SparseObjective):
         offset: ArrayLike | None = None,
         fit_intercept: bool = True,
         groups: Iterable[Hashable] | None = None,
+        bounds: Bounds | CoefficientBounds | None = None,
+        positive: bool = False,
     ) -> None:
         self.ridge = as_real(ridge, "ridge")
         if not isinstance(fit_intercept, (bool, np.bool_)):
             raise TypeError(f"fit_intercept must be True or False, got {fit_intercept!r}")
         self.design, self.likelihood = self._read(X, y, sample_weight, offset, bool(fit_intercept))
         self.n_samples, self.n_features = self.design.shape
+        self.bounds = as_bounds(bounds, positive, self.n_features, X)
         rows, self.group_labels = read_groups(groups, self.n_features)
         self.n = len(rows.begin) - 1
         if self.n < self.n_features or self.likelihood.n_levels > 1:
@@ -118,7 +122,7 @@ class GeneralizedLinear(SparseObjective):
     def _fitter(self, rows: Groups) -> Fitter:
         from swapwise.objectives.glm.fitter import fitter_for
 
-        return fitter_for(self.likelihood, self.design, rows, self.ridge)
+        return fitter_for(self.likelihood, self.design, rows, self.ridge, self.bounds)
 
     @property
     def n_passes(self) -> float | None:
@@ -302,6 +306,8 @@ class GeneralizedLinear(SparseObjective):
         some.design, some._taken_off = self.design.restricted(rows), self._taken_off[rows]
         some._last_look = None
         some.n, some.n_features = len(elements), len(rows)
+        if self.bounds is not None:
+            some.bounds = self.bounds.restricted(rows)
         if self.groups is not None:
             some.groups = self.groups.restricted(elements)
         if self.group_labels is not None:

@@ -66,6 +66,10 @@ class Poisson(GeneralizedLinear):
     fit_intercept : bool
     groups : iterable of hashable, optional
         One label per column: elements of the ground set are then whole groups, in order of appearance.
+    bounds : pair, sequence of pairs or mapping, optional
+        What coefficients may be, as of :class:`Logistic`.
+    positive : bool
+        Whether no coefficient may be negative, whatever ``bounds`` say.
 
     Examples
     --------

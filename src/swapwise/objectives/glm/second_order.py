@@ -13,6 +13,7 @@ import scipy
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.data.columns import Columns
 from swapwise.kernels import families
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.glm.likelihood import Likelihood
 from swapwise.threads import few_threads
 
@@ -133,6 +134,21 @@ class SecondOrderModel:
         return spread
 
 
+def projected_slopes(
+    slopes: FloatArray, bounds: CoefficientBounds | None, elements: IndexArray | None = None
+) -> FloatArray:
+    """Return the slopes of coefficients that are zero, without those that a bound lets no coefficient follow.
+
+    >>> projected_slopes(np.array([1.0, -1.0]), CoefficientBounds(np.zeros(2), np.ones(2)))
+    array([1., 0.])
+    """
+    if bounds is None:
+        return slopes
+    every = slice(None) if elements is None else elements
+    own = CoefficientBounds(bounds.lower[every], bounds.upper[every])
+    return own.projected(slopes, np.zeros(len(slopes)))
+
+
 def inverted(hessian: FloatArray) -> tuple[FloatArray, float]:
     """Return the inverse of minus a Hessian, and the least share that others leave of a column's square.
 
@@ -177,6 +193,11 @@ class AdditionBounds(SecondOrderModel):
     f(Y + j) ≤ u(w) + D(q, p) + ½ ridge ‖δ‖², with D the divergence that belongs to φ and δ the step of the
     coefficients. The fit on Y need not be exact: what is missing of it stands in g.
 
+    With bounds on coefficients, g is projected: zero where a bound is in the way. For a fit w and any v
+    within the bounds, ``t_i (v_i − w_i) ≤ 0`` for the part t of g that is projected away, so that
+    ``u(v) ≤ u(v) − ⟨t, v − w⟩``. That function has the slope g − t and the curvature of u at w, and a dual
+    of the same kind: all of the above bounds its maximum.
+
     Parameters
     ----------
     likelihood, columns
@@ -192,6 +213,8 @@ class AdditionBounds(SecondOrderModel):
         Returns some columns, one per row.
     closer : callable, optional
         Returns bounds for some elements, given what they are to be below, where there are better ones.
+    bounds : CoefficientBounds, optional
+        What the coefficient of each column may be; that of the fit is.
     """
 
     proves = True
@@ -207,6 +230,7 @@ class AdditionBounds(SecondOrderModel):
         elements: IndexArray,
         read: Callable[[IndexArray], FloatArray],
         closer: Callable[[IndexArray, float], FloatArray] | None,
+        bounds: CoefficientBounds | None = None,
     ) -> None:
         self._likelihood, self._columns, self._chosen = likelihood, columns, chosen
         self._read, self._closer = read, closer
@@ -217,13 +241,18 @@ class AdditionBounds(SecondOrderModel):
         self._eta = likelihood.offset[0] + parameters @ chosen
         _, slope, curve = likelihood.derivatives(self._eta[None])
         self._gradient = chosen @ slope[0] - penalty * parameters
+        if bounds is not None:
+            own, coef = (
+                CoefficientBounds(bounds.lower[support], bounds.upper[support]),
+                parameters[: len(support)],
+            )
+            self._gradient[: len(support)] = own.projected(self._gradient[: len(support)], coef)
         weighted = chosen * curve[0, 0]
         hessian = weighted @ chosen.T + np.diag(penalty)
         vectors = np.vstack([weighted, slope])
         squares, products = self._along(curve[0, 0], vectors)
-        super().__init__(
-            products[:, -1], squares + ridge, products[:, :-1], hessian, parameters, self._gradient
-        )
+        slopes = projected_slopes(products[:, -1], bounds, elements)
+        super().__init__(slopes, squares + ridge, products[:, :-1], hessian, parameters, self._gradient)
         self.bound = np.full(len(elements), np.inf)
         if self.is_well_conditioned:
             self._bound_crudely()

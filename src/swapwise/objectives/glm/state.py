@@ -58,11 +58,13 @@ class GeneralizedLinearState(SparseState):
 
     @property
     def gradient(self) -> FloatArray:
-        """The gradient of ``u`` at the coefficients; zero on the support."""
+        """The gradient of ``u`` at the coefficients; zero on the support, and where a bound is in its way."""
         if self._gradient is None:
             slopes = self.objective.fitter.slopes(self.support, self._theta)
             self._gradient = self.objective.scores_of(slopes)
             self._gradient[rows_of(self.objective, self.support)] = 0.0
+            if self.objective.bounds is not None:
+                self._gradient = self.objective.bounds.projected(self._gradient, self._coef)
         return self._gradient
 
     def screening_scores(self) -> FloatArray:

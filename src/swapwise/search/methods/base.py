@@ -85,10 +85,18 @@ class SparseMethod(Method):
     """A method that reads the coefficients and gradients of a sparse objective."""
 
     _objective: SparseObjective
+    #: Whether its steps keep to bounds on coefficients
+    within_bounds: bool = False
 
     def missing(self, objective: SetFunction, constraint: Constraint) -> str | None:
-        """Ask for a sparse objective."""
-        return needs_coefficients(objective)
+        """Ask for a sparse objective, without bounds unless the method keeps to them."""
+        lacks = needs_coefficients(objective)
+        if lacks is not None or self.within_bounds:
+            return lacks
+        assert isinstance(objective, SparseObjective)
+        if objective.bounds is None:
+            return None
+        return "coefficients that may be any numbers: it works without bounds on coefficients only"
 
 
 def needs_coefficients(objective: SetFunction) -> str | None:

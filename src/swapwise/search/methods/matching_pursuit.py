@@ -20,7 +20,8 @@ class OrthogonalMatchingPursuit(SparseMethod):
     ``"greedy"`` (forward selection) scores every addition by its exact gain: for least squares, OMP
     divides ``c_j²`` by ``‖a_j‖²`` if columns are scaled to unit length, and greedy by what is left of
     ``‖a_j‖²`` beside the chosen columns. Gradients depend on the scale of columns, so give them one. It ends
-    when nothing that can be added has a gradient, or when the steepest addition gains nothing.
+    when nothing that can be added has a gradient, or when the steepest addition gains nothing. With bounds on
+    coefficients, a gradient counts as far as coefficients can follow it.
 
     References
     ----------
@@ -37,6 +38,7 @@ class OrthogonalMatchingPursuit(SparseMethod):
     """
 
     name = "omp"
+    within_bounds = True
 
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
         """Make the steepest addition."""

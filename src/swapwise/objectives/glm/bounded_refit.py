@@ -1,0 +1,116 @@
+"""Refits within bounds where steps in a box lose their digits: an active set of refits without bounds.
+
+Coefficients at a bound are held there while the others are refitted as if they had none, as carefully as
+that takes. If one of them leaves its bounds, all go as far towards the refit as the bounds let them, and the
+first at its bound is held, too. Else the coefficient that its bound holds back the most is let go (Lawson and
+Hanson, 1974, for least squares). The likelihood is concave, so that every turn raises it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swapwise.checks import FloatArray
+from swapwise.kernels import glm
+from swapwise.numerics import SUM
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
+
+if TYPE_CHECKING:
+    from swapwise.objectives.glm.likelihood import Fit, Likelihood
+
+# Each coefficient is held and let go a few times at most, but for rounding.
+TURNS_PER_COEFFICIENT = 10
+
+
+def refit_within(
+    likelihood: Likelihood, columns: FloatArray, penalty: FloatArray, bounds: CoefficientBounds, fit: Fit
+) -> Fit:
+    """Return the best parameters within bounds, one per column, from those of a fit that has not converged.
+
+    >>> from swapwise.objectives.glm.likelihood import Fit, Likelihood
+    >>> from swapwise.objectives.glm.poisson import POISSON_FAMILY
+    >>> likelihood = Likelihood(POISSON_FAMILY, np.array([1.0, 2.0, 4.0]), fit_intercept=False)
+    >>> bounds = CoefficientBounds(np.array([0.0]), np.array([0.5]))
+    >>> begin = Fit(-np.inf, np.zeros((1, 1)), False, 0.0)
+    >>> refit_within(likelihood, np.array([[0.0, 1.0, 2.0]]), np.zeros(1), bounds, begin).theta
+    array([[0.5]])
+    """
+    faces = _Faces(likelihood, columns, penalty, bounds, fit)
+    for _ in range(TURNS_PER_COEFFICIENT * (len(columns) + 1)):
+        if faces.go_on() and not faces.let_go():
+            return faces.best
+    return faces.best._replace(converged=False)
+
+
+class _Faces:
+    """Parameters on their way through the faces of a box, and the best fit on the way."""
+
+    def __init__(
+        self,
+        likelihood: Likelihood,
+        columns: FloatArray,
+        penalty: FloatArray,
+        bounds: CoefficientBounds,
+        fit: Fit,
+    ) -> None:
+        self._likelihood, self._columns, self._penalty, self._bounds = likelihood, columns, penalty, bounds
+        self.best, self._late_step = fit, fit.late_step
+        self._point = bounds.clip(fit.theta[:, 0])
+        slope, _ = self._derivatives()
+        self._free = bounds.projected(slope, self._point) == slope
+        self._tried = np.zeros(len(columns), dtype=bool)  # let go since the value last rose
+
+    def _derivatives(self) -> tuple[FloatArray, FloatArray]:
+        """Return the slope in the parameters, and how the likelihood curves in each."""
+        eta = self._likelihood.offset + self._point @ self._columns
+        with np.errstate(all="ignore"):
+            _, slope, curve = self._likelihood.derivatives(eta)
+        paid = self._penalty * self._point
+        own, sizes = self._columns @ slope[0] - paid, np.abs(self._columns) @ np.abs(slope[0]) + np.abs(paid)
+        own = np.where(np.abs(own) > SUM * sizes, own, 0.0)  # else it is rounding
+        return own, self._columns**2 @ curve[0, 0] + self._penalty
+
+    def go_on(self) -> bool:
+        """Refit what is not held; return whether it ended within the bounds."""
+        free, bounds = self._free, self._bounds
+        held = np.where(free, 0.0, self._point)
+        fit = self._likelihood.refit_beside(
+            self._columns[free], self._penalty[free], held @ self._columns, self._point[free]
+        )
+        target = self._point.copy()
+        target[free] = fit.theta[:, 0]
+        way = target - self._point
+        room = np.where(way > 0, bounds.upper, bounds.lower) - self._point
+        with np.errstate(invalid="ignore"):
+            shares = np.divide(room, way, out=np.full(len(way), np.inf), where=free & (way != 0))
+        first = int(np.argmin(shares))
+        if shares[first] < 1:
+            self._point = bounds.clip(self._point + max(0.0, float(shares[first])) * way)
+            self._point[first] = bounds.upper[first] if way[first] > 0 else bounds.lower[first]
+            self._free[first] = False
+            return False
+        self._point = target
+        value = fit.value - float((self._penalty * held) @ held) / 2
+        if value > self.best.value + self._likelihood.tol:
+            self._tried[:] = False
+        if value >= self.best.value - self._likelihood.tol:
+            theta = target[:, None].copy()
+            self.best = fit._replace(value=value, theta=theta, late_step=max(fit.late_step, self._late_step))
+        return True
+
+    def let_go(self) -> bool:
+        """Let the coefficient go that its bound holds back the most; return whether there is one."""
+        slope, curve = self._derivatives()
+        pull = np.where(self._free, 0.0, self._bounds.projected(slope, self._point))
+        gains = np.divide(pull**2, 2 * curve, out=np.zeros(len(pull)), where=curve > 0)
+        gains[self._bounds.lower == self._bounds.upper] = 0.0
+        if (gains * self._tried > glm.UNCONVERGED * self._likelihood.tol).any():
+            self.best = self.best._replace(converged=False)
+        gains[self._tried] = 0.0
+        place = int(np.argmax(gains))
+        if not gains[place] > 0:
+            return False
+        self._free[place] = self._tried[place] = True
+        return True
