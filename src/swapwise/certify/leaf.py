@@ -46,7 +46,7 @@ NOISE = 1e-13
 
 def is_nearly_leaf(objective: SetFunction, region: Region) -> bool:
     """Tell whether a few splits make the region so small that bounds are not worth their time."""
-    if not _is_quadratic(objective):
+    if not _is_quadratic(objective) or objective.bounds is not None:  # the closed form knows of none
         return False
     room, candidates = _room(region), len(region.open)
     if room > FEW or candidates > PRODUCTS_UP_TO:
@@ -60,7 +60,8 @@ def enumerate_leaf(
     """Return the sets of the region that may exceed the target, if the region is small; else None.
 
     Sets of the right size are enumerated first, and the constraint is checked only for those that may exceed
-    the target. ``quick`` means only if that takes less time than a bound.
+    the target. ``quick`` means only if that takes less time than a bound. The closed form knows of no bounds
+    on coefficients: with these, it leaves more sets than need be, but loses none.
     """
     held, candidates = region.held, region.open
     room = max(0, min(_room(region), len(candidates)))
@@ -68,19 +69,29 @@ def enumerate_leaf(
         return None
     if not _is_quadratic(objective):
         return _few_sets(region, room)
-    most = min(MOST_SETS, QUICK) if quick and room > FEW else MOST_SETS
+    is_late = quick and (room > FEW or objective.bounds is not None)
+    most = min(MOST_SETS, QUICK) if is_late else MOST_SETS
     if len(candidates) > PRODUCTS_UP_TO or comb(len(candidates), room) > most:
         return None
     if not isinstance(region.constraint, Matroid) and room > LARGEST_WITH_PARTS:
         return None
     if room <= 0:
         return _independent_parts(region, candidates[:0])
-    base, coef = objective._fit(held)
+    base, coef = _fit_without_bounds(objective, held)
     found = _candidates(objective, region, room, embed(objective, held, coef), target - base)
     if found is None:
         return None
     parts = [support for chosen in found for support in _independent_parts(region, chosen)]
     return list({support.tobytes(): support for support in parts}.values())
+
+
+def _fit_without_bounds(objective: SparseObjective, held: IndexArray) -> tuple[float, FloatArray]:
+    """Return the fit of a quadratic function as if coefficients could be any numbers."""
+    if objective.bounds is None:
+        return objective._fit(held)
+    nothing = np.zeros(objective.n)
+    H, slope = objective.hessian_at(nothing, held), objective.gradient_at(nothing)[held]
+    return Quadratic(H, slope)._fit(np.arange(len(held)))
 
 
 def _few_sets(region: Region, room: int) -> list[IndexArray] | None:

@@ -11,6 +11,7 @@ from swapwise.certify.working_set import WorkingSet, curvature_lengths
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.objectives.base import SparseObjective, rows_of
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.quadratic import Quadratic
@@ -74,6 +75,7 @@ class Problem:
             objective.scale,
             objective.copies()[kept] if isinstance(objective, LeastSquares) else None,
             None if objective.groups is None else objective.groups.restricted(kept),
+            _scaled_bounds(objective, rows, scale),
         )
         diagonal = shift_of(products, partial(_dependencies, objective, kept), clock)
         return Problem(products, diagonal, elements, self.n_whole)
@@ -98,6 +100,14 @@ class Problem:
         everywhere = np.zeros(self.n_whole)
         everywhere[self.elements] = values
         return everywhere
+
+
+def _scaled_bounds(
+    objective: SparseObjective, rows: IndexArray, scale: FloatArray
+) -> CoefficientBounds | None:
+    """Return the bounds of some rows of coefficients that are counted in other units."""
+    known = None if objective.bounds is None else objective.bounds.restricted(rows)
+    return None if known is None else known.scaled(scale)
 
 
 def shift_of(objective: Quadratic, dependencies: partial[int | None], clock: Clock) -> FloatArray:

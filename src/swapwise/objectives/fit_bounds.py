@@ -10,6 +10,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
 from swapwise.objectives.base import SparseObjective, embed, rows_of
+from swapwise.objectives.conjugates import followed
 
 # A fit from which a Newton step gains less than this, relative to its value, has converged.
 CONVERGED = 1e-9
@@ -59,16 +60,28 @@ def fit_bound(
     if seconds > max(QUICK_FIT, clock.left()):
         return objective.upper_bound()
     value, values = objective._fit(support)
-    coef = embed(objective, support, values)
+    coef, rows = embed(objective, support, values), rows_of(objective, support)
     if slope_and_curvature is None:
-        slope = objective.gradient_at(coef)[rows_of(objective, support)].ravel()
+        slope = objective.gradient_at(coef)[rows].ravel()
         curvature: FloatArray | None = objective.hessian_at(coef, support)
     else:
         slope, curvature = slope_and_curvature(support, coef)
+    slope = _followed_on(objective, rows, slope, values)
     missed = missed_at_most(objective, slope)
     if curvature is not None:
-        missed = min(missed, missed_by_model(objective, support, value, slope, curvature, dependencies))
+        stopped = None if objective.bounds is None else values.ravel()
+        by_model = missed_by_model(objective, support, value, slope, curvature, dependencies, stopped)
+        missed = min(missed, by_model)
     return min(value + missed, objective.upper_bound())
+
+
+def _followed_on(
+    objective: SparseObjective, rows: IndexArray, slope: FloatArray, coef: FloatArray
+) -> FloatArray:
+    """Return the part of a slope in some rows that bounds let their coefficients follow."""
+    if objective.bounds is None or slope.size != coef.size:  # slopes of other parameters know no bounds
+        return slope
+    return followed(slope.reshape(coef.shape), coef, objective.bounds.restricted(rows)).ravel()
 
 
 def missed_at_most(objective: SparseObjective, slope: FloatArray) -> float:
@@ -84,11 +97,14 @@ def missed_by_model(
     slope: FloatArray,
     curvature: FloatArray,
     dependencies: Dependencies | None = None,
+    stopped: FloatArray | None = None,
 ) -> float:
     """Return twice what a step to the top of the second-order model gains, if that is next to nothing.
 
     Then the fit has converged, and the model is a good one around it. Infinity if it has not, or if a
-    direction is flat but for rounding, and not for certain: it may lead anywhere.
+    direction is flat but for rounding, and not for certain: it may lead anywhere. ``stopped`` are the
+    coefficients where bounds stop some of them, and the slope is that of the others. Along flat directions
+    this part of it is zero only up to rounding; none leads farther than values reach.
     """
     lengths = np.sqrt(np.maximum(np.diag(curvature), 0.0))
     lengths[lengths == 0] = 1.0
@@ -98,8 +114,11 @@ def missed_by_model(
         known = None if dependencies is None else dependencies(support, FLAT_DIRECTION)
         if flat.sum() != known:
             return np.inf
-    along = directions.T[~flat] @ (slope / lengths)
-    gain = float((along**2 / sizes[~flat]).sum())
+    along = directions.T @ (slope / lengths)
+    gain = float((along[~flat] ** 2 / sizes[~flat]).sum())
+    if stopped is not None:
+        farthest = 2 * float(np.abs(stopped * lengths).sum() + np.sqrt(max(abs(value), objective.scale)))
+        gain += farthest * float(np.abs(along[flat]).sum())
     return gain if gain <= CONVERGED * max(abs(value), objective.scale) else np.inf
 
 
@@ -112,8 +131,8 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
 
     Newton's method takes the cube of the number of elements in operations, in one piece. L-BFGS needs values
     and gradients only, and every point w on its way proves a bound: with strong concavity m,
-    ``f(support) ≤ u(w) + ‖∇u(w)‖² / 2m``, the gradient taken on ``support``. The ceiling of the objective
-    holds from the start.
+    ``f(support) ≤ u(w) + ‖∇u(w)‖² / 2m``, the gradient taken on ``support``, without what bounds stop. The
+    ceiling of the objective holds from the start.
 
     >>> from swapwise import Logistic
     >>> X = np.random.default_rng(0).standard_normal((50, 6))
@@ -138,7 +157,8 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
         coef[rows] = point.reshape(whole[rows].shape)
         value, gradient = objective.value_and_gradient_at(coef)
         slope = gradient[rows].ravel()
-        bound = min(bound, value + missed_at_most(objective, slope))
+        free = _followed_on(objective, rows, slope, coef[rows])
+        bound = min(bound, value + missed_at_most(objective, free))
         if bound - value <= TIGHT * max(abs(value), objective.scale):
             raise _TightEnough
         return -value, -slope
@@ -150,6 +170,10 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
         "ftol": 0.0,
         "gtol": 0.0,
     }
+    box = None
+    if objective.bounds is not None:
+        ends = objective.bounds.lower[rows], objective.bounds.upper[rows]
+        box = np.repeat(np.stack(ends, axis=1), first.size // max(1, len(rows)), axis=0)
     with suppress(OutOfTime, _TightEnough):
-        minimize(negated, first, jac=True, method="L-BFGS-B", options=options)
+        minimize(negated, first, jac=True, method="L-BFGS-B", bounds=box, options=options)
     return float(bound)

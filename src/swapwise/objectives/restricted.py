@@ -26,6 +26,8 @@ class RestrictedObjective(SparseObjective):
         self.scoring, self.scale = whole.scoring, whole.scale
         self.monotone, self.submodular = whole.monotone, whole.submodular
         self.curvature_is = whole.curvature_is
+        if whole.bounds is not None:
+            self.bounds = whole.bounds.restricted(self._rows)
 
     @property
     def n_passes(self) -> float | None:
