@@ -7,6 +7,38 @@ from scipy.optimize import lsq_linear
 
 import swapwise as sw
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.objectives.fit_bounds import fit_bound
+
+
+def fit_in_box(A, target, lower, upper):
+    """Return the least-squares fit within bounds on columns of length 1.
+
+    Active sets fail now and then where columns are copies of each other; then all but one of what is free at
+    the start is let go one by one.
+    """
+    if not A.shape[1]:
+        return np.empty(0)
+    free, at = np.zeros(A.shape[1], dtype=bool), np.zeros(A.shape[1])
+    for _ in range(200):
+        # The fit of what is free, from where it is, or as far as a bound allows.
+        way = np.linalg.lstsq(A[:, free], target - A @ at, rcond=1e-11)[0]
+        ahead = at[free] + way
+        over = np.where(ahead > upper[free], upper[free], np.where(ahead < lower[free], lower[free], np.nan))
+        if not np.isnan(over).all():
+            steps = np.where(np.isnan(over), np.inf, (over - at[free]) / way)
+            first = int(np.argmin(steps))
+            at[free] += min(1.0, max(0.0, steps[first])) * way
+            at[np.flatnonzero(free)[first]] = over[first]
+            free[np.flatnonzero(free)[first]] = False
+            continue
+        at[free] = ahead
+        slope = A.T @ (target - A @ at)
+        gain = np.where(at >= upper, 0.0, np.maximum(slope, 0.0)) - np.where(at <= lower, 0.0, np.minimum(slope, 0.0))
+        gain[free] = 0.0
+        if gain.max() <= 1e-13 * np.linalg.norm(target):
+            break
+        free[int(np.argmax(gain))] = True
+    return np.clip(at, lower, upper)
 
 
 class BoundedLeastSquares(sw.SparseObjective):
@@ -21,16 +53,22 @@ class BoundedLeastSquares(sw.SparseObjective):
         self.bounds = CoefficientBounds(np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
 
     def _fit(self, support):
+        A = np.vstack([self.X[:, support], np.sqrt(self.ridge) * np.eye(len(support))])
+        lengths = np.linalg.norm(A, axis=0)
         lower, upper = self.bounds.lower[support], self.bounds.upper[support]
-        coef, moves = np.zeros(len(support)), lower < upper
-        if moves.any():
-            A = np.vstack([self.X[:, support], np.sqrt(self.ridge) * np.eye(len(support))])[:, moves]
-            target = np.append(self.y, np.zeros(len(support)))
-            found = lsq_linear(A, target, (lower[moves], upper[moves]), "bvls", tol=1e-14)
-            coef[moves] = np.clip(found.x, lower[moves], upper[moves])
+        moves = (lower < upper) & (lengths > 0)
+        A, lengths, target = A[:, moves] / lengths[moves], lengths[moves], np.append(self.y, np.zeros(len(support)))
+        box = lower[moves] * lengths, upper[moves] * lengths
+        coef = np.zeros(len(support))
+        coef[moves] = np.clip(fit_in_box(A, target, *box) / lengths, lower[moves], upper[moves])
         whole = np.zeros(self.n)
         whole[support] = coef
         return self.value_at(whole), coef
+
+    def upper_bound(self, support=None, clock=None):
+        if support is None:
+            return 1.0
+        return fit_bound(self, support, clock, dependencies=self.dependencies)
 
     def value_at(self, coef):
         return self.free.value_at(coef)

@@ -16,7 +16,7 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective, embed, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
-from swapwise.objectives.conjugates import along_rows, followed
+from swapwise.objectives.conjugates import along_rows, room
 
 #: Finds a set of large weight, if not the largest, for a slope that gives the weights
 Oracle = Callable[[FloatArray], IndexArray]
@@ -45,8 +45,9 @@ class FrankWolfe(Relaxation):
         nothing = np.zeros_like(objective.coef([]))
         combination = None if start is None else start.within(region)
         if combination is None:
-            slope = followed(objective.gradient_at(nothing), nothing, objective.bounds)
-            slopes = by_element(objective, slope**2)
+            slope = objective.gradient_at(nothing)
+            moves = room(slope, nothing, objective.bounds) > 0
+            slopes = by_element(objective, np.where(moves, slope**2, 0.0))
             combination = ConvexCombination([region.max_weight(slopes)[0]], [1.0])
         self.combination = combination
         self.coef = nothing
@@ -156,7 +157,8 @@ class FrankWolfe(Relaxation):
     def _left_over(self, value: float, gradient: FloatArray) -> float:
         """Return what the slope of the free elements may still be worth; it is zero up to rounding.
 
-        By how far they can be from their best: in units of their curvature, no farther than values reach.
+        By how far they can be from their best: no farther than their bounds allow, nor, in units of their
+        curvature, than values reach.
         """
         free = np.flatnonzero(self._free)
         if not len(free):
@@ -164,12 +166,13 @@ class FrankWolfe(Relaxation):
         size = max(abs(value), self.objective.scale)
         rows = rows_of(self.objective, free)
         curvature = np.sqrt(np.diag(self._hessian(free, self.coef)))
-        gradient = followed(gradient, self.coef, self.objective.bounds)
-        slope, coef = (in_rows(np.abs(values[rows]), len(curvature)) for values in (gradient, self.coef))
-        if (slope[curvature == 0] > 0).any():
-            return np.inf
-        curvature = np.where(curvature > 0, curvature, 1.0)[:, None]
-        worth = float((slope / curvature * (2 * curvature * coef + 2 * np.sqrt(size))).sum())
+        within = room(gradient, self.coef, self.objective.bounds)
+        slope, coef, within = (
+            in_rows(np.abs(values[rows]), len(curvature)) for values in (gradient, self.coef, within)
+        )
+        with np.errstate(divide="ignore"):
+            farthest = np.minimum(2 * coef + 2 * np.sqrt(size) / curvature[:, None], within)
+        worth = float((slope[slope > 0] * farthest[slope > 0]).sum())
         return worth if worth <= FREE_TOLERANCE * size else np.inf
 
     # -- towards the best fractional set ------------------------------------------------------------

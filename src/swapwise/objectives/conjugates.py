@@ -45,19 +45,16 @@ def along_rows(values: FloatArray, coef: FloatArray) -> FloatArray:
     return values.reshape(*values.shape, *(1,) * (coef.ndim - values.ndim))
 
 
-def followed(
-    gradient: FloatArray, coef: FloatArray, bounds: CoefficientBounds | None
-) -> FloatArray:
-    """Return the part of a gradient of u that counts against coefficients w within bounds.
+def room(slope: FloatArray, coef: FloatArray, bounds: CoefficientBounds | None) -> FloatArray:
+    """Return how far each coefficient may follow its slope; infinity without bounds.
 
-    Where a bound stops a coefficient, ``g_i (v_i − w_i)`` is at most 0 for every v within the bounds: with 0 in
-    place of such g_i, tangents of u still lie above it. At the best coefficients nothing is left.
+    ``slope · room`` is what a function that lies below its tangent may still gain by any one coefficient. At the
+    best coefficients within bounds it is 0, although slopes are not where a bound stops a coefficient.
 
-    >>> signs = CoefficientBounds(np.zeros(2), np.full(2, np.inf))
-    >>> followed(np.array([-1.0, 1.0]), np.zeros(2), signs)
-    array([0., 1.])
+    >>> room(np.array([-1.0, 1.0, 2.0]), np.array([0.0, 0.0, 3.0]), CoefficientBounds(np.zeros(3), np.full(3, 4.0)))
+    array([0., 4., 1.])
     """
     if bounds is None:
-        return gradient
-    lower, upper = along_rows(bounds.lower, coef), along_rows(bounds.upper, coef)
-    return CoefficientBounds(lower, upper).projected(gradient, coef)
+        return np.full(coef.shape, np.inf)
+    above, below = along_rows(bounds.upper, coef) - coef, coef - along_rows(bounds.lower, coef)
+    return np.maximum(np.where(slope < 0, below, above), 0.0)

@@ -10,7 +10,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
 from swapwise.objectives.base import SparseObjective, embed, rows_of
-from swapwise.objectives.conjugates import followed
+from swapwise.objectives.conjugates import room
 
 # A fit from which a Newton step gains less than this, relative to its value, has converged.
 CONVERGED = 1e-9
@@ -66,22 +66,28 @@ def fit_bound(
         curvature: FloatArray | None = objective.hessian_at(coef, support)
     else:
         slope, curvature = slope_and_curvature(support, coef)
-    slope = _followed_on(objective, rows, slope, values)
+    slope, lost = _within_bounds(objective, rows, slope, values, value)
     missed = missed_at_most(objective, slope)
     if curvature is not None:
         stopped = None if objective.bounds is None else values.ravel()
         by_model = missed_by_model(objective, support, value, slope, curvature, dependencies, stopped)
         missed = min(missed, by_model)
-    return min(value + missed, objective.upper_bound())
+    return min(value + missed + lost, objective.upper_bound())
 
 
-def _followed_on(
-    objective: SparseObjective, rows: IndexArray, slope: FloatArray, coef: FloatArray
-) -> FloatArray:
-    """Return the part of a slope in some rows that bounds let their coefficients follow."""
+def _within_bounds(
+    objective: SparseObjective, rows: IndexArray, slope: FloatArray, coef: FloatArray, value: float
+) -> tuple[FloatArray, float]:
+    """Return the slope in some rows where coefficients can follow it, and what the rest of it is worth.
+
+    Where a bound is as good as reached, ``g_i (v_i − w_i)`` is next to nothing for every v within the bounds.
+    """
     if objective.bounds is None or slope.size != coef.size:  # slopes of other parameters know no bounds
-        return slope
-    return followed(slope.reshape(coef.shape), coef, objective.bounds.restricted(rows)).ravel()
+        return slope, 0.0
+    farthest = room(slope.reshape(coef.shape), coef, objective.bounds.restricted(rows)).ravel()
+    worth = np.abs(slope) * np.where(slope == 0, 0.0, farthest)
+    stopped = worth <= CONVERGED * max(abs(value), objective.scale) / max(1, 2 * len(worth))
+    return np.where(stopped, 0.0, slope), float(worth[stopped].sum())
 
 
 def missed_at_most(objective: SparseObjective, slope: FloatArray) -> float:
@@ -157,8 +163,8 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
         coef[rows] = point.reshape(whole[rows].shape)
         value, gradient = objective.value_and_gradient_at(coef)
         slope = gradient[rows].ravel()
-        free = _followed_on(objective, rows, slope, coef[rows])
-        bound = min(bound, value + missed_at_most(objective, free))
+        free, lost = _within_bounds(objective, rows, slope, coef[rows], value)
+        bound = min(bound, value + missed_at_most(objective, free) + lost)
         if bound - value <= TIGHT * max(abs(value), objective.scale):
             raise _TightEnough
         return -value, -slope
