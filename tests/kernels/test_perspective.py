@@ -37,13 +37,15 @@ class Model:
     element: np.ndarray
     region: Region
     sets: list
+    #: Lower and upper bounds of all coefficients, in their shape; without rows if there are none
+    bounds: tuple = (np.empty((0, 0)), np.empty((0, 0)))
 
     def solve(self, start=None, curvature=1.0, target=-1.0, share=0.0, finest=1e-12, most=FOREVER):
         """Call the kernel."""
         start = np.zeros_like(self.b) if start is None else start
         inside, allowed = self.region.inside, ~self.region.outside
         limits = tuple(self.region.constraint.laminar_tree())
-        arguments = (self.H, self.b, self.d, self.element, inside, allowed, limits, start)
+        arguments = (self.H, self.b, self.d, self.element, inside, allowed, limits, self.bounds, start)
         return perspective.by_products(*arguments, curvature, target, share, finest, most)
 
     @property
@@ -313,7 +315,7 @@ def test_columns_lead_where_their_products_do(random):
     inside, allowed = model.region.inside, ~model.region.outside
     rest = (model.b, d, model.element, inside, allowed, tuple(model.region.constraint.laminar_tree()))
     samples, start = (columns, scale, weight, centred, penalty), np.zeros_like(model.b)
-    found = perspective.by_columns(samples, *rest, start, 1.0, -1.0, 0.0, 1e-6, 2000)
+    found = perspective.by_columns(samples, *rest, model.bounds, start, 1.0, -1.0, 0.0, 1e-6, 2000)
     expected = model.solve()
     assert is_close(model, found[2], expected[2], 1e-4)
     assert is_close(model, found[3], expected[3], 1e-4)
@@ -344,6 +346,7 @@ def test_limits_that_may_overlap_may_as_well_be_nested(random):
         ~region.outside,
         limits,
         prices,
+        model.bounds,
         start,
     )
     steps = (1.0, -1.0, 0.0, 1e-10, FOREVER)

@@ -203,7 +203,10 @@ void bind_blocks(nb::module_ m) {
     m.def("best_moves", released_for_many_turns(&blocks::best_moves));
 }
 
-void bind_completions(nb::module_ m) { m.def("find", released_for_many_turns(&completions::find)); }
+void bind_completions(nb::module_ m) {
+    m.def("find", released_for_many_turns(&completions::find));
+    m.def("find_signed", released_for_many_turns(&completions::find_signed));
+}
 
 // A C++ object that Python holds on to, and hands back.
 template <class T>
