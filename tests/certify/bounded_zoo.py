@@ -1,20 +1,20 @@
-"""Least squares with bounds on coefficients, as plainly as that can be written: an oracle."""
+"""Objectives with bounds on coefficients, as plainly as they can be written: oracles."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import lsq_linear
+from scipy.optimize import minimize
 
 import swapwise as sw
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.fit_bounds import fit_bound
+from tests.certify.problem_zoo import RidgeLogistic
 
 
 def fit_in_box(A, target, lower, upper):
-    """Return the least-squares fit within bounds on columns of length 1.
+    """Return the least-squares fit within bounds on columns of length 1, by active sets from no coefficients.
 
-    Active sets fail now and then where columns are copies of each other; then all but one of what is free at
-    the start is let go one by one.
+    Unlike SciPy's, it copes with columns that are copies of each other.
     """
     if not A.shape[1]:
         return np.empty(0)
@@ -33,7 +33,9 @@ def fit_in_box(A, target, lower, upper):
             continue
         at[free] = ahead
         slope = A.T @ (target - A @ at)
-        gain = np.where(at >= upper, 0.0, np.maximum(slope, 0.0)) - np.where(at <= lower, 0.0, np.minimum(slope, 0.0))
+        gain = np.where(at >= upper, 0.0, np.maximum(slope, 0.0)) - np.where(
+            at <= lower, 0.0, np.minimum(slope, 0.0)
+        )
         gain[free] = 0.0
         if gain.max() <= 1e-13 * np.linalg.norm(target):
             break
@@ -57,7 +59,11 @@ class BoundedLeastSquares(sw.SparseObjective):
         lengths = np.linalg.norm(A, axis=0)
         lower, upper = self.bounds.lower[support], self.bounds.upper[support]
         moves = (lower < upper) & (lengths > 0)
-        A, lengths, target = A[:, moves] / lengths[moves], lengths[moves], np.append(self.y, np.zeros(len(support)))
+        A, lengths, target = (
+            A[:, moves] / lengths[moves],
+            lengths[moves],
+            np.append(self.y, np.zeros(len(support))),
+        )
         box = lower[moves] * lengths, upper[moves] * lengths
         coef = np.zeros(len(support))
         coef[moves] = np.clip(fit_in_box(A, target, *box) / lengths, lower[moves], upper[moves])
@@ -93,3 +99,38 @@ class BoundedLeastSquares(sw.SparseObjective):
 
     def dependencies(self, elements, least):
         return self.free.dependencies(elements, least)
+
+
+class BoundedLogistic(RidgeLogistic):
+    """Logistic regression with a ridge and bounds on coefficients."""
+
+    def __init__(self, X, signs, ridge, bounds):
+        super().__init__(X, signs, ridge)
+        self.bounds = bounds
+
+    def _fit(self, support):
+        lower, upper = self.bounds.lower[support], self.bounds.upper[support]
+
+        def loss(values):
+            coef = np.zeros(self.n)
+            coef[support] = values
+            return -self.value_at(coef), -self.gradient_at(coef)[support]
+
+        if not len(support):
+            return 0.0, np.empty(0)
+        box = np.stack([lower, upper], axis=1)
+        found = minimize(loss, np.zeros(len(support)), jac=True, method="L-BFGS-B", bounds=box)
+        at = found.x
+        for _ in range(30):  # to the last digits, by Newton steps of what is free
+            slope = -loss(at)[1]
+            free = ~(((at <= lower) & (slope <= 0)) | ((at >= upper) & (slope >= 0)))
+            coef = np.zeros(self.n)
+            coef[support] = at
+            curve = self.ridge * np.eye(len(support)) + self._curve(coef, support)
+            step = np.zeros(len(support))
+            step[free] = np.linalg.solve(curve[np.ix_(free, free)], slope[free])
+            ahead = np.clip(at + step, lower, upper)
+            if loss(ahead)[0] >= loss(at)[0]:
+                break
+            at = ahead
+        return -loss(at)[0], at
