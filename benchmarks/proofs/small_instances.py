@@ -409,11 +409,9 @@ def some_bounds(random: Random, n: int) -> CoefficientBounds:
         return CoefficientBounds(np.full(n, -most * random.integers(2)), np.full(n, most))
     ends = [0.0, np.inf] if kind == "signs" else [0.0, 0.01, 0.1, 0.5, 3.0, 1e3, np.inf]
     lower, upper = -random.choice(ends, n), random.choice(ends, n)
-    return (
-        CoefficientBounds(np.zeros(n), np.full(n, np.inf))
-        if kind == "positive"
-        else CoefficientBounds(lower, upper)
-    )
+    if kind == "positive":
+        lower, upper = np.zeros(n), np.full(n, np.inf)
+    return CoefficientBounds(lower, upper)
 
 
 def bounded_regression(random: Random, n: int, edges: Edges) -> Objective:
@@ -426,9 +424,8 @@ def bounded_regression(random: Random, n: int, edges: Edges) -> Objective:
         X[:, first] = X[:, second] * random.choice([1.0, -2.0, 1e3])
     if random.random() < 0.3:
         X = X * 10.0 ** random.integers(-1, 2, n)
-    y = X @ (random.standard_normal(n) * (random.random(n) < 0.5)) + random.choice(
-        [0.1, 2.0]
-    ) * random.standard_normal(samples)
+    y = X @ (random.standard_normal(n) * (random.random(n) < 0.5))
+    y = y + random.choice([0.1, 2.0]) * random.standard_normal(samples)
     ridge = float(random.choice([0.0, 0.0, 1e-3, 1.0])) * samples
     bounds = some_bounds(random, n)
     what = f"{samples} samples, ridge {ridge:g}, from {bounds.lower} to {bounds.upper}"
@@ -466,7 +463,7 @@ class BoundedResponses(SeveralResponses):
 
 
 def bounded_responses(random: Random, n: int, edges: Edges) -> Objective:
-    """Return a regression of several responses with bounds, some of its elements with more than one column."""
+    """Return a regression of several responses with bounds; some elements may have more than one column."""
     responses, more = int(random.integers(1, 4)), int(random.choice([0, 2]))
     A = random.standard_normal((30, n + more))
     Y = A @ random.standard_normal((n + more, responses)) + random.standard_normal((30, responses))

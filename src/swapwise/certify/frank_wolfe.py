@@ -150,13 +150,17 @@ class FrankWolfe(Relaxation):
         """Return minus the Hessian; of all numbers of a coefficient, if bounds may stop some of them."""
         matrix = self.objective.hessian_at(coef, elements)
         alike = coef[rows_of(self.objective, elements)].size // max(1, len(matrix))
-        return matrix if self.objective.bounds is None or alike <= 1 else np.kron(matrix, np.eye(alike))
+        if self.objective.bounds is None or alike <= 1:
+            return matrix
+        whole: FloatArray = np.kron(matrix, np.eye(alike)).astype(np.float64)
+        return whole
 
     # -- the bound ----------------------------------------------------------------------------------
 
     def _left_over(self, value: float, gradient: FloatArray) -> float:
         """Return what the slope of the free elements may still be worth; it is zero up to rounding.
 
+        That is, beyond their coefficients as they are, which bounds may stop while the slope is not zero.
         By how far they can be from their best: no farther than their bounds allow, nor, in units of their
         curvature, than values reach.
         """
@@ -189,7 +193,7 @@ class FrankWolfe(Relaxation):
         ahead = pairwise_frank_wolfe(
             before,
             elements,
-            dual.weights[elements],
+            np.where(self._free, 0.0, dual.weights)[elements],
             self._curve(elements),
             self._oracle(elements),
             PAIRWISE_STEPS,

@@ -61,8 +61,8 @@ def enumerate_leaf(
     """Return the sets of the region that may exceed the target, if the region is small; else None.
 
     Sets of the right size are enumerated first, and the constraint is checked only for those that may exceed
-    the target. ``quick`` means only if that takes less time than a bound. Of bounds on coefficients, the closed
-    form knows the signs: with other ones it leaves more sets than need be, but loses none.
+    the target. ``quick`` means only if that takes less time than a bound. Of bounds on coefficients, the
+    closed form knows the signs: with other ones it leaves more sets than need be, but loses none.
     """
     candidates = region.open
     room = max(0, min(_room(region), len(candidates)))

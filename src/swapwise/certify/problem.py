@@ -12,7 +12,6 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.objectives.base import SparseObjective, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
-from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.quadratic import Quadratic
 from swapwise.theory.diagonal import proportional_diagonal
@@ -121,6 +120,5 @@ def shift_of(objective: Quadratic, dependencies: partial[int | None], clock: Clo
 
 def _dependencies(objective: SparseObjective, elements: IndexArray, least: float) -> int | None:
     """Return how many linear dependencies there are among elements; None if that is not certain."""
-    if isinstance(objective, (LeastSquares, GroupLeastSquares)):
-        return objective.dependencies(elements, least)
-    return None
+    count = getattr(objective, "dependencies", None)
+    return None if count is None else count(elements, least)

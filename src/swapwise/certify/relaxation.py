@@ -104,6 +104,9 @@ class Relaxation(ABC):
             shift = 0.5 * float((D * coef**2).sum())
             paired = float((self.slope * coef).sum())
             worth, self.top = conjugate(self.slope, D, self.objective.bounds)
+            if self.objective.bounds is not None:
+                # Where nothing is to spare, a bound is all that stops a coefficient from following its slope.
+                worth += np.where(D > 0, 0.0, np.maximum(self.slope * coef, 0.0))
             weights = by_element(self.objective, worth)
             size = abs(value) + shift + abs(paired)
             extra += self.objective.doubt_at(coef)

@@ -41,33 +41,32 @@ struct Box {
 };
 using BoundArrays = std::tuple<Table, Table>;
 
-// What a share z is worth to a coefficient that would go to v > 0 but may not exceed `most` times z: at a small share
-// it is at this bound, and (step/2) (most z - v)^2 + d most^2 z / 2 what it costs to be there. At a price per share
-// z = v/most - d / 2 step - price / (step most^2).
-//
-// With the bound or without it, the share at a price is the larger of the two: up to z = v/most - d/step the bound
-// makes more of a share worth having, and from there on it is out of the way.
+// What a share z is worth to a coefficient that would go to v > 0 but may not exceed `most` times z. At a share below
+// v/most - d/step, that is at prices of shares above d most^2 / 2, it is at this bound, which costs
+// (step/2) (most z - v)^2 + d most^2 z / 2: then z = v/most - d / 2 step - price / (step most^2).
 struct Cap {
-    double high = -1.0, fall = 0.0;  // the share at no price, and how fast it falls with the price
+    double fall = 0.0;  // how fast the share at the bound falls with the price
 
     Cap() = default;
     Cap(double v, double most, double d, double step) : _v(v), _most(most), _d(d), _step(step) {
         if (most == INFINITE) return;
-        _free_from = v / most - d / step;
-        high = v / most - d / (2 * step);
         fall = 1.0 / (step * most * most);
+        _high = v / most - d / (2 * step);
+        _from = d * most * most / 2;
+        _up_to = v / most - d / step;
     }
 
-    double share(double price) const { return high - fall * price; }
-    double price(double share) const { return fall > 0 ? (high - share) / fall : -INFINITE; }
-    bool binds(double share) const { return share < _free_from; }
+    bool binds_at(double price) const { return price > _from; }
+    bool binds(double share) const { return share < _up_to; }
+    double share(double price) const { return _high - fall * price; }
+    double price(double share) const { return (_high - share) / fall; }
     double worth(double share) const {
         const double way = _most * share - _v;
         return (_step * way * way + _d * _most * _most * share) / 2;
     }
 
   private:
-    double _v = 0.0, _most = 0.0, _d = 0.0, _step = 1.0, _free_from = -1.0;
+    double _v = 0.0, _most = 0.0, _d = 0.0, _step = 1.0, _high = 0.0, _from = INFINITE, _up_to = -1.0;
 };
 
 }  // namespace swapwise::boxes

@@ -34,9 +34,9 @@ constexpr std::size_t MOST_AT_ONCE = 500;
 // sum_e d_e step |v_e|^2 / 2 (step z_e + d_e) within the limits.
 //
 // Every set has a price, and an element costs its shares of the prices of its sets: z_e = |v_e| sqrt(d_e / 2 cost_e)
-// - d_e / step, between 0 and 1, or more than that where bounds cap coefficients (`boxes::Cap`). A set that is not full
-// costs nothing. Prices are the dual of the problem. They begin where the last ones were, and are found set by set at
-// first, then all at once.
+// - d_e / step, between 0 and 1, unless bounds cap coefficients (`boxes::Cap`). A set that is not full costs nothing.
+// Prices are the dual of the problem. They begin where the last ones were, and are found set by set at first, then all
+// at once.
 class Allocation {
   public:
     Allocation(Limits limits, Numbers prices, Index elements)
@@ -130,11 +130,10 @@ class Allocation {
 
     // The share of an element at a cost before it is cut off at 0 and 1, and how fast it falls with the cost.
     double share_at(Index e, double cost) const {
-        return std::max(_slope[e] / std::sqrt(cost) - _start[e], _cap[e].share(cost));
+        return _cap[e].binds_at(cost) ? _cap[e].share(cost) : _slope[e] / std::sqrt(cost) - _start[e];
     }
     double fall_at(Index e, double cost) const {
-        const double root = _slope[e] / std::sqrt(cost);
-        return _cap[e].share(cost) > root - _start[e] ? _cap[e].fall : root / (2 * cost);
+        return _cap[e].binds_at(cost) ? _cap[e].fall : _slope[e] / (2 * cost * std::sqrt(cost));
     }
 
     double load(Index set, Vec<double> z) const {
@@ -274,7 +273,7 @@ class Allocation {
         for (Index place : places(set)) {
             const Index e = _limits.members[place];
             const double own = _limits.shares[place], root = _slope[e] / (1 + _start[e]);
-            const double full = std::max(root * root, _cap[e].price(1.0));
+            const double full = _cap[e].binds(1.0) ? _cap[e].price(1.0) : root * root;
             const double fall = (full - std::max(0.0, _cost[e] - own * before)) / own;
             if (fall > price) least = std::min(least, fall);
         }

@@ -103,8 +103,8 @@ class Ranges {
 //
 // z_e = t |v_e| sqrt(d_e) - d_e / step, between 0 and 1, with one t for all elements of a set that is full;
 // sets are filled from the smallest to the largest. In a set with a lower limit, t falls no further than to where
-// the sum is that limit: below it, no place is won for others. Where bounds cap coefficients (`boxes::Cap`), z_e
-// rises faster at first.
+// the sum is that limit: below it, no place is won for others. Small shares are others where bounds cap coefficients:
+// see `boxes::Cap`.
 class Allocation {
   public:
     Allocation(const nested::Limits &limits, Flags held)
@@ -153,13 +153,12 @@ class Allocation {
 
     // The share of an element at t, which is a price of 1/2t², before it is cut off at 0 and 1.
     double share(Index e, double t) const {
-        const double free = t * _slope[e] - _start[e];
-        return _has_caps ? std::max(free, _cap[e].share(0.5 / (t * t))) : free;
+        if (_has_caps && _cap[e].binds_at(0.5 / (t * t))) return _cap[e].share(0.5 / (t * t));
+        return t * _slope[e] - _start[e];
     }
     // How fast it rises with t.
     double rise(Index e, double t) const {
-        if (_has_caps && _cap[e].share(0.5 / (t * t)) > t * _slope[e] - _start[e]) return _cap[e].fall / (t * t * t);
-        return _slope[e];
+        return _has_caps && _cap[e].binds_at(0.5 / (t * t)) ? _cap[e].fall / (t * t * t) : _slope[e];
     }
 
     double sum_of(Index set, Vec<double> z) const {

@@ -146,5 +146,7 @@ def _read_pair(pair: Any, of_what: str) -> tuple[float, float]:
     if np.isnan(lower) or np.isnan(upper) or lower > upper:
         raise ValueError(f"bounds{of_what} must be a lower and an upper number, got {shown}")
     if lower > 0 or upper < 0:
-        raise ValueError(f"bounds{of_what} must hold 0, the coefficient of what is not chosen, got {shown}")
+        raise ValueError(
+            f"bounds{of_what} must hold 0, the coefficient of what is not chosen, got {shown}"
+        )
     return lower, upper

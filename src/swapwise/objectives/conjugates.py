@@ -1,9 +1,9 @@
-"""What a quadratic in one coefficient reaches within the bounds of that coefficient: the weights of dual bounds.
+"""What bounds on coefficients mean to upper bounds: weights of elements, and slopes that lead nowhere.
 
-Wherever ``u(v) ≤ constant + Σ_i (s_i v_i − D_i v_i² / 2)``, a set S is worth no more than the constant and the
-conjugates ``max { s_i v − D_i v² / 2 : v within bounds }`` of its elements. Without bounds that is
-``s_i² / 2D_i``; of coefficients that may not be negative, ``max(0, s_i)² / 2D_i``; of one that its bounds stop
-on the way up, less than that.
+Wherever ``u(v) ≤ constant + Σ_i (s_i v_i − D_i v_i² / 2)``, a set S is worth no more than the constant and
+the conjugates ``max { s_i v − D_i v² / 2 : v within bounds }`` of its elements. Without bounds that is
+``s_i² / 2D_i``; of coefficients that may not be negative, ``max(0, s_i)² / 2D_i``; of one that its bounds
+stop on the way up, less than that.
 """
 
 from __future__ import annotations
@@ -48,10 +48,11 @@ def along_rows(values: FloatArray, coef: FloatArray) -> FloatArray:
 def room(slope: FloatArray, coef: FloatArray, bounds: CoefficientBounds | None) -> FloatArray:
     """Return how far each coefficient may follow its slope; infinity without bounds.
 
-    ``slope · room`` is what a function that lies below its tangent may still gain by any one coefficient. At the
-    best coefficients within bounds it is 0, although slopes are not where a bound stops a coefficient.
+    ``slope · room`` is what a function that lies below its tangent may still gain by any one coefficient. At
+    the best coefficients within bounds it is 0, although slopes are not where a bound stops a coefficient.
 
-    >>> room(np.array([-1.0, 1.0, 2.0]), np.array([0.0, 0.0, 3.0]), CoefficientBounds(np.zeros(3), np.full(3, 4.0)))
+    >>> bounds = CoefficientBounds(np.zeros(3), np.full(3, 4.0))
+    >>> room(np.array([-1.0, 1.0, 2.0]), np.array([0.0, 0.0, 3.0]), bounds)
     array([0., 4., 1.])
     """
     if bounds is None:

@@ -97,9 +97,9 @@ def bound_from_concavity(
 
     ``u(v) ≤ u(w) + ⟨g, v − w⟩ − Σ D_j (v_j − w_j)² / 2`` between the fit w on X and all v on sets of the
     region. At the best v on S this is a constant, and a weight ``(g_j + D_j w_j)² / 2D_j`` for each element
-    that S holds, or less where v has bounds. A diagonal is the same number m for all coefficients, as in the paper, or one for each row
-    of ``coef``, infinite where it is known that the coefficients add nothing. The bound is the least of all
-    diagonals, and infinite if there are none.
+    that S holds, or less where v has bounds. A diagonal is the same number m for all coefficients, as in the
+    paper, or one for each row of ``coef``, infinite where it is known that the coefficients add nothing. The
+    bound is the least of all diagonals, and infinite if there are none.
 
     >>> from swapwise import LeastSquares, Uniform
     >>> f = LeastSquares(np.eye(3), [3.0, 2.0, 1.0])
