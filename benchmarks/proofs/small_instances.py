@@ -17,7 +17,10 @@ import numpy as np
 import swapwise as sw
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
-from swapwise.objectives.base import Groups, read_groups, rows_of
+from swapwise.objectives.base import Groups, embed, read_groups, rows_of
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.objectives.quadratic import box_maximum
+from tests.certify.bounded_zoo import BoundedLeastSquares, BoundedLogistic
 from tests.fuzz import families, instances
 from tests.fuzz.designs import some_design, some_weights
 from tests.fuzz.families import Edges, Family
@@ -395,6 +398,81 @@ def hard_regression(random: Random, n: int, edges: Edges) -> Objective:
     )
 
 
+# -- bounds on coefficients -------------------------------------------------------------------------------
+
+
+def some_bounds(random: Random, n: int) -> CoefficientBounds:
+    """Return bounds: of signs, the same for all, or any mixture of tight, wide and no bounds."""
+    kind = random.choice(["positive", "signs", "narrow", "mixed"])
+    if kind == "narrow":
+        most = float(random.choice([0.01, 0.2, 1.0]))
+        return CoefficientBounds(np.full(n, -most * random.integers(2)), np.full(n, most))
+    ends = [0.0, np.inf] if kind == "signs" else [0.0, 0.01, 0.1, 0.5, 3.0, 1e3, np.inf]
+    lower, upper = -random.choice(ends, n), random.choice(ends, n)
+    if kind == "positive":
+        lower, upper = np.zeros(n), np.full(n, np.inf)
+    return CoefficientBounds(lower, upper)
+
+
+def bounded_regression(random: Random, n: int, edges: Edges) -> Objective:
+    """Return least squares with bounds on coefficients, perhaps with columns that are multiples of others."""
+    samples = int(random.choice([max(2, n // 2), n + 3, 40]))
+    X = random.standard_normal((samples, n)) + random.choice([0.0, 1.0]) * random.standard_normal(
+        (samples, 1)
+    )
+    for first, second in random.integers(0, n, (2 * (random.random() < 0.4), 2)):
+        X[:, first] = X[:, second] * random.choice([1.0, -2.0, 1e3])
+    if random.random() < 0.3:
+        X = X * 10.0 ** random.integers(-1, 2, n)
+    y = X @ (random.standard_normal(n) * (random.random(n) < 0.5))
+    y = y + random.choice([0.1, 2.0]) * random.standard_normal(samples)
+    ridge = float(random.choice([0.0, 0.0, 1e-3, 1.0])) * samples
+    bounds = some_bounds(random, n)
+    what = f"{samples} samples, ridge {ridge:g}, from {bounds.lower} to {bounds.upper}"
+    return Objective(
+        "bounded LeastSquares", lambda: BoundedLeastSquares(X, y, ridge, bounds.lower, bounds.upper), what
+    )
+
+
+def bounded_logistic(random: Random, n: int, edges: Edges) -> Objective:
+    """Return a logistic regression with a ridge and bounds on coefficients."""
+    X = random.standard_normal((30, n)) + random.choice([0.0, 1.0]) * random.standard_normal((30, 1))
+    signs = np.sign(X @ random.standard_normal(n) + random.standard_normal(30))
+    ridge, bounds = float(random.choice([0.01, 0.3])), some_bounds(random, n)
+    what = f"ridge {ridge:g}, from {bounds.lower} to {bounds.upper}"
+    return Objective("bounded Logistic", lambda: BoundedLogistic(X, signs, ridge, bounds), what)
+
+
+class BoundedResponses(SeveralResponses):
+    """Several responses, with the same bounds on their coefficients."""
+
+    def __init__(
+        self, A: FloatArray, Y: FloatArray, ridge: float, groups: Groups, bounds: CoefficientBounds
+    ) -> None:
+        super().__init__(A, Y, ridge, groups)
+        self.bounds = bounds
+
+    def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
+        rows = rows_of(self, support)
+        assert self.bounds is not None
+        own = CoefficientBounds(self.bounds.lower[rows], self.bounds.upper[rows])
+        coef = np.zeros((len(rows), self._B.shape[1]))
+        if len(rows):
+            coef = box_maximum(self._H[np.ix_(rows, rows)], self._B[rows], own)
+        return self.value_at(embed(self, support, coef)), coef
+
+
+def bounded_responses(random: Random, n: int, edges: Edges) -> Objective:
+    """Return a regression of several responses with bounds; some elements may have more than one column."""
+    responses, more = int(random.integers(1, 4)), int(random.choice([0, 2]))
+    A = random.standard_normal((30, n + more))
+    Y = A @ random.standard_normal((n + more, responses)) + random.standard_normal((30, responses))
+    ridge, bounds = float(random.choice([0.0, 1.0])), some_bounds(random, n + more)
+    groups = read_groups([*range(n), *random.integers(0, n, more).tolist()], n + more)[0]
+    what = f"{responses}, ridge {ridge:g}, from {bounds.lower} to {bounds.upper}{', groups' if more else ''}"
+    return Objective("bounded responses", lambda: BoundedResponses(A, Y, ridge, groups, bounds), what)
+
+
 #: How often each kind is drawn
 KINDS: dict[Builder, int] = {
     instances.least_squares: 24,
@@ -416,6 +494,9 @@ KINDS: dict[Builder, int] = {
     quadratic: 6,
     second_order_model: 4,
     several_responses: 5,
+    bounded_regression: 16,
+    bounded_logistic: 3,
+    bounded_responses: 4,
 }
 #: Those that make do without any element
 PLAIN = (instances.coverage, instances.linear, instances.facility_location, instances.custom_set_function)

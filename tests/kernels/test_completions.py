@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import lsq_linear
 
 from swapwise.kernels import completions
 
@@ -136,3 +137,31 @@ def test_the_data_are_left_as_they_are():
     np.testing.assert_array_equal(gram, copies[0])
     np.testing.assert_array_equal(corr, copies[1])
     assert found_by(gram, corr, 6, 0.0, 1).tolist() == [[0, 1, 2, 3, 4, 5]]
+
+
+@settings(max_examples=150)
+@given(randoms, st.integers(1, 4))
+def test_sets_of_the_right_signs_are_found(random, size):
+    """All sets whose best coefficients of the right signs explain more than the floor, and no others."""
+    A, y = some_columns(random, size + 2, 10)
+    gram, corr, m = A.T @ A, A.T @ y, A.shape[1]
+    held = np.sort(random.permutation(m)[: random.integers(3)])
+    free = np.setdiff1d(np.arange(m), held)
+    positive = random.random(m) < random.choice([0.5, 1.0])
+    along = np.linalg.solve(gram[np.ix_(held, held)], np.column_stack([gram[np.ix_(held, free)], corr[held]]))
+    rest = gram[np.ix_(free, free)] - gram[np.ix_(free, held)] @ along[:, :-1]
+    slope = corr[free] - gram[np.ix_(free, held)] @ along[:, -1]
+
+    def best(chosen):
+        lower = np.where(positive[chosen], 0.0, -np.inf)
+        found = lsq_linear(A[:, chosen], y, (lower, np.inf), "bvls", tol=1e-14)
+        return y @ y - 2 * found.cost
+
+    values = {s: best([*held, *free[list(s)]]) for s in combinations(range(len(free)), size)}
+    floor = float(random.choice(list(values.values()))) * random.choice([1 - 1e-6, 1 + 1e-6])
+    signs = (gram, corr, positive, held, free, floor)
+    taken = float(corr[held] @ along[:, -1])
+    found = completions.find_signed(
+        rest, slope, np.arange(len(free)), size, floor - taken, 1000, NOISE, signs
+    )
+    assert as_tuples(found) == [s for s, value in values.items() if value > floor]

@@ -37,13 +37,15 @@ class Model:
     element: np.ndarray
     region: Region
     sets: list
+    #: Lower and upper bounds of all coefficients, in their shape; without rows if there are none
+    bounds: tuple = (np.empty((0, 0)), np.empty((0, 0)))
 
     def solve(self, start=None, curvature=1.0, target=-1.0, share=0.0, finest=1e-12, most=FOREVER):
         """Call the kernel."""
         start = np.zeros_like(self.b) if start is None else start
         inside, allowed = self.region.inside, ~self.region.outside
         limits = tuple(self.region.constraint.laminar_tree())
-        arguments = (self.H, self.b, self.d, self.element, inside, allowed, limits, start)
+        arguments = (self.H, self.b, self.d, self.element, inside, allowed, limits, self.bounds, start)
         return perspective.by_products(*arguments, curvature, target, share, finest, most)
 
     @property
@@ -313,7 +315,7 @@ def test_columns_lead_where_their_products_do(random):
     inside, allowed = model.region.inside, ~model.region.outside
     rest = (model.b, d, model.element, inside, allowed, tuple(model.region.constraint.laminar_tree()))
     samples, start = (columns, scale, weight, centred, penalty), np.zeros_like(model.b)
-    found = perspective.by_columns(samples, *rest, start, 1.0, -1.0, 0.0, 1e-6, 2000)
+    found = perspective.by_columns(samples, *rest, model.bounds, start, 1.0, -1.0, 0.0, 1e-6, 2000)
     expected = model.solve()
     assert is_close(model, found[2], expected[2], 1e-4)
     assert is_close(model, found[3], expected[3], 1e-4)
@@ -344,6 +346,7 @@ def test_limits_that_may_overlap_may_as_well_be_nested(random):
         ~region.outside,
         limits,
         prices,
+        model.bounds,
         start,
     )
     steps = (1.0, -1.0, 0.0, 1e-10, FOREVER)
@@ -356,3 +359,58 @@ def test_limits_that_may_overlap_may_as_well_be_nested(random):
     assert bound >= model.bound(coef) - 1e-7 * (1 + abs(bound))
     for members, room in zip(sets, rooms, strict=True):
         assert z[members].sum() <= room + 1e-6
+
+
+# Bounds on coefficients
+
+
+def with_bounds(random, model):
+    """Return the model with bounds of all kinds on its coefficients, one number per element."""
+    n = len(model.d)
+    H, b = np.ascontiguousarray(model.H[:n, :n]), np.ascontiguousarray(model.b[:n, :1])
+    d = np.full(n, 0.9 * np.linalg.eigvalsh(H)[0])
+    ends = random.choice([0.0, 1e-120, 0.01, 0.3, 1.0, 50.0, np.inf], (2, n, 1))
+    return replace(model, H=H, b=b, d=d, element=np.arange(n), bounds=(-ends[0], ends[1]))
+
+
+@settings(max_examples=150)
+@given(randoms)
+def test_value_and_bound_meet_within_bounds(random):
+    """The value is that of a fractional set whose coefficients are within its share of the bounds."""
+    model = with_bounds(random, some_model(random))
+    w, z, value, bound, _, _ = model.solve()
+    lower, upper = model.bounds
+    slope = model.b - model.H @ w + model.d[:, None] * w
+    top = np.clip(slope / model.d[:, None], lower, upper)
+    worth = (top * (slope - model.d[:, None] * top / 2))[:, 0]
+    base = float((model.b * w - w * (model.H @ w) / 2 + model.d[:, None] * w**2 / 2 - slope * w).sum())
+    assert is_close(model, bound, base + (model.members @ worth).max())
+    assert is_close(model, value, bound, 1e-6)
+    share = np.where(z > 0, z, 0.0)[:, None]
+    with np.errstate(invalid="ignore"):
+        assert (w <= np.where(share > 0, upper * share, 0.0) + 1e-12).all()
+        assert (w >= np.where(share > 0, lower * share, 0.0) - 1e-12).all()
+
+
+@settings(max_examples=60)
+@given(randoms)
+def test_limits_that_overlap_allocate_within_bounds_as_nested_ones_do(random):
+    n, k = 8, int(random.integers(1, 5))
+    whole = Model(
+        np.eye(n + 2),
+        random.standard_normal((n + 2, 1)),
+        np.ones(n),
+        np.arange(n),
+        Region.of(sw.Uniform(n, k)),
+        [],
+    )
+    A = random.standard_normal((n + 2, n + 2))
+    model = with_bounds(random, replace(whole, H=with_unit_diagonal(A.T @ A)))
+    limits = np.array([0, n]), np.arange(n), np.ones(n), np.array([float(k)])
+    flags = model.region.inside, ~model.region.outside
+    arguments = (model.H, model.b, model.d, model.element, *flags, limits, np.zeros(1), model.bounds)
+    steps = (np.zeros_like(model.b), 1.0, -1.0, 0.0, 1e-11, FOREVER)
+    (_, _, value, bound, _, _), _ = perspective.overlapping_by_products(*arguments, *steps)
+    expected = model.solve(finest=1e-11)
+    assert is_close(model, value, expected[2], 1e-6)
+    assert is_close(model, bound, expected[3], 1e-6)

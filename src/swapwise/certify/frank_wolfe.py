@@ -12,9 +12,11 @@ import numpy as np
 import scipy
 
 from swapwise.certify.relaxation import Relaxation, by_element, by_row, in_rows, used_rows
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.constraints.region import Region
 from swapwise.objectives.base import SparseObjective, embed, rows_of
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
+from swapwise.objectives.conjugates import along_rows, room
 
 #: Finds a set of large weight, if not the largest, for a slope that gives the weights
 Oracle = Callable[[FloatArray], IndexArray]
@@ -43,7 +45,9 @@ class FrankWolfe(Relaxation):
         nothing = np.zeros_like(objective.coef([]))
         combination = None if start is None else start.within(region)
         if combination is None:
-            slopes = by_element(objective, objective.gradient_at(nothing) ** 2)
+            slope = objective.gradient_at(nothing)
+            moves = room(slope, nothing, objective.bounds) > 0
+            slopes = by_element(objective, np.where(moves, slope**2, 0.0))
             combination = ConvexCombination([region.max_weight(slopes)[0]], [1.0])
         self.combination = combination
         self.coef = nothing
@@ -78,7 +82,9 @@ class FrankWolfe(Relaxation):
         rows, owner = used_rows(self.objective, used)
         per_row = (len(rows), *(1,) * (self.coef.ndim - 1))
         root, D = (values[used[owner]].reshape(per_row) for values in (np.sqrt(self.point), self.diagonal))
+        box = self._bounds_of(rows, root)
         r = self.coef[rows] / root
+        r = r if box is None else box.clip(r)
         coef = embed(self.objective, used, root * r)
         self.used, self.value = used, self._penalised(coef, r, D)
         if not self.value >= 0:  # where the last combination has led is no start for this one
@@ -88,24 +94,40 @@ class FrankWolfe(Relaxation):
         for _ in range(NEWTON_STEPS):
             self.region.clock.check()
             if factor is None or self.objective.curvature_is != "hessian":
-                factor = Factor.of(self._curvature(coef, rows, root.ravel(), D.ravel()))
+                matrix = self._curvature(coef, rows, root.ravel(), D.ravel())
+                factor = Factor.of(matrix)
             slope = root * (self.objective.gradient_at(coef)[rows] + D * coef[rows]) - D * r
+            if box is not None:  # those that a bound stops stay where they are
+                slope = box.projected(slope, r)
+                factor = Factor.of(matrix, ((slope != 0) | ~box.at_bound(r)).ravel())
             step = factor.solve(slope)
-            rise = float((slope * step).sum())
-            if rise <= 1e-15 * max(abs(self.value), self.objective.scale, 1e-300):
+            if float((slope * step).sum()) <= 1e-15 * max(abs(self.value), self.objective.scale, 1e-300):
                 break
             length, value = 1.0, -np.inf
             while length > 1e-8:
-                ahead = embed(self.objective, used, root * (r + length * step))
-                value = self._penalised(ahead, r + length * step, D)
-                if value >= self.value + 1e-4 * length * rise:
+                there = r + length * step if box is None else box.clip(r + length * step)
+                ahead = embed(self.objective, used, root * there)
+                value = self._penalised(ahead, there, D)
+                if value >= self.value + 1e-4 * float((slope * (there - r)).sum()):
                     break
                 length /= 2
             if not value > self.value:
                 break
-            coef, r, self.value = ahead, r + length * step, value
+            coef, r, self.value = ahead, there, value
         assert factor is not None
         self.coef, self._factor = coef, factor
+
+    def _bounds_of(self, rows: IndexArray, root: FloatArray) -> CoefficientBounds | None:
+        """Return the bounds of r, where those of w are z times its own."""
+        bounds = self.objective.bounds
+        if bounds is None:
+            return None
+        shape = self.coef[rows].shape
+        lower, upper = (
+            np.broadcast_to(along_rows(ends[rows], root) * root, shape)
+            for ends in (bounds.lower, bounds.upper)
+        )
+        return CoefficientBounds(lower, upper)
 
     def _penalised(self, coef: FloatArray, r: FloatArray, D: FloatArray) -> float:
         """Return ``−L(w) − Σ D r² / 2``."""
@@ -114,7 +136,7 @@ class FrankWolfe(Relaxation):
 
     def _curvature(self, coef: FloatArray, rows: IndexArray, root: FloatArray, D: FloatArray) -> FloatArray:
         """Return minus the second derivatives in r."""
-        matrix = self.objective.hessian_at(coef, self.used)
+        matrix = self._hessian(self.used, coef)
         by_level = max(1, len(matrix) // max(1, len(rows)))  # 1 also where levels curve alike
         shape = (len(rows), *(by_level,) * (coef.ndim - 1))
         self._steepness = np.broadcast_to(np.sqrt(np.diag(matrix)).reshape(shape), coef[rows].shape)
@@ -124,24 +146,37 @@ class FrankWolfe(Relaxation):
         matrix[np.diag_indices(len(matrix))] += D
         return matrix
 
+    def _hessian(self, elements: IndexArray, coef: FloatArray) -> FloatArray:
+        """Return minus the Hessian; of all numbers of a coefficient, if bounds may stop some of them."""
+        matrix = self.objective.hessian_at(coef, elements)
+        alike = coef[rows_of(self.objective, elements)].size // max(1, len(matrix))
+        if self.objective.bounds is None or alike <= 1:
+            return matrix
+        whole: FloatArray = np.kron(matrix, np.eye(alike)).astype(np.float64)
+        return whole
+
     # -- the bound ----------------------------------------------------------------------------------
 
     def _left_over(self, value: float, gradient: FloatArray) -> float:
         """Return what the slope of the free elements may still be worth; it is zero up to rounding.
 
-        By how far they can be from their best: in units of their curvature, no farther than values reach.
+        That is, beyond their coefficients as they are, which bounds may stop while the slope is not zero.
+        By how far they can be from their best: no farther than their bounds allow, nor, in units of their
+        curvature, than values reach.
         """
         free = np.flatnonzero(self._free)
         if not len(free):
             return 0.0
         size = max(abs(value), self.objective.scale)
         rows = rows_of(self.objective, free)
-        curvature = np.sqrt(np.diag(self.objective.hessian_at(self.coef, free)))
-        slope, coef = (in_rows(np.abs(values[rows]), len(curvature)) for values in (gradient, self.coef))
-        if (slope[curvature == 0] > 0).any():
-            return np.inf
-        curvature = np.where(curvature > 0, curvature, 1.0)[:, None]
-        worth = float((slope / curvature * (2 * curvature * coef + 2 * np.sqrt(size))).sum())
+        curvature = np.sqrt(np.diag(self._hessian(free, self.coef)))
+        within = room(gradient, self.coef, self.objective.bounds)
+        slope, coef, within = (
+            in_rows(np.abs(values[rows]), len(curvature)) for values in (gradient, self.coef, within)
+        )
+        with np.errstate(divide="ignore"):
+            farthest = np.minimum(2 * coef + 2 * np.sqrt(size) / curvature[:, None], within)
+        worth = float((slope[slope > 0] * farthest[slope > 0]).sum())
         return worth if worth <= FREE_TOLERANCE * size else np.inf
 
     # -- towards the best fractional set ------------------------------------------------------------
@@ -158,7 +193,7 @@ class FrankWolfe(Relaxation):
         ahead = pairwise_frank_wolfe(
             before,
             elements,
-            dual.weights[elements],
+            np.where(self._free, 0.0, dual.weights)[elements],
             self._curve(elements),
             self._oracle(elements),
             PAIRWISE_STEPS,
@@ -174,19 +209,21 @@ class FrankWolfe(Relaxation):
         return False
 
     def _curve(self, elements: IndexArray) -> FloatArray:
-        """Return minus the second derivatives of φ in z: ``(g/D) (K⁻¹ + Z/D)⁻¹ (g/D)``, with K that of L."""
+        """Return minus the second derivatives of φ in z: ``(g/D) (K⁻¹ + Z/D)⁻¹ (g/D)``, with K that of L.
+
+        Of coefficients that bounds stop, g/D is their bound, and Z/D is 0: they do not move with the slope.
+        """
         both = np.union1d(elements, self.used)
         rows, owner = used_rows(self.objective, both)
-        rest = self.objective.hessian_at(self.coef, both)
+        rest = self._hessian(both, self.coef)
         owner = np.repeat(both[owner], len(rest) // max(1, len(rows)))
         D = self.diagonal[owner]
         rest[np.diag_indices(len(rest))] -= D
         here, there = (np.flatnonzero(np.isin(owner, some)) for some in (elements, self.used))
         across = np.sqrt(self.point[owner[there]])[:, None] * rest[np.ix_(there, here)]
         inverse = rest[np.ix_(here, here)] - across.T @ self._factor.solve(across)
-        slope = in_rows(self.slope[rows], len(rest))[here]
-        ratio = np.divide(slope, D[here, None], out=np.zeros_like(slope), where=D[here, None] > 0)
-        curve: FloatArray = inverse * (ratio @ ratio.T)
+        top = in_rows(self.top[rows], len(rest))[here]
+        curve: FloatArray = inverse * (top @ top.T)
         if len(curve) > len(elements):
             begin = np.searchsorted(owner[here], elements)
             curve = np.add.reduceat(np.add.reduceat(curve, begin, axis=0), begin, axis=1)
@@ -208,30 +245,42 @@ class FrankWolfe(Relaxation):
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A Cholesky factor of a matrix that is scaled to a unit diagonal first."""
+    """A Cholesky factor of a matrix that is scaled to a unit diagonal first, or of a part of it."""
 
     factor: tuple[FloatArray, bool]
     scale: FloatArray
+    #: Which rows and columns the part has; None for all
+    part: BoolArray | None = None
 
     @classmethod
-    def of(cls, matrix: FloatArray) -> Factor:
+    def of(cls, matrix: FloatArray, part: BoolArray | None = None) -> Factor:
         """Factor a positive semidefinite matrix; one that is singular is raised a little."""
+        if part is not None:
+            matrix = matrix[np.ix_(part, part)]
         scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
         scale[scale == 0] = 1.0
         matrix = matrix / np.outer(scale, scale)
         raised = 1e-14
         while True:
             try:
-                return cls(scipy.linalg.cho_factor(matrix, check_finite=False), scale)
+                return cls(scipy.linalg.cho_factor(matrix, check_finite=False), scale, part)
             except np.linalg.LinAlgError:  # free elements may be linear combinations of others
                 matrix[np.diag_indices(len(matrix))] += raised
                 raised *= 10
 
     def solve(self, right: FloatArray) -> FloatArray:
-        """Return the matrix's inverse times numbers, in their shape, the first of them in the first row."""
-        scaled = in_rows(right, len(self.scale)) / self.scale[:, None]
-        solved = scipy.linalg.cho_solve(self.factor, scaled, check_finite=False)
-        solution: FloatArray = (solved / self.scale[:, None]).reshape(right.shape)
+        """Return the matrix's inverse times numbers, in their shape, the first of them in the first row.
+
+        Numbers beside the part of the matrix that was factored give 0.
+        """
+        given = in_rows(right, len(self.scale) if self.part is None else len(self.part))
+        scaled = (given if self.part is None else given[self.part]) / self.scale[:, None]
+        solved = scipy.linalg.cho_solve(self.factor, scaled, check_finite=False) / self.scale[:, None]
+        if self.part is not None:
+            everywhere = np.zeros_like(given)
+            everywhere[self.part] = solved
+            solved = everywhere
+        solution: FloatArray = solved.reshape(right.shape)
         return solution
 
 

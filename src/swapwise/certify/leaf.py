@@ -14,6 +14,7 @@ from swapwise.constraints.matroid import Matroid
 from swapwise.constraints.region import Region
 from swapwise.kernels import completions
 from swapwise.objectives.base import SetFunction, SparseObjective, embed
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.quadratic import Quadratic
 
 # A set takes a few nanoseconds; fewer than the second take no more time than a bound, and where no more than
@@ -46,7 +47,7 @@ NOISE = 1e-13
 
 def is_nearly_leaf(objective: SetFunction, region: Region) -> bool:
     """Tell whether a few splits make the region so small that bounds are not worth their time."""
-    if not _is_quadratic(objective):
+    if not _is_quadratic(objective) or objective.bounds is not None:  # the closed form knows of none
         return False
     room, candidates = _room(region), len(region.open)
     if room > FEW or candidates > PRODUCTS_UP_TO:
@@ -60,27 +61,37 @@ def enumerate_leaf(
     """Return the sets of the region that may exceed the target, if the region is small; else None.
 
     Sets of the right size are enumerated first, and the constraint is checked only for those that may exceed
-    the target. ``quick`` means only if that takes less time than a bound.
+    the target. ``quick`` means only if that takes less time than a bound. Of bounds on coefficients, the
+    closed form knows the signs: with other ones it leaves more sets than need be, but loses none.
     """
-    held, candidates = region.held, region.open
+    candidates = region.open
     room = max(0, min(_room(region), len(candidates)))
     if not isinstance(objective, SparseObjective):
         return None
     if not _is_quadratic(objective):
         return _few_sets(region, room)
-    most = min(MOST_SETS, QUICK) if quick and room > FEW else MOST_SETS
+    is_late = quick and (room > FEW or objective.bounds is not None)
+    most = min(MOST_SETS, QUICK) if is_late else MOST_SETS
     if len(candidates) > PRODUCTS_UP_TO or comb(len(candidates), room) > most:
         return None
     if not isinstance(region.constraint, Matroid) and room > LARGEST_WITH_PARTS:
         return None
     if room <= 0:
         return _independent_parts(region, candidates[:0])
-    base, coef = objective._fit(held)
-    found = _candidates(objective, region, room, embed(objective, held, coef), target - base)
+    found = _candidates(objective, region, room, target)
     if found is None:
         return None
     parts = [support for chosen in found for support in _independent_parts(region, chosen)]
     return list({support.tobytes(): support for support in parts}.values())
+
+
+def _fit_without_bounds(objective: SparseObjective, held: IndexArray) -> tuple[float, FloatArray]:
+    """Return the fit of a quadratic function as if coefficients could be any numbers."""
+    if objective.bounds is None:
+        return objective._fit(held)
+    nothing = np.zeros(objective.n)
+    H, slope = objective.hessian_at(nothing, held), objective.gradient_at(nothing)[held]
+    return Quadratic(H, slope)._fit(np.arange(len(held)))
 
 
 def _few_sets(region: Region, room: int) -> list[IndexArray] | None:
@@ -117,25 +128,54 @@ def _room(region: Region) -> int:
 
 
 def _candidates(
-    objective: SparseObjective, region: Region, room: int, coef: FloatArray, floor: float
+    objective: SparseObjective, region: Region, room: int, target: float
 ) -> list[IndexArray] | None:
-    """Return the sets of ``room`` open elements that may add more than ``floor``, independent or not."""
+    """Return the sets of ``room`` open elements that may exceed the target, independent or not."""
     elements = np.flatnonzero(~region.outside)
     inside = region.inside[elements]
+    base, held = _fit_without_bounds(objective, region.held)
+    coef, floor = embed(objective, region.held, held), target - base
     gram = objective.hessian_at(coef, elements)
     lengths = np.sqrt(np.diag(gram))
     lengths[lengths == 0] = 1.0
-    left = _without_held(gram / np.outer(lengths, lengths), inside)
+    gram = gram / np.outer(lengths, lengths)
+    left = _without_held(gram, inside)
     if left is None:
         return None
     rest, noise = left
     # f(S) = sᵀ H⁻¹ s / 2, and ``find`` has no half; nor has it units.
     size = max(objective.scale, abs(floor)) or 1.0
-    slope = objective.gradient_at(coef)[elements[~inside]] / lengths[~inside] / np.sqrt(2 * size)
+    units = lengths * np.sqrt(2 * size)
+    slope = objective.gradient_at(coef)[elements[~inside]] / units[~inside]
     number = objective.copies if isinstance(objective, Quadratic) else np.arange(objective.n)
-    copies = number[region.open]
-    found = completions.find(rest, slope, copies, room, floor / size, MOST_FOUND, noise)
-    return None if found is None else [region.open[chosen] for chosen in found]
+    copies, how = number[region.open], (room, floor / size, MOST_FOUND, noise)
+    if objective.bounds is None:
+        found, order = completions.find(rest, slope, copies, *how), region.open
+    else:
+        turned, positive = _turned(objective.bounds, elements)
+        # The more an element would rather have the wrong sign, the later: the last two have none of it.
+        wanted = np.where(positive, turned, np.inf)[~inside] * np.where(positive[~inside], slope, 1.0)
+        later = np.argsort(-wanted, kind="stable")
+        order = region.open[later]
+        places = np.flatnonzero(inside), np.flatnonzero(~inside)[later]
+        with_y = turned * objective.gradient_at(np.zeros(objective.n))[elements] / units
+        gram = gram * np.outer(turned, turned)
+        np.fill_diagonal(gram, 1.0)  # also of columns of which nothing is left
+        signs = (gram, with_y, positive, *places, target / size)
+        turns = turned[places[1]]
+        rest, slope = rest[np.ix_(later, later)] * np.outer(turns, turns), slope[later] * turns
+        found = completions.find_signed(rest, slope, copies[later], *how, signs)
+    return None if found is None else [order[chosen] for chosen in found]
+
+
+def _turned(bounds: CoefficientBounds, elements: IndexArray) -> tuple[FloatArray, BoolArray]:
+    """Return factors for columns, so that no sign but plus is ever asked for, and of which it is.
+
+    Columns that may have no coefficient have the factor 0. How large coefficients may be is not asked.
+    """
+    lower, upper = bounds.lower[elements], bounds.upper[elements]
+    turned = np.where(upper > 0, 1.0, np.where(lower < 0, -1.0, 0.0))
+    return turned, (lower >= 0) | (upper <= 0)
 
 
 def _without_held(gram: FloatArray, held: BoolArray) -> tuple[FloatArray, float] | None:

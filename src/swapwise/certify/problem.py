@@ -11,7 +11,7 @@ from swapwise.certify.working_set import WorkingSet, curvature_lengths
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.objectives.base import SparseObjective, rows_of
-from swapwise.objectives.least_squares.groups import GroupLeastSquares
+from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.quadratic import Quadratic
 from swapwise.theory.diagonal import proportional_diagonal
@@ -74,6 +74,7 @@ class Problem:
             objective.scale,
             objective.copies()[kept] if isinstance(objective, LeastSquares) else None,
             None if objective.groups is None else objective.groups.restricted(kept),
+            _scaled_bounds(objective, rows, scale),
         )
         diagonal = shift_of(products, partial(_dependencies, objective, kept), clock)
         return Problem(products, diagonal, elements, self.n_whole)
@@ -100,6 +101,14 @@ class Problem:
         return everywhere
 
 
+def _scaled_bounds(
+    objective: SparseObjective, rows: IndexArray, scale: FloatArray
+) -> CoefficientBounds | None:
+    """Return the bounds of some rows of coefficients that are counted in other units."""
+    known = None if objective.bounds is None else objective.bounds.restricted(rows)
+    return None if known is None else known.scaled(scale)
+
+
 def shift_of(objective: Quadratic, dependencies: partial[int | None], clock: Clock) -> FloatArray:
     """Return a shift of the curvature, the same for all coefficients of an element."""
     by_row = proportional_diagonal(objective.H, dependencies, clock)
@@ -111,6 +120,5 @@ def shift_of(objective: Quadratic, dependencies: partial[int | None], clock: Clo
 
 def _dependencies(objective: SparseObjective, elements: IndexArray, least: float) -> int | None:
     """Return how many linear dependencies there are among elements; None if that is not certain."""
-    if isinstance(objective, (LeastSquares, GroupLeastSquares)):
-        return objective.dependencies(elements, least)
-    return None
+    count = getattr(objective, "dependencies", None)
+    return None if count is None else count(elements, least)

@@ -7,7 +7,10 @@ and concave. At any w, with g = ∇L(w),
     f(S)  ≤  −L(w) + ⟨g, w⟩ + max over independent S of Σ_{i∈S} g_i² / 2D_i
 
 which at the w of the best z is φ(z) itself. Where an element has several coefficients, squares are those of
-their lengths. There are three ways to the best z: ``proximal`` steps under nested limits; the same under
+their lengths. Where coefficients have bounds, those of a share z are within z times these, and the weights of
+elements are the :mod:`~swapwise.objectives.conjugates` of their bounds instead of ``g_i² / 2D_i``.
+
+There are three ways to the best z: ``proximal`` steps under nested limits; the same under
 ``overlapping`` ones, for packings, matroids and their intersections; and ``frank_wolfe`` steps under any
 constraint, and where elements have nothing to spare.
 """
@@ -24,6 +27,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SparseObjective, rows_of
+from swapwise.objectives.conjugates import conjugate
 from swapwise.theory.bounds import cancellation
 
 # Where values are larger than this, in units of the objective, differences of them mean nothing.
@@ -65,8 +69,10 @@ class Relaxation(ABC):
     point: FloatArray
     #: φ, or what it is at least
     value: float
-    #: ∇L at the coefficients
+    #: Minus ∇L at the coefficients
     slope: FloatArray
+    #: What coefficients of chosen elements are at best, by that slope and D alone
+    top: FloatArray
     dual: Dual
 
     @property
@@ -97,10 +103,11 @@ class Relaxation(ABC):
             self.slope = gradient + D * coef
             shift = 0.5 * float((D * coef**2).sum())
             paired = float((self.slope * coef).sum())
-            squares = by_element(self.objective, self.slope**2)
-            weights = np.divide(
-                squares, 2 * self.diagonal, out=np.zeros(len(squares)), where=self.diagonal > 0
-            )
+            worth, self.top = conjugate(self.slope, D, self.objective.bounds)
+            if self.objective.bounds is not None:
+                # Where nothing is to spare, a bound is all that stops a coefficient from following its slope.
+                worth += np.where(D > 0, 0.0, np.maximum(self.slope * coef, 0.0))
+            weights = by_element(self.objective, worth)
             size = abs(value) + shift + abs(paired)
             extra += self.objective.doubt_at(coef)
             is_known = bool(np.isfinite(size + extra + weights.sum()))

@@ -150,7 +150,7 @@ class RelaxedNode(Node):
         raised = raised_diagonal(
             self.objective.hessian_at(relaxation.coef, kept),
             self.diagonal[kept],
-            relaxation.slope[kept],
+            (self.diagonal * relaxation.top)[kept],  # the slope, as far as bounds let coefficients follow it
             np.where(self.region.inside, 1.0, relaxation.point)[kept],
             self.region.prices(relaxation.dual.weights)[kept],
             max(2 / (self._rounds + 1), LEAST_STEP),

@@ -24,6 +24,9 @@ def root_node(objective: SetFunction, region: Region, support: IndexArray, clock
     """
     if not isinstance(objective, SparseObjective):
         return SetNode(objective, region)
+    relaxed = None if objective.bounds is None else relaxed_root(objective, region)
+    if relaxed is not None:  # summands know of no bounds
+        return relaxed
     if objective.groups is None and region.constraint.hereditary:
         summands = objective.summands(objective.coef(support))
         tables = summand_tables(summands, region, clock) if summands else None

@@ -152,7 +152,7 @@ class WorkingSet:
             finest *= SINGLE_PRECISION
         most = int(np.clip(MOST_PRODUCTS / max(1, size), FEWEST_STEPS, MOST_STEPS))
         model = (*curvature, linear, diagonal, self.owner, held, allowed, limits)
-        steps = (start, self._steepest, target, precision, finest, most)
+        steps = (self._bounds_like(linear), start, self._steepest, target, precision, finest, most)
         if prices is None:
             relaxed = nested(*model, *steps)
         else:
@@ -160,6 +160,17 @@ class WorkingSet:
         coef, point, value, _, steepest, _ = relaxed
         self._steepest = EASED * steepest
         return coef, point, value, prices
+
+    def _bounds_like(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the bounds of scaled coefficients, in their shape; of none at all if there are no bounds."""
+        bounds, per_row = self.objective.bounds, coef.size // max(1, len(self.rows))
+        if bounds is None:
+            return np.empty((0, 0)), np.empty((0, 0))
+        lower, upper = (
+            np.repeat(ends[self.rows], per_row).reshape(coef.shape) * self.scale
+            for ends in (bounds.lower, bounds.upper)
+        )
+        return lower, upper
 
     def steepness(self, coef: FloatArray) -> FloatArray:
         """Return the root of minus the second derivative in each coefficient that is not zero."""

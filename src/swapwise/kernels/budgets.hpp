@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "boxes.hpp"
 #include "cholesky.hpp"
 #include "products.hpp"
 
@@ -33,13 +34,14 @@ constexpr std::size_t MOST_AT_ONCE = 500;
 // sum_e d_e step |v_e|^2 / 2 (step z_e + d_e) within the limits.
 //
 // Every set has a price, and an element costs its shares of the prices of its sets: z_e = |v_e| sqrt(d_e / 2 cost_e)
-// - d_e / step, between 0 and 1. A set that is not full costs nothing. Prices are the dual of the problem. They begin where the
-// last ones were, and are found set by set at first, then all at once.
+// - d_e / step, between 0 and 1, unless bounds cap coefficients (`boxes::Cap`). A set that is not full costs nothing.
+// Prices are the dual of the problem. They begin where the last ones were, and are found set by set at first, then all
+// at once.
 class Allocation {
   public:
     Allocation(Limits limits, Numbers prices, Index elements)
         : _limits(limits), _prices(prices.begin(), prices.end()), _slope(elements), _start(elements),
-          _cost(elements), _scale(elements), _first(elements + 1, 0), _places(limits.members.size),
+          _cap(elements), _cost(elements), _scale(elements), _first(elements + 1, 0), _places(limits.members.size),
           _sets_of(limits.members.size) {
         for (Index e : limits.members) ++_first[e + 1];
         std::partial_sum(_first.begin(), _first.end(), _first.begin());
@@ -55,10 +57,13 @@ class Allocation {
 
     const std::vector<double> &prices() const { return _prices; }
 
-    void find(const std::vector<double> &lengths, Numbers d, double step, Flags held, Vec<double> z) {
+    // No coefficient is larger than the most of its element; none of them has any if `most` is empty.
+    void find(const std::vector<double> &lengths, const std::vector<double> &most, Numbers d, double step, Flags held,
+              Vec<double> z) {
         for (Index e = 0; e < d.size; ++e) {
             _slope[e] = held[e] ? 0.0 : lengths[e] * std::sqrt(d[e] / 2);
             _start[e] = d[e] / step;
+            _cap[e] = _slope[e] > 0 && !most.empty() ? boxes::Cap(lengths[e], most[e], d[e], step) : boxes::Cap();
         }
         settle(z);
         for (int sweep = 0; sweep < MOST_SWEEPS; ++sweep) {
@@ -89,7 +94,9 @@ class Allocation {
 
   private:
     Limits _limits;
-    std::vector<double> _prices, _slope, _start, _cost, _scale;
+    std::vector<double> _prices, _slope, _start;
+    std::vector<boxes::Cap> _cap;
+    std::vector<double> _cost, _scale;
     // The sets of each element, and where it stands among the members of each
     std::vector<Index> _first, _places, _sets_of;
 
@@ -118,7 +125,15 @@ class Allocation {
     double at(Index e, double cost) const {
         if (_slope[e] <= 0) return 0.0;
         if (cost <= 0) return 1.0;
-        return std::clamp(_slope[e] / std::sqrt(cost) - _start[e], 0.0, 1.0);
+        return std::clamp(share_at(e, cost), 0.0, 1.0);
+    }
+
+    // The share of an element at a cost before it is cut off at 0 and 1, and how fast it falls with the cost.
+    double share_at(Index e, double cost) const {
+        return _cap[e].binds_at(cost) ? _cap[e].share(cost) : _slope[e] / std::sqrt(cost) - _start[e];
+    }
+    double fall_at(Index e, double cost) const {
+        return _cap[e].binds_at(cost) ? _cap[e].fall : _slope[e] / (2 * cost * std::sqrt(cost));
     }
 
     double load(Index set, Vec<double> z) const {
@@ -139,7 +154,7 @@ class Allocation {
                 const double own = _limits.shares[place];
                 const double cost = std::max(0.0, _cost[e] - own * before) + own * price, value = at(e, cost);
                 sum += own * value;
-                if (value > 0 && value < 1) slope -= own * own * (value + _start[e]) / (2 * cost);
+                if (value > 0 && value < 1) slope -= own * own * fall_at(e, cost);
             }
             if (std::abs(sum) <= 0.1 * TOLERANCE * room || (price == 0 && sum <= 0)) break;
             (sum > 0 ? low : high) = price;
@@ -181,7 +196,9 @@ class Allocation {
         double sum = 0.0;
         for (std::size_t set = 0; set < _prices.size(); ++set) sum -= _prices[set] * _limits.room[set];
         for (Index e = 0; e < z.size; ++e) {
-            if (_slope[e] > 0) sum += _slope[e] * _slope[e] / (z[e] + _start[e]) + _cost[e] * z[e];
+            if (_slope[e] <= 0) continue;
+            const double free = _slope[e] * _slope[e] / (z[e] + _start[e]);
+            sum += (_cap[e].binds(z[e]) ? _cap[e].worth(z[e]) : free) + _cost[e] * z[e];
         }
         return sum;
     }
@@ -207,9 +224,9 @@ class Allocation {
             auto falls = Matrix<double>::filled(0.0, size, size);
             for (Index e = 0; e < z.size; ++e) {
                 if (_slope[e] <= 0 || cost[e] <= 0) continue;
-                const double share = _slope[e] / std::sqrt(cost[e]) - _start[e];
+                const double share = share_at(e, cost[e]);
                 if (share <= -margin || share >= 1 + margin) continue;
-                const double fall = (share + _start[e]) / (2 * cost[e]);
+                const double fall = fall_at(e, cost[e]);
                 for (Index i = _first[e]; i < _first[e + 1]; ++i) {
                     const Index row = place[_sets_of[i]];
                     if (row < 0) continue;
@@ -256,7 +273,8 @@ class Allocation {
         for (Index place : places(set)) {
             const Index e = _limits.members[place];
             const double own = _limits.shares[place], root = _slope[e] / (1 + _start[e]);
-            const double fall = (root * root - std::max(0.0, _cost[e] - own * before)) / own;
+            const double full = _cap[e].binds(1.0) ? _cap[e].price(1.0) : root * root;
+            const double fall = (full - std::max(0.0, _cost[e] - own * before)) / own;
             if (fall > price) least = std::min(least, fall);
         }
         return least;

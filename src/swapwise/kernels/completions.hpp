@@ -1,11 +1,15 @@
 // The best ways to add a few elements to a set: all of them, in closed form.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "arrays.hpp"
+#include "cholesky.hpp"
 #include "listening.hpp"
 
 namespace swapwise::completions {
@@ -37,10 +41,107 @@ inline Index hits(Numbers products, Numbers squares, Numbers with_y, Index first
     return count;
 }
 
+// The same where some coefficients may not be negative (`least` is 0 for these, else minus infinity): columns whose
+// coefficient and that of the other column have the right signs, or that explain enough without the other column.
+inline Index signed_hits(Numbers products, Numbers squares, Numbers with_y, Numbers least, Numbers alone, Index first,
+                         Index last, Index a, double inverse, double noise, double missing, double missing_alone) {
+    const double rest = with_y[a], least_of_a = least[a] - noise;
+    Index count = 0;
+#pragma omp simd reduction(+ : count)
+    for (Index b = first; b < last; ++b) {
+        const double ratio = products[b] * inverse;
+        const double left = squares[b] - ratio * products[b], other = with_y[b] - ratio * rest;
+        const bool together = other * other + noise > missing * (left > noise ? left : noise);
+        // Of the coefficients, up to positive factors
+        const bool right = other >= least[b] - noise && rest * squares[b] - products[b] * with_y[b] >= least_of_a;
+        count += (together && right) || alone[b] > missing_alone;
+    }
+    return count;
+}
+
+// Columns whose coefficients may not be negative: products of all columns with each other and with the response, all of
+// length 1, which columns are `held` by every set, which can be added, and the floor of whole sets.
+struct SignArrays {
+    Table gram;
+    Numbers corr;
+    Flags positive;
+    Indices held, open;
+    double floor;
+};
+using SignTuple = std::tuple<Table, Numbers, Flags, Indices, Indices, double>;
+
+// Whether sets explain more than the floor by coefficients of the right signs.
+//
+// If some coefficients of the best fit without regard to signs are negative and should not be, one of these is zero in
+// the best fit with regard to them: else that could go a step towards the other. So the answer for a set is the best
+// of those for its parts without one of these.
+class RightSigns {
+  public:
+    // More looks than these take some hundredths of a second, as a few bounds do.
+    static constexpr Index MOST_LOOKS = 20'000;
+
+    RightSigns(const SignArrays &all, Index size)
+        : _all(all), _most(all.held.size + size), _floors(Vector<double>::filled(SAFE, _most)) {
+        for (Index level = 0; level <= _most; ++level) _levels.emplace_back(_most);
+    }
+
+    bool gave_up() const { return _looks > MOST_LOOKS; }
+    bool is_positive(Index place) const { return _all.positive[_all.open[place]]; }
+
+    template <class Places>
+    bool may_exceed(const Places &added) {
+        std::vector<Index> members(_all.held.begin(), _all.held.end());
+        for (Index place : added) members.push_back(_all.open[place]);
+        return look(members, 0);
+    }
+
+  private:
+    // Where less is left of a column than this share of its square, what it explains needs a closer look. Products are
+    // off by no more than the noise.
+    static constexpr double SAFE = 1e-6, NOISE = 1e-13;
+
+    struct Level {
+        explicit Level(Index most) : factor(most, most), coef(most) {}
+        Matrix<double> factor;
+        Vector<double> coef;
+    };
+
+    SignArrays _all;
+    Index _most, _looks = 0;
+    Vector<double> _floors;
+    std::vector<Level> _levels;
+
+    bool look(const std::vector<Index> &members, std::size_t level) {
+        if (++_looks > MOST_LOOKS) return true;
+        const Index size = static_cast<Index>(members.size());
+        Level &at = _levels[level];
+        for (Index i = 0; i < size; ++i) {
+            for (Index j = 0; j <= i; ++j) at.factor(i, j) = _all.gram(members[i], members[j]);
+            at.coef[i] = _all.corr[members[i]];
+        }
+        const double value = cholesky::forward(at.factor, at.coef, _floors, size, true);
+        if (std::isnan(value)) return true;
+        double least = 1.0;
+        for (Index i = 0; i < size; ++i) least = std::min(least, at.factor(i, i) * at.factor(i, i));
+        if (value + NOISE * static_cast<double>(size) / least <= _all.floor) return false;
+        cholesky::backward(at.factor, at.coef.slice(0, size));
+        bool is_wrong = false;
+        for (Index i = 0; i < size; ++i) {
+            if (!_all.positive[members[i]] || at.coef[i] >= 0) continue;
+            is_wrong = true;
+            std::vector<Index> fewer(members);
+            fewer.erase(fewer.begin() + i);
+            if (look(fewer, level + 1)) return true;
+        }
+        return !is_wrong;
+    }
+};
+
 // The search for all sets: see `find`.
 class Walk {
   public:
-    Walk(Table gram, Numbers corr, Indices copies, Index size, double floor, Index room, double noise)
+    Walk(Table gram, Numbers corr, Indices copies, Index size, double floor, Index room, double noise,
+         RightSigns *signs = nullptr)
         : _m(corr.size),
           _size(size),
           _depth(std::max<Index>(size - 2, 0)),
@@ -52,7 +153,12 @@ class Walk {
           _gains(Vector<double>::filled(0.0, size + 1)),
           _noises(Vector<double>::filled(noise, size + 1)),
           _chosen(Vector<Index>::filled(-1, size + 1)),
-          _sets(room, size) {
+          _set(size),
+          _sets(room, size),
+          _least(Vector<double>::filled(-INFINITE, _m)),
+          _alone(Vector<double>::filled(0.0, _m)),
+          _signs(signs) {
+        for (Index a = 0; a < _m && signs; ++a) _least[a] = signs->is_positive(a) ? 0.0 : -INFINITE;
         for (Index a = 0; a < _m; ++a) {
             _swept[0][a].copy(gram[a]);
             _rests(0, a) = corr[a];
@@ -84,7 +190,7 @@ class Walk {
     }
 
     std::optional<Matrix<Index>> found() const {
-        if (_count > _sets.rows) return std::nullopt;
+        if (_count > _sets.rows || (_signs && _signs->gave_up())) return std::nullopt;
         Matrix<Index> sets(_count, _size);
         std::copy_n(_sets.data, _count * _size, sets.data);
         return sets;
@@ -119,33 +225,41 @@ class Walk {
         const Numbers with_y = _rests[_depth];
         const double noise = _noises[_depth];
         for (Index a = 0; a < _m; ++a) _squares[a] = products(a, a);
+        for (Index a = 0; a < _m && _signs; ++a) {
+            _alone[a] = with_y[a] >= _least[a] - noise ? explained(_squares[a], with_y[a], noise).second : 0.0;
+        }
         for (Index a = _chosen[_depth] + 1; a < _m && _count <= _sets.rows; ++a) {
             const auto [inverse, gain] = explained(_squares[a], with_y[a], noise);
-            const double missing = _floor - _gains[_depth] - gain;
+            const double missing_alone = _floor - _gains[_depth], missing = missing_alone - gain;
+            const bool is_enough = missing < 0.0 && with_y[a] >= _least[a] - noise;
             if (_size == 1) {
-                if (missing < 0.0) note(a, a);
+                if (is_enough) note(a, a);
                 continue;
             }
             // No ratio exceeds 1/√pivot, for the other columns are no longer than 1.
             const double most = 1.0 + std::sqrt(inverse), after = noise * most * most;
             const auto count = [&, inverse = inverse](Index first, Index last) {
-                return hits(products[a], _squares, with_y, first, last, inverse, with_y[a], after, missing);
+                if (is_enough) return last - first;
+                if (!_signs) return hits(products[a], _squares, with_y, first, last, inverse, with_y[a], after, missing);
+                return signed_hits(products[a], _squares, with_y, _least, _alone, first, last, a, inverse, after,
+                                   missing, missing_alone);
             };
             if (count(a + 1, _m) == 0) continue;
-            for (Index b = a + 1; b < _m; ++b) {
+            for (Index b = a + 1; b < _m && _count <= _sets.rows; ++b) {
                 const bool adds = !(_squares[b] == GONE || _copies[b] == _copies[a]);
-                if (count(b, b + 1) > 0 && (missing < 0.0 || adds)) note(a, b);
+                if (count(b, b + 1) > 0 && (is_enough || adds || _alone[b] > missing_alone)) note(a, b);
             }
         }
     }
 
-    // Write down a set if there is room, and count it.
+    // Write down a set if there is room, and count it, unless coefficients of the right signs explain too little.
     void note(Index a, Index b) {
-        if (_count++ >= _sets.rows) return;
-        const Vec<Index> set = _sets[_count - 1];
-        for (Index place = 0; place < _size - 2; ++place) set[place] = _chosen[place];
-        set[_depth] = a;
-        set[_size - 1] = b;
+        for (Index place = 0; place < _size - 2; ++place) _set[place] = _chosen[place];
+        _set[_depth] = a;
+        _set[_size - 1] = b;
+        if (_signs && !_signs->may_exceed(_set)) return;
+        if (_signs && _signs->gave_up()) _count = _sets.rows;
+        if (_count++ < _sets.rows) _sets[_count - 1].copy(_set);
     }
 
     Index _m, _size, _depth;
@@ -155,8 +269,11 @@ class Walk {
     Matrix<double> _rests;
     Vector<double> _squares;
     Vector<double> _gains, _noises;
-    Vector<Index> _chosen;
+    Vector<Index> _chosen, _set;
     Matrix<Index> _sets;
+    // Of each column, the least that its coefficient may be, and what it explains by itself at most
+    Vector<double> _least, _alone;
+    RightSigns *_signs;
     Index _count = 0;
 };
 
@@ -173,6 +290,15 @@ class Walk {
 inline std::optional<Matrix<Index>> find(Table gram, Numbers corr, Indices copies, Index size, double floor,
                                          Index room, double noise) {
     Walk walk(gram, corr, copies, size, floor, room, noise);
+    walk.run();
+    return walk.found();
+}
+
+// The same sets without those that explain more than the floor only by coefficients of the wrong signs.
+inline std::optional<Matrix<Index>> find_signed(Table gram, Numbers corr, Indices copies, Index size, double floor,
+                                                Index room, double noise, const SignTuple &arrays) {
+    RightSigns signs(record_of<SignArrays>(arrays), size);
+    Walk walk(gram, corr, copies, size, floor, room, noise, &signs);
     walk.run();
     return walk.found();
 }

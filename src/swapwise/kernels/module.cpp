@@ -217,7 +217,10 @@ void bind_bounded_swaps(nb::module_ m) {
     m.def("best_of_rows", released_for_many_turns(&bounded_swaps::best_of_rows));
 }
 
-void bind_completions(nb::module_ m) { m.def("find", released_for_many_turns(&completions::find)); }
+void bind_completions(nb::module_ m) {
+    m.def("find", released_for_many_turns(&completions::find));
+    m.def("find_signed", released_for_many_turns(&completions::find_signed));
+}
 
 // A C++ object that Python holds on to, and hands back.
 template <class T>

@@ -2,7 +2,8 @@
 //
 // The model is q(w) = <b, w> - <w, Hw>/2, and H - diag(d) is positive semidefinite. Over coefficients w and
 // fractional sets z within the limits, q(w) + sum_e d_e |w_e|^2 / 2 - sum_e d_e |w_e|^2 / 2 z_e is maximised.
-// An element e may have several rows of coefficients, and a coefficient several numbers.
+// An element e may have several rows of coefficients, and a coefficient several numbers. Where coefficients have
+// bounds, those of a share z are within z times these.
 #pragma once
 
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "boxes.hpp"
 #include "budgets.hpp"
 #include "listening.hpp"
 #include "nested.hpp"
@@ -101,21 +103,26 @@ class Ranges {
 //
 // z_e = t |v_e| sqrt(d_e) - d_e / step, between 0 and 1, with one t for all elements of a set that is full;
 // sets are filled from the smallest to the largest. In a set with a lower limit, t falls no further than to where
-// the sum is that limit: below it, no place is won for others.
+// the sum is that limit: below it, no place is won for others. Small shares are others where bounds cap coefficients:
+// see `boxes::Cap`.
 class Allocation {
   public:
     Allocation(const nested::Limits &limits, Flags held)
-        : _ranges(limits, held), _slope(held.size), _start(held.size), _least(held.size, 0.0),
+        : _ranges(limits, held), _slope(held.size), _start(held.size), _cap(held.size), _least(held.size, 0.0),
           _kept(_ranges.sets()), _multiplier(_ranges.sets(), 1.0), _least_multiplier(_ranges.sets(), 1.0) {}
 
     double largest_weight(const std::vector<double> &weights, Flags held) {
         return _ranges.largest_weight(weights, held);
     }
 
-    void find(const std::vector<double> &lengths, Numbers d, double step, Flags held, Vec<double> z) {
+    // No coefficient is larger than the most of its element; none of them has any if `most` is empty.
+    void find(const std::vector<double> &lengths, const std::vector<double> &most, Numbers d, double step, Flags held,
+              Vec<double> z) {
+        _has_caps = !most.empty();
         for (Index e = 0; e < d.size; ++e) {
             _slope[e] = held[e] ? 0.0 : lengths[e] * std::sqrt(d[e]);
             _start[e] = d[e] / step;
+            if (_has_caps) _cap[e] = _slope[e] > 0 ? boxes::Cap(lengths[e], most[e], d[e], step) : boxes::Cap();
             z[e] = _slope[e] > 0 ? 1.0 : 0.0;
         }
         _ranges.has_lower_limits ? fill_all<true>(z) : fill_all<false>(z);
@@ -127,6 +134,8 @@ class Allocation {
   private:
     Ranges _ranges;
     std::vector<double> _slope, _start;
+    std::vector<boxes::Cap> _cap;
+    bool _has_caps = false;
     // The least t of each element; the places kept in each set for elements that z lacks; where t was last
     std::vector<double> _least, _kept, _multiplier, _least_multiplier;
 
@@ -140,6 +149,16 @@ class Allocation {
             fill<lower>(set, z);
             if (lower) keep(set, z);
         }
+    }
+
+    // The share of an element at t, which is a price of 1/2t², before it is cut off at 0 and 1.
+    double share(Index e, double t) const {
+        if (_has_caps && _cap[e].binds_at(0.5 / (t * t))) return _cap[e].share(0.5 / (t * t));
+        return t * _slope[e] - _start[e];
+    }
+    // How fast it rises with t.
+    double rise(Index e, double t) const {
+        return _has_caps && _cap[e].binds_at(0.5 / (t * t)) ? _cap[e].fall / (t * t * t) : _slope[e];
     }
 
     double sum_of(Index set, Vec<double> z) const {
@@ -156,26 +175,26 @@ class Allocation {
         const double t = multiplier_for<lower>(set, room, z, _multiplier[set]);
         for (Index i = _ranges.begin(set); i < _ranges.end(set); ++i) {
             const Index e = _ranges.elements[i];
-            z[e] = std::clamp((lower ? std::max(t, _least[e]) : t) * _slope[e] - _start[e], 0.0, z[e]);
+            z[e] = std::clamp(share(e, lower ? std::max(t, _least[e]) : t), 0.0, z[e]);
         }
     }
 
     // The t at which the set holds as much as a given sum, which is less than that of z; it begins with a guess.
     template <bool lower>
     double multiplier_for(Index set, double wanted, Vec<double> z, double &guess) const {
-        // The sum rises with t in straight pieces: Newton's method finds the right one, kept between bounds.
+        // The sum rises with t in pieces that are straight but for caps: Newton's method, kept between bounds.
         const double close = (lower ? 1e-12 : 1e-13) * wanted;  // least t are off by rounding
         double low = 0.0, high = INFINITE, t = guess;
         for (int turn = 0; turn < 200; ++turn) {
             double slope = 0.0, sum = 0.0;
             for (Index i = _ranges.begin(set); i < _ranges.end(set); ++i) {
                 const Index e = _ranges.elements[i];
-                const double value = (lower ? std::max(t, _least[e]) : t) * _slope[e] - _start[e];
+                const double value = share(e, lower ? std::max(t, _least[e]) : t);
                 if (value >= z[e]) {
                     sum += z[e];
                 } else if (value > 0) {
                     sum += value;
-                    if (!lower || t >= _least[e]) slope += _slope[e];
+                    if (!lower || t >= _least[e]) slope += rise(e, t);
                 }
             }
             if (std::abs(sum - wanted) <= close) break;
@@ -348,18 +367,20 @@ inline double dot(Table a, Table b) {
 // steps were made with, and how many there were.
 using Relaxed = std::tuple<Matrix<double>, Vector<double>, double, double, double, Index>;
 
-// `element` is that of each row of coefficients; only those allowed have any. It ends when value and bound are closer than `finest`, or than
-// a share of what the bound is above the target; when the bound is at most the target; or after `most` steps.
-// The coefficients that come out are those of the bound.
+// `element` is that of each row of coefficients; only those allowed have any. It ends when value and bound are closer
+// than `finest`, or than a share of what the bound is above the target; when the bound is at most the target; or after
+// `most` steps. The coefficients that come out are those of the bound.
 template <class Allocation, class Curvature>
 Relaxed solve(Allocation &allocation, Curvature H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
-              Table start, double curvature, double target, double share_of_rest, double finest, Index most) {
+              const boxes::Box &box, Table start, double curvature, double target, double share_of_rest, double finest, Index most) {
     const Index rows = b.rows, columns = b.columns, elements = d.size, size = rows * columns;
     Listener listener;
     Matrix<double> w(rows, columns), Hw(rows, columns), v(rows, columns), Hv(rows, columns);
     Matrix<double> ahead(rows, columns), H_ahead(rows, columns), best(rows, columns);
     auto z = Vector<double>::filled(0.0, elements), best_z = Vector<double>::filled(0.0, elements);
-    std::vector<double> lengths(elements), weights(elements);
+    std::vector<double> lengths(elements), weights(elements), largest_coef(box.bounds_any() ? elements : 0, INFINITE);
+    std::vector<Index> numbers(elements, 0);
+    for (Index e : element) numbers[e] += columns;
     std::copy_n(start.data, size, w.data);
     H.multiply(w, Hw);
     std::copy_n(w.data, size, v.data);
@@ -374,16 +395,18 @@ Relaxed solve(Allocation &allocation, Curvature H, Table b, Numbers d, Indices e
             for (Index c = 0; c < columns; ++c) {
                 const Index e = element[row];
                 const double slope = b(row, c) - Hv(row, c) + d[e] * v(row, c);
-                ahead(row, c) = allowed[e] ? v(row, c) + slope / curvature : 0.0;
+                ahead(row, c) = allowed[e] ? box.right_sign(row, c, v(row, c) + slope / curvature) : 0.0;
                 lengths[e] += ahead(row, c) * ahead(row, c);
+                // Caps of one number each: together, several have none in closed form.
+                if (box.bounds_any() && numbers[e] == 1) largest_coef[e] = box.most(row, c, ahead(row, c));
             }
         }
         for (double &length : lengths) length = std::sqrt(length);
-        allocation.find(lengths, d, curvature, held, z);
+        allocation.find(lengths, largest_coef, d, curvature, held, z);
         for (Index row = 0; row < rows; ++row) {
-            const double at = curvature * z[element[row]];
+            const double chosen = z[element[row]], at = curvature * chosen;
             const double share = at > 0 ? at / (at + d[element[row]]) : 0.0;
-            for (Index c = 0; c < columns; ++c) ahead(row, c) *= share;
+            for (Index c = 0; c < columns; ++c) ahead(row, c) = box.clipped(row, c, share * ahead(row, c), chosen);
         }
         H.multiply(ahead, H_ahead);
         ++steps;
@@ -424,7 +447,7 @@ Relaxed solve(Allocation &allocation, Curvature H, Table b, Numbers d, Indices e
                 const double coef = w(row, c), slope = b(row, c) - Hw(row, c) + d[e] * coef;
                 paired += slope * coef;
                 shift += d[e] * coef * coef / 2;
-                if (allowed[e]) weights[e] += slope * slope / (2 * d[e]);
+                if (allowed[e]) weights[e] += box.conjugate(row, c, slope, d[e]);
                 if (z[e] > 0) penalties += d[e] * coef * coef / (2 * z[e]);
             }
         }
@@ -446,19 +469,19 @@ Relaxed solve(Allocation &allocation, Curvature H, Table b, Numbers d, Indices e
 }
 
 inline Relaxed by_products(Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
-                           nested::LimitArrays limits, Table start, double curvature, double target,
+                           nested::LimitArrays limits, boxes::BoundArrays bounds, Table start, double curvature, double target,
                            double share_of_rest, double finest, Index most) {
     Allocation allocation(record_of<nested::Limits>(limits), held);
-    return solve(allocation, Gram(H), b, d, element, held, allowed, start, curvature, target, share_of_rest, finest,
+    return solve(allocation, Gram(H), b, d, element, held, allowed, record_of<boxes::Box>(bounds), start, curvature, target, share_of_rest, finest,
                  most);
 }
 
 // The same for curvature that is made of columns, where coefficients are single numbers.
 inline Relaxed by_columns(SampleArrays samples, Table b, Numbers d, Indices element, Flags held, Flags allowed,
-                          nested::LimitArrays limits, Table start, double curvature, double target,
+                          nested::LimitArrays limits, boxes::BoundArrays bounds, Table start, double curvature, double target,
                           double share_of_rest, double finest, Index most) {
     Allocation allocation(record_of<nested::Limits>(limits), held);
-    return solve(allocation, Columns(samples, allowed, element), b, d, element, held, allowed, start, curvature,
+    return solve(allocation, Columns(samples, allowed, element), b, d, element, held, allowed, record_of<boxes::Box>(bounds), start, curvature,
                  target, share_of_rest, finest, most);
 }
 
@@ -472,19 +495,19 @@ inline Priced with_prices(Relaxed relaxed, const budgets::Allocation &allocation
 }
 
 inline Priced overlapping_by_products(Table H, Table b, Numbers d, Indices element, Flags held, Flags allowed,
-                                      budgets::LimitArrays limits, Numbers prices, Table start, double curvature,
+                                      budgets::LimitArrays limits, Numbers prices, boxes::BoundArrays bounds, Table start, double curvature,
                                       double target, double share_of_rest, double finest, Index most) {
     budgets::Allocation allocation(record_of<budgets::Limits>(limits), prices, d.size);
-    return with_prices(solve(allocation, Gram(H), b, d, element, held, allowed, start, curvature, target,
+    return with_prices(solve(allocation, Gram(H), b, d, element, held, allowed, record_of<boxes::Box>(bounds), start, curvature, target,
                              share_of_rest, finest, most),
                        allocation);
 }
 
 inline Priced overlapping_by_columns(SampleArrays samples, Table b, Numbers d, Indices element, Flags held,
-                                     Flags allowed, budgets::LimitArrays limits, Numbers prices, Table start, double curvature, double target,
+                                     Flags allowed, budgets::LimitArrays limits, Numbers prices, boxes::BoundArrays bounds, Table start, double curvature, double target,
                                      double share_of_rest, double finest, Index most) {
     budgets::Allocation allocation(record_of<budgets::Limits>(limits), prices, d.size);
-    return with_prices(solve(allocation, Columns(samples, allowed, element), b, d, element, held, allowed, start,
+    return with_prices(solve(allocation, Columns(samples, allowed, element), b, d, element, held, allowed, record_of<boxes::Box>(bounds), start,
                              curvature, target, share_of_rest, finest, most),
                        allocation);
 }

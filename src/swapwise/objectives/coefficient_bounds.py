@@ -106,9 +106,21 @@ def read_bounds(
     return _unless_free(lower, upper)
 
 
-def as_bounds(bounds: Bounds | CoefficientBounds | None, positive: bool, n: int) -> CoefficientBounds | None:
-    """Return bounds that users give, or that have been read already."""
-    return bounds if isinstance(bounds, CoefficientBounds) else read_bounds(bounds, positive, n)
+def as_bounds(
+    bounds: Bounds | CoefficientBounds | None, positive: bool, n: int, X: Any = None
+) -> CoefficientBounds | None:
+    """Return bounds that users give, or that have been read already; by name if X is a frame."""
+    if isinstance(bounds, CoefficientBounds):
+        return bounds
+    return read_bounds(bounds, positive, n, _names_of(X))
+
+
+def _names_of(X: Any) -> list[str] | None:
+    """Return the names of the columns of a frame, None if they have none."""
+    names = getattr(X, "columns", None)
+    if names is None or callable(names):  # matrices have a method of that name
+        return None
+    return [str(name) for name in names]
 
 
 def _unless_free(lower: FloatArray, upper: FloatArray) -> CoefficientBounds | None:

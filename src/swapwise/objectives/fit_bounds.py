@@ -10,6 +10,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
 from swapwise.objectives.base import SparseObjective, embed, rows_of
+from swapwise.objectives.conjugates import room
 
 # A fit from which a Newton step gains less than this, relative to its value, has converged.
 CONVERGED = 1e-9
@@ -59,32 +60,34 @@ def fit_bound(
     if seconds > max(QUICK_FIT, clock.left()):
         return objective.upper_bound()
     value, values = objective._fit(support)
-    coef = embed(objective, support, values)
+    coef, rows = embed(objective, support, values), rows_of(objective, support)
     if slope_and_curvature is None:
-        slope = objective.gradient_at(coef)[rows_of(objective, support)].ravel()
+        slope = objective.gradient_at(coef)[rows].ravel()
         curvature: FloatArray | None = objective.hessian_at(coef, support)
     else:
         slope, curvature = slope_and_curvature(support, coef)
-    slope = slope_within(objective, support, slope, coef)
+    slope, lost = _within_bounds(objective, rows, slope, values, value)
     missed = missed_at_most(objective, slope)
     if curvature is not None:
-        missed = min(missed, missed_by_model(objective, support, value, slope, curvature, dependencies))
-    return min(value + missed, objective.upper_bound())
+        stopped = None if objective.bounds is None else values.ravel()
+        by_model = missed_by_model(objective, support, value, slope, curvature, dependencies, stopped)
+        missed = min(missed, by_model)
+    return min(value + missed + lost, objective.upper_bound())
 
 
-def slope_within(
-    objective: SparseObjective, support: IndexArray, slope: FloatArray, coef: FloatArray
-) -> FloatArray:
-    """Return the part of a gradient in the coefficients of a set that these can follow within their bounds.
+def _within_bounds(
+    objective: SparseObjective, rows: IndexArray, slope: FloatArray, coef: FloatArray, value: float
+) -> tuple[FloatArray, float]:
+    """Return the slope in some rows where coefficients can follow it, and what the rest of it is worth.
 
-    For a slope g at w and any v within the bounds, ``⟨g, v − w⟩`` is at most what this part gives: where a
-    bound is in the way of g, its term is not positive. So whatever bounds the maximum by a slope may use it.
+    Where a bound is as good as reached, ``g_i (v_i − w_i)`` is next to nothing for every v within the bounds.
     """
-    if objective.bounds is None:
-        return slope
-    rows = rows_of(objective, support)
-    own = objective.bounds.restricted(rows)
-    return slope if own is None else own.projected(slope.reshape(coef[rows].shape), coef[rows]).ravel()
+    if objective.bounds is None or slope.size != coef.size:  # slopes of other parameters know no bounds
+        return slope, 0.0
+    farthest = room(slope.reshape(coef.shape), coef, objective.bounds.restricted(rows)).ravel()
+    worth = np.abs(slope) * np.where(slope == 0, 0.0, farthest)
+    stopped = worth <= CONVERGED * max(abs(value), objective.scale) / max(1, 2 * len(worth))
+    return np.where(stopped, 0.0, slope), float(worth[stopped].sum())
 
 
 def missed_at_most(objective: SparseObjective, slope: FloatArray) -> float:
@@ -100,11 +103,14 @@ def missed_by_model(
     slope: FloatArray,
     curvature: FloatArray,
     dependencies: Dependencies | None = None,
+    stopped: FloatArray | None = None,
 ) -> float:
     """Return twice what a step to the top of the second-order model gains, if that is next to nothing.
 
     Then the fit has converged, and the model is a good one around it. Infinity if it has not, or if a
-    direction is flat but for rounding, and not for certain: it may lead anywhere.
+    direction is flat but for rounding, and not for certain: it may lead anywhere. ``stopped`` are the
+    coefficients where bounds stop some of them, and the slope is that of the others. Along flat directions
+    this part of it is zero only up to rounding; none leads farther than values reach.
     """
     lengths = np.sqrt(np.maximum(np.diag(curvature), 0.0))
     lengths[lengths == 0] = 1.0
@@ -114,8 +120,11 @@ def missed_by_model(
         known = None if dependencies is None else dependencies(support, FLAT_DIRECTION)
         if flat.sum() != known:
             return np.inf
-    along = directions.T[~flat] @ (slope / lengths)
-    gain = float((along**2 / sizes[~flat]).sum())
+    along = directions.T @ (slope / lengths)
+    gain = float((along[~flat] ** 2 / sizes[~flat]).sum())
+    if stopped is not None:
+        farthest = 2 * float(np.abs(stopped * lengths).sum() + np.sqrt(max(abs(value), objective.scale)))
+        gain += farthest * float(np.abs(along[flat]).sum())
     return gain if gain <= CONVERGED * max(abs(value), objective.scale) else np.inf
 
 
@@ -128,8 +137,8 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
 
     Newton's method takes the cube of the number of elements in operations, in one piece. L-BFGS needs values
     and gradients only, and every point w on its way proves a bound: with strong concavity m,
-    ``f(support) ≤ u(w) + ‖∇u(w)‖² / 2m``, the gradient taken on ``support``. The ceiling of the objective
-    holds from the start.
+    ``f(support) ≤ u(w) + ‖∇u(w)‖² / 2m``, the gradient taken on ``support``, without what bounds stop. The
+    ceiling of the objective holds from the start.
 
     >>> from swapwise import Logistic
     >>> X = np.random.default_rng(0).standard_normal((50, 6))
@@ -146,11 +155,6 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
     whole = objective.coef(())
     first = whole[rows].ravel()
     bound = objective.upper_bound()
-    within = None
-    if objective.bounds is not None:
-        shape = first.reshape(whole[rows].shape).T.shape  # coefficients of one row have the same bounds
-        ends = (objective.bounds.lower[rows], objective.bounds.upper[rows])
-        within = list(zip(*(np.broadcast_to(end, shape).T.ravel() for end in ends), strict=True))
 
     def negated(point: FloatArray) -> tuple[float, FloatArray]:
         nonlocal bound
@@ -159,7 +163,8 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
         coef[rows] = point.reshape(whole[rows].shape)
         value, gradient = objective.value_and_gradient_at(coef)
         slope = gradient[rows].ravel()
-        bound = min(bound, value + missed_at_most(objective, slope_within(objective, support, slope, coef)))
+        free, lost = _within_bounds(objective, rows, slope, coef[rows], value)
+        bound = min(bound, value + missed_at_most(objective, free) + lost)
         if bound - value <= TIGHT * max(abs(value), objective.scale):
             raise _TightEnough
         return -value, -slope
@@ -171,6 +176,10 @@ def lbfgs_bound(objective: SparseObjective, support: IndexArray, clock: Clock) -
         "ftol": 0.0,
         "gtol": 0.0,
     }
+    box = None
+    if objective.bounds is not None:
+        ends = objective.bounds.lower[rows], objective.bounds.upper[rows]
+        box = np.repeat(np.stack(ends, axis=1), first.size // max(1, len(rows)), axis=0)
     with suppress(OutOfTime, _TightEnough):
-        minimize(negated, first, jac=True, method="L-BFGS-B", options=options, bounds=within)
+        minimize(negated, first, jac=True, method="L-BFGS-B", bounds=box, options=options)
     return float(bound)

@@ -185,6 +185,8 @@ def _diagonals_at(
 def _are_spanned(objective: SparseObjective, support: IndexArray, others: IndexArray, noise: float) -> bool:
     """Return whether elements are spanned by the chosen ones for certain, and not just nearly so."""
     count = getattr(objective, "dependencies", None)
+    if objective.bounds is not None:  # what the chosen ones may not have more of, others may
+        return False
     if count is None or objective.groups is not None or len(others) > MOST_SPANNED:
         return False
     return all(count(np.sort(np.append(support, other)), 10 * noise) == 1 for other in others)

@@ -11,6 +11,7 @@ from swapwise.clock import Budget, Clock
 from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SetFunction, SparseObjective, rows_of, single_groups
+from swapwise.objectives.conjugates import conjugate
 from swapwise.search.rules import gains_of_additions
 
 
@@ -101,9 +102,9 @@ def bound_from_concavity(
 
     ``u(v) ≤ u(w) + ⟨g, v − w⟩ − Σ D_j (v_j − w_j)² / 2`` between the fit w on X and all v on sets of the
     region. At the best v on S this is a constant, and a weight ``(g_j + D_j w_j)² / 2D_j`` for each element
-    that S holds. A diagonal is the same number m for all coefficients, as in the paper, or one for each row
-    of ``coef``, infinite where it is known that the coefficients add nothing. The bound is the least of all
-    diagonals, and infinite if there are none.
+    that S holds, or less where v has bounds. A diagonal is the same number m for all coefficients, as in the
+    paper, or one for each row of ``coef``, infinite where it is known that the coefficients add nothing. The
+    bound is the least of all diagonals, and infinite if there are none.
 
     >>> from swapwise import LeastSquares, Uniform
     >>> f = LeastSquares(np.eye(3), [3.0, 2.0, 1.0])
@@ -131,13 +132,17 @@ def _weighed(
 ) -> tuple[float, FloatArray]:
     """Return the constant of the bound, rounding included, and the weights of all elements."""
     coef, value, slope, extra = tangent
+    bounds = objective.bounds
     D = np.broadcast_to(np.asarray(diagonal, dtype=np.float64), len(coef))
     D = D.reshape(-1, *(1,) * (coef.ndim - 1))
     counts = np.isfinite(D)
     bent = np.where(counts, D, 1.0)
     by_element = single_groups(len(coef)) if objective.groups is None else objective.groups
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        weights = by_element.sums(np.where(counts, (slope + bent * coef) ** 2 / (2 * bent), 0.0))
+        weights = by_element.sums(np.where(counts, conjugate(slope + bent * coef, bent, bounds)[0], 0.0))
+        if bounds is not None:
+            # The best v on these are found without bounds; then slopes that bounds stop count as none.
+            slope = np.where(counts, slope, 0.0)
         paired, curved = float((slope * coef).sum()), float((np.where(counts, D, 0.0) * coef**2).sum()) / 2
         rounding = ROUNDING * (abs(value) + abs(paired) + curved)
         return value - paired - curved + rounding + extra, weights

@@ -105,7 +105,7 @@ class LeastSquares(SparseObjective):
         Weight of the penalty ``‖w‖²``.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the squared errors.
-    bounds : pair, one pair per column, or mapping from position to pair, optional
+    bounds : pair, one pair per column, or mapping from position or name to pair, optional
         What coefficients may be, such as ``(0, 1)`` for all, or ``{2: (None, 0)}`` for one; None is no bound.
         0 has to be within them. The value of a set is then R² of the best fit within the bounds.
     positive : bool
@@ -149,7 +149,7 @@ class LeastSquares(SparseObjective):
         ridge = as_real(ridge, "ridge")
         # The columns of a model of another objective have been checked.
         design = X.aimed_at(y) if isinstance(X, GramColumns) else _read(X, y, sample_weight)
-        self._hold(design, ridge, as_bounds(bounds, positive, design.n_features))
+        self._hold(design, ridge, as_bounds(bounds, positive, design.n_features, X))
 
     @classmethod
     def of_design(cls, design: Design, ridge: float = 0.0, bounds: CoefficientBounds | None = None) -> Self:
