@@ -64,7 +64,8 @@ class GeneralizedLinear(SparseObjective):
     A subclass names its ``family``. Weights of samples are normalised to sum to one, so values are means;
     they are relative to the fit of the intercept alone. X is not copied: leave it as it is while the
     objective is in use. It may be a :class:`Design`, which has centred and scaled its columns; without one,
-    columns are centred if there is an intercept: that changes nothing else, and is best for numerics.
+    columns are centred if there is an intercept: that changes nothing else, and is best for numerics. Bounds
+    are those of the coefficients of the design's columns.
     """
 
     family: Family
