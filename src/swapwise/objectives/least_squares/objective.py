@@ -17,7 +17,7 @@ from swapwise.data.open import open_design
 from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SampleCurvature, SparseObjective
 from swapwise.objectives.coefficient_bounds import Bounds, CoefficientBounds, as_bounds
-from swapwise.objectives.fit_bounds import QUICK_FIT
+from swapwise.objectives.fit_bounds import QUICK_FIT, fit_bound
 from swapwise.objectives.least_squares.active_set import (
     Factor,
     dependencies_among,
@@ -366,7 +366,9 @@ class LeastSquares(SparseObjective):
         columns, y = self.design.view(support)
         rounding = self._rounding_of(support)
         explain = partial(explained_in_full, columns, y, self.ridge, self.precision, rounding)
-        return min(1.0, (explain() if seconds <= QUICK_FIT else while_listening(explain)) / self.total)
+        explained = explain() if seconds <= QUICK_FIT else while_listening(explain)
+        within = np.inf if self.bounds is None else fit_bound(self, support, clock)
+        return min(1.0, explained / self.total, within)
 
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
         """Return how many linear dependencies there are among columns; None if that is not certain."""
