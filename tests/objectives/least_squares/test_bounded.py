@@ -220,3 +220,20 @@ def test_fits_by_columns_are_those_of_the_best_face(seed):
 def test_wrong_bounds_are_named(given_bounds, error, words):
     with pytest.raises(error, match=words):
         sw.LeastSquares(np.eye(3), np.ones(3), bounds=given_bounds)
+
+
+@pytest.mark.filterwarnings("ignore:.*strong-concavity")
+@settings(max_examples=20)
+@given(seed=seeds)
+def test_proofs_within_bounds_are_true(seed):
+    problem = Problem(seed)
+    constraint = problem.constraint()
+    every = (s for size in range(problem.n + 1) for s in combinations(range(problem.n), size))
+    best = max(problem.value(support) for support in every if constraint.is_independent(support))
+    found = sw.maximize(problem.f, constraint, "greedy")
+    for nodes in (0, 1, 3):
+        assert sw.certify(problem.f, constraint, found, max_nodes=nodes).upper_bound >= best - 1e-8
+    proven = sw.exact(problem.f, constraint)
+    assert proven.value == pytest.approx(best, abs=1e-7)
+    if problem.ridge > 0:
+        assert proven.status is sw.Status.OPTIMAL
