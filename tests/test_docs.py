@@ -187,7 +187,9 @@ def test_the_page_lists_every_option_once(command):
     assert sorted(names for names, _ in options_on_the_page(command)) == sorted(names_of_options(command))
 
 
-@pytest.mark.parametrize(("option", "words"), [("--family", Family), ("--choose", Choice), ("--hierarchy", Heredity)])
+@pytest.mark.parametrize(
+    ("option", "words"), [("--family", Family), ("--choose", Choice), ("--hierarchy", Heredity)]
+)
 def test_the_page_lists_every_word_that_an_option_knows(option, words):
     meaning = dict(options_on_the_page("select"))[(option,)]
     assert re.findall(r"`([\w-]+)`", meaning) == [word.value for word in words]
