@@ -45,7 +45,7 @@ def test_bounds_are_in_the_units_of_the_data(table, standardize):
 
 def test_bounds_by_position_by_name_and_for_all_are_the_same(table):
     X, y = table
-    by_name = sw.SparseRegressor(3, bounds={name: (-1, 1) for name in X}).fit(X, y)
+    by_name = sw.SparseRegressor(3, bounds=dict.fromkeys(X, (-1, 1))).fit(X, y)
     for bounds in ((-1, 1), [(-1, 1)] * 6, dict.fromkeys(range(6), (-1, 1))):
         other = sw.SparseRegressor(3, bounds=bounds).fit(X, y)
         np.testing.assert_array_equal(other.coef_, by_name.coef_)

@@ -379,9 +379,9 @@ class Constraint(Queries, ABC):
         moves = MoveList(np.sort(pairs, axis=1), np.empty((len(pairs), 0), dtype=np.intp))
         return ~self._feasible(self.forced, moves).reshape(len(elements), len(others))
 
-    def _singles(self, support: IndexArray) -> IndexArray:
-        """Return the chosen elements that moves beyond one for one may drop by themselves."""
-        return self.droppable(support)
+    def _replaceable(self, support: IndexArray) -> dict[int, IndexArray]:
+        """Return chosen elements that others need, but could do without, and what may take their places."""
+        return {}
 
     def _units(self, support: IndexArray) -> list[IndexArray]:
         """Return sets of several chosen elements that moves drop together, beside single elements.
@@ -391,7 +391,7 @@ class Constraint(Queries, ABC):
         if self.hereditary:
             return []
         needed = np.setdiff1d(support, np.append(self.forced, self.droppable(support)))
-        units = (np.setdiff1d(support, self.without(support, element)) for element in needed[:, None])
+        units = (support[~np.isin(support, self.without(support, element))] for element in needed[:, None])
         return [unit for unit in units if not self._are_forced(unit).any()]
 
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:

@@ -62,8 +62,8 @@ class Hierarchy(Constraint):
     With ``kind="strong"`` an element needs all of its parents, with ``"weak"`` at least one of them; the
     literature speaks of strong and weak heredity, or of marginality. Subsets of independent sets need not be
     independent. A move adds an element with the parents that it lacks, and drops what makes room: elements
-    with all that hang on them. There is no theorem on such a search; ``certify`` and ``exact`` prove how good
-    its answer is.
+    with all that hang on them, or by themselves where what is added will do as well. There is no theorem on
+    such a search; ``certify`` and ``exact`` prove how good its answer is.
 
     Parameters
     ----------
@@ -332,6 +332,14 @@ class Hierarchy(Constraint):
                 return np.flatnonzero(chosen)
             chosen[unmet] = False
 
+    def droppable(self, support: IndexArray) -> IndexArray:
+        """Return what no chosen element needs for want of others; none is forced in."""
+        chosen = self._mask(support)
+        sole = (self._needs.counts(chosen) == 1) & chosen[self._needs.element]
+        is_needed = np.zeros(self.n, dtype=bool)
+        is_needed[self._needs.others[np.repeat(sole, np.diff(self._needs.begin))]] = True
+        return support[~(is_needed[support] | self._are_forced(support))]
+
     def companions(self, elements: IndexArray) -> IndexArray:
         """Return elements and all parents, and theirs in turn."""
         there = np.zeros(self.n, dtype=bool)
@@ -481,7 +489,7 @@ class Hierarchy(Constraint):
         change = (moves.added >= 0).sum(axis=1) - (dropped >= 0).sum(axis=1)
         feasible = np.count_nonzero(chosen) + change <= self.size
         feasible &= ~np.append(self._lost, False)[moves.added].any(axis=1)
-        of_chosen = np.flatnonzero(chosen[self._needs.element])
+        of_chosen = np.flatnonzero(chosen[self._needs.element] & self._touched(dropped))
         counts = self._needs.counts(chosen)[of_chosen]
         for count, (element, others) in zip(counts, self._needs.listed(of_chosen), strict=True):
             will_do = np.zeros(self.n + 1, dtype=np.intp)  # one more for padding to find
@@ -489,6 +497,12 @@ class Hierarchy(Constraint):
             left = count - will_do[dropped].sum(axis=1) + will_do[moves.added].sum(axis=1)
             feasible &= (left > 0) | (dropped == element).any(axis=1)
         return feasible & self._are_met(chosen, moves)
+
+    def _touched(self, dropped: IndexArray) -> BoolArray:
+        """Return which needs lose one of those that will do in some of several drops."""
+        goes = np.zeros(self.n + 1, dtype=bool)  # one more for padding to find
+        goes[dropped] = True
+        return self._needs.counts(goes[:-1]) > 0
 
     def _are_met(self, chosen: BoolArray, moves: MoveList) -> BoolArray:
         """Return of which moves all added elements have what they need in the end."""
@@ -515,14 +529,20 @@ class Hierarchy(Constraint):
     def _padded_others(self) -> IndexArray:
         return padded([others for _, others in self._needs.listed()])
 
-    def _singles(self, support: IndexArray) -> IndexArray:
-        """Return what no chosen element needs, and what others can replace for all that need it."""
-        chosen, free = self._mask(support), np.setdiff1d(support, self.forced)
-        sole = (self._needs.counts(chosen) == 1) & chosen[self._needs.element]
-        of_sole = np.repeat(sole & (np.diff(self._needs.begin) == 1), np.diff(self._needs.begin))
-        has_no_other = np.zeros(self.n, dtype=bool)
-        has_no_other[self._needs.others[of_sole]] = True
-        return free[~has_no_other[free]]
+    def _replaceable(self, support: IndexArray) -> dict[int, IndexArray]:
+        """Return what chosen elements need and each could have of others, with these others."""
+        chosen = self._mask(support)
+        sole = np.flatnonzero((self._needs.counts(chosen) == 1) & chosen[self._needs.element])
+        found: dict[int, list[IndexArray]] = {}
+        for _, others in self._needs.listed(sole):
+            is_chosen = chosen[others]
+            found.setdefault(int(others[is_chosen][0]), []).append(others[~is_chosen])
+        forced = set(self.forced.tolist())
+        return {
+            element: np.unique(np.concatenate(others))
+            for element, others in found.items()
+            if element not in forced and all(map(len, others))
+        }
 
     def _only_chosen(self, chosen: BoolArray, place: IndexArray) -> IndexArray:
         """Return the place of the one that is chosen among those that will do, for needs with just one."""

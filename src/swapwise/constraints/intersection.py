@@ -225,6 +225,10 @@ class Intersection(Constraint):
             return super().without(support, dropped)
         return self._hierarchy.without(support, dropped)
 
+    def droppable(self, support: IndexArray) -> IndexArray:
+        """Return the elements of a set that can be dropped with no other; none is forced in."""
+        return super().droppable(support) if self._hierarchy is None else self._hierarchy.droppable(support)
+
     def companions(self, elements: IndexArray) -> IndexArray:
         """Return some elements and all that they may need, sorted."""
         return np.unique(elements) if self._hierarchy is None else self._hierarchy.companions(elements)
@@ -462,8 +466,8 @@ class Intersection(Constraint):
                 units[whole.tobytes()] = whole
         return list(units.values())
 
-    def _singles(self, support: IndexArray) -> IndexArray:
-        return super()._singles(support) if self._hierarchy is None else self._hierarchy._singles(support)
+    def _replaceable(self, support: IndexArray) -> dict[int, IndexArray]:
+        return {} if self._hierarchy is None else self._hierarchy._replaceable(support)
 
     def _bundles(self, support: IndexArray, elements: IndexArray) -> IndexArray:
         if self._hierarchy is None:

@@ -147,8 +147,25 @@ class LargerMoves(ListedLater):
     @cached_property
     def _units(self) -> IndexArray:
         """What is dropped together, one row each, padded."""
-        single = self.constraint._singles(self.support)
-        return padded([*single[:, None], *self.constraint._units(self.support)])
+        single = np.append(self.constraint.droppable(self.support), np.array([*self._replaceable], np.intp))
+        return padded([*np.unique(single)[:, None], *self.constraint._units(self.support)])
+
+    @cached_property
+    def _replaceable(self) -> dict[int, IndexArray]:
+        return self.constraint._replaceable(self.support)
+
+    @cached_property
+    def _may_drop(self) -> BoolArray:
+        """Which rows of what is added go with which units: all, but what others need is to be replaced."""
+        may_drop = np.ones((len(self._added), len(self._units)), dtype=bool)
+        is_single = (self._units >= 0).sum(axis=1) == 1
+        for unit in np.flatnonzero(is_single):
+            takers = self._replaceable.get(int(self._units[unit, 0]))
+            if takers is not None:
+                takes = np.zeros(self.constraint.n + 1, dtype=bool)  # one more for padding to find
+                takes[takers] = True
+                may_drop[:, unit] = takes[self._added].any(axis=1)
+        return may_drop
 
     def _nothing_dropped(self) -> _Level:
         added = self._added
@@ -180,6 +197,8 @@ class LargerMoves(ListedLater):
             count = count[np.cumsum(count) <= MOST_ASKED]
         row = np.repeat(np.arange(len(count)), count)
         unit = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + level.last[row] + 1
+        allowed = self._may_drop[level.bundle[row], unit]
+        row, unit = row[allowed], unit[allowed]
         dropped = level.moves.dropped[row]
         # A unit of which all is dropped already would change nothing.
         is_new = ~(units[unit][:, :, None] == dropped[:, None, :]).any(axis=2) & (units[unit] >= 0)

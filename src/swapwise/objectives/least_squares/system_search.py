@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,11 +71,10 @@ class PackingSearch(GramSearch):
 
     def grown(self, start: IndexArray, barred: IndexArray) -> IndexArray:
         """Return a set with the best additions made one by one, for as long as there are any but some."""
-        limits = self._system.mixed_limits()
-        if limits is None:
+        if self._mixed is None:
             return self._grown_by_asking(start, barred)
         tableau, most = self._tableau(start), len(start) + self._room
-        _moves_within(self, limits, tableau, start, 0.0, most, barred, drops=False)
+        self._moves_within(self._mixed, tableau, start, 0.0, most, barred, drops=False)
         return np.sort(tableau[0][: tableau[-2][0]])
 
     def _grown_by_asking(self, start: IndexArray, barred: IndexArray) -> IndexArray:
@@ -88,6 +88,27 @@ class PackingSearch(GramSearch):
             grown = np.sort(tableau[0][: tableau[-2][0]])
             added, chosen = status == swaps.GOING_ON and len(grown) > len(chosen), grown
         return chosen
+
+    @cached_property
+    def _mixed(self) -> MixedLimits | None:
+        return self._system.mixed_limits()
+
+    def _moves_within(
+        self,
+        limits: MixedLimits,
+        tableau: tuple[Any, ...],
+        start: IndexArray,
+        share: float,
+        rounds: int,
+        barred: IndexArray,
+        *,
+        drops: bool = True,
+    ) -> Any:
+        """Make the best moves that add nothing barred; they drop nothing, unless they may."""
+        fixed, never = np.zeros((2, len(self._squares)), dtype=bool)
+        fixed[self._system.forced] = never[barred] = True
+        problem = *self._products(), self._squares, self._floor, tuple(limits), fixed, never, drops
+        return swaps.best_moves_within(*problem, tableau, start, self._total, self._tol, TIE, share, rounds)
 
     def _products(self) -> tuple[FloatArray, BoolArray]:
         """Return the inner products of all columns: there are few."""
@@ -103,25 +124,7 @@ class MixedSearch(PackingSearch):
         return (system.mixed_limits(),)
 
     def _best_moves(self, tableau: tuple[Any, ...], start: IndexArray, share: float, rounds: int) -> Any:
-        return _moves_within(self, self._limits[0], tableau, start, share, rounds, start[:0])
-
-
-def _moves_within(
-    search: PackingSearch,
-    limits: MixedLimits,
-    tableau: tuple[Any, ...],
-    start: IndexArray,
-    share: float,
-    rounds: int,
-    barred: IndexArray,
-    *,
-    drops: bool = True,
-) -> Any:
-    """Make the best moves that add nothing barred; they drop nothing, unless they may."""
-    fixed, never = np.zeros((2, len(search._squares)), dtype=bool)
-    fixed[search._system.forced] = never[barred] = True
-    problem = *search._products(), search._squares, search._floor, tuple(limits), fixed, never, drops
-    return swaps.best_moves_within(*problem, tableau, start, search._total, search._tol, TIE, share, rounds)
+        return self._moves_within(self._limits[0], tableau, start, share, rounds, start[:0])
 
 
 class MaskSearch(PackingSearch):
