@@ -1,6 +1,5 @@
 """Limits of ``swapwise select``: the choice is the best that meets them; what cannot be is told."""
 
-import inspect
 import json
 from itertools import combinations
 
@@ -677,11 +676,7 @@ def test_options_that_do_not_go_together_are_told(mistake):
 
 # Coefficients.
 
-BOUNDED = "positive" in inspect.signature(sw.SparseRegressor).parameters
-needs_bounds = pytest.mark.skipif(not BOUNDED, reason="estimators have no bounds on coefficients yet")
 
-
-@needs_bounds
 def test_no_negative_coefficients(tmp_path, data, table):
     found, done = answer(tmp_path, data, "--positive", "--size", 3)
     model = sw.SparseRegressor(3, positive=True).fit(table[NAMES], table["y"])
@@ -690,7 +685,6 @@ def test_no_negative_coefficients(tmp_path, data, table):
     assert "Allowed: coefficients of at least 0, at most 3 in all" in done.output
 
 
-@needs_bounds
 def test_bounds_on_coefficients(tmp_path, data):
     file = tmp_path / "bounds.csv"
     file.write_text("feature,lower,upper\nroof_1,,2\nhall_0,-1.5,\ny,0,1\n")
@@ -699,6 +693,8 @@ def test_bounds_on_coefficients(tmp_path, data):
     assert coefficients["roof_1"] == pytest.approx(2)
     assert coefficients["hall_0"] == pytest.approx(-1.5)
     assert f"Allowed: coefficients within {file}, at most 3 in all" in done.output
+    assert found["at_bound"] == ["roof_1", "hall_0"]
+    assert "At a bound: 'roof_1', 'hall_0'" in done.output
 
 
 @pytest.fixture

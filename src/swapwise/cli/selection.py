@@ -118,6 +118,11 @@ class Selection:
         return [self.dataset.variables[element] for element in self.model.result_.filled]
 
     @property
+    def at_bound(self) -> list[str]:
+        """The variables with a coefficient at one of its bounds."""
+        return [self.dataset.variables[element] for element in self.model.result_.at_bound]
+
+    @property
     def intercept(self) -> list[float]:
         """The intercept, or that of each level."""
         return [float(value) for value in np.ravel(self.model.intercept_)]
@@ -263,6 +268,7 @@ def _as_json(selection: Selection) -> str:
         "asked": selection.asked,
         "chosen": [_feature(selection, row) for row in selection.chosen.itertuples(index=False, name=None)],
         "filled": selection.filled,
+        "at_bound": selection.at_bound,
         "intercept": _by_level(selection, selection.intercept),
         "n_rows": len(selection.y),
         "fit": {KEYS[name]: value for name, value in selection.fit_quality.items()},

@@ -73,6 +73,8 @@ def show_selection(selection: Selection) -> None:
     if selection.filled:
         adds, was = ("adds", "was") if len(selection.filled) == 1 else ("add", "were")
         say(f"{quoted(selection.filled)} {adds} nothing, and {was} chosen only to meet a lower limit")
+    if selection.at_bound:
+        say(f"At a bound: {quoted(selection.at_bound)}")
     several = selection.levels if len(selection.levels) > 1 else []
     intercept = _in_words(several, selection.intercept)
     fit = ", ".join(f"{name} {quality:.4f}" for name, quality in selection.fit_quality.items())
