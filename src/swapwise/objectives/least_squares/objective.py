@@ -355,8 +355,8 @@ class LeastSquares(SparseObjective):
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
 
         Directions that are more than rounding count in full here, however short they are: the bound also
-        holds for data that are known beyond their precision. Within bounds on coefficients, the fit is bounded
-        by its slopes as well.
+        holds for data that are known beyond their precision. Within bounds on coefficients, the slopes of the
+        fit bound it as well.
         """
         if support is None:
             return 1.0
