@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -429,9 +430,10 @@ def bounded_regression(random: Random, n: int, edges: Edges) -> Objective:
     ridge = float(random.choice([0.0, 0.0, 1e-3, 1.0])) * samples
     bounds = some_bounds(random, n)
     what = f"{samples} samples, ridge {ridge:g}, from {bounds.lower} to {bounds.upper}"
-    return Objective(
-        "bounded LeastSquares", lambda: BoundedLeastSquares(X, y, ridge, bounds.lower, bounds.upper), what
-    )
+    if random.random() < 0.5:
+        return Objective("LeastSquares", lambda: sw.LeastSquares(X, y, ridge, bounds=bounds), what)
+    plain = partial(BoundedLeastSquares, X, y, ridge, bounds.lower, bounds.upper)
+    return Objective("bounded LeastSquares", plain, what)
 
 
 def bounded_logistic(random: Random, n: int, edges: Edges) -> Objective:
@@ -443,34 +445,31 @@ def bounded_logistic(random: Random, n: int, edges: Edges) -> Objective:
     return Objective("bounded Logistic", lambda: BoundedLogistic(X, signs, ridge, bounds), what)
 
 
-class BoundedResponses(SeveralResponses):
-    """Several responses, with the same bounds on their coefficients."""
+class BoundedGroups(SeveralResponses):
+    """One response, elements with several coefficients, and bounds on these."""
 
     def __init__(
-        self, A: FloatArray, Y: FloatArray, ridge: float, groups: Groups, bounds: CoefficientBounds
+        self, A: FloatArray, y: FloatArray, ridge: float, groups: Groups, bounds: CoefficientBounds
     ) -> None:
-        super().__init__(A, Y, ridge, groups)
+        super().__init__(A, y, ridge, groups)
         self.bounds = bounds
 
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         rows = rows_of(self, support)
         assert self.bounds is not None
         own = CoefficientBounds(self.bounds.lower[rows], self.bounds.upper[rows])
-        coef = np.zeros((len(rows), self._B.shape[1]))
-        if len(rows):
-            coef = box_maximum(self._H[np.ix_(rows, rows)], self._B[rows], own)
+        coef = box_maximum(self._H[np.ix_(rows, rows)], self._B[rows], own) if len(rows) else np.zeros(0)
         return self.value_at(embed(self, support, coef)), coef
 
 
-def bounded_responses(random: Random, n: int, edges: Edges) -> Objective:
-    """Return a regression of several responses with bounds; some elements may have more than one column."""
-    responses, more = int(random.integers(1, 4)), int(random.choice([0, 2]))
-    A = random.standard_normal((30, n + more))
-    Y = A @ random.standard_normal((n + more, responses)) + random.standard_normal((30, responses))
-    ridge, bounds = float(random.choice([0.0, 1.0])), some_bounds(random, n + more)
-    groups = read_groups([*range(n), *random.integers(0, n, more).tolist()], n + more)[0]
-    what = f"{responses}, ridge {ridge:g}, from {bounds.lower} to {bounds.upper}{', groups' if more else ''}"
-    return Objective("bounded responses", lambda: BoundedResponses(A, Y, ridge, groups, bounds), what)
+def bounded_groups(random: Random, n: int, edges: Edges) -> Objective:
+    """Return a regression with bounds, some of whose elements have more than one column."""
+    A = random.standard_normal((30, n + 2))
+    y = A @ random.standard_normal(n + 2) + random.standard_normal(30)
+    ridge, bounds = float(random.choice([0.0, 1.0])), some_bounds(random, n + 2)
+    groups = read_groups([*range(n), *random.integers(0, n, 2).tolist()], n + 2)[0]
+    what = f"ridge {ridge:g}, from {bounds.lower} to {bounds.upper}"
+    return Objective("bounded groups", lambda: BoundedGroups(A, y, ridge, groups, bounds), what)
 
 
 #: How often each kind is drawn
@@ -496,7 +495,7 @@ KINDS: dict[Builder, int] = {
     several_responses: 5,
     bounded_regression: 16,
     bounded_logistic: 3,
-    bounded_responses: 4,
+    bounded_groups: 4,
 }
 #: Those that make do without any element
 PLAIN = (instances.coverage, instances.linear, instances.facility_location, instances.custom_set_function)

@@ -82,6 +82,8 @@ class Prover:
             return Status.ITERATION_LIMIT
         self.root = root_node(self.objective, self.region, self.answer, clock)
         self.root.observe = self.observe_bound
+        if self.by_values_only:  # of many elements, it is the first to ask for the value of all
+            self.observe_bound("all", self.root.bound)
         self.tree.set_root(self.root)
         return self.tree.run(clock, gap, max_nodes)
 

@@ -33,7 +33,7 @@ def conjugate(
         values = np.divide(slope**2, 2 * curvature, out=np.zeros(slope.shape), where=curvature > 0)
         return values, top
     top = np.clip(top, along_rows(bounds.lower, slope), along_rows(bounds.upper, slope))
-    return top * (slope - 0.5 * curvature * top), top
+    return top * (slope - 0.5 * curvature * top) + 0.0, top  # no minus zero
 
 
 def along_rows(values: FloatArray, coef: FloatArray) -> FloatArray:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 # Eigenvalues of the smaller Gram matrix sharpen the smoothness constants up to this size.
 EIGENVALUES_UP_TO = 1000
 
+# How many times the columns that are free are fitted, until all coefficients are within their bounds.
+BOX_TURNS = 20
+
 # How many products per second a singular value decomposition computes, as measured on one core.
 SVD_PRODUCTS_PER_SECOND = 1e9
 
@@ -352,10 +355,19 @@ class LeastSquares(SparseObjective):
         """Return what R² on the chosen columns does not exceed; of very many columns, no more than 1.
 
         Directions that are more than rounding count in full here, however short they are: the bound also
-        holds for data that are known beyond their precision.
+        holds for data that are known beyond their precision. Within bounds on coefficients, the slopes of the
+        fit bound it as well.
         """
         if support is None:
             return 1.0
+        if self.bounds is None:
+            return self._explained_in_full(support, clock)
+        seconds = BOX_TURNS * len(support) ** 3 / SVD_PRODUCTS_PER_SECOND
+        fitted = fit_bound(self, support, clock, seconds=seconds, dependencies=self.dependencies)
+        return min(fitted, self._explained_in_full(support, clock))
+
+    def _explained_in_full(self, support: IndexArray, clock: Clock | None) -> float:
+        """Return what R² does not exceed, whatever the coefficients are."""
         samples = self.design.n_samples
         if not len(support) or min(len(support), samples) > EIGENVALUES_UP_TO:
             return 1.0 if len(support) else 0.0
