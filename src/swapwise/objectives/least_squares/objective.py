@@ -378,9 +378,7 @@ class LeastSquares(SparseObjective):
         columns, y = self.design.view(support)
         rounding = self._rounding_of(support)
         explain = partial(explained_in_full, columns, y, self.ridge, self.precision, rounding)
-        explained = explain() if seconds <= QUICK_FIT else while_listening(explain)
-        within = np.inf if self.bounds is None else fit_bound(self, support, clock)
-        return min(1.0, explained / self.total, within)
+        return min(1.0, (explain() if seconds <= QUICK_FIT else while_listening(explain)) / self.total)
 
     def dependencies(self, elements: IndexArray, least: float) -> int | None:
         """Return how many linear dependencies there are among columns; None if that is not certain."""
