@@ -18,9 +18,9 @@ import numpy as np
 import swapwise as sw
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
+from swapwise.kernels import glm
 from swapwise.objectives.base import Groups, embed, read_groups, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
-from swapwise.objectives.quadratic import box_maximum
 from tests.certify.bounded_zoo import BoundedLeastSquares, BoundedLogistic
 from tests.fuzz import families, instances
 from tests.fuzz.designs import some_design, some_weights
@@ -457,8 +457,8 @@ class BoundedGroups(SeveralResponses):
     def _fit(self, support: IndexArray) -> tuple[float, FloatArray]:
         rows = rows_of(self, support)
         assert self.bounds is not None
-        own = CoefficientBounds(self.bounds.lower[rows], self.bounds.upper[rows])
-        coef = box_maximum(self._H[np.ix_(rows, rows)], self._B[rows], own) if len(rows) else np.zeros(0)
+        ends = (end[rows] for end in self.bounds.ends)
+        coef = glm.box_maximum(self._H[np.ix_(rows, rows)], self._B[rows], *ends)[0]
         return self.value_at(embed(self, support, coef)), coef
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.kernels import glm
 from swapwise.objectives.base import Groups, SparseObjective, rows_of
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 
@@ -38,7 +39,8 @@ class Quadratic(SparseObjective):
         H, slope = self.H[np.ix_(rows, rows)], self.slope[rows]
         bounds = None if self.bounds is None or not len(rows) else self.bounds.restricted(rows)
         if bounds is not None:
-            coef = box_maximum(H, slope, bounds)
+            columns = [glm.box_maximum(H, own, *bounds.ends)[0] for own in slope.reshape(len(H), -1).T]
+            coef = np.stack(columns, axis=1).reshape(slope.shape)
             return float((coef * (slope - 0.5 * (H @ coef))).sum()), coef
         coef = np.linalg.lstsq(H, slope)[0].astype(np.float64)
         return 0.5 * float((slope * coef).sum()), coef
@@ -69,28 +71,3 @@ class Quadratic(SparseObjective):
         H, slope = self.H[np.ix_(rows, rows)], self.slope[rows]
         bounds = None if self.bounds is None else self.bounds.restricted(rows)
         return Quadratic(H, slope, self.scale, self.copies[elements], groups, bounds)
-
-
-def box_maximum(H: FloatArray, slope: FloatArray, bounds: CoefficientBounds) -> FloatArray:
-    """Return the coefficients within bounds that maximise ``⟨b, w⟩ − wᵀHw / 2``.
-
-    It is a least-squares problem in the eigenvectors of H; the bounded one is solved by active sets.
-
-    >>> from swapwise.objectives.coefficient_bounds import read_bounds
-    >>> box_maximum(np.eye(2), np.array([3.0, -1.0]), read_bounds((0, 2), False, 2))
-    array([2., 0.])
-    """
-    from scipy.optimize import lsq_linear  # takes its time to import, which few need
-
-    sizes, vectors = np.linalg.eigh(H)
-    there = sizes > np.finfo(float).eps * len(H) * sizes[-1]
-    root = np.sqrt(sizes[there])
-    columns, coef = root[:, None] * vectors[:, there].T, np.zeros(slope.shape)
-    free = bounds.lower < bounds.upper
-    if not there.any() or not free.any():
-        return coef
-    targets = (vectors[:, there].T @ slope.reshape(len(H), -1)) / root[:, None]
-    for number, target in enumerate(targets.T):
-        found = lsq_linear(columns[:, free], target, (bounds.lower[free], bounds.upper[free]), "bvls")
-        coef.reshape(len(H), -1)[free, number] = found.x
-    return coef
