@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 from benchmarks.reference import PlainLeastSquares
 from swapwise import (
     BMatching,
+    Conflicts,
     Graphic,
+    Hierarchy,
     Intersection,
+    Knapsack,
     LeastSquares,
     LinearMatroid,
     Partition,
@@ -145,3 +148,18 @@ def test_limits_on_moves_and_time_are_kept(kind):
     budget = Budget(Clock(0.0))
     with pytest.raises(OutOfTime):
         compiled_search(model, system, TOL, np.arange(20)).steps(start, budget)
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [Hierarchy(5, {0: [2], 1: [2]}, size=4), Knapsack(np.ones(5), 4.0), Conflicts(5, [(3, 4)]).contract([2])],
+    ids=repr,
+)
+def test_a_start_of_collinear_columns_is_not_taken_apart(constraint):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((12, 5))
+    X[:, 2] = X[:, 0] + X[:, 1]
+    model = LeastSquares(X, random.standard_normal(12)).start(()).model(np.arange(5))
+    start = np.array([0, 1, 2])
+    search = compiled_search(model, constraint, TOL, np.arange(5))
+    assert search.grown(start, np.array([3])).tolist() == start.tolist()

@@ -70,12 +70,15 @@ class PackingSearch(GramSearch):
         )
 
     def grown(self, start: IndexArray, barred: IndexArray) -> IndexArray:
-        """Return a set with the best additions made one by one, for as long as there are any but some."""
+        """Return a set with the best additions made one by one, for as long as there are any but some.
+
+        A set of nearly collinear columns is returned as it is.
+        """
         if self._mixed is None:
             return self._grown_by_asking(start, barred)
         tableau, most = self._tableau(start), len(start) + self._room
-        self._moves_within(self._mixed, tableau, start, 0.0, most, barred, drops=False)
-        return np.sort(tableau[0][: tableau[-2][0]])
+        status, *_ = self._moves_within(self._mixed, tableau, start, 0.0, most, barred, drops=False)
+        return start if status == swaps.DEPENDENT else np.sort(tableau[0][: tableau[-2][0]])
 
     def _grown_by_asking(self, start: IndexArray, barred: IndexArray) -> IndexArray:
         tableau, added, chosen = self._tableau(start), True, start
@@ -85,6 +88,8 @@ class PackingSearch(GramSearch):
             feasible[:, -1] = self._system.addable(chosen)
             feasible[barred, -1] = False
             status, *_ = swaps.best_of_mask(*problem, feasible, tableau, start, *limits)
+            if status == swaps.DEPENDENT:  # only a part of the start was put together
+                return start
             grown = np.sort(tableau[0][: tableau[-2][0]])
             added, chosen = status == swaps.GOING_ON and len(grown) > len(chosen), grown
         return chosen
