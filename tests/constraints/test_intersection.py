@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
+import swapwise as sw
 from swapwise import Graphic, Intersection, Laminar, Linear, Partition, Uniform, maximize
+from swapwise.constraints import intersection as intersections
 from swapwise.moves import MoveList
 
 TRIANGLE = [(0, 1), (1, 2), (2, 0)]
@@ -114,3 +116,33 @@ def test_refuses_what_is_no_intersection():
 def test_shows_its_parts():
     shown = "Intersection(Uniform(n=2, k=1), Uniform(n=2, k=2), neighbourhood='exchange')"
     assert repr(Intersection(Uniform(2, 1), Uniform(2, 2))) == shown
+
+
+def test_forced_elements_bring_what_they_need_in_either_order():
+    products = sw.Hierarchy(3, {2: [0, 1]})
+    first = sw.Intersection(sw.Uniform(3, 3).contract([2]), products)
+    assert first.forced.tolist() == [0, 1, 2]
+    assert sw.Intersection(sw.Uniform(3, 3), products).contract([2]).forced.tolist() == [0, 1, 2]
+
+
+def test_the_same_weights_lead_to_the_same_set_whatever_was_asked_before():
+    random = np.random.default_rng(10)
+    edges = [(i, j) for i in range(5) for j in range(i)]
+    both = sw.Intersection(sw.Graphic(edges), sw.Knapsack(random.integers(1, 4, 10), 7.0))
+    weights = random.integers(0, 4, 10).astype(float)
+    before = both.max_weight(weights).support.tolist()
+    for _ in range(3):
+        both.max_weight(random.random(10))
+    sw.certify(sw.Linear(random.random(10)), both, [], max_nodes=3)
+    assert both.max_weight(weights).support.tolist() == before
+
+
+def test_conflicts_without_pairs_go_with_any_family():
+    free = sw.Intersection(sw.Conflicts(3, []), sw.Hierarchy(3, {2: [0]}))
+    assert sw.maximize(sw.Linear([1.0, 2.0, 3.0]), free).support.tolist() == [0, 1, 2]
+
+
+def test_lower_limits_that_are_hard_to_meet_do_not_take_for_ever(monkeypatch):
+    monkeypatch.setattr(intersections, "COMPLETION_SECONDS", 0.0)
+    hard = sw.Intersection(sw.Uniform(4, 4, at_least=2), sw.Knapsack([1.0, 2.0, 3.0, 4.0], 5.0))
+    assert hard.n == 4  # whether a set meets the limits is left to the search

@@ -117,3 +117,23 @@ def test_costs_are_by_name_or_by_position():
         sw.Knapsack([{"a": 3.0, "b": 1.0}, {"a": 3.0, "c": 1.0}], [4.0, 4.0])
     with pytest.raises(TypeError, match="got a frame: hand in one of its columns"):
         sw.Knapsack(pd.DataFrame({"a": [1.0, 2.0]}), 4.0)
+
+
+def test_weights_that_hardly_differ_are_told_apart():
+    two = sw.Knapsack([[1 - 4e-7, 1.0], [1.0, 1.0]], [1.0, 9.0])
+    found = two.max_weight([1.0, 1 + 3e-7])
+    assert found.support.tolist() == [1]
+    assert found.upper_bound >= 1 + 3e-7
+
+
+@pytest.mark.parametrize("constraint", [sw.Knapsack([1, 1, 1], 2), sw.FewGroups([0, 1, 2], 2)], ids=repr)
+def test_what_is_forced_in_is_part_of_a_max_weight_set(constraint):
+    found = constraint.contract([0]).max_weight([5.0, 1.0, 2.0])
+    assert found.support.tolist() == [0, 2]
+    assert found.weight == 7.0
+
+
+def test_an_empty_ground_set_has_one_set():
+    empty = sw.Hierarchy(0, {})
+    assert len(empty.max_weight([]).support) == 0
+    assert sw.exact(sw.Linear([]), empty).status is sw.Status.OPTIMAL

@@ -38,9 +38,9 @@ def parents_of(
     >>> parents_of(["a", "body mass", "a body mass"], None)
     {'a body mass': ['a', 'body mass']}
     """
-    from swapwise.constraints.terms import parents_of_powers
+    from swapwise.constraints.terms import parents_of_powers, sign_between
 
-    between = _sign_of(features) if sign is None else sign
+    between = sign_between(features) if sign is None else sign
     known: dict[str, Factors] = {}
     for name in sorted(features, key=len):  # the factors of a name are shorter
         known[name] = _factors_of(name, between, known, features, left_out)
@@ -55,14 +55,6 @@ def parents_of(
         said = "" if sign is None else f" with {sign!r} between its factors"
         raise BadInput(f"--hierarchy: no name is a product or a power of others{said}; {HOW}")
     return {features[term]: [features[parent] for parent in own] for term, own in parents.items()}
-
-
-def _sign_of(features: Sequence[str]) -> str:
-    """Return what stands between factors: what makes products of features of more names."""
-    known = set(features)
-    spelled = {sign: [_bases(name, sign) for name in features if sign in name] for sign in (COLON, BLANK)}
-    made = {sign: sum(known.issuperset(bases) for bases in some) for sign, some in spelled.items()}
-    return COLON if spelled[COLON] and made[COLON] >= made[BLANK] else BLANK
 
 
 def _bases(name: str, sign: str) -> list[str]:

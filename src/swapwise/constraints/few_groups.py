@@ -213,7 +213,7 @@ class FewGroups(IndependenceSystem):
     # -- weights ------------------------------------------------------------------------------------
 
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
-        return self._max_weight_holding(self.forced[:0], weights, clock)
+        return self._max_weight_holding(self.forced[weights[self.forced] > 0], weights, clock)
 
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:
         others, offer = self._offer(held, weights)

@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy
 
-from swapwise.checks import BoolArray, IndexArray, as_count, as_elements, some_of
+from swapwise.checks import BoolArray, IndexArray, as_count, as_elements, some_of, warn
 from swapwise.constraints.base import Constraint, Inequalities, as_order, forced_among, names_of, padded
 from swapwise.constraints.conflicts import read_names
-from swapwise.constraints.terms import parents_of_powers, parents_of_terms
+from swapwise.constraints.terms import parents_of_powers, parents_of_terms, sign_between
 from swapwise.moves import NOTHING, MoveList
 
 Kind = Literal["strong", "weak"]
@@ -133,16 +133,16 @@ class Hierarchy(Constraint):
         size: int | None = None,
         *,
         kind: Kind = "strong",
-        sep: str = ":",
+        sep: str | None = None,
         power: str = "^",
     ) -> Hierarchy:
         """Return the hierarchy of terms by name: ``a:b`` needs ``a`` and ``b``, and ``a^2`` needs ``a``.
 
         The parents of a term are the largest terms that divide it and are there. ``sep`` is what stands
-        between factors (a space, in the names that scikit-learn makes), ``power`` what comes before an
-        exponent.
+        between factors; by default ``:``, or a blank if that makes products of more names, as it does of
+        those that scikit-learn makes. ``power`` is what comes before an exponent.
 
-        >>> Hierarchy.from_names(["x0", "x1", "x0^2", "x0 x1", "x0^2 x1"], sep=" ").parents
+        >>> Hierarchy.from_names(["x0", "x1", "x0^2", "x0 x1", "x0^2 x1"]).parents
         {2: [0], 3: [0, 1], 4: [2, 3]}
         >>> Hierarchy.from_names(["a", "a:b"])
         Traceback (most recent call last):
@@ -150,7 +150,10 @@ class Hierarchy(Constraint):
         ValueError: 'a:b' needs 'b', which is not among the names
         """
         found = read_names(names)
-        return cls(found, parents_of_terms(found, sep, power), size, kind=kind)
+        parents = parents_of_terms(found, sign_between(found, power) if sep is None else sep, power)
+        if not parents:
+            warn("no name is a product or a power of others, so that no element needs any other")
+        return cls(found, parents, size, kind=kind)
 
     @classmethod
     def from_polynomial(cls, features: Any, size: int | None = None, *, kind: Kind = "strong") -> Hierarchy:

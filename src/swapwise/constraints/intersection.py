@@ -37,6 +37,9 @@ from swapwise.moves import MoveBatch, MoveList
 if TYPE_CHECKING:
     from swapwise.constraints.algorithms.integer_program import IntegerProgram
 
+# How long it may take to find a set that meets all lower limits.
+COMPLETION_SECONDS = 5.0
+
 #: The groups of each element, one per column and -1 for none, and the capacities of groups
 Groups = tuple[IndexArray, IndexArray]
 
@@ -100,6 +103,10 @@ class Intersection(Constraint):
     (array([0]), 'general')
     """
 
+    #: A set that meets all lower limits, for when there is no time to find a better one
+    _known_answer: IndexArray | None
+    _has_lower_limits: bool
+
     def __init__(self, *constraints: Constraint, neighbourhood: str = "auto") -> None:
         parts = _merged(_flattened(constraints))
         _require_constraints(parts)
@@ -115,8 +122,16 @@ class Intersection(Constraint):
         self._require_complete_set()
 
     def _require_complete_set(self) -> None:
-        """Refuse lower limits that no set meets which all constraints allow, and say which."""
-        if not self._has_lower_limits or self.is_complete(self.completed(self.forced, np.zeros(self.n))):
+        """Refuse lower limits that no set meets which all constraints allow, and say which.
+
+        Where it takes long to find out, the limits are taken as they are.
+        """
+        if not self._has_lower_limits:
+            return
+        nearest = self._nearest_complete(self.forced, np.zeros(self.n))
+        if self.is_complete(nearest.support):
+            self._known_answer = nearest.support
+        if self._known_answer is not None or nearest.upper_bound > -np.inf:
             return
         whole = "no set that all constraints allow meets all lower limits"
         limits = [limit for part in self.matroids for limit in _lower_limits(part)]
@@ -133,6 +148,7 @@ class Intersection(Constraint):
         self._packing = _as_packing(parts)
         self._merged = self._with_groups_as_one()
         self.p: int | None = None
+        self._known_answer = None
         self._has_lower_limits = not all(part.is_complete(self.forced) for part in parts)
         if self._has_lower_limits:
             return
@@ -265,18 +281,22 @@ class Intersection(Constraint):
         """
         if self.is_complete(support):
             return support
-        assert self._program is not None
-        size = float(np.abs(weights).max(initial=0.0)) or 1.0
-        wanted = (1.0 + weights / size) / (4.0 * max(1, self.n))  # less than one chosen element, all together
-        wanted[support] = 1.0
-        found = self._program.heaviest(self.forced, wanted, Clock()).support
+        found = self._nearest_complete(support, weights).support
         if not self.is_complete(found):
-            return found
-        for element in sorted(np.setdiff1d(found, support).tolist(), key=lambda e: wanted[e]):
+            return found if self._known_answer is None else self._known_answer
+        for element in sorted(np.setdiff1d(found, support).tolist(), key=lambda e: weights[e]):
             rest = self.without(found, np.array([element]))
             if len(rest) == len(found) - 1 and self._is_answer(rest):
                 found = rest
         return found
+
+    def _nearest_complete(self, support: IndexArray, weights: FloatArray) -> MaxWeight:
+        """Return a complete set with as much of another as can be, as far as it is found in a few seconds."""
+        assert self._program is not None
+        size = float(np.abs(weights).max(initial=0.0)) or 1.0
+        wanted = (1.0 + weights / size) / (4.0 * max(1, self.n))  # less than one chosen element, all together
+        wanted[support] = 1.0
+        return self._program.heaviest(self.forced, wanted, Clock(COMPLETION_SECONDS))
 
     def group_limits(self) -> GroupLimits | None:
         """Return the groups and capacities of all constraints, if these are all there is to them."""
@@ -547,6 +567,8 @@ def _require_constraints(parts: tuple[Constraint, ...]) -> None:
 
 def _forced_by(parts: tuple[Constraint, ...]) -> IndexArray:
     forced = np.unique(np.concatenate([part.forced for part in parts])).astype(np.intp)
+    for part in parts:  # elements that need others bring these with them
+        forced = part.required(forced)
     for number, part in enumerate(parts):
         if not part._is_independent(forced):
             raise ValueError(

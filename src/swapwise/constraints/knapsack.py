@@ -186,7 +186,8 @@ class Knapsack(IndependenceSystem):
     # -- weights ------------------------------------------------------------------------------------
 
     def _max_weight(self, weights: FloatArray, clock: Clock) -> MaxWeight:
-        found = self._by_branching(self.forced[:0], weights) if len(self.budget) == 1 else None
+        held = self.forced[weights[self.forced] > 0]
+        found = self._by_branching(held, weights) if len(self.budget) == 1 else None
         return super()._max_weight(weights, clock) if found is None else found
 
     def _max_weight_holding(self, held: IndexArray, weights: FloatArray, clock: Clock) -> MaxWeight:

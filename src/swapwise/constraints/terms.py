@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from swapwise.checks import IndexArray
+
+
+def sign_between(names: Sequence[str], power: str = "^") -> str:
+    """Return what stands between the factors of products: what makes products of names of most of them.
+
+    That is ``:``, or a blank as in the names that scikit-learn makes.
+
+    >>> sign_between(["a", "b", "a:b"]), sign_between(["a", "b", "a^2", "a b"])
+    (':', ' ')
+    """
+    known = set(names)
+    spelled = {sign: [_factors(name, sign, power) for name in names if sign in name] for sign in (":", " ")}
+    made = {sign: sum(known.issuperset(factors) for factors in some) for sign, some in spelled.items()}
+    return ":" if spelled[":"] and made[":"] >= made[" "] else " "
 
 
 def parents_of_terms(names: list[str], sep: str, power: str) -> dict[str, list[str]]:

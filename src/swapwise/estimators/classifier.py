@@ -204,8 +204,9 @@ max_iter, tol, time_limit, random_state, progress :
         if bounds is not None:
             if len(self.classes_) > 2:
                 raise ValueError(
-                    f"bounds on coefficients are for two classes, got {len(self.classes_)}: of several, each "
-                    "feature has a coefficient for every class, and only their differences matter"
+                    f"bounds and positive are for two classes, got {len(self.classes_)}: of several, each "
+                    "feature has a coefficient for every class, and only their differences matter. Classify "
+                    "one class against the others, or leave out bounds and positive"
                 )
             options["bounds"] = bounds
         return self._kind(

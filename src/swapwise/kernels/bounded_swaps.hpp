@@ -44,7 +44,8 @@ class Fit {
           _factor(most, most),
           _target(most),
           _free(most),
-          _is_free(most) {}
+          _is_free(most),
+          _is_barred(most) {}
 
     Matrix<double> gram;
     Vector<double> with_y, low, high;
@@ -54,13 +55,16 @@ class Fit {
     // Return what the fit explains: 2 bᵀw − wᵀGw. `scale` is the squared length of y.
     double run(Index size, double scale) {
         _size = size;
-        for (Index i = 0; i < size; ++i) _is_free[i] = low[i] < coef[i] && coef[i] < high[i];
+        for (Index i = 0; i < size; ++i) {
+            _is_free[i] = low[i] < coef[i] && coef[i] < high[i];
+            _is_barred[i] = false;
+        }
         Index freed = -1;
         for (Index turn = 0; turn < 10 * size + 50; ++turn) {
             const Index blocked = approach();
             if (blocked >= 0) {
-                // What comes back to its bound at once was let go by rounding.
-                if (blocked == freed && _stood_still) break;
+                // A coefficient that returns to its bound at once was released by rounding: it stays there.
+                if (blocked == freed && _stood_still) _is_barred[freed] = true;
                 continue;
             }
             freed = released(scale);
@@ -153,7 +157,7 @@ class Fit {
         Index best = -1;
         double most = 0.0;
         for (Index i = 0; i < _size; ++i) {
-            if (_is_free[i] || !(low[i] < high[i])) continue;
+            if (_is_free[i] || _is_barred[i] || !(low[i] < high[i])) continue;
             const bool is_low = coef[i] <= low[i];
             const double slope = is_low ? rest[i] : -rest[i];
             if (slope <= FLAT * std::sqrt(gram(i, i) * scale) || !(gram(i, i) > 0.0)) continue;
@@ -169,7 +173,7 @@ class Fit {
     Matrix<double> _factor;
     Vector<double> _target;
     Vector<Index> _free;
-    Vector<bool> _is_free;
+    Vector<bool> _is_free, _is_barred;
     Index _size = 0, _count = 0;
     bool _stood_still = false;
 };

@@ -91,8 +91,8 @@ class Search {
 inline std::tuple<Vector<bool>, bool> heaviest(Numbers weights, Numbers costs, double budget, Index most) {
     Search search(weights, costs, budget);
     double total = 0.0;
-    for (double weight : weights) total = std::max(total, weight);
-    const bool finished = search.run(most, 1e-13 * total);
+    for (double weight : weights) total += weight;  // bounds are differences of sums
+    const bool finished = search.run(most, 1e-15 * total);
     auto chosen = Vector<bool>::filled(false, weights.size);
     for (Index place = 0; place < weights.size; ++place) chosen[search.element(place)] = search.best[place];
     return {std::move(chosen), finished};

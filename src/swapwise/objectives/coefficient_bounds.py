@@ -141,10 +141,8 @@ def _pairs(bounds: Any, n: int, names: Sequence[str] | None) -> Iterable[tuple[A
             f"or name to pair, got {bounds!r}"
         )
     given = list(bounds)
-    if len(given) == 2 and all(end is None or np.ndim(end) == 0 for end in given) and given != [None, None]:
+    if len(given) == 2 and all(end is None or np.ndim(end) == 0 for end in given):
         return [(slice(None), tuple(given))]
-    if given == [None, None] and n != 2:
-        return []
     if len(given) != n:
         raise ValueError(f"bounds must hold one pair for each of the {n} coefficients, got {len(given)}")
     return [(place, pair) for place, pair in enumerate(given) if pair is not None]
@@ -178,8 +176,10 @@ def _read_pair(pair: Any, of_what: str) -> tuple[float, float]:
             f"bounds{of_what} must be a pair of numbers such as (0, None), got {pair!r}"
         ) from None
     shown = f"({low}, {high})"
-    if np.isnan(lower) or np.isnan(upper) or lower > upper:
-        raise ValueError(f"bounds{of_what} must be a lower and an upper number, got {shown}")
+    if np.isnan(lower) or np.isnan(upper):
+        raise ValueError(f"bounds{of_what} must be numbers, or None for no bound, got {shown}")
+    if lower > upper:
+        raise ValueError(f"bounds{of_what} must be the lower number first, got {shown}")
     if lower > 0 or upper < 0:
         raise ValueError(f"bounds{of_what} must hold 0, the coefficient of what is not chosen, got {shown}")
     return lower, upper

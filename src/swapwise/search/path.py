@@ -127,6 +127,8 @@ class _Walk:
         for _ in range(SWEEPS):
             if not self._backward() or not self._forward({}):
                 break
+        if self._plan.explores:
+            self._explore()
 
     def stop(self) -> None:
         """Keep what the search under way had found, and nowhere less than under the constraint before."""
@@ -186,6 +188,17 @@ class _Walk:
                 after = self._answers[place + 1]
                 better |= self._attempt(place, self._reduced(after.support, place), after.history)
         return better
+
+    def _explore(self) -> None:
+        """Leave the local optima of all answers for better ones, as a search of one constraint does."""
+        for place, constraint in enumerate(self._constraints):
+            answer = self._answers[place]
+            if self._out_of_time or answer.status is not Status.LOCAL_OPTIMUM:
+                return
+            self._go_to(answer.support)
+            explorers = self._plan.explorers(self._objective, constraint)
+            answer.seen.clear()  # where a search has been is where this one begins
+            self._search(place, answer.history, explorers)
 
     def results(self) -> list[SearchResult]:
         """Return the answers, with values and coefficients computed afresh."""

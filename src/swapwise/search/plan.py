@@ -115,7 +115,7 @@ class Plan:
         rounds = [each for each in models if isinstance(each, ModelRounds) and each.perturbs]
         strategies = [PerturbedSearch(main, rounds[0]) if rounds else main]
         if self.explores:
-            strategies += [*self._explorers(objective, constraint), *strategies]
+            strategies += [*self.explorers(objective, constraint), *strategies]
         if not self.start_is_given:
             starts, strategies = [], [*starts, *strategies]
         result = search(
@@ -187,10 +187,10 @@ class Plan:
         if self.start != "model":
             return []
         if isinstance(objective, (LeastSquares, GroupLeastSquares)):
-            return self._explorers(objective, constraint, first)
+            return self.explorers(objective, constraint, first)
         return [ModelRounds(constraint, self.tol, perturbs=perturbs and objective.scoring != "pass")]
 
-    def _explorers(
+    def explorers(
         self, objective: SetFunction, constraint: Constraint, first: IndexArray | None = None
     ) -> list[Strategy]:
         """Return what searches least squares on few columns at a time, and leaves local optima."""

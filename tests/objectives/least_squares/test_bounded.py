@@ -208,8 +208,8 @@ def test_fits_by_columns_are_those_of_the_best_face(seed):
     ("given_bounds", "error", "words"),
     [
         ((1, 2), ValueError, r"must hold 0, .* got \(1, 2\)"),
-        ((2, -1), ValueError, "a lower and an upper number"),
-        ((float("nan"), 1), ValueError, "a lower and an upper number"),
+        ((2, -1), ValueError, "the lower number first"),
+        ((float("nan"), 1), ValueError, "must be numbers, or None"),
         ([(0, 1)], ValueError, "each of the 3 coefficients, got 1"),
         ({5: (0, 1)}, ValueError, "positions from 0 to 2, got 5"),
         ({"a": (0, 1)}, ValueError, "names 'a', but the coefficients have no names"),
@@ -237,3 +237,9 @@ def test_proofs_within_bounds_are_true(seed):
     assert proven.value == pytest.approx(best, abs=1e-7)
     if problem.ridge > 0:
         assert proven.status is sw.Status.OPTIMAL
+
+
+def test_two_columns_take_an_array_of_bounds():
+    f = sw.LeastSquares(np.eye(2), [3.0, -1.0], bounds=np.array([[0.0, 1.0], [0.0, 1.0]]))
+    assert f.coef([0, 1]).tolist() == [1.0, 0.0]
+    assert sw.LeastSquares(np.eye(2), [3.0, -1.0], bounds=[None, None]).bounds is None

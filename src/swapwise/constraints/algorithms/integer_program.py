@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -28,8 +29,10 @@ INFEASIBLE = 2
 # Rounds of inequalities that are added to a linear program because its answer violates a matroid.
 MOST_ROUNDS = 20
 
-# Values of a linear program that are closer than this to 0 or 1 are 0 or 1.
-WHOLE = 1e-6
+# Values of a linear program that are closer than the first to 0 or 1 are 0 or 1 but for rounding. Those
+# within the second may be that, too: they are if the set that they make weighs as much as the bound, up to
+# the third, relative to the weight, which solvers are off by.
+ROUNDED, WHOLE, EQUAL = 1e-9, 1e-6, 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +62,32 @@ class IntegerProgram:
 
     def __init__(self, constraint: Constraint, rows: Inequalities, others: Sequence[Constraint] = ()) -> None:
         self._constraint, self._others = constraint, tuple(others)
-        self._matrix, self._limit = scipy.sparse.csr_array(rows.matrix), rows.limit
-        self._n_columns = self._matrix.shape[1]
+        self._given = self._rows = Inequalities(scipy.sparse.csr_array(rows.matrix), rows.limit)
+        self._n_columns = self._given.matrix.shape[1]
 
     def heaviest(
         self, held: IndexArray, weights: FloatArray, clock: Clock, most_nodes: int | None = None
     ) -> MaxWeight:
         """Return a max-weight set with all of ``held`` and nothing of negative weight.
 
-        Out of time, or after so many linear programs, it is the best so far, with a bound. Without any set,
-        the bound is minus infinity.
+        Out of time, or after so many nodes, it is the best so far, with a bound. Without any set, the bound
+        is minus infinity. Inequalities that are found on the way are kept for bounds. Without a limit on
+        nodes they are not, so that the same weights lead to the same set, whatever was asked before.
         """
+        if not self._n_columns:
+            return MaxWeight(held, 0.0)
+        if most_nodes is None and self._rows is not self._given:
+            afresh = IntegerProgram(self._constraint, self._given, self._others)
+            return afresh.heaviest(held, weights, clock)
+        try:
+            return self._heaviest(held, weights, clock, most_nodes)
+        finally:
+            if most_nodes is None:
+                self._rows = self._given
+
+    def _heaviest(
+        self, held: IndexArray, weights: FloatArray, clock: Clock, most_nodes: int | None
+    ) -> MaxWeight:
         lower, upper, gains = np.zeros(self._n_columns), np.ones(self._n_columns), np.zeros(self._n_columns)
         lower[held], upper[: len(weights)][weights < 0] = 1.0, 0.0
         gains[: len(weights)] = np.maximum(weights, 0.0)
@@ -81,7 +99,7 @@ class IntegerProgram:
             bound, prices = min(bound, root.bound), root.prices
             for reached in self._improved(gains, root, clock, most_nodes):
                 best, bound = reached
-            finished = bound <= self._weight(best, gains) * (1 + ROUNDING)
+            finished = bound <= self._weight(best, gains) * (1 + EQUAL)
             if best is None and bound == -np.inf:
                 return MaxWeight(held, 0.0, bound=-np.inf)
         except OutOfTime:
@@ -103,7 +121,8 @@ class IntegerProgram:
         """Solve the linear program, with inequalities for matroids that its answers violate."""
         for _ in range(MOST_ROUNDS):
             clock.check()
-            answer = solve_within(clock, lambda seconds: self._solved(gains, lower, upper, seconds))
+            rows = self._rows
+            answer = solve_within(clock, partial(self._solved, rows, gains, lower, upper))
             if answer.status == INFEASIBLE:
                 return None
             if answer.status == STOPPED and clock.is_over:
@@ -113,20 +132,22 @@ class IntegerProgram:
             if not self._cut_spans(answer.x, np.flatnonzero(lower[: self._constraint.n])):
                 break
         price = np.maximum(-answer.ineqlin.marginals / OBJECTIVE_SIZE / _scale(gains), 0.0)
-        price = np.append(price, np.zeros(len(self._limit) - len(price)))
-        reduced = gains - price @ self._matrix
+        reduced = gains - price @ rows.matrix
         n, beside = self._constraint.n, np.maximum(reduced, 0.0) * (upper - lower)
-        # What stands beside the elements is for free.
-        base = float(price @ self._limit + reduced @ lower + beside[n:].sum())
+        # Variables beside the elements have no weight.
+        base = float(price @ rows.limit + reduced @ lower + beside[n:].sum())
         of_elements = np.where(upper[:n] > 0, reduced[:n], -np.inf)  # some are never chosen
         prices = Prices(price, base, np.where(lower[:n] > 0, 0.0, of_elements))
         return _Node(lower, upper, answer.x, prices, base + float(beside[:n].sum()))
 
-    def _solved(self, gains: FloatArray, lower: FloatArray, upper: FloatArray, seconds: float) -> Any:
+    @staticmethod
+    def _solved(
+        rows: Inequalities, gains: FloatArray, lower: FloatArray, upper: FloatArray, seconds: float
+    ) -> Any:
         return scipy.optimize.linprog(
             -OBJECTIVE_SIZE * _scale(gains) * gains,
-            A_ub=self._matrix,
-            b_ub=self._limit,
+            A_ub=rows.matrix,
+            b_ub=rows.limit,
             bounds=np.column_stack([lower, upper]),
             method="highs-ds",  # the simplex method: a vertex, with few fractions
             options={"time_limit": seconds},
@@ -149,17 +170,32 @@ class IntegerProgram:
     ) -> Iterator[tuple[IndexArray | None, float]]:
         """Yield the best set so far and a bound on all sets, until both are the same, or after some nodes."""
         best, numbers, open_ = self._rounded(root, gains), count(), [(-root.bound, -1, root)]
-        reached = self._weight(best, gains)
+        reached, closed, nodes = self._weight(best, gains), -np.inf, 0
         yield best, root.bound
-        while open_ and (most_nodes is None or next(numbers) < most_nodes):
+        while open_ and (most_nodes is None or nodes < most_nodes):
+            nodes += 1
             if -open_[0][0] <= _no_heavier(reached):
                 break
-            for part in self._split(gains, heappop(open_)[-1], reached, clock):
+            node = heappop(open_)[-1]
+            if self._is_settled(node, gains):
+                closed = max(closed, node.bound)
+                continue
+            for part in self._split(gains, node, reached, clock):
                 found = self._rounded(part, gains)
                 if self._weight(found, gains) > reached:
                     best, reached = found, self._weight(found, gains)
                 heappush(open_, (-part.bound, next(numbers), part))
-            yield best, max(reached, -open_[0][0] if open_ else -np.inf)
+            yield best, max(reached, closed, -open_[0][0] if open_ else -np.inf)
+        yield best, max(reached, closed, -open_[0][0] if open_ else -np.inf)
+
+    def _is_settled(self, node: _Node, gains: FloatArray) -> bool:
+        """Return whether the linear program has found the best set of a part."""
+        fractional = _fractions(node).max(initial=0.0)
+        chosen = np.flatnonzero(node.values[: self._constraint.n] > 0.5)
+        if fractional > WHOLE or not self._constraint._is_answer(chosen):
+            return False
+        weight = self._weight(chosen, gains)
+        return fractional <= ROUNDED or node.bound <= weight + EQUAL * abs(weight)
 
     def _split(self, gains: FloatArray, node: _Node, reached: float, clock: Clock) -> Iterator[_Node]:
         """Yield the parts of a node in which a variable is 0 and 1, if there may be heavier sets there."""
@@ -170,11 +206,8 @@ class IntegerProgram:
             upper[:n][(node.prices.reduced < -gap) & (lower[:n] == 0)] = 0.0
         fractional = _fractions(node)
         variable = int(np.argmax(fractional))
-        if fractional[variable] <= WHOLE:
-            # The best of its part, or else a set that some constraint does not allow.
-            chosen = np.flatnonzero(node.values[:n] > 0.5)
-            if self._constraint._is_answer(chosen):
-                return
+        chosen = np.flatnonzero(node.values[:n] > 0.5)
+        if fractional[variable] <= WHOLE and not self._constraint._is_answer(chosen):
             self._rule_out(chosen)
             halves = [(lower, upper)]
         else:
@@ -223,8 +256,8 @@ class IntegerProgram:
         row[0, members] = 1.0
         if less is not None:
             row[0, less] = -1.0
-        self._matrix = scipy.sparse.vstack([self._matrix, scipy.sparse.csr_array(row)], format="csr")
-        self._limit = np.append(self._limit, float(limit))
+        matrix = scipy.sparse.vstack([self._rows.matrix, scipy.sparse.csr_array(row)], format="csr")
+        self._rows = Inequalities(matrix, np.append(self._rows.limit, float(limit)))
 
 
 def _fractions(node: _Node) -> FloatArray:
