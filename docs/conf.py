@@ -37,8 +37,8 @@ OTHERS = "numpy|np|pandas|pd|scipy|networkx|nx|sklearn|matplotlib|collections|ty
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
 CLASSES = ["Axes", "Budget", "ChunkedFitter", "Clock", "CoefficientBounds", "Columns", "Constants", "Design"]
 CLASSES += ["Factor", "Family", "Fit", "Found", "GroupLimits", "Groups", "Inequalities", "LaminarTree"]
-CLASSES += ["LargerMoves", "LayeredFacilityLocation", "Method", "OutOfTime", "PackingSystem", "Pivot"]
-CLASSES += ["Prices", "Run", "SampleCurvature", "Step", "Summand", "Thresholding"]
+CLASSES += ["LargerMoves", "LayeredFacilityLocation", "Method", "MixedLimits", "OutOfTime", "PackingSystem"]
+CLASSES += ["Pivot", "Prices", "Run", "SampleCurvature", "Step", "Summand", "Thresholding"]
 INTERNAL = "|".join([*ALIASES, *CLASSES])
 nitpick_ignore_regex = [
     ("py:.*", rf"({OTHERS})\..*"),

@@ -150,22 +150,18 @@ def _candidates(
     number = objective.copies if isinstance(objective, Quadratic) else np.arange(objective.n)
     copies, how = number[region.open], (room, floor / size, MOST_FOUND, noise)
     if objective.bounds is None:
-        found, order = completions.find(rest, slope, copies, *how), region.open
+        found = completions.find(rest, slope, copies, *how)
     else:
         turned, positive = _turned(objective.bounds, elements)
-        # The more an element would rather have the wrong sign, the later: the last two have none of it.
-        wanted = np.where(positive, turned, np.inf)[~inside] * np.where(positive[~inside], slope, 1.0)
-        later = np.argsort(-wanted, kind="stable")
-        order = region.open[later]
-        places = np.flatnonzero(inside), np.flatnonzero(~inside)[later]
+        places = np.flatnonzero(inside), np.flatnonzero(~inside)
         with_y = turned * objective.gradient_at(np.zeros(objective.n))[elements] / units
         gram = gram * np.outer(turned, turned)
         np.fill_diagonal(gram, 1.0)  # also of columns of which nothing is left
         signs = (gram, with_y, positive, *places, target / size)
         turns = turned[places[1]]
-        rest, slope = rest[np.ix_(later, later)] * np.outer(turns, turns), slope[later] * turns
-        found = completions.find_signed(rest, slope, copies[later], *how, signs)
-    return None if found is None else [order[chosen] for chosen in found]
+        rest, slope = rest * np.outer(turns, turns), slope * turns
+        found = completions.find_signed(rest, slope, copies, *how, signs)
+    return None if found is None else [region.open[chosen] for chosen in found]
 
 
 def _turned(bounds: CoefficientBounds, elements: IndexArray) -> tuple[FloatArray, BoolArray]:

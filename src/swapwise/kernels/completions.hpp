@@ -41,24 +41,6 @@ inline Index hits(Numbers products, Numbers squares, Numbers with_y, Index first
     return count;
 }
 
-// The same where some coefficients may not be negative (`least` is 0 for these, else minus infinity): columns whose
-// coefficient and that of the other column have the right signs, or that explain enough without the other column.
-inline Index signed_hits(Numbers products, Numbers squares, Numbers with_y, Numbers least, Numbers alone, Index first,
-                         Index last, Index a, double inverse, double noise, double missing, double missing_alone) {
-    const double rest = with_y[a], least_of_a = least[a] - noise;
-    Index count = 0;
-#pragma omp simd reduction(+ : count)
-    for (Index b = first; b < last; ++b) {
-        const double ratio = products[b] * inverse;
-        const double left = squares[b] - ratio * products[b], other = with_y[b] - ratio * rest;
-        const bool together = other * other + noise > missing * (left > noise ? left : noise);
-        // Of the coefficients, up to positive factors
-        const bool right = other >= least[b] - noise && rest * squares[b] - products[b] * with_y[b] >= least_of_a;
-        count += (together && right) || alone[b] > missing_alone;
-    }
-    return count;
-}
-
 // Columns whose coefficients may not be negative: products of all columns with each other and with the response, all of
 // length 1, which columns are `held` by every set, which can be added, and the floor of whole sets.
 struct SignArrays {
@@ -86,7 +68,6 @@ class RightSigns {
     }
 
     bool gave_up() const { return _looks > MOST_LOOKS; }
-    bool is_positive(Index place) const { return _all.positive[_all.open[place]]; }
 
     template <class Places>
     bool may_exceed(const Places &added) {
@@ -155,10 +136,7 @@ class Walk {
           _chosen(Vector<Index>::filled(-1, size + 1)),
           _set(size),
           _sets(room, size),
-          _least(Vector<double>::filled(-INFINITE, _m)),
-          _alone(Vector<double>::filled(0.0, _m)),
           _signs(signs) {
-        for (Index a = 0; a < _m && signs; ++a) _least[a] = signs->is_positive(a) ? 0.0 : -INFINITE;
         for (Index a = 0; a < _m; ++a) {
             _swept[0][a].copy(gram[a]);
             _rests(0, a) = corr[a];
@@ -225,29 +203,22 @@ class Walk {
         const Numbers with_y = _rests[_depth];
         const double noise = _noises[_depth];
         for (Index a = 0; a < _m; ++a) _squares[a] = products(a, a);
-        for (Index a = 0; a < _m && _signs; ++a) {
-            _alone[a] = with_y[a] >= _least[a] - noise ? explained(_squares[a], with_y[a], noise).second : 0.0;
-        }
         for (Index a = _chosen[_depth] + 1; a < _m && _count <= _sets.rows; ++a) {
             const auto [inverse, gain] = explained(_squares[a], with_y[a], noise);
-            const double missing_alone = _floor - _gains[_depth], missing = missing_alone - gain;
-            const bool is_enough = missing < 0.0 && with_y[a] >= _least[a] - noise;
+            const double missing = _floor - _gains[_depth] - gain;
             if (_size == 1) {
-                if (is_enough) note(a, a);
+                if (missing < 0.0) note(a, a);
                 continue;
             }
             // No ratio exceeds 1/√pivot, for the other columns are no longer than 1.
             const double most = 1.0 + std::sqrt(inverse), after = noise * most * most;
             const auto count = [&, inverse = inverse](Index first, Index last) {
-                if (is_enough) return last - first;
-                if (!_signs) return hits(products[a], _squares, with_y, first, last, inverse, with_y[a], after, missing);
-                return signed_hits(products[a], _squares, with_y, _least, _alone, first, last, a, inverse, after,
-                                   missing, missing_alone);
+                return hits(products[a], _squares, with_y, first, last, inverse, with_y[a], after, missing);
             };
             if (count(a + 1, _m) == 0) continue;
             for (Index b = a + 1; b < _m && _count <= _sets.rows; ++b) {
                 const bool adds = !(_squares[b] == GONE || _copies[b] == _copies[a]);
-                if (count(b, b + 1) > 0 && (is_enough || adds || _alone[b] > missing_alone)) note(a, b);
+                if (count(b, b + 1) > 0 && (missing < 0.0 || adds)) note(a, b);
             }
         }
     }
@@ -271,8 +242,6 @@ class Walk {
     Vector<double> _gains, _noises;
     Vector<Index> _chosen, _set;
     Matrix<Index> _sets;
-    // Of each column, the least that its coefficient may be, and what it explains by itself at most
-    Vector<double> _least, _alone;
     RightSigns *_signs;
     Index _count = 0;
 };
