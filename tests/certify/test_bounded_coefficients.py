@@ -82,7 +82,7 @@ def without_enumeration(monkeypatch):
 
 
 @pytest.mark.parametrize("enumerated", [True, False])
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(random=randoms)
 def test_bounds_hold_and_the_best_set_is_found(enumerated, random):
     with pytest.MonkeyPatch.context() as monkeypatch:

@@ -105,7 +105,7 @@ def minor_of(
 
 
 @every_pair
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(seed=seeds)
 def test_sets_are_those_of_the_definition(names, seed):
     random = np.random.default_rng(seed)
@@ -123,7 +123,7 @@ def test_sets_are_those_of_the_definition(names, seed):
 
 
 @every_pair
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(seed=seeds)
 def test_what_can_be_added_swapped_and_reached(names, seed):
     case = case_of(names, seed)
@@ -150,7 +150,7 @@ def test_what_can_be_added_swapped_and_reached(names, seed):
 
 
 @every_pair
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(seed=seeds)
 def test_sets_grow_and_shrink_to_sets(names, seed):
     case = case_of(names, seed)
@@ -167,7 +167,7 @@ def test_sets_grow_and_shrink_to_sets(names, seed):
 
 
 @every_pair
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(seed=seeds)
 def test_moves_lead_from_set_to_set(names, seed):
     case = case_of(names, seed)
@@ -190,7 +190,7 @@ def test_moves_lead_from_set_to_set(names, seed):
 
 
 @every_pair
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(seed=seeds)
 def test_weights_are_bounded_and_largest_ones_found(names, seed):
     case = case_of(names, seed)
@@ -225,7 +225,7 @@ def test_weights_are_bounded_and_largest_ones_found(names, seed):
 
 
 @every_pair
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(seed=seeds)
 def test_some_elements_make_a_constraint_of_their_own(names, seed):
     case = case_of(names, seed)
