@@ -62,7 +62,7 @@ class Hierarchy(Constraint):
     With ``kind="strong"`` an element needs all of its parents, with ``"weak"`` at least one of them; the
     literature speaks of strong and weak heredity, or of marginality. Subsets of independent sets need not be
     independent. A move adds an element with the parents that it lacks, and drops what makes room: elements
-    with all that hang on them, or by themselves where what is added will do as well. There is no theorem on
+    with all that hang on them, or alone where what is added will do for all of these. There is no theorem on
     such a search; ``certify`` and ``exact`` prove how good its answer is.
 
     Parameters
