@@ -383,17 +383,17 @@ class Hierarchy(Constraint):
         wanted[elements] = True
         tables = [np.flatnonzero(wanted & satisfied)[:, None]]
         wanted &= ~satisfied
-        for way in (self._with_all, self._with_one):
-            table, done = way(chosen, satisfied, wanted)
-            tables.append(table)
-            wanted[done] = False
+        table, done = self._with_all(chosen, wanted)
+        tables.append(table)
+        wanted[done] = False
+        table, done = self._with_one(chosen, satisfied, wanted)
+        tables.append(table)
+        wanted[done] = False
         ways = [np.append(way, e) for e in np.flatnonzero(wanted) for way in self._lacking(support, int(e))]
         tables.append(padded(ways))
         return MoveList.joined(MoveList(table, table[:, :0]) for table in tables).added
 
-    def _with_all(
-        self, chosen: BoolArray, satisfied: BoolArray, wanted: BoolArray
-    ) -> tuple[IndexArray, IndexArray]:
+    def _with_all(self, chosen: BoolArray, wanted: BoolArray) -> tuple[IndexArray, IndexArray]:
         """Return elements that lack nothing but what they cannot do without, with all of that."""
         unmet = self._needs.counts(chosen) == 0
         has_choice = np.zeros(self.n, dtype=bool)

@@ -18,7 +18,7 @@ from swapwise.moves import NOTHING, MoveList
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint
 
-# A family that is asked about sets one by one is asked about this many moves per level, at the most.
+# A family that is asked about sets one by one is asked about at most this many moves per level.
 MOST_ASKED = 20_000
 
 #: Scores of moves that only fall when more is dropped

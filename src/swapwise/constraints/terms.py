@@ -49,7 +49,7 @@ def parents_of_terms(names: list[str], sep: str, power: str) -> dict[str, list[s
 def parents_of_powers(powers: IndexArray) -> dict[int, list[int]]:
     """Return the parents of terms by their exponents, one row per term: the largest others that divide them.
 
-    A term of degree 0, an intercept, is nobody's parent.
+    A term of degree 0, an intercept, is no parent.
 
     >>> parents_of_powers(np.array([[1, 0], [0, 1], [1, 1], [2, 0]]))
     {2: [0, 1], 3: [0]}

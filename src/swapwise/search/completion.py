@@ -1,4 +1,4 @@
-"""The end of a search under lower limits: elements that nobody would choose, but a limit asks for."""
+"""The end of a search under lower limits: elements that add nothing, but that a limit asks for."""
 
 from __future__ import annotations
 
