@@ -2,9 +2,12 @@
 //
 // u(w) = mean over samples of Σ_v log σ(2 x_v h_v) − ridge ‖w‖²/2 with h_v = θ_v + Σ_u w_uv x_u. Everything
 // splits into one logistic regression per vertex, tied together by couplings that stand in two of them.
-// `spins` is (vertices, samples): a vertex's samples lie side by side. `weight` has one number per sample,
-// with mean 1, or none at all if every sample counts the same, which is faster. Edge e joins tail[e] and
-// head[e]. The parameters are one number per edge and, with fields, one per vertex behind them.
+// Spins are (vertices, samples): a vertex's samples lie side by side. They come in two tables, which are one
+// and the same unless some are missing: `own` is what is predicted, x_v, and 0 where it is missing, for then
+// the term is log σ(0), whatever the parameters are; `seen` is what vertices are to their neighbours, x_u,
+// and whatever stands for it where it is missing. `weight` has one number per sample, with mean 1, or none
+// at all if every sample counts the same, which is faster. Edge e joins tail[e] and head[e]. The parameters
+// are one number per edge and, with fields, one per vertex behind them.
 #pragma once
 
 #include <array>
@@ -175,16 +178,16 @@ inline void add_ridge(double ridge, Numbers couplings, Derivatives &sums) {
 }
 
 // Value, gradient and (negative) Hessian, the latter two written into the arrays given.
-inline double evaluate(Table spins, Numbers weight, Graph graph, Numbers parameters, Index n_edges,
+inline double evaluate(Table own, Table seen, Numbers weight, Graph graph, Numbers parameters, Index n_edges,
                        double ridge, Vec<double> gradient, Mat<double> hessian) {
     const auto [begin, edges, others] = graph;
-    const double scale = 1.0 / static_cast<double>(spins.columns);
+    const double scale = 1.0 / static_cast<double>(own.columns);
     Derivatives sums(gradient, hessian);
-    for (Index v = 0; v < spins.rows; ++v) {
+    for (Index v = 0; v < own.rows; ++v) {
         const Indices neighbours = others.slice(begin[v], begin[v + 1]);
-        const auto other = [&spins, &neighbours](Index a) { return spins[neighbours[a]]; };
+        const auto other = [&seen, &neighbours](Index a) { return seen[neighbours[a]]; };
         const Indices own_edges = edges.slice(begin[v], begin[v + 1]);
-        add_vertex(spins[v], scale, weight, own_edges, other, n_edges + v, parameters, sums);
+        add_vertex(own[v], scale, weight, own_edges, other, n_edges + v, parameters, sums);
     }
     add_ridge(ridge, parameters.slice(0, n_edges), sums);
     return sums.value;
@@ -287,13 +290,13 @@ std::pair<double, bool> maximise_from(const Evaluate &evaluate, Vec<double> para
 }
 
 // Maximise from `parameters`, which are overwritten: see above.
-inline std::pair<double, bool> refit(Table spins, Numbers weight, Indices tail, Indices head,
+inline std::pair<double, bool> refit(Table own, Table seen, Numbers weight, Indices tail, Indices head,
                                      Vec<double> parameters, double ridge, Numbers longest_step,
                                      double tolerance, Index max_steps) {
-    const auto owned = incidence(tail, head, spins.rows);
+    const auto owned = incidence(tail, head, own.rows);
     const Graph graph = owned;
     const auto here = [&](Numbers at, Vec<double> gradient, Mat<double> hessian) {
-        return evaluate(spins, weight, graph, at, tail.size, ridge, gradient, hessian);
+        return evaluate(own, seen, weight, graph, at, tail.size, ridge, gradient, hessian);
     };
     return maximise_from(here, parameters, longest_step, tolerance, max_steps);
 }
@@ -307,14 +310,14 @@ inline Vector<double> step_lengths(Indices edges, Index size, Numbers longest_co
     return lengths;
 }
 
-// Spins, weight, tail, head, ridge, longest step of each coupling, of each field.
-using Problem = std::tuple<Table, Numbers, Indices, Indices, double, Numbers, Numbers>;
+// Spins twice (own, seen), weight, tail, head, ridge, longest step of each coupling, of each field.
+using Problem = std::tuple<Table, Table, Numbers, Indices, Indices, double, Numbers, Numbers>;
 
 // Value after one move, and whether it is the maximum: refit from where the kept parameters are.
 inline std::pair<double, bool> value_after(const Problem &problem, Indices chosen, Numbers parameters,
                                            Indices added, Indices dropped, double tolerance,
                                            Index max_steps) {
-    const auto &[spins, weight, tail, head, ridge, longest_couplings, longest_fields] = problem;
+    const auto &[own, seen, weight, tail, head, ridge, longest_couplings, longest_fields] = problem;
     const Index n_fields = parameters.size - chosen.size, room = chosen.size + added.size;
     Vector<Index> elements(room), tails(room), heads(room);
     Vector<double> start(room + n_fields);
@@ -336,7 +339,7 @@ inline std::pair<double, bool> value_after(const Problem &problem, Indices chose
     const Index size = kept + n_fields;
     start.slice(kept, size).copy(parameters.slice(chosen.size, parameters.size));
     const auto lengths = step_lengths(elements.slice(0, kept), size, longest_couplings, longest_fields);
-    return refit(spins, weight, tails.slice(0, kept), heads.slice(0, kept), start.slice(0, size), ridge,
+    return refit(own, seen, weight, tails.slice(0, kept), heads.slice(0, kept), start.slice(0, size), ridge,
                  lengths, tolerance, max_steps);
 }
 

@@ -41,9 +41,10 @@ class IsingPseudoLikelihood(SparseObjective):
     Parameters
     ----------
     spins : array-like of shape (n_samples, n_vertices)
-        Variables of two values, -1 and +1; other real numbers are taken as they are. Data in chunks (a
-        memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) may hold 0 and 1, or booleans,
-        too, and no other numbers; they are read in few passes, which ``n_passes`` counts.
+        Variables of two values, -1 and +1; other real numbers are taken as they are, and NaN is missing, see
+        the notes. Data in chunks (a memory-mapped file, the name of a ``.npy`` file, a Dask array or frame)
+        may hold 0 and 1, or booleans, too, and no other numbers, and none may be missing; they are read in
+        few passes, which ``n_passes`` counts.
     ridge : float
         Weight of the penalty ``‖w‖²/2``.
     fields : bool
@@ -59,6 +60,13 @@ class IsingPseudoLikelihood(SparseObjective):
     What a vertex adds depends on its own spin and on those of its neighbours alone: with three neighbours, on
     how often each of 16 patterns was seen. Data in chunks, and many samples of -1 and +1 in memory, are
     fitted from these counts.
+
+    Where x_v is missing, its term is left out: a vertex is fitted to the samples in which it was observed,
+    and the sum is still divided by the number of samples. Where a neighbour x_u is missing, h_v has its mean
+    instead (the weighted mean of what was observed of it; in a model without fields, 0), so that a coupling
+    learns from the samples in which both were observed, and fields keep their meaning. Samples of which
+    everything is missing are left out. ``n_observed`` tells in how many samples each pair was observed, each
+    sample as often as its weight says if weights are whole numbers.
 
     Examples
     --------
@@ -78,6 +86,17 @@ class IsingPseudoLikelihood(SparseObjective):
     >>> counted = IsingPseudoLikelihood(spins[:5], ridge=0.1, sample_weight=[1, 2, 1, 1, 1])
     >>> bool(np.isclose(counted([0]), f([0]), rtol=1e-12))
     True
+
+    Two answers are missing:
+
+    >>> spins = [[1, 1, 1], [1, np.nan, -1], [-1, -1, 1], [-1, -1, np.nan], [1, -1, 1], [1, 1, -1]]
+    >>> f = IsingPseudoLikelihood(spins, ridge=0.1, fields=True)
+    >>> f.n_observed
+    array([[6, 5, 5],
+           [5, 5, 4],
+           [5, 4, 5]])
+    >>> f.coef([0]).round(3)
+    array([1.088, 0.   , 0.   ])
 
     Data in chunks:
 
@@ -100,8 +119,8 @@ class IsingPseudoLikelihood(SparseObjective):
         self.scoring = self.data.scoring
         self.second_order = self.data.samples is not None and self.data.model.n <= MOST_PAIRS_IN_MODELS
         self.n_samples = self.data.n_samples
-        # The samples, one vertex per row, if they are in memory.
-        self.spins = None if self.data.samples is None else self.data.samples.spins
+        # The samples, one vertex per row, if they are in memory; 0 where they are missing.
+        self.spins = None if self.data.samples is None else self.data.samples.own
         model = self.data.model
         self.n, self.n_vertices = model.n, model.n_vertices
         self.tail, self.head = model.tail, model.head
@@ -118,6 +137,16 @@ class IsingPseudoLikelihood(SparseObjective):
     def n_passes(self) -> float | None:
         """How many times all of the data were read so far; None of data in memory."""
         return self.data.n_passes
+
+    @property
+    def n_observed(self) -> IndexArray:
+        """In how many samples both of two vertices were observed: a symmetric matrix."""
+        return self.data.n_observed
+
+    @property
+    def filling(self) -> FloatArray:
+        """What each vertex is to its neighbours where it is missing: its mean, or 0 without fields."""
+        return self.data.filling
 
     @property
     def edges(self) -> list[tuple[int, int]]:
@@ -152,7 +181,7 @@ class IsingPseudoLikelihood(SparseObjective):
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         """Return what f(support) does not exceed; without a set, the value of a perfect prediction."""
         if support is None:
-            return -self._at_zero
+            return self.data.perfect - self._at_zero
         return fit_bound(self, support, clock, seconds=self._fit_seconds(support))
 
     def _fit_seconds(self, support: IndexArray) -> float:
@@ -234,13 +263,17 @@ class IsingPseudoLikelihood(SparseObjective):
 
     @property
     def edge_curvature(self) -> FloatArray:
-        """The mean of ``x_u² x_v²`` for every edge: 1 for data of -1 and +1."""
+        """The mean of ``x_v² z_u²`` for every edge, or of ``x_u² z_v²`` if it is larger.
+
+        z is x, and what stands for it where it is missing. It is 1 for data of -1 and +1, and less where some
+        are missing.
+        """
         return self.data.edge_curvature
 
     def curvature(self, columns: IndexArray) -> FloatArray:
         """Return columns of minus the Hessian at no coupling, where every logistic loss curves the most.
 
-        Edges that share a vertex v meet in the mean of ``x_v² x_a x_b``; others do not meet.
+        Edges that share a vertex v meet in the mean of ``x_v² z_a z_b``; others do not meet.
 
         >>> IsingPseudoLikelihood([[1, -1, 1], [-1, -1, 1]]).curvature(np.array([0]))
         array([[ 2.],
@@ -265,8 +298,8 @@ class IsingPseudoLikelihood(SparseObjective):
     def smoothness(self, t: int) -> float:
         """Return a valid M_{s,t}: t + 1 for data of -1 and +1.
 
-        The logistic loss of vertex v curves by at most ``(Σ_u δ_uv x_u)² ≤ deg_v Σ_u δ_uv² x_u²`` along
-        δ; an edge is counted at both ends, and two ends of a graph with t edges have at most t + 1.
+        The logistic loss of vertex v curves by at most ``x_v² (Σ_u δ_uv z_u)² ≤ deg_v Σ_u δ_uv² x_v² z_u²``
+        along δ; an edge is counted at both ends, and two ends of a graph with t edges have at most t + 1.
 
         >>> IsingPseudoLikelihood([[1, -1, 1], [-1, -1, 1]]).smoothness(3)
         4.0

@@ -27,14 +27,14 @@ def vertex_summands(samples: Samples, coef: FloatArray) -> Iterator[VertexSumman
     # What the head would gain more from the coupling than the tail; without ridge, prices know no bounds.
     price = (gradients[head, tail] - gradients[tail, head]) / 2 * (model.ridge > 0)
     alone = samples.log_likelihoods(samples.local_fields(np.zeros(model.n)))
-    for vertex, spin in enumerate(samples.spins):
+    for vertex, spin in enumerate(samples.own):
         elements = np.flatnonzero((tail == vertex) | (head == vertex))
         is_tail = tail[elements] == vertex
         others = np.where(is_tail, head[elements], tail[elements])
         prices = np.where(is_tail, price[elements], -price[elements])
         yield VertexSummand(
             elements,
-            samples.spins[others] * spin,
+            samples.seen[others] * spin,
             spin if model.fields else None,
             samples.weight,
             model.ridge,
@@ -46,7 +46,7 @@ def vertex_summands(samples: Samples, coef: FloatArray) -> Iterator[VertexSumman
 class VertexSummand(Summand):
     """How well one vertex is predicted from its neighbours, with prices on the couplings.
 
-    ``mean log σ(2 h) − ridge ‖β‖²/4 + ⟨prices, β⟩`` with margins ``h = Σ_u β_u x_v x_u``, plus ``bias · x_v``
+    ``mean log σ(2 h) − ridge ‖β‖²/4 + ⟨prices, β⟩`` with margins ``h = Σ_u β_u x_v z_u``, plus ``bias · x_v``
     if there are fields: half of the ridge is for the other end of an edge, and the prices cancel when both
     ends have the same couplings. Values are relative to ``at_zero``. The weights of the samples have mean 1.
     """
@@ -63,7 +63,7 @@ class VertexSummand(Summand):
     ) -> None:
         self.elements = elements
         self.cost = signals.shape[1]
-        self._signals = signals  # x_v x_u, one row per neighbour u
+        self._signals = signals  # x_v z_u, one row per neighbour u
         self._field = field  # x_v, or None
         self._weight = weight
         self._ridge = ridge
