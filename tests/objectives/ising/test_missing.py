@@ -137,6 +137,18 @@ def test_proofs_are_never_below_the_optimum(fields, ridge):
         assert objective.upper_bound() >= objective(range(6)) - 1e-12
 
 
+@pytest.mark.parametrize(("fields", "weighted"), CASES)
+def test_bounds_of_vertices_are_tight_at_a_fit(fields, weighted):
+    spins = spins_with_gaps(9)
+    objective = IsingPseudoLikelihood(spins, 0.1, fields, sample_weight=weights(spins, weighted))
+    support = [0, 1, 4]
+    total = 0.0
+    for summand in objective.summands(objective.coef(support)):
+        neighbours = np.flatnonzero(np.isin(summand.elements, support))
+        total += summand.bounds(neighbours[None])[0]
+    assert total == pytest.approx(objective(support), abs=1e-9)
+
+
 def test_what_is_missing_cannot_be_predicted():
     spins = np.array([[1.0, 1.0, np.nan], [-1.0, -1.0, np.nan], [1.0, np.nan, 1.0], [-1.0, 1.0, -1.0]])
     objective = IsingPseudoLikelihood(spins)
