@@ -17,7 +17,7 @@ from swapwise.constraints.axioms import verify
 from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.objectives.base import SetFunction, SparseObjective
-from swapwise.objectives.ising import IsingPseudoLikelihood
+from swapwise.objectives.ising import PairwisePseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.least_squares.system_search import is_quick
@@ -328,7 +328,7 @@ def _method_for(objective: SetFunction) -> str:
     """Return the rule that is best for an objective."""
     if objective.scoring == "closed form" or not isinstance(objective, SparseObjective):
         return Oblivious.name
-    if isinstance(objective, IsingPseudoLikelihood) and objective.n > MOST_PAIRS_TO_REFIT:
+    if isinstance(objective, PairwisePseudoLikelihood) and objective.n > MOST_PAIRS_TO_REFIT:
         return NonOblivious.name
     return SemiOblivious.name
 

@@ -20,10 +20,9 @@ from swapwise.objectives.ising.spin_data import (
     best_biases,
     counts_of,
     curvatures_of,
-    gradients_of,
     hessian_of,
     if_unequal,
-    sigmoid,
+    slopes_of,
     without_fields,
 )
 from swapwise.threads import n_kernel_threads
@@ -96,6 +95,9 @@ class Samples(SpinData):
         """These."""
         return self
 
+    #: The kind and the scale of each vertex, to the kernels; none if all are binary
+    _kinds: tuple[IndexArray, FloatArray] = (np.empty(0, dtype=np.intp), np.empty(0))
+
     @cached_property
     def _problem(self) -> tuple[Any, ...]:
         """What the kernels need to know: see ``Problem`` in kernels/ising.hpp."""
@@ -103,23 +105,15 @@ class Samples(SpinData):
         weight = self.weight if isinstance(self.weight, np.ndarray) else np.empty(0)
         couplings = LONGEST_STEP / np.sqrt(_positive(self.edge_curvature))
         fields = LONGEST_STEP / _positive(self.vertex_sizes)
-        return (self.own, self.seen, weight, model.tail, model.head, model.ridge, couplings, fields)
+        samples = (self.own, self.seen, weight, *self._kinds)
+        return (samples, model.tail, model.head, model.ridge, couplings, fields)
 
     def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
         """Maximise from given parameters, in place; return the value and whether it is the maximum."""
-        own, seen, weight, tail, head, ridge, *longest = self._problem
+        samples, tail, head, ridge, *longest = self._problem
         lengths = ising.step_lengths(support, len(parameters), *longest)
         return ising.refit(
-            own,
-            seen,
-            weight,
-            tail[support],
-            head[support],
-            parameters,
-            ridge,
-            lengths,
-            REFIT_TOLERANCE,
-            MAX_STEPS,
+            samples, tail[support], head[support], parameters, ridge, lengths, REFIT_TOLERANCE, MAX_STEPS
         )
 
     def values_after(
@@ -146,7 +140,24 @@ class Samples(SpinData):
 
     def log_likelihoods(self, local: FloatArray) -> FloatArray:
         """Return the mean log-likelihood of every vertex with given local fields."""
-        return self.mean(-np.logaddexp(0.0, -2.0 * self.own * local))
+        return self.mean(self.terms(local))
+
+    def terms(self, local: FloatArray) -> FloatArray:
+        """Return the log-likelihood of every entry with given local fields."""
+        return -np.logaddexp(0.0, -2.0 * self.own * local)
+
+    def slopes(self, local: FloatArray) -> FloatArray:
+        """Return how each term rises in its local field."""
+        return slopes_of(self.own, local)
+
+    def curves(self, local: FloatArray) -> FloatArray:
+        """Return how each term curves in its local field."""
+        return curvatures_of(self.own, local)
+
+    @cached_property
+    def most_curves(self) -> FloatArray:
+        """What no term curves more than, whatever its local field."""
+        return self.own**2
 
     def mean(self, values: FloatArray) -> FloatArray:
         """Return the weighted mean over the samples, which are the last axis."""
@@ -171,17 +182,20 @@ class Samples(SpinData):
         """Return the best bias of every vertex on top of local fields."""
 
         def slopes(bias: FloatArray) -> tuple[FloatArray, FloatArray]:
-            wrong = sigmoid(-2.0 * self.own * (local + bias[:, None]))
-            curve = 4.0 * self.own**2 * wrong * (1.0 - wrong)
-            return self.mean(2.0 * self.own * wrong), self.mean(curve)
+            there = local + bias[:, None]
+            return self.mean(self.slopes(there)), self.mean(self.curves(there))
 
+        return best_biases(slopes, self._widest_biases(local))
+
+    def _widest_biases(self, local: FloatArray) -> FloatArray:
+        """Return what no best bias exceeds, unless a vertex never changes."""
         largest = _positive(np.abs(self.own).max(axis=1))
-        return best_biases(slopes, (SURE + 2.0 * np.abs(self.own * local).max(axis=1)) / largest)
+        return (SURE + 2.0 * np.abs(self.own * local).max(axis=1)) / largest
 
     def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
         """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
         local = self.local_fields(coef, fields)
-        return gradients_of(self.own, local, self._weighted) / self.n_samples
+        return self.slopes(local) @ self._weighted.T / self.n_samples
 
     @cached_property
     def _weighted(self) -> FloatArray:
@@ -192,20 +206,18 @@ class Samples(SpinData):
     @cached_property
     def edge_curvature(self) -> FloatArray:
         """The mean of ``x_v² z_u²``, or of ``x_u² z_v²`` if it is larger, for every edge."""
-        squares = self.own**2
-        weighted = squares * self.weight if isinstance(self.weight, np.ndarray) else squares
-        means = weighted @ (squares if self._observed is None else self.seen**2).T / self.n_samples
+        means = (self.most_curves * self.weight) @ (self.seen**2).T / self.n_samples
         tail, head = self.model.tail, self.model.head
         return np.maximum(means[tail, head], means[head, tail])
 
     @cached_property
     def vertex_sizes(self) -> FloatArray:
         """The root mean square of what was observed of every vertex: 1 for data of -1 and +1."""
-        return np.sqrt(self._of_observed(self.mean(self.own**2)))
+        return np.sqrt(self._of_observed(self.mean(self.most_curves)))
 
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
         """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
-        pair = self.own[shared] ** 2 * self.seen[other] * self.weight
+        pair = self.most_curves[shared] * self.seen[other] * self.weight
         return self.seen[thirds] @ (pair / self.n_samples)
 
     def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
@@ -234,7 +246,7 @@ class Samples(SpinData):
 
     def _curvature(self, local: FloatArray) -> FloatArray:
         """Return how each sample of each vertex curves in its local field, weighted."""
-        return curvatures_of(self.own, local) * self.weight / self.n_samples
+        return self.curves(local) * self.weight / self.n_samples
 
     def _products(self, curve: FloatArray, elements: IndexArray) -> FloatArray:
         """Return the Hessian of some edges and, if there are any, of the fields of all vertices."""

@@ -167,6 +167,15 @@ def sigmoid(margin: FloatArray) -> FloatArray:
     return 0.5 * (1.0 + np.tanh(0.5 * margin))
 
 
+def slopes_of(spins: FloatArray, local: FloatArray) -> FloatArray:
+    """Return how each term ``log σ(2 x_v h_v)`` rises in its local field.
+
+    >>> slopes_of(np.array([[1.0, -1.0]]), np.zeros((1, 2)))
+    array([[ 1., -1.]])
+    """
+    return 2.0 * spins * sigmoid(-2.0 * spins * local)
+
+
 def gradients_of(spins: FloatArray, local: FloatArray, others: FloatArray) -> FloatArray:
     """Return ``Σ ∂ log σ(2 x_v h_v)/∂h_v · z_u`` over the samples: one row for each v, one column for each u.
 
@@ -177,7 +186,7 @@ def gradients_of(spins: FloatArray, local: FloatArray, others: FloatArray) -> Fl
     array([[2., 0.],
            [0., 2.]])
     """
-    return (2.0 * spins * sigmoid(-2.0 * spins * local)) @ others.T
+    return slopes_of(spins, local) @ others.T
 
 
 def curvatures_of(spins: FloatArray, local: FloatArray) -> FloatArray:
