@@ -328,7 +328,8 @@ def _method_for(objective: SetFunction) -> str:
     """Return the rule that is best for an objective."""
     if objective.scoring == "closed form" or not isinstance(objective, SparseObjective):
         return Oblivious.name
-    if isinstance(objective, PairwisePseudoLikelihood) and objective.n > MOST_PAIRS_TO_REFIT:
+    many = isinstance(objective, PairwisePseudoLikelihood) and objective.n > MOST_PAIRS_TO_REFIT
+    if many and NonOblivious().missing(objective) is None:
         return NonOblivious.name
     return SemiOblivious.name
 

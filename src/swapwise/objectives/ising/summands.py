@@ -22,16 +22,9 @@ NUMBERS_AT_ONCE = 2_000_000
 def vertex_summands(samples: Samples, coef: FloatArray) -> Iterator[VertexSummand]:
     """Yield one part for every vertex, priced so that both ends of an edge would keep ``coef``."""
     model = samples.model
-    tail, head = model.tail, model.head
-    gradients = samples.vertex_gradients(coef, None)
-    # What the head would gain more from the coupling than the tail; without ridge, prices know no bounds.
-    price = (gradients[head, tail] - gradients[tail, head]) / 2 * (model.ridge > 0)
     alone = samples.log_likelihoods(samples.local_fields(np.zeros(model.n)))
-    for vertex, spin in enumerate(samples.own):
-        elements = np.flatnonzero((tail == vertex) | (head == vertex))
-        is_tail = tail[elements] == vertex
-        others = np.where(is_tail, head[elements], tail[elements])
-        prices = np.where(is_tail, price[elements], -price[elements])
+    for vertex, (elements, others, prices) in enumerate(priced_edges(samples, coef)):
+        spin = samples.own[vertex]
         yield VertexSummand(
             elements,
             samples.seen[others] * spin,
@@ -41,6 +34,19 @@ def vertex_summands(samples: Samples, coef: FloatArray) -> Iterator[VertexSumman
             prices,
             float(alone[vertex]),
         )
+
+
+def priced_edges(samples: Samples, coef: FloatArray) -> Iterator[tuple[IndexArray, IndexArray, FloatArray]]:
+    """Yield the edges of every vertex, their other ends, and the prices at which both would keep ``coef``."""
+    tail, head = samples.model.tail, samples.model.head
+    gradients = samples.vertex_gradients(coef, None)
+    # What the head would gain more from the coupling than the tail; without ridge, prices know no bounds.
+    price = (gradients[head, tail] - gradients[tail, head]) / 2 * (samples.model.ridge > 0)
+    for vertex in range(samples.model.n_vertices):
+        elements = np.flatnonzero((tail == vertex) | (head == vertex))
+        is_tail = tail[elements] == vertex
+        others = np.where(is_tail, head[elements], tail[elements])
+        yield elements, others, np.where(is_tail, price[elements], -price[elements])
 
 
 class VertexSummand(Summand):
