@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
 import swapwise as sw
-from swapwise.estimators.spins import Vertices, mean_likelihood, pseudo_log_likelihood, warn_of_constants
+from swapwise.estimators.spins import mean_likelihood, pseudo_log_likelihood, warn_of_constants
 from swapwise.estimators.two_values import coding_of, read_values
+from swapwise.estimators.vertices import Vertices
 
 NAMES = ["ant", "bee", "cat", "dog"]
 

@@ -1,7 +1,7 @@
 """How a vertex of a mixed graph is distributed given its neighbours: one record per family.
 
-Given its local field h, the log-likelihood of x is ``x h − A(h)`` and a constant, with a convex A. A family is
-one class here and one number in kernels/ising.hpp.
+Given its local field h, the log-likelihood of x is ``x h − A(h)`` and a constant, with a convex A. A family
+is one class here and one number in kernels/ising.hpp.
 """
 
 from __future__ import annotations

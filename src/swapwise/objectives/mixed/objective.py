@@ -47,9 +47,9 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
     Notes
     -----
     This is the pairwise model of [1]_ and [2]_: ``log p(x) = Σ b_v x_v + Σ w_uv x_u x_v + ...``, in which
-    ``A(h)`` is ``log(2 cosh h)`` for spins, ``s h²/2`` for a Gaussian of conditional variance s, and ``e^h`` for
-    counts. Gaussian columns are standardised, and so are counts as their neighbours see them, so that couplings
-    can be compared. Among Gaussian columns ``w_uv √(s_u s_v)`` is a partial correlation.
+    ``A(h)`` is ``log(2 cosh h)`` for spins, ``s h²/2`` for a Gaussian of conditional variance s, and ``e^h``
+    for counts. Gaussian columns are standardised, and so are counts as their neighbours see them, so that
+    couplings can be compared. Among Gaussian columns ``w_uv √(s_u s_v)`` is a partial correlation.
 
     Without counts there is a joint distribution whenever the couplings of Gaussian columns make a positive
     definite matrix. With counts there is none if two of them are coupled positively, or one is coupled to a
