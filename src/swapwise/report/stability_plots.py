@@ -142,7 +142,7 @@ def _name_rows(axes: Axes, labels: Any) -> None:
     axes.axvline(0.0, color="black", linewidth=0.8, zorder=1)
     tidy(axes)
     if not len(labels):
-        axes.text(0.5, 0.5, "no edges", ha="center", va="center", transform=axes.transAxes)
+        _say_no_edges(axes)
         return
     above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 4, "fontsize": 8}
     axes.legend(frameon=False, **above)
@@ -231,7 +231,7 @@ def _draw_tiles(axes: Axes, frame: pd.DataFrame) -> None:
     axes.spines[:].set_visible(False)
     if frame.empty:
         axes.set(xticks=[], yticks=[])
-        axes.text(0.5, 0.5, "no edges", ha="center", va="center", transform=axes.transAxes)
+        _say_no_edges(axes)
         return
     shades = frame.to_numpy().astype(float)
     np.fill_diagonal(shades, 2.0)
@@ -402,3 +402,8 @@ def _shortened(label: Any) -> str:
 
 def _height(n_rows: int) -> float:
     return max(2.2, 1.2 + ROW * n_rows)
+
+
+def _say_no_edges(axes: Axes) -> None:
+    words: dict[str, Any] = {"ha": "center", "va": "center", "backgroundcolor": "white"}
+    axes.text(0.5, 0.5, "no edges", transform=axes.transAxes, **words)
