@@ -64,3 +64,11 @@ def chain(n_samples, n_vertices, seed=0, noise=1.0):
     for v in range(1, n_vertices):
         X[:, v] = X[:, v - 1] + noise * X[:, v]
     return X
+
+
+class InMemoryGraph(CorrelationGraph):
+    """The same, for arrays in memory."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        assert type(X) is np.ndarray
+        return super().fit(X, sample_weight=sample_weight)
