@@ -93,7 +93,7 @@ def graph_report(
     names, graph = [shown_name(name) for name in X.columns], _numbered(model)
     count = f"{len(names)} variables, {len(graph.edges)} edge{'s' * (len(graph.edges) != 1)}"
     called: dict[Hashable, str] = dict(enumerate(names))
-    edges = [" – ".join(called[end] for end in edge) for edge in model.constraint_.edges]
+    edges = [" – ".join(called[end] for end in edge) for edge in model.pairs_.tolist()]
     parts = [
         asked_part(asked, _facts(model, X, sample_weight), seconds),
         _drawn(graph, names, model.field_, count),
@@ -130,13 +130,8 @@ def _samples(X: pd.DataFrame, sample_weight: ArrayLike | None) -> str:
 def _facts(model: Any, X: pd.DataFrame, sample_weight: ArrayLike | None) -> dict[str, str]:
     data = f"{_samples(X, sample_weight)} of {X.shape[1]} variables"
     facts = {"model": type(model).__name__, "fitted to": data}
-    if hasattr(model, "path_"):
-        degrees, ridges = (sorted(set(model.path_[name])) for name in ("max_degree", "ridge"))
-        tried = f"of {degrees[0]} to {degrees[-1]}"
-        facts["largest degree chosen"] = f"{model.max_degree_}, {tried}, by cross-validation"
-        facts["ridge chosen"] = f"{model.ridge_:g}, of {', '.join(f'{ridge:g}' for ridge in ridges)}"
-    else:
-        facts["ridge used"] = f"{model.ridge_:g}"
+    facts["edges"] = model.choice_in_words()
+    facts["ridge used"] = f"{model.ridge_:g}"
     score = model.score(X, sample_weight=sample_weight)
     return facts | {"mean pseudo-log-likelihood": f"{score:.5g} on the data of fit"}
 
@@ -272,8 +267,7 @@ def _degrees(graph: Any, names: list[str], model: Any) -> Part:
         "hoverinfo": "text",
     }
     figure = chart([bars], {"title": {"text": "neighbours"}, "dtick": 1}, {"title": {"text": "variables"}})
-    limits = model.constraint_.b
-    full = sum(bool(degrees[node]) and degrees[node] == limits.get(node) for node in graph)
+    full = sum(bool(degrees[node]) and degrees[node] == model.limits_[node] for node in graph)
     words = f"{full} of {len(names)} variables have as many neighbours as they may."
     rows = [
         [names[n], ", ".join(names[other] for other in graph[n]), str(degrees[n]), f"{model.field_[n]:.4g}"]
