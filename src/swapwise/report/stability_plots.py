@@ -299,7 +299,9 @@ def plot_case_dropping(
         if rows["mean"].isna().all():
             axes.plot([], [], color=colour, label=f"{_in_words(name)} (does not vary)")
             continue
-        axes.fill_between(dropped, rows["lower"], rows["upper"], color=colour, alpha=0.15, linewidth=0)
+        axes.fill_between(dropped, rows["lower"], rows["upper"], color=colour, alpha=0.12, linewidth=0)
+        for end in ("lower", "upper"):  # where bands overlap, their ends tell them apart
+            axes.plot(dropped, rows[end], color=colour, linewidth=0.6, alpha=0.7)
         label = f"{_in_words(name)} (CS {cases.coefficients[name]:.2f})"
         look: dict[str, Any] = {"color": colour, "linestyle": LINES[rank % len(LINES)]}
         axes.plot(dropped, rows["mean"], marker="o", markersize=4, label=label, **look)

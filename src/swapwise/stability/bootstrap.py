@@ -88,17 +88,16 @@ def bootstrap_graph(
     Four variables in a chain, each of which mostly repeats the one before:
 
     >>> import numpy as np
-    >>> from swapwise import IsingGraph, bootstrap_graph
+    >>> from swapwise import IsingGraphCV, bootstrap_graph
     >>> turns = np.where(np.random.default_rng(0).random((300, 4)) < 0.2, -1, 1)
-    >>> X = np.cumprod(turns, axis=1)
-    >>> boot = bootstrap_graph(IsingGraph(max_degree=2), X, n_boots=20)
+    >>> boot = bootstrap_graph(IsingGraphCV(), np.cumprod(turns, axis=1), n_boots=20)
     >>> boot
-    GraphBootstrap(20 bootstrap samples, 4 vertices, 4 edges in the sample, 4 of them in 95 % or more)
+    GraphBootstrap(20 bootstrap samples, 4 vertices, 3 edges in the sample, 3 of them in 95 % or more)
     >>> boot.edges[["source", "target", "weight", "lower", "upper", "inclusion"]].round(2).head(3)
        source  target  weight  lower  upper  inclusion
-    0       0       1    0.68   0.58   0.79       1.00
-    1       0       2    0.00  -0.06   0.06       0.30
-    2       0       3    0.00  -0.05   0.05       0.25
+    0       0       1    0.66   0.59   0.84       1.00
+    1       0       2    0.00   0.00   0.00       0.00
+    2       0       3    0.00   0.00   0.15       0.05
     """
     fits = Fits.read(model, X)
     cases = Cases.read(sample_weight, fits.X.shape[0])

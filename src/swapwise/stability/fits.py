@@ -136,7 +136,9 @@ def _unfitted(model: Any) -> Any:
         raise TypeError(f"{expected}, got {model!r}")
     if get_tags(model).target_tags.required:
         raise TypeError(f"{expected}, got {model!r}, which needs a target to learn from")
-    return clone(model)
+    unfitted = clone(model)
+    bars = [name for name in unfitted.get_params() if name.split("__")[-1] == "progress"]
+    return unfitted.set_params(**dict.fromkeys(bars, False))  # one bar is enough
 
 
 def read_table(X: Any, name: str = "X") -> Any:
