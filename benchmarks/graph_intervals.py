@@ -43,14 +43,11 @@ class Coverage:
     """Shares of intervals, and of bootstrap samples, for one model on one sample."""
 
     model: str
-    #: Of true edges, of those of them that are in the sample's graph, of other pairs, and of those in it
-    edges: float
-    found: float
-    absent: float
-    wrong: float
-    #: How often pairs of either kind are edges of bootstrap samples
-    inclusion_edges: float
-    inclusion_absent: float
+    #: Intervals that hold the truth: of true edges, those of them in the sample's graph, other pairs, and
+    #: those of them in it
+    covered: tuple[float, float, float, float]
+    #: How often true edges, and other pairs, are edges of bootstrap samples
+    inclusion: tuple[float, float]
     seconds: float
 
 
@@ -84,9 +81,9 @@ def coverage(name: str, n_samples: int, trial: int, n_boots: int, n_jobs: int | 
     holds = ((edges["lower"] <= true + 1e-12) & (true - 1e-12 <= edges["upper"])).to_numpy()
     inclusion, is_edge, chosen = edges["inclusion"].to_numpy(), true != 0, boot.sample != 0
     groups = is_edge, is_edge & chosen, ~is_edge, ~is_edge & chosen
-    shares = (float(holds[group].mean()) if group.any() else np.nan for group in groups)
-    often = float(inclusion[is_edge].mean()), float(inclusion[~is_edge].mean())
-    return Coverage(name, *shares, *often, seconds)
+    covered = [float(holds[group].mean()) if group.any() else np.nan for group in groups]
+    often = [float(inclusion[group].mean()) for group in (is_edge, ~is_edge)]
+    return Coverage(name, (covered[0], covered[1], covered[2], covered[3]), (often[0], often[1]), seconds)
 
 
 def coverage_table(rows: Sequence[Coverage], title: str) -> Table:
@@ -97,8 +94,7 @@ def coverage_table(rows: Sequence[Coverage], title: str) -> Table:
         table.add_column(name, justify="right")
     for model in dict.fromkeys(row.model for row in rows):
         own = [row for row in rows if row.model == model]
-        fields = "edges", "found", "absent", "wrong", "inclusion_edges", "inclusion_absent"
-        shares = (np.array([getattr(row, field) for row in own]) for field in fields)
+        shares = np.array([row.covered + row.inclusion for row in own]).T
         cells = ["-" if np.isnan(share).all() else f"{100 * np.nanmean(share):.1f}" for share in shares]
         table.add_row(model, *cells, f"{mean(row.seconds for row in own):.1f}")
     return table

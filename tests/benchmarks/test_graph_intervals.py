@@ -18,10 +18,11 @@ def test_couplings_are_within_the_degree():
 def test_the_true_graph_has_no_wrong_edges():
     first = next(iter(MODELS))
     row = coverage(first, 300, trial=0, n_boots=10, n_jobs=None)
-    assert (row.absent, row.inclusion_edges, row.inclusion_absent) == (1, 1, 0)
-    assert 0.4 < row.edges <= 1
-    assert row.edges == row.found
-    assert np.isnan(row.wrong)
+    edges, found, absent, wrong = row.covered
+    assert (absent, *row.inclusion) == (1, 1, 0)
+    assert 0.4 < edges <= 1
+    assert edges == found
+    assert np.isnan(wrong)
     console = Console(width=120)
     with console.capture() as shown:
         console.print(coverage_table([row], "small"))

@@ -93,7 +93,7 @@ def test_lines_of_case_dropping():
     weights = sample + 0.5 * rng.standard_normal((40, 6))
     cases = sw.CaseDropping(list("abcd"), sample, np.resize([0.75, 0.25], 40), weights)
     axes = sw.plot_case_dropping(cases, measures=["edges", "degree"])
-    (line, *_) = axes.lines
+    line = drawn(axes)[f"edges (CS {cases.coefficients['edges']:.2f})"]
     np.testing.assert_allclose(line.get_xdata(), [25, 75])
     np.testing.assert_allclose(line.get_ydata(), cases.summary.query("measure == 'edges'")["mean"])
     legend = words(axes.get_legend().get_texts())
