@@ -104,6 +104,28 @@ def test_differences_are_those_of_plain_intervals():
         boot.differences("eigenvector")
 
 
+def test_rows_with_weights_that_are_no_counts_are_drawn_with_them():
+    """A row that is drawn twice is there twice, so that an estimator can tell how many there are."""
+    X, weight = chain(60, 3), np.where(np.arange(60) < 30, 0.5, 1.5)
+    seen = []
+
+    class Recording(CorrelationGraph):
+        def fit(self, X, y=None, sample_weight=None):
+            seen.append(sample_weight)
+            return super().fit(X, sample_weight=sample_weight)
+
+    boot = sw.bootstrap_graph(Recording(), X, 400, sample_weight=weight)
+    np.testing.assert_array_equal(seen[0], weight)
+    assert all(len(each) == 60 and set(each) <= {0.5, 1.5} for each in seen[1:])
+    rng = np.random.default_rng(0)
+    plain = []
+    for _ in range(400):
+        rows = rng.integers(60, size=60)
+        fitted = CorrelationGraph().fit(X[rows], sample_weight=weight[rows])
+        plain.append(fitted.adjacency_[np.triu_indices(3, 1)])
+    np.testing.assert_allclose(boot.edges["sd"], np.std(plain, axis=0), rtol=0.2)
+
+
 def test_names_and_tables():
     X = pd.DataFrame(chain(60, 3), columns=["rain", "wet", "slip"])
     boot = sw.bootstrap_graph(CorrelationGraph(), X, 10)

@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_generator
-from swapwise.stability.cases import Cases
 from swapwise.stability.centrality import MEASURES, measure
 from swapwise.stability.fits import Fits, last_step, seeds
 from swapwise.stability.tables import (
@@ -99,16 +98,14 @@ def bootstrap_graph(
     1       0       2    0.00   0.00   0.00       0.00
     2       0       3    0.00   0.00   0.15       0.05
     """
-    fits = Fits.read(model, X)
-    cases = Cases.read(sample_weight, fits.X.shape[0])
-    fits.require_weights(cases.weight)
+    fits = Fits.read(model, X, sample_weight)
     level = as_share(level, "level")
     drawn = [(seed,) for seed in seeds(as_generator(random_state), n_boots, "n_boots")]
-    fitted = fits.fitted(cases.weights)
+    fitted = fits.fitted(fits.cases.counts)
     names = fits.names(fitted)
     _require_same(last_step(model), fitted)
     weights, interrupted = fits.repeated(
-        cases.resampled, drawn, what="bootstrap", n_jobs=n_jobs, progress=progress
+        fits.cases.resampled, drawn, what="bootstrap", n_jobs=n_jobs, progress=progress
     )
     return GraphBootstrap(names, upper_triangle(fitted.adjacency_), weights[:, 0], level, interrupted)
 

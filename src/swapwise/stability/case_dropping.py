@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_generator
-from swapwise.stability.cases import Cases
 from swapwise.stability.centrality import MEASURES, measure
 from swapwise.stability.fits import Fits, seeds
 from swapwise.stability.tables import as_share, records, upper_triangle
@@ -83,13 +82,12 @@ def case_dropping(
     strength    0.75
     Name: CS-coefficient, dtype: float64
     """
-    fits = Fits.read(model, X)
-    cases = Cases.read(sample_weight, fits.X.shape[0])
-    fits.require_weights(cases.weight)
+    fits = Fits.read(model, X, sample_weight)
+    cases = fits.cases
     kept = _read_shares(shares, cases.total)
     correlation, level = as_share(correlation, "correlation"), as_share(level, "level")
     drawn = seeds(as_generator(random_state), n_boots, "n_boots")
-    fitted = fits.fitted(cases.weights)
+    fitted = fits.fitted(cases.counts)
     names = fits.names(fitted)
     # Every share in turn, so that an interrupt leaves about as many subsets of each. The subsets of a seed
     # need not be nested.

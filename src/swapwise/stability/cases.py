@@ -1,4 +1,4 @@
-"""Cases behind the rows of a table, drawn as weights of the rows, so that no row is copied."""
+"""Cases behind the rows of a table, drawn as counts of the rows, so that no row has to be copied."""
 
 from __future__ import annotations
 
@@ -41,43 +41,34 @@ class Cases:
         """The number of cases."""
         return int(self.counts.sum())
 
-    @property
-    def weights(self) -> FloatArray:
-        """How much each row counts when every case is there once."""
-        return self.counts * self.weight
-
     def resampled(self, seed: int) -> list[FloatArray]:
-        """Return weights of rows after as many cases as there are were drawn with replacement.
+        """Return how often each row is among as many cases as there are, drawn with replacement.
 
         >>> Cases.read([2, 0, 2], 3).resampled(0)
         [array([2., 0., 2.])]
         """
         rng = np.random.default_rng(seed)
-        return [rng.multinomial(self.total, self.counts / self.total) * self.weight]
+        return [rng.multinomial(self.total, self.counts / self.total).astype(np.float64)]
 
     def subset(self, seed: int, size: int) -> list[FloatArray]:
-        """Return weights of rows if only ``size`` cases are kept.
+        """Return how often each row is among ``size`` cases, drawn without replacement.
 
         >>> Cases.read([2, 0, 2], 3).subset(0, 3)[0].sum()
         np.float64(3.0)
         """
-        return [self._drawn(seed, size) * self.weight]
+        rng = np.random.default_rng(seed)
+        if self.counts.max() == 1:
+            drawn = np.zeros(len(self.counts))
+            drawn[rng.choice(np.flatnonzero(self.counts), size, replace=False)] = 1.0
+            return [drawn]
+        return [rng.multivariate_hypergeometric(self.counts, size, method="marginals").astype(np.float64)]
 
     def split(self, seed: int, size: int) -> list[FloatArray]:
-        """Return weights of rows in a random group of ``size`` cases, and in that of all others.
+        """Return the same for a random group of ``size`` cases, and for that of all others.
 
         >>> first, second = Cases.read([2, 0, 2], 3).split(0, 1)
         >>> first + second
         array([2., 0., 2.])
         """
-        first = self._drawn(seed, size)
-        return [first * self.weight, (self.counts - first) * self.weight]
-
-    def _drawn(self, seed: int, size: int) -> FloatArray:
-        """Return how many cases of each row are among ``size`` that were drawn without replacement."""
-        rng = np.random.default_rng(seed)
-        if self.counts.max() == 1:
-            drawn = np.zeros(len(self.counts))
-            drawn[rng.choice(np.flatnonzero(self.counts), size, replace=False)] = 1.0
-            return drawn
-        return rng.multivariate_hypergeometric(self.counts, size, method="marginals").astype(np.float64)
+        (first,) = self.subset(seed, size)
+        return [first, self.counts - first]

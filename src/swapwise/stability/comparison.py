@@ -90,26 +90,27 @@ def compare_graphs(
     """
     first, second = read_table(X1, "X1"), read_table(X2, "X2")
     _require_same_columns(first, second)
-    fits = Fits.read(model, _together(first, second))
     n1, n2 = first.shape[0], second.shape[0]
-    Cases.read(sample_weight1, n1, "sample_weight1")
-    Cases.read(sample_weight2, n2, "sample_weight2")
-    weight = np.concatenate([_ones_or(sample_weight1, n1), _ones_or(sample_weight2, n2)])
-    cases, in_first = Cases.read(weight, n1 + n2), np.arange(n1 + n2) < n1
-    fits.require_weights(cases.weight)
-    size = int(cases.counts[in_first].sum())
+    weights = (
+        _read_weight(sample_weight1, n1, "sample_weight1"),
+        _read_weight(sample_weight2, n2, "sample_weight2"),
+    )
+    fits = Fits.read(model, _together(first, second), np.concatenate(weights))
+    counts, in_first = fits.cases.counts, np.arange(n1 + n2) < n1
+    size = int(counts[in_first].sum())
     drawn = [(seed, size) for seed in seeds(as_generator(random_state), n_permutations, "n_permutations")]
-    seen = [fits.fitted(np.where(own, cases.weights, 0.0)) for own in (in_first, ~in_first)]
+    seen = [fits.fitted(np.where(own, counts, 0)) for own in (in_first, ~in_first)]
     names = fits.names(seen[0])
     permuted, interrupted = fits.repeated(
-        cases.split, drawn, what="permutation test", n_jobs=n_jobs, progress=progress
+        fits.cases.split, drawn, what="permutation test", n_jobs=n_jobs, progress=progress
     )
     one, other = (upper_triangle(fitted.adjacency_) for fitted in seen)
     return GraphComparison(names, one, other, permuted, interrupted)
 
 
-def _ones_or(weight: Any, n_rows: int) -> FloatArray:
-    return np.ones(n_rows) if weight is None else np.asarray(weight, dtype=np.float64)
+def _read_weight(weight: Any, n_rows: int, name: str) -> FloatArray:
+    cases = Cases.read(weight, n_rows, name)
+    return cases.counts * cases.weight
 
 
 def _require_same_columns(first: Any, second: Any) -> None:

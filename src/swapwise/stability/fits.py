@@ -1,4 +1,4 @@
-"""Many fits of one graph estimator to one table, in which rows count more or less each time."""
+"""Many fits of one graph estimator to one table, in which rows are there more or less often each time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from joblib import delayed
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
@@ -18,46 +19,50 @@ from swapwise.checks import FloatArray, as_count, unwarned, warn
 from swapwise.data.open import is_chunked, is_mapped, opened
 from swapwise.search.restarts import results_so_far
 from swapwise.search.result import Status
+from swapwise.stability.cases import Cases
 from swapwise.stability.tables import upper_triangle
 
 # Fits per job of joblib: handing over a job takes less than a millisecond per fit, and an interrupt loses
 # few.
 BATCH = 8
 
-#: From a seed, and maybe more, to one or more vectors of weights of the rows.
+#: From a seed, and maybe more, to one or more vectors of counts of the rows.
 Draw = Callable[..., list[FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """A model that is not fitted, and the table that it is fitted to."""
+    """A model that is not fitted, the table that it is fitted to, and the cases behind its rows."""
 
     model: Any
     X: Any
+    cases: Cases
 
     @classmethod
-    def read(cls, model: Any, X: Any) -> Fits:
-        """Return them, once it is clear that it is a model of a graph and a table in memory."""
-        return cls(_unfitted(model), read_table(X))
-
-    def require_weights(self, weight: FloatArray) -> None:
-        """Refuse weights other than counts if fit takes none: such a model is given rows repeatedly."""
-        if (weight != 1).any() and not _takes_weights(self.model):
+    def read(cls, model: Any, X: Any, sample_weight: Any) -> Fits:
+        """Return them, once it is clear that it is a model of a graph, a table in memory and its weights."""
+        unfitted, table = _unfitted(model), read_table(X)
+        cases = Cases.read(sample_weight, table.shape[0])
+        if (cases.weight != 1).any() and not _takes_weights(unfitted):
             raise TypeError(
                 "sample_weight must be None or whole numbers for a model whose fit takes no sample_weight, "
-                f"got others for {self.model!r}"
+                f"got others for {unfitted!r}"
             )
+        return cls(unfitted, table, cases)
 
-    def fitted(self, weight: FloatArray) -> Any:
-        """Return the model after a fit in which row i counts ``weight[i]``."""
+    def fitted(self, counts: NDArray[Any]) -> Any:
+        """Return the model after a fit in which row i is there ``counts[i]`` times."""
         # Workers of joblib find large arrays in a file, which estimators would read in chunks.
         X = np.asarray(self.X) if isinstance(self.X, np.memmap) else self.X
-        model = clone(self.model)
-        if _takes_weights(model):
-            model.fit(X, sample_weight=None if (weight == 1).all() else weight)
+        model, weight = clone(self.model), self.cases.weight
+        if _takes_weights(model) and ((weight == 1).all() or counts.max() <= 1):
+            total = counts * weight
+            model.fit(X, sample_weight=None if (total == 1).all() else total)
         else:
-            rows = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
-            model.fit(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
+            # A row that is there twice is no row of twice the weight if weights are no counts.
+            rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
+            some = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+            model.fit(some, **({"sample_weight": weight[rows]} if _takes_weights(model) else {}))
         last = last_step(model)
         if not hasattr(last, "adjacency_"):
             raise TypeError(
@@ -101,8 +106,8 @@ def _batch(fits: Fits, draw: Draw, arguments: Sequence[tuple[Any, ...]]) -> Floa
         return np.array([[_weights(fits, each) for each in draw(*given)] for given in arguments])
 
 
-def _weights(fits: Fits, weight: FloatArray) -> FloatArray:
-    fitted = fits.fitted(weight)
+def _weights(fits: Fits, counts: FloatArray) -> FloatArray:
+    fitted = fits.fitted(counts)
     if getattr(getattr(fitted, "result_", None), "status", None) == Status.INTERRUPTED:
         raise KeyboardInterrupt  # an estimator keeps the best graph so far, which is none of this sample
     return upper_triangle(fitted.adjacency_)
