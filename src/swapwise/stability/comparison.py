@@ -80,10 +80,10 @@ def compare_graphs(
     The first two variables go together in the first group alone:
 
     >>> import numpy as np
-    >>> from swapwise import IsingGraph, compare_graphs
+    >>> from swapwise import IsingGraphCV, compare_graphs
     >>> X1, X2 = np.random.default_rng(0).integers(2, size=(2, 200, 3))
     >>> X1[:150, 1] = X1[:150, 0]
-    >>> compare_graphs(IsingGraph(max_degree=2), X1, X2, n_permutations=19).tests["p_value"]
+    >>> compare_graphs(IsingGraphCV(), X1, X2, n_permutations=19).tests["p_value"]
     global strength            0.05
     largest edge difference    0.05
     Name: p_value, dtype: float64
