@@ -38,6 +38,19 @@ class UnweightedGraph(BaseEstimator):
         return self
 
 
+class RankGraph(BaseEstimator):
+    """The same of ranks, which refuses weights as GaussianGraph does."""
+
+    def __init__(self, correlation="spearman"):
+        self.correlation = correlation
+
+    def fit(self, X, y=None, sample_weight=None):
+        if sample_weight is not None:
+            raise ValueError("sample_weight needs correlation='pearson'")
+        self.adjacency_ = CorrelationGraph().fit(np.argsort(np.argsort(X, axis=0), axis=0)).adjacency_
+        return self
+
+
 class _Result:
     status = Status.INTERRUPTED
 

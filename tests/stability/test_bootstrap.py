@@ -15,6 +15,7 @@ from tests.stability.correlation_graph import (
     CorrelationGraph,
     InMemoryGraph,
     InterruptedGraph,
+    RankGraph,
     UnweightedGraph,
     chain,
 )
@@ -146,6 +147,8 @@ def test_models_without_weights_are_given_rows():
         make_pipeline(StandardScaler(), CorrelationGraph()), pd.DataFrame(X, columns=list("abc")), 5
     )
     assert piped.names == ["a", "b", "c"]
+    ranks = sw.bootstrap_graph(RankGraph(), X, 5, sample_weight=counts)
+    assert ranks.sample.any()
     with pytest.raises(TypeError, match="sample_weight must be None or whole numbers"):
         sw.bootstrap_graph(UnweightedGraph(), X, 5, sample_weight=np.full(40, 0.5))
 

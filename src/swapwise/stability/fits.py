@@ -129,7 +129,9 @@ def last_step(model: Any) -> Any:
 
 
 def _takes_weights(model: Any) -> bool:
-    return bool(has_fit_parameter(model, "sample_weight"))
+    """Return whether a fit can be told how often each row is there; graphs of rank correlations cannot."""
+    by_moments = getattr(model, "correlation", "pearson") == "pearson"
+    return by_moments and bool(has_fit_parameter(model, "sample_weight"))
 
 
 def _unfitted(model: Any) -> Any:
