@@ -17,9 +17,10 @@ SIDES: FloatArray = np.array(
     dtype=np.float64,
 )
 
-# What it costs to cover a node or a name altogether, to leave the picture, and to cover as much of the
-# strongest edge as the name is high; a later side costs a little, so that names stand alike where they can.
-_ON_NODE, _ON_NAME, _OUTSIDE, _ON_EDGE, _RANK = 12.0, 12.0, 60.0, 1.0, 0.01
+# What it costs to cover a node or a name altogether, to leave the picture, to cover as much of the strongest
+# edge as the name is high, and to stand towards the middle; a later side costs a little, so that names stand
+# alike where they can.
+_ON_NODE, _ON_NAME, _OUTSIDE, _ON_EDGE, _INWARD, _RANK = 12.0, 12.0, 60.0, 1.0, 0.15, 0.01
 
 # A weak edge through a name still makes it hard to read.
 _LEAST = 0.4
@@ -86,7 +87,7 @@ def chosen_sides(picture: Picture, sizes: FloatArray) -> IndexArray:
     middles = picture.nodes[:, None] + offsets(sizes, picture.radius)
     half = sizes[:, None] / 2
     boxes = np.concatenate([middles - half, middles + half], axis=2)
-    fixed = _RANK * np.arange(len(SIDES)) + _fixed_costs(boxes, picture)
+    fixed = _fixed_costs(boxes, picture) + _RANK * np.arange(len(SIDES)) + _INWARD * _inwardness(picture.nodes)
     side = fixed.argmin(axis=1)
     order = np.argsort(-fixed.min(axis=1), kind="stable").tolist()
     for _ in range(_ROUNDS):
@@ -98,6 +99,14 @@ def chosen_sides(picture: Picture, sizes: FloatArray) -> IndexArray:
         if np.array_equal(before, side):
             break
     return side
+
+
+def _inwardness(nodes: FloatArray) -> FloatArray:
+    """Return from 0 to 1 how much each side of each node points to the middle of all: (n, side)."""
+    away = nodes - nodes.mean(axis=0)
+    away /= np.maximum(np.linalg.norm(away, axis=1), 1e-9)[:, None]
+    inward: FloatArray = (1.0 - away @ (SIDES / np.linalg.norm(SIDES, axis=1)[:, None]).T) / 2
+    return inward
 
 
 def _fixed_costs(boxes: FloatArray, picture: Picture) -> FloatArray:

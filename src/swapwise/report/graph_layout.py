@@ -113,7 +113,7 @@ def _springs(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:
 
 
 def _by_stress(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:
-    """Return the least cluttered of some layouts of small stress, untangled."""
+    """Return the least cluttered layout from some starts, of small stress and then untangled."""
     if n > _MOST:
         return _springs(n, ends, np.ones(len(ends)))
     if n == 2:
@@ -121,11 +121,12 @@ def _by_stress(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:
     distances = _distances(n, ends, strength)
     starts = [_scaled(distances)]
     rng = np.random.default_rng(0)
-    starts += [rng.standard_normal((n, 2)) * n**0.5 for _ in range(8 if n <= _FEW else 2)]
-    firm = _firmness(n, ends)
+    n_random, n_kept = (8, 3) if n <= _FEW else (2, 1)
+    starts += [rng.standard_normal((n, 2)) * n**0.5 for _ in range(n_random)]
+    firm, drawn = _firmness(n, ends), (ends, strength, distances)
     found = [_majorised(start, distances, firm) for start in starts]
-    best = min(found, key=lambda places: clutter(places, ends, strength, distances))
-    return untangled(best, ends, strength, distances)
+    found = sorted(found, key=lambda places: clutter(places, *drawn))[:n_kept]
+    return min((untangled(places, *drawn) for places in found), key=lambda places: clutter(places, *drawn))
 
 
 def _distances(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:

@@ -273,7 +273,7 @@ def _draw_legends(axes: Axes, nodes: Nodes, edges: Edges, title: str, widest: fl
         if (edges.weight * sign > 0).any()
     ]
     largest = np.abs(edges.weight).max(initial=0.0)
-    for size in _samples(edges.weight):
+    for size in sample_weights(edges.weight):
         width = _width(size / largest, widest)
         lines.append(Line2D([], [], linewidth=width, color="0.45", label=f"{size:g}"))
     if lines:
@@ -290,10 +290,10 @@ def _legend(axes: Axes, handles: list[Any], **where: Any) -> Any:
     return axes.legend(handles=handles, **look, **where)
 
 
-def _samples(weight: FloatArray) -> list[float]:
+def sample_weights(weight: FloatArray) -> list[float]:
     """Return up to three round weights that show what widths mean, none if all weights are equally large.
 
-    >>> _samples(np.array([0.13, -0.9, 1.7])), _samples(np.array([1.0, -1.0]))
+    >>> sample_weights(np.array([0.13, -0.9, 1.7])), sample_weights(np.array([1.0, -1.0]))
     ([0.2, 0.5, 1.0], [])
     """
     size = np.abs(weight)
