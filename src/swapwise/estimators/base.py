@@ -68,7 +68,9 @@ class Task:
     sample: Sample
 
 
-def planned(estimator: Any, objective: SparseObjective, constraint: Constraint, start: Any) -> Plan:
+def planned(
+    estimator: Any, objective: SparseObjective, constraint: Constraint, start: Any, *, of_path: bool = False
+) -> Plan:
     """Return what an estimator's parameters ask to be run."""
     plan = resolve(
         objective,
@@ -79,6 +81,7 @@ def planned(estimator: Any, objective: SparseObjective, constraint: Constraint, 
         max_iter=estimator.max_iter,
         tol=estimator.tol,
         above=THEORY,
+        of_path=of_path,
     )
     if estimator.n_restarts != 0:
         require_restarts(estimator.n_restarts, plan)

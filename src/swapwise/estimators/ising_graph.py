@@ -5,49 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from swapwise.certify.certificate import Certificate
-from swapwise.certify.certify import certify
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
 from swapwise.data.open import opened
-from swapwise.estimators.base import planned, searched, warn_if_cut_short
 from swapwise.estimators.chunked_input import open_chunks
+from swapwise.estimators.graph_base import BaseGraph, GraphSample
 from swapwise.estimators.spin_chunks import coding_of_chunks, mean_over_chunks, require_memory
-from swapwise.estimators.spins import (
-    Vertices,
-    degree_limits,
-    fitted_parameters,
-    gibbs_samples,
-    mean_likelihood,
-    symmetric_matrix,
-    warn_of_constants,
-)
+from swapwise.estimators.spins import gibbs_samples, mean_likelihood, warn_of_constants
 from swapwise.estimators.two_values import as_real_numbers, coding_of, read_values
+from swapwise.estimators.vertices import symmetric_matrix
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.ising.open import are_chunks, read_weight
 from swapwise.search.rules import Pivot
 
 
-class BaseIsingGraph(BaseEstimator):
-    """What :class:`IsingGraph` and :class:`IsingGraphCV` share: all but how degree and ridge are chosen."""
+class BaseIsingGraph(BaseGraph):
+    """What :class:`IsingGraph` and :class:`IsingGraphCV` share: all but how many edges there are."""
 
     fields: bool
-    edges: Any
-    method: str | Pivot
-    start: Any
-    q: int
-    n_restarts: int
-    max_iter: int | None
-    tol: float
-    time_limit: float | None
-    random_state: Any
-    progress: bool
+    ridge: float
+
+    _weight_is = "coupling"
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean pseudo-log-likelihood of a sample at the fitted couplings and fields.
@@ -61,8 +43,8 @@ class BaseIsingGraph(BaseEstimator):
         if are_chunks(X):
             matrix = open_chunks(self, X, reset=False)
             return mean_over_chunks(matrix, self._coding, self.coupling_, self.field_, sample_weight)
-        spins = self._spins(X)
-        return mean_likelihood(spins, read_weight(sample_weight, len(spins)), self.coupling_, self.field_)
+        spins, weight = self._read_data(X, sample_weight, reset=False)
+        return mean_likelihood(spins, weight, self.coupling_, self.field_)
 
     def sample(
         self, n_samples: int = 1, random_state: Any = None, burn_in: int = 1000
@@ -91,47 +73,7 @@ class BaseIsingGraph(BaseEstimator):
             )
         rng = as_generator(random_state)
         drawn = self._coding.from_spins(gibbs_samples(self.coupling_, self.field_, n_samples, burn_in, rng))
-        return self._framed(drawn) if hasattr(self, "feature_names_in_") else drawn
-
-    def certify(
-        self,
-        X: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        time_limit: float | None = 10.0,
-        **options: Any,
-    ) -> Certificate:
-        """Prove how far from the best graph within the degrees the fitted one can be.
-
-        The best graph is the one with the largest likelihood of these data; the proof says nothing about new
-        data.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The data of fit, which must be in memory.
-        sample_weight : array-like of shape (n_samples,), optional
-            The weights of fit.
-        time_limit : float, optional
-            Seconds after which the best bound so far is returned; None for no limit.
-        **options :
-            Those of :func:`swapwise.certify`: ``gap``, ``max_nodes``, ``progress``.
-
-        Returns
-        -------
-        Certificate
-            As of :func:`swapwise.certify`.
-        """
-        X = opened(X)
-        require_memory(X, "certify")
-        objective = self._objective(self._spins(X), self.ridge_, sample_weight)
-        value = objective(self.result_.support)
-        if not np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6):
-            raise ValueError(
-                "X must be the data of fit (and weights and parameters those of fit): the fitted graph has "
-                f"value {value:.6g} on X and had {self.result_.value:.6g} in fit"
-            )
-        return certify(objective, self.constraint_, self.result_, time_limit=time_limit, **options)
+        return self._framed(drawn, self._dtypes) if hasattr(self, "feature_names_in_") else drawn
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn asks about the estimator."""
@@ -139,70 +81,47 @@ class BaseIsingGraph(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _read_data(self, X: ArrayLike, sample_weight: Any) -> tuple[FloatArray, FloatArray | None]:
-        """Check the data of fit, remember their coding and return them as spins, with their weights."""
+    def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
+        """Return data as spins; those of fit say how all are coded."""
         X = opened(X)
-        require_memory(X, type(self).__name__)
-        values = read_values(self, X, reset=True)
+        require_memory(X, type(self).__name__ if reset else "certify")
+        values = read_values(self, X, reset=reset)
         weight = read_weight(sample_weight, len(values))
         names = self._vertices().nodes
-        self._coding = coding_of(values, names, X)
-        self._dtypes = list(X.dtypes) if isinstance(X, pd.DataFrame) else []
+        if reset:
+            self._coding = coding_of(values, names, X)
+            self._dtypes = list(X.dtypes) if isinstance(X, pd.DataFrame) else []
         spins = as_real_numbers(values) if self._coding is None else self._coding.to_spins(values, names)
-        warn_of_constants(spins if weight is None else spins[weight > 0], self._vertices())
-        return spins, weight
+        if reset:
+            warn_of_constants(spins if weight is None else spins[weight > 0], self._vertices())
+        return GraphSample(spins, weight)
 
-    def _spins(self, X: ArrayLike) -> FloatArray:
-        """Return other data as spins, read as the data of fit were."""
-        check_is_fitted(self)
-        values = read_values(self, X, reset=False)
-        if self._coding is None:
-            return as_real_numbers(values)
-        return self._coding.to_spins(values, self._vertices().nodes)
+    def _objective(self, sample: Any) -> IsingPseudoLikelihood:
+        return IsingPseudoLikelihood(
+            sample.values, self.ridge, self.fields, self._candidate_edges(), sample.weight
+        )
 
-    def _framed(self, drawn: NDArray[Any]) -> pd.DataFrame:
-        """Return samples as a frame with the names, and the types, of the columns of fit."""
-        dtypes = self._dtypes or [drawn.dtype] * drawn.shape[1]
-        columns = [pd.Series(column, dtype=dtype) for column, dtype in zip(drawn.T, dtypes, strict=True)]
-        return pd.concat(columns, axis=1).set_axis(self.feature_names_in_, axis=1)
+    def _install_fit(self, objective: IsingPseudoLikelihood, support: IndexArray) -> None:
+        self.coupling_, self.field_ = fitted_numbers(objective, support)
+        self.adjacency_, self.ridge_ = self.coupling_, objective.ridge
 
-    def _vertices(self) -> Vertices:
-        return Vertices(self.n_features_in_, getattr(self, "feature_names_in_", None))
+    def _attributes(self, vertex: int) -> dict[str, float]:
+        return {"field": float(self.field_[vertex])}
 
-    def _objective(self, spins: Any, ridge: float, weight: Any) -> IsingPseudoLikelihood:
-        edges = None if self.edges is None else self._vertices().pairs(self.edges)
-        return IsingPseudoLikelihood(spins, ridge, self.fields, edges, weight)
 
-    def _start(self, objective: IsingPseudoLikelihood) -> Any:
-        """Return the name of the start, or the elements that its edges stand for."""
-        named = isinstance(self.start, str)
-        return self.start if named else self._vertices().elements(self.start, objective.edges)
+def fitted_numbers(objective: IsingPseudoLikelihood, support: IndexArray) -> tuple[FloatArray, FloatArray]:
+    """Return the matrix of couplings and the fields of the fit on a graph.
 
-    def _fit_graph(self, spins: Any, weight: Any, max_degree: Any, ridge: float) -> IsingPseudoLikelihood:
-        """Search the best graph on all data, keep what describes it, and return what was maximised."""
-        limits = self._vertices().limits(max_degree)
-        objective = self._objective(spins, ridge, weight)
-        self.constraint_ = degree_limits(objective, limits)
-        self.ridge_ = objective.ridge
-        plan = planned(self, objective, self.constraint_, self._start(objective))
-        searches = searched(self, objective, self.constraint_, plan, progress=self.progress)
-        self.result_ = searches.best
-        self.n_iter_ = max(1, searches.best.n_iter)
-        warn_if_cut_short([self.result_.status], self.time_limit, self.max_iter, "result_.status")
-        chosen = self.result_.support
-        self.support_: IndexArray = np.column_stack([objective.tail[chosen], objective.head[chosen]])
-        self.coupling_, self.field_ = fitted_parameters(objective, self.result_)
-        self.selection_frequency_ = symmetric_matrix(objective, searches.frequency)
-        self.graph_ = self._graph()
-        return objective
-
-    def _graph(self) -> Any:
-        nodes, graph = self._vertices().nodes, nx.Graph()
-        for node, field in zip(nodes, self.field_, strict=True):
-            graph.add_node(node, field=float(field))
-        for i, j in self.support_:
-            graph.add_edge(nodes[i], nodes[j], weight=float(self.coupling_[i, j]))
-        return graph
+    >>> couplings, fields = fitted_numbers(IsingPseudoLikelihood([[1, 1], [-1, -1], [1, -1]]), np.array([0]))
+    >>> couplings.round(2), fields
+    (array([[0.  , 0.35],
+           [0.35, 0.  ]]), array([0., 0.]))
+    """
+    _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
+    of_edges = np.zeros(objective.n)
+    of_edges[support] = parameters[: len(support)]
+    fields = parameters[len(support) :] if objective.fields else np.zeros(objective.n_vertices)
+    return symmetric_matrix(objective, of_edges), fields
 
 
 class IsingGraph(BaseIsingGraph):
@@ -213,9 +132,19 @@ class IsingGraph(BaseIsingGraph):
 
     Parameters
     ----------
-    max_degree : int, mapping from vertex to int, or sequence of int
+    max_degree : int, mapping from vertex to int, sequence of int, or None
         How many neighbours a variable may have: a number for all, by name (or position), or in the order
-        of the columns.
+        of the columns; None for any number.
+    max_edges : int, optional
+        How many edges there may be in all; by default as many as degrees allow. Edges are added while they
+        gain anything: :class:`IsingGraphCV` chooses how many are worth it.
+    edges : sequence of pairs, or networkx graph, optional
+        The pairs that may be coupled, by names or positions of the columns; by default all.
+    forced_edges : sequence of pairs, or networkx graph, optional
+        Edges that are in every graph, and count towards all limits.
+    threshold : float
+        Leave out edges whose coupling is at most this large, and fit the others again; not those that are
+        forced.
     fields : bool
         Fit a bias for every variable.
     ridge : float
@@ -229,8 +158,6 @@ class IsingGraph(BaseIsingGraph):
     start : str, edges, SearchResult, or numbers of elements
         As in :func:`swapwise.maximize` (a ``result_``, or the ``better`` of a certificate), or the edges of a
         graph to begin with, such as the ``support_`` or ``graph_`` of another fit.
-    edges : sequence of pairs, or networkx graph, optional
-        The pairs that may be coupled, by names or positions of the columns; by default all.
     n_restarts : int
         This many further searches begin at random graphs, and the best answer is kept.
     time_limit : float, optional
@@ -242,7 +169,7 @@ class IsingGraph(BaseIsingGraph):
 
     Attributes
     ----------
-    coupling_ : array of shape (n_features, n_features)
+    coupling_, adjacency_ : array of shape (n_features, n_features)
         The couplings: symmetric, with zeros where there is no edge.
     field_ : array of shape (n_features,)
         The biases; zeros without ``fields``.
@@ -256,7 +183,9 @@ class IsingGraph(BaseIsingGraph):
     selection_frequency_ : array of shape (n_features, n_features)
         The share of restarts, the first search included, whose answer has the edge: all on the same data.
     result_ : SearchResult
-    constraint_ : BMatching
+    constraint_ : BMatching, or Intersection with ``max_edges``
+    limits_ : array of shape (n_features,)
+        How many neighbours each variable may have.
     ridge_ : float
         The ridge that was used.
     n_features_in_, feature_names_in_
@@ -310,14 +239,17 @@ class IsingGraph(BaseIsingGraph):
 
     def __init__(
         self,
-        max_degree: int | Mapping[Any, int] | Iterable[int] = 3,
+        max_degree: int | Mapping[Any, int] | Iterable[int] | None = 3,
         *,
+        max_edges: int | None = None,
+        edges: Any = None,
+        forced_edges: Any = None,
+        threshold: float = 0.0,
         fields: bool = True,
         ridge: float = 0.01,
         method: str | Pivot = "auto",
         start: Any = "auto",
         q: int = 1,
-        edges: Any = None,
         n_restarts: int = 0,
         max_iter: int | None = None,
         tol: float = 1e-10,
@@ -326,12 +258,15 @@ class IsingGraph(BaseIsingGraph):
         progress: bool = False,
     ) -> None:
         self.max_degree = max_degree
+        self.max_edges = max_edges
+        self.edges = edges
+        self.forced_edges = forced_edges
+        self.threshold = threshold
         self.fields = fields
         self.ridge = ridge
         self.method = method
         self.start = start
         self.q = q
-        self.edges = edges
         self.n_restarts = n_restarts
         self.max_iter = max_iter
         self.tol = tol
@@ -359,9 +294,15 @@ class IsingGraph(BaseIsingGraph):
         """
         X = opened(X)
         if not are_chunks(X):
-            self._fit_graph(*self._read_data(X, sample_weight), self.max_degree, self.ridge)
+            objective = self._objective(self._read_data(X, sample_weight, reset=True))
+            self._search_graph(objective, self._start(objective))
             return self
-        matrix = open_chunks(self, X, reset=True)
-        objective = self._fit_graph(matrix, sample_weight, self.max_degree, self.ridge)
+        objective = self._objective(GraphSample(open_chunks(self, X, reset=True), sample_weight))
+        self._search_graph(objective, self._start(objective))
         self._coding, self._dtypes = coding_of_chunks(X, objective, self._vertices()), []
         return self
+
+    def _start(self, objective: IsingPseudoLikelihood) -> Any:
+        """Return the name of the start, or the elements that its edges stand for."""
+        named = isinstance(self.start, str)
+        return self.start if named else self._vertices().elements(self.start, objective.edges)

@@ -1,20 +1,14 @@
-"""Parts of the graph estimators: vertices by name, degree limits, likelihoods, Gibbs samples."""
+"""Parts of the estimators of Ising graphs: likelihoods, Gibbs samples."""
 
 from __future__ import annotations
-
-from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from swapwise.checks import FloatArray, as_count, warn
-from swapwise.constraints.bmatching import BMatching
-from swapwise.constraints.graphic import is_graph, read_edges
+from swapwise.checks import FloatArray, warn
 from swapwise.estimators.two_values import first_few
+from swapwise.estimators.vertices import Vertices
 from swapwise.kernels import gibbs
-from swapwise.objectives.ising import IsingPseudoLikelihood
-from swapwise.search.result import SearchResult
 
 # At this field a spin that is its own neighbour never turns: 1 + e⁻⁸⁰ is 1 in double precision.
 FROZEN = 40.0
@@ -28,94 +22,6 @@ def warn_of_constants(spins: FloatArray, vertices: Vertices) -> None:
     constant = [repr(vertices.nodes[v]) for v in np.flatnonzero((spins == spins[0]).all(axis=0))]
     if constant:
         warn(f"X has columns that never vary, of which nothing can be learnt: {first_few(constant)}")
-
-
-class Vertices:
-    """The columns of the data as vertices of a graph: by name, or by position.
-
-    >>> vertices = Vertices(3, ["a", "b", "c"])
-    >>> vertices.pairs([("c", "a"), (1, 2)])
-    [(0, 2), (1, 2)]
-    >>> vertices.limits({"a": 1, "b": 2, "c": 2})
-    [1, 2, 2]
-    """
-
-    def __init__(self, n: int, names: Iterable[str] | None = None) -> None:
-        self.n = n
-        self.nodes: list[Hashable] = list(range(n)) if names is None else [str(name) for name in names]
-        self._position = {node: position for position, node in enumerate(self.nodes)}
-
-    def position(self, vertex: Any, what: str) -> int:
-        """Return the column that a name or position stands for."""
-        if vertex in self._position:
-            return self._position[vertex]
-        if isinstance(vertex, (int, np.integer)) and 0 <= vertex < self.n:
-            return int(vertex)
-        raise ValueError(
-            f"{what} must name columns of X, or give their positions from 0 to {self.n - 1}; got {vertex!r}"
-        )
-
-    def pairs(self, edges: Any, what: str = "edges") -> list[tuple[int, int]]:
-        """Return pairs of vertices as pairs of columns, the smaller first."""
-        ends = [(self.position(u, what), self.position(v, what)) for u, v in read_edges(edges)]
-        return [(min(edge), max(edge)) for edge in ends]
-
-    def elements(self, start: Any, edges: list[tuple[int, int]]) -> list[int]:
-        """Return the elements of a start among the edges that may be coupled: by number or by vertices."""
-        given = start.support if isinstance(start, SearchResult) else start
-        if not is_graph(given) and isinstance(given, Iterable):
-            given = list(given)
-            if all(isinstance(item, (int, np.integer)) for item in given):
-                return given
-        element_of = {edge: element for element, edge in enumerate(edges)}
-        pairs = self.pairs(given, "start")
-        for pair in pairs:
-            if pair not in element_of:
-                raise ValueError(f"start must be made of edges that may be coupled; {pair} is none of them")
-        return [element_of[pair] for pair in pairs]
-
-    def limits(self, max_degree: Any) -> list[int]:
-        """Return the largest degree of every column, from a number, a mapping or a sequence."""
-        what = "max_degree"
-        if hasattr(max_degree, "keys"):
-            return self._named_limits(max_degree)
-        if isinstance(max_degree, str) or not isinstance(max_degree, Iterable):
-            return [as_count(max_degree, what)] * self.n
-        given = [as_count(limit, f"{what} of {position}") for position, limit in enumerate(max_degree)]
-        if len(given) != self.n:
-            raise ValueError(f"{what} must have a number for each of {self.n} columns, got {len(given)}")
-        return given
-
-    def _named_limits(self, max_degree: Mapping[Any, Any]) -> list[int]:
-        limit_of = {
-            self.position(vertex, "max_degree"): as_count(max_degree[vertex], f"max_degree of {vertex!r}")
-            for vertex in max_degree.keys()  # noqa: SIM118 -- iterating over a pandas Series gives its values
-        }
-        missing = [self.nodes[v] for v in range(self.n) if v not in limit_of]
-        if missing:
-            raise ValueError(f"max_degree must name every column of X, but has no number for {missing[0]!r}")
-        return [limit_of[v] for v in range(self.n)]
-
-
-def degree_limits(objective: IsingPseudoLikelihood, limits: list[int]) -> BMatching:
-    """Return the graphs made of the objective's edges in which no vertex has more than its limit."""
-    at_ends = {v: limits[v] for v in np.union1d(objective.tail, objective.head).tolist()}
-    return BMatching(objective.edges, at_ends)
-
-
-def symmetric_matrix(objective: IsingPseudoLikelihood, of_edges: FloatArray) -> FloatArray:
-    """Return the symmetric matrix that holds a number for every edge, such as its coupling."""
-    matrix = np.zeros((objective.n_vertices, objective.n_vertices))
-    matrix[objective.tail, objective.head] = matrix[objective.head, objective.tail] = of_edges
-    return matrix
-
-
-def fitted_parameters(
-    objective: IsingPseudoLikelihood, result: SearchResult
-) -> tuple[FloatArray, FloatArray]:
-    """Return the matrix of couplings and the fields of the graph that a search found."""
-    assert result.coef is not None
-    return symmetric_matrix(objective, result.coef), objective.biases(result.support)
 
 
 def pseudo_log_likelihood(spins: FloatArray, coupling: FloatArray, field: FloatArray) -> FloatArray:

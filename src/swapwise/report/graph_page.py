@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from swapwise.certify.certificate import Certificate
-from swapwise.estimators.ising_graph import BaseIsingGraph
+from swapwise.estimators.graph_base import BaseGraph
 from swapwise.report.graph_chart import graph_chart
 from swapwise.report.graph_parts import Weights, degrees_part, edges_parts, missing_parts, weights_part
-from swapwise.report.graph_words import answer_of, criterion_words, words_of
+from swapwise.report.graph_words import words_of
 from swapwise.report.parts import Part, asked_part, page_of, require_data, shown_name
 from swapwise.report.proof_parts import certificate_part, course_parts
 from swapwise.report.search_parts import moves_part, notice_of
@@ -73,13 +72,13 @@ def graph_report(
     >>> "3 variables, 1 edge" in page, '<th scope="row">tea – cup</th>' in page
     (True, True)
     """
-    if not isinstance(model, BaseIsingGraph):
+    if not isinstance(model, BaseGraph):
         raise TypeError(f"model must be a fitted IsingGraph or GaussianGraph, or their CV, got {model!r}")
     require_data(model, X)
     names, weights, words = [shown_name(name) for name in X.columns], _weights(model), words_of(model)
     field, draws = getattr(model, "field_", None), draws_of(bootstrap, list(X.columns))
     proven = certificate is not None or model.result_.certificate is not None
-    edges = [" – ".join(names[end] for end in edge) for edge in _within(model.constraint_, "edges")]
+    edges = [" – ".join(names[end] for end in edge) for edge in model.pairs_.tolist()]
     parts = [
         _drawn(model, weights, names, field),
         *edges_parts(model),
@@ -89,7 +88,7 @@ def graph_report(
         *([certificate_part(certificate, model.result_)] if proven else []),
         *course_parts(certificate, model.result_),
         *missing_parts(model, X, names),
-        degrees_part(weights, names, field, _within(model.constraint_, "b")),
+        degrees_part(weights, names, field, model.limits_),
         moves_part(model.result_, edges.__getitem__),
         asked_part(asked, _facts(model, X, sample_weight, proven), seconds),
     ]
@@ -99,28 +98,13 @@ def graph_report(
 
 def _weights(model: Any) -> Weights:
     """Return the weights by numbers of columns: two columns may look alike once they are written."""
-    matrix = getattr(model, "adjacency_", None)
-    matrix = model.coupling_ if matrix is None else matrix
-    return {(min(edge), max(edge)): float(matrix[tuple(edge)]) for edge in model.support_.tolist()}
-
-
-def _within(constraint: Any, name: str) -> Any:
-    """Return what the limits on degrees have, within whatever else limits the graph, or nothing.
-
-    >>> from swapwise import BMatching, Intersection, Uniform
-    >>> _within(Intersection(Uniform(1, 1), BMatching([(0, 1)], 3)), "edges")
-    [(0, 1)]
-    """
-    inside = [constraint, getattr(constraint, "matroid", None), *getattr(constraint, "parts", ())]
-    return next((getattr(part, name) for part in inside if hasattr(part, name)), [])
+    return {(min(u, v), max(u, v)): float(model.adjacency_[u, v]) for u, v in model.support_.tolist()}
 
 
 def _drawn(model: Any, weights: Weights, names: list[str], field: Any) -> Part:
-    graph = nx.empty_graph(len(names))
-    graph.add_edges_from(weights)
     words = words_of(model)
     figure, height = graph_chart(weights, names, field, words)
-    said = answer_of(model, graph)
+    said = f"{model.summary()}."
     if weights:
         said += f" Lines are as wide as the {words.weight} is large; the table below has all numbers."
     if field is not None:
@@ -152,7 +136,7 @@ def _facts(
     return {
         "model": type(model).__name__,
         "fitted to": f"{_samples(X, sample_weight)} of {X.shape[1]} variables",
-        "edges chosen by": criterion_words(model) or None,
+        "edges": model.choice_in_words(),
         "ridge": None if ridge is None else f"{ridge:g}",
         words_of(model).score: f"{score:.5g} on the data of fit",
         "proof": None if proven else "none was asked for; certify in Python and --certify make one",

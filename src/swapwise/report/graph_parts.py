@@ -120,10 +120,10 @@ def missing_parts(model: Any, X: pd.DataFrame, names: Sequence[str]) -> list[Par
     return [Part("missing", "Missing answers", " ".join(words), below=below)]
 
 
-def degrees_part(weights: Weights, names: Sequence[str], field: Any, limits: Any) -> Part:
+def degrees_part(weights: Weights, names: Sequence[str], field: Any, limits: Sequence[int]) -> Part:
     """Return how many neighbours variables have, and who they are; ``limits`` are how many they may have.
 
-    >>> degrees_part({(0, 1): 1.0}, ["tea", "milk", "cup"], None, {0: 1, 1: 2, 2: 1}).words
+    >>> degrees_part({(0, 1): 1.0}, ["tea", "milk", "cup"], None, [1, 2, 1]).words
     '1 of 3 variables has as many neighbours as it may.'
     """
     near: list[list[int]] = [[] for _ in names]
@@ -147,14 +147,14 @@ def degrees_part(weights: Weights, names: Sequence[str], field: Any, limits: Any
         + ([f"{field[n]:.4g}"] if field is not None else [])
         for n in sorted(range(len(names)), key=lambda node: -len(near[node]))
     ]
-    words = _fullness(near, limits) or f"The most that a variable has is {len(counts) - 1}."
+    words = _fullness(near, limits)
     return Part("degrees", "Degrees", words, figure, 300, table(head, rows, "numbers named"))
 
 
-def _fullness(near: list[list[int]], limits: Any) -> str:
+def _fullness(near: list[list[int]], limits: Sequence[int]) -> str:
     """Return how many variables have as many neighbours as they may, if there are limits."""
-    if not limits:
-        return ""
-    full = sum(bool(others) and len(others) == limits.get(node) for node, others in enumerate(near))
+    if min(limits, default=0) >= len(near) - 1:
+        return f"The most that a variable has is {counted(max(map(len, near), default=0), 'neighbour')}."
+    full = sum(bool(others) and len(others) == limit for others, limit in zip(near, limits, strict=True))
     has = "has as many neighbours as it may" if full == 1 else "have as many neighbours as they may"
     return f"{full} of {len(near)} variables {has}."

@@ -75,19 +75,13 @@ def warm_path(
     >>> [result.support.tolist() for result in path]
     [[1], [1, 2], [0, 1, 2]]
     """
-    walk = _Walk(objective, constraints, plan, Clock(as_time_limit(time_limit)), seed)
-    try:
-        walk.search()
-        return walk.results()
-    except KeyboardInterrupt:
-        if all_or_nothing:
-            raise
-        walk.stop()
+    walk = Walk(objective, constraints, plan, Clock(as_time_limit(time_limit)), seed)
+    walk.run(all_or_nothing=all_or_nothing)
     return walk.results()
 
 
 @dataclass
-class _Answer:
+class Answer:
     """The best set so far under one constraint, how it was reached, and all sets where a search has been."""
 
     support: IndexArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
@@ -97,7 +91,7 @@ class _Answer:
     seen: set[bytes] = field(default_factory=set)
 
 
-class _Walk:
+class Walk:
     """The answers of a path, and the one state that goes from set to set: to build another is expensive."""
 
     def __init__(
@@ -110,11 +104,20 @@ class _Walk:
     ) -> None:
         self._objective, self._constraints, self._plan = objective, constraints, plan
         self._clock, self._seed = clock, seed
-        self._answers = [_Answer() for _ in constraints]
+        self._answers = [Answer() for _ in range(len(constraints))]
         self._state: State = objective.start(plan.begin)
         self._under_way = 0, Trace(plan.begin)
         self._out_of_time = False
         self._by_models = resolve(objective, constraints[0]).start == "model"
+
+    def run(self, *, all_or_nothing: bool = False) -> None:
+        """Find all answers; after a keyboard interrupt, unless it is let through, they are what they are."""
+        try:
+            self.search()
+        except KeyboardInterrupt:
+            if all_or_nothing:
+                raise
+            self.stop()
 
     def search(self) -> None:
         """Find all answers."""
@@ -135,7 +138,7 @@ class _Walk:
         place, trace = self._under_way
         value = self._objective._value(trace.support)  # an interrupt may have come in the middle of a move
         if value > self._answers[place].value:
-            self._answers[place] = _Answer(trace.support, value, history=trace.history)
+            self._answers[place] = Answer(trace.support, value, history=trace.history)
         for before, after in pairwise(self._answers):
             if before.value > after.value:
                 after.support, after.value, after.history = before.support, before.value, before.history
@@ -292,8 +295,7 @@ class _Walk:
     def _losses(self) -> FloatArray:
         """Return what dropping each of the chosen changes the value by, to second order if it has models."""
         scored, chosen = self._state, self._state.support
-        if self._by_models and self._objective.scoring != "closed form":
-            assert isinstance(self._state, SparseState)
+        if isinstance(self._state, SparseState) and self._objective.scoring != "closed form":
             model = self._state.model(chosen)
             if model is not None:
                 chosen = np.arange(len(chosen))
@@ -304,7 +306,7 @@ class _Walk:
         if not np.array_equal(self._state.support, target):
             self._state.apply(move_between(self._state.support, target))
 
-    def _result(self, answer: _Answer, constraint: Constraint) -> SearchResult:
+    def _result(self, answer: Answer, constraint: Constraint) -> SearchResult:
         if not constraint.is_complete(answer.support):
             self._complete(answer, constraint)
         trace, tol = Trace(answer.support, history=answer.history), self._plan.tol
@@ -313,7 +315,7 @@ class _Walk:
         trace.strategies.append(StrategyRun(method, len(trace.history), answer.value, seconds))
         return result_of(self._objective, constraint, trace, answer.status, method, evaluated, seconds, tol)
 
-    def _complete(self, answer: _Answer, constraint: Constraint) -> None:
+    def _complete(self, answer: Answer, constraint: Constraint) -> None:
         """Go on from an answer to one that meets all lower limits."""
         onward = [self._plan.main(self._objective, constraint, None)]
         strategies = onward if answer.status is Status.LOCAL_OPTIMUM else []

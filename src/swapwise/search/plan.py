@@ -59,7 +59,8 @@ SMALL, SMALL_UNLESS_QUICK = 200, 2000
 COARSE = 1e-6
 
 # A graph of more pairs than this is searched by gradients: exact gains take a refit per pair. That is
-# hundreds of times faster, and usually ends within a percent of what the semi-oblivious rule finds.
+# hundreds of times faster, and usually ends within a percent of what the semi-oblivious rule finds. Along a
+# path, where every search begins near its answer, both found the same graphs around the best number of edges.
 MOST_PAIRS_TO_REFIT = 300
 
 
@@ -233,8 +234,11 @@ def resolve(
     epsilon: float | None = None,
     tol: float = 1e-10,
     above: Above | None = None,
+    of_path: bool = False,
 ) -> Plan:
     """Check all that was asked for, decide what is "auto", and return what is to be run.
+
+    ``of_path`` says that the search is one of many along a path, each of which begins near its answer.
 
     >>> from swapwise import Linear, Uniform
     >>> plan = resolve(Linear([1, 3]), Uniform(2, 1))
@@ -242,7 +246,7 @@ def resolve(
     ('oblivious', 'empty')
     """
     check_problem(objective, constraint)
-    found = resolve_method(method, objective, constraint)
+    found = resolve_method(method, objective, constraint, of_path=of_path)
     rule, other = (found, None) if isinstance(found, Pivot) else (None, found)
     tol = as_real(tol, "tol")
     max_iter = None if max_iter is None else as_count(max_iter, "max_iter")
@@ -285,7 +289,7 @@ def search_by_default(
 
 
 def resolve_method(
-    method: str | Pivot | Method, objective: SetFunction, constraint: Constraint
+    method: str | Pivot | Method, objective: SetFunction, constraint: Constraint, *, of_path: bool = False
 ) -> Pivot | Method:
     """Return the pivot rule of a local search, or another method, if it can be run on the problem."""
     if isinstance(method, str):
@@ -296,7 +300,7 @@ def resolve_method(
             raise ValueError(
                 f"method must be a pivot rule or one of {', '.join(NAMES)}; got {method!r}{hint}"
             )
-        method = (PIVOTS | METHODS)[_method_for(objective) if method == "auto" else method]()
+        method = (PIVOTS | METHODS)[_method_for(objective, of_path) if method == "auto" else method]()
     if not isinstance(method, (Pivot, Method)):
         hint = f"; call it: {method.__name__}()" if isinstance(method, type) else ""
         raise TypeError(
@@ -324,11 +328,12 @@ def _methods_for(objective: SetFunction, constraint: Constraint) -> list[str]:
     return [kind.name for kind in kinds if _missing(kind(), objective, constraint) is None]
 
 
-def _method_for(objective: SetFunction) -> str:
+def _method_for(objective: SetFunction, of_path: bool) -> str:
     """Return the rule that is best for an objective."""
     if objective.scoring == "closed form" or not isinstance(objective, SparseObjective):
         return Oblivious.name
-    if isinstance(objective, IsingPseudoLikelihood) and objective.n > MOST_PAIRS_TO_REFIT:
+    by_gradients = of_path or objective.n > MOST_PAIRS_TO_REFIT
+    if isinstance(objective, IsingPseudoLikelihood) and by_gradients:
         return NonOblivious.name
     return SemiOblivious.name
 

@@ -1,0 +1,273 @@
+"""What the estimators of graphs share: vertices, limits on edges, search, threshold, certificate, words."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from swapwise.certify.certificate import Certificate
+from swapwise.certify.certify import certify
+from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_real
+from swapwise.constraints.base import Constraint
+from swapwise.estimators.base import Searches, planned, searched, warn_if_cut_short
+from swapwise.estimators.vertices import Vertices, degree_limits, symmetric_matrix
+from swapwise.search.rules import Pivot
+
+
+class GraphSample(NamedTuple):
+    """Checked data, and how much each row counts if they differ.
+
+    >>> sample = GraphSample(np.array([[1.0], [2.0], [3.0]]), None)
+    >>> sample.weighted(np.array([1.0, 0.0, 1.0])).values.ravel()
+    array([1., 3.])
+    """
+
+    values: Any
+    weight: Any
+
+    def weighted(self, weight: FloatArray) -> GraphSample:
+        """Return the rows that count with other weights."""
+        rows = np.flatnonzero(weight)
+        some = weight[rows]
+        return GraphSample(self.values[rows], None if (some == some[:1]).all() else some)
+
+    @property
+    def weights_are_counts(self) -> bool:
+        """Whether weights say how often each row was seen: whole numbers, not all of them 0 and 1."""
+        weight = self.weight
+        return weight is not None and not (weight % 1).any() and bool((weight > 1).any())
+
+    @property
+    def size(self) -> float:
+        """The number of samples: the sum of counts; of other weights, Kish's ``(Σw)²/Σw²``.
+
+        >>> GraphSample(np.zeros((2, 1)), np.array([3.0, 1.0])).size
+        4.0
+        >>> GraphSample(np.zeros((2, 1)), np.array([0.3, 0.1])).size
+        1.6
+        """
+        if self.weight is None:
+            return float(len(self.values))
+        if self.weights_are_counts:
+            return float(self.weight.sum())
+        relative = self.weight / self.weight.max()
+        return round(float(relative.sum() ** 2 / (relative**2).sum()), 9)
+
+
+class BaseGraph(BaseEstimator, ABC):
+    """An estimator of a graph whose vertices are the columns of the data.
+
+    A subclass reads data (``_read_data``), says what is maximised over sets of edges (``_objective``), and
+    keeps the numbers of the fit on a graph (``_install_fit``), among them ``adjacency_``.
+    """
+
+    max_degree: Any
+    max_edges: int | None
+    edges: Any
+    forced_edges: Any
+    threshold: float
+    method: str | Pivot
+    q: int
+    n_restarts: int
+    max_iter: int | None
+    tol: float
+    time_limit: float | None
+    random_state: Any
+    progress: bool
+
+    #: What the weight of an edge is called
+    _weight_is: str
+    #: The weights of edges: symmetric, with zeros where there is no edge
+    adjacency_: FloatArray
+
+    @abstractmethod
+    def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
+        """Return checked data; ``reset`` is True in fit."""
+
+    @abstractmethod
+    def _objective(self, sample: Any) -> Any:
+        """Return what is maximised; its elements are edges."""
+
+    @abstractmethod
+    def _install_fit(self, objective: Any, support: IndexArray) -> None:
+        """Keep the numbers of the fit on a graph: ``adjacency_``, and what else there is."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the edges, strongest first: ``source``, ``target``, ``weight``."""
+        check_is_fitted(self)
+        nodes = self._vertices().nodes
+        rows = [(nodes[u], nodes[v], float(self.adjacency_[u, v])) for u, v in self.support_]
+        frame = pd.DataFrame(rows, columns=["source", "target", "weight"])
+        strongest = frame["weight"].abs().sort_values(ascending=False, kind="stable").index
+        return frame.loc[strongest].reset_index(drop=True)
+
+    def summary(self) -> str:
+        """Return in a sentence what was chosen, by what, among which graphs, and how it hangs together."""
+        check_is_fitted(self)
+        return f"{self.answer_in_words()}, {self.choice_in_words()}; {self.parts_in_words()}"
+
+    def answer_in_words(self) -> str:
+        """Return how many variables and edges there are."""
+        n_edges = len(self.support_)
+        return f"{self.n_features_in_} variables, {n_edges} edge{'s' * (n_edges != 1)}"
+
+    def choice_in_words(self) -> str:
+        """Return by what the edges were chosen, and among which graphs."""
+        return f"the best of {self._family_in_words()}"
+
+    def _family_in_words(self) -> str:
+        limits = sorted(set(self.limits_.tolist()))
+        words = []
+        if limits and limits[0] < self.n_features_in_ - 1:
+            most = str(limits[0]) if len(limits) == 1 else f"{limits[0]} to {limits[-1]}"
+            words.append(f"at most {most} neighbour{'s' * (limits != [1])} per variable")
+        if self.max_edges is not None:
+            words.append(f"at most {self.max_edges} edges")
+        found = f"the graphs with {' and '.join(words)}" if words else "all graphs"
+        return found + (f", edges weaker than {self.threshold:g} left out" if self.threshold else "")
+
+    def parts_in_words(self) -> str:
+        """Return how many components the kept edges make, and how many variables have none."""
+        parts = sum(len(part) > 1 for part in nx.connected_components(self.graph_))
+        alone = nx.number_of_isolates(self.graph_)
+        found = f"{parts} component{'s' * (parts != 1)}"
+        return f"{found}, {alone} variable{'s' * (alone != 1)} without an edge" if alone else found
+
+    def certify(
+        self,
+        X: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        time_limit: float | None = 10.0,
+        **options: Any,
+    ) -> Certificate:
+        """Prove how far from the best graph within the limits the fitted one can be.
+
+        The best graph is the one with the largest likelihood of these data among all with as many edges and
+        neighbours as are allowed (and no more edges than were chosen, where their number was); the proof says
+        nothing about new data. Edges that ``threshold`` left out are still in it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The data of fit, which must be in memory.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of fit.
+        time_limit : float, optional
+            Seconds after which the best bound so far is returned; None for no limit.
+        **options :
+            Those of :func:`swapwise.certify`: ``gap``, ``max_nodes``, ``progress``.
+
+        Returns
+        -------
+        Certificate
+            As of :func:`swapwise.certify`.
+        """
+        check_is_fitted(self)
+        objective = self._objective(self._read_data(X, sample_weight, reset=False))
+        value = objective(self.result_.support)
+        if not np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6):
+            raise ValueError(
+                "X must be the data of fit (and weights and parameters those of fit): the fitted graph has "
+                f"value {value:.6g} on X and had {self.result_.value:.6g} in fit"
+            )
+        return certify(objective, self.constraint_, self.result_, time_limit=time_limit, **options)
+
+    def _vertices(self) -> Vertices:
+        return Vertices(self.n_features_in_, getattr(self, "feature_names_in_", None))
+
+    def _candidate_edges(self) -> list[tuple[int, int]] | None:
+        """Return the edges that may be chosen, as pairs of columns; None for all pairs."""
+        return None if self.edges is None else self._vertices().pairs(self.edges)
+
+    def _constraint(self, objective: Any) -> Constraint:
+        """Return the graphs that are allowed, once all that was asked for is checked."""
+        vertices = self._vertices()
+        self._threshold = as_real(self.threshold, "threshold")
+        self.limits_ = np.array(vertices.limits(self.max_degree), dtype=np.intp)
+        constraint: Constraint = degree_limits(objective, self.limits_.tolist())
+        forced = self._forced(objective)
+        if len(forced):
+            constraint = constraint.contract(forced)
+        if self.max_edges is not None:
+            most = as_count(self.max_edges, "max_edges")
+            if most < len(forced):
+                raise ValueError(f"max_edges must leave room for {len(forced)} forced_edges, got {most}")
+            constraint = constraint.truncate(most)
+        return constraint
+
+    def _forced(self, objective: Any) -> IndexArray:
+        """Return the elements of edges that are in every graph, or say why they cannot be."""
+        if self.forced_edges is None:
+            return np.empty(0, dtype=np.intp)
+        vertices = self._vertices()
+        pairs = vertices.pairs(self.forced_edges, "forced_edges")
+        forced = np.unique(np.array(vertices.elements(pairs, objective.edges, "forced_edges"), dtype=np.intp))
+        ends = np.concatenate([objective.tail[forced], objective.head[forced]])
+        degrees = np.bincount(ends, minlength=vertices.n)
+        over = np.flatnonzero(degrees > self.limits_)
+        if len(over):
+            v = int(over[0])
+            raise ValueError(
+                f"forced_edges must be within max_degree, but {vertices.nodes[v]!r} has {degrees[v]} of "
+                f"them and may have {self.limits_[v]} neighbours"
+            )
+        return forced
+
+    def _search_graph(self, objective: Any, start: Any) -> None:
+        """Search the best graph, and keep what describes it."""
+        constraint = self._constraint(objective)
+        plan = planned(self, objective, constraint, start)
+        self._install(
+            objective, constraint, searched(self, objective, constraint, plan, progress=self.progress)
+        )
+
+    def _install(self, objective: Any, constraint: Constraint, found: Searches) -> None:
+        """Make an answer that of the estimator."""
+        self.constraint_, self.result_ = constraint, found.best
+        self.n_iter_ = max(1, found.best.n_iter)
+        warn_if_cut_short([found.best.status], self.time_limit, self.max_iter, "result_.status")
+        self.selection_frequency_ = symmetric_matrix(objective, found.frequency)
+        kept = self._install_above_threshold(objective)
+        self.pairs_: IndexArray = np.column_stack([objective.tail, objective.head])
+        self.support_: IndexArray = np.column_stack([objective.tail[kept], objective.head[kept]])
+        self.graph_ = self._graph()
+
+    def _install_above_threshold(self, objective: Any) -> IndexArray:
+        """Fit without edges that are weaker than the threshold, as often as it takes; return the others."""
+        kept = self.result_.support
+        forced = np.isin(kept, self.constraint_.forced)
+        while True:
+            self._install_fit(objective, kept)
+            weights = self.adjacency_[objective.tail[kept], objective.head[kept]]
+            stays: BoolArray = forced | (np.abs(weights) > self._threshold) | (self._threshold == 0)
+            if stays.all():
+                return kept
+            kept, forced = kept[stays], forced[stays]
+
+    def _graph(self) -> nx.Graph[Any]:
+        nodes, graph = self._vertices().nodes, nx.Graph()
+        for number, node in enumerate(nodes):
+            graph.add_node(node, **self._attributes(number))
+        for u, v in self.support_:
+            graph.add_edge(nodes[u], nodes[v], weight=float(self.adjacency_[u, v]))
+        return graph
+
+    def _attributes(self, vertex: int) -> dict[str, float]:
+        """Return the attributes of a node, such as its field."""
+        return {}
+
+    def _framed(self, drawn: NDArray[Any], dtypes: list[Any]) -> pd.DataFrame:
+        """Return samples as a frame with the names, and the types, of the columns of fit."""
+        columns = [
+            pd.Series(column, dtype=dtype)
+            for column, dtype in zip(drawn.T, dtypes or [drawn.dtype] * drawn.shape[1], strict=True)
+        ]
+        return pd.concat(columns, axis=1).set_axis(self.feature_names_in_, axis=1)

@@ -1,0 +1,96 @@
+"""The columns of data as vertices of a graph: by name or position, with limits on their edges."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from swapwise.checks import FloatArray, as_count
+from swapwise.constraints.bmatching import BMatching
+from swapwise.constraints.graphic import is_graph, read_edges
+from swapwise.search.result import SearchResult
+
+
+class Vertices:
+    """The columns of the data as vertices of a graph: by name, or by position.
+
+    >>> vertices = Vertices(3, ["a", "b", "c"])
+    >>> vertices.pairs([("c", "a"), (1, 2)])
+    [(0, 2), (1, 2)]
+    >>> vertices.limits({"a": 1, "b": 2, "c": 2})
+    [1, 2, 2]
+    """
+
+    def __init__(self, n: int, names: Iterable[str] | None = None) -> None:
+        self.n = n
+        self.nodes: list[Hashable] = list(range(n)) if names is None else [str(name) for name in names]
+        self._position = {node: position for position, node in enumerate(self.nodes)}
+
+    def position(self, vertex: Any, what: str) -> int:
+        """Return the column that a name or position stands for."""
+        if vertex in self._position:
+            return self._position[vertex]
+        if isinstance(vertex, (int, np.integer)) and 0 <= vertex < self.n:
+            return int(vertex)
+        raise ValueError(
+            f"{what} must name columns of X, or give their positions from 0 to {self.n - 1}; got {vertex!r}"
+        )
+
+    def pairs(self, edges: Any, what: str = "edges") -> list[tuple[int, int]]:
+        """Return pairs of vertices as pairs of columns, the smaller first."""
+        ends = [(self.position(u, what), self.position(v, what)) for u, v in read_edges(edges)]
+        return [(min(edge), max(edge)) for edge in ends]
+
+    def elements(self, given: Any, edges: list[tuple[int, int]], what: str = "start") -> list[int]:
+        """Return the elements that edges stand for among those that may be chosen: by number or vertices."""
+        given = given.support if isinstance(given, SearchResult) else given
+        if not is_graph(given) and isinstance(given, Iterable):
+            given = list(given)
+            if all(isinstance(item, (int, np.integer)) for item in given):
+                return given
+        element_of = {edge: element for element, edge in enumerate(edges)}
+        pairs = self.pairs(given, what)
+        for pair in pairs:
+            if pair not in element_of:
+                names = tuple(self.nodes[v] for v in pair)
+                raise ValueError(f"{what} must be made of edges that may be chosen; {names} is none of them")
+        return [element_of[pair] for pair in pairs]
+
+    def limits(self, max_degree: Any) -> list[int]:
+        """Return the largest degree of every column, from a number, a mapping, a sequence or None: any."""
+        what = "max_degree"
+        if max_degree is None:
+            return [max(0, self.n - 1)] * self.n
+        if hasattr(max_degree, "keys"):
+            return self._named_limits(max_degree)
+        if isinstance(max_degree, str) or not isinstance(max_degree, Iterable):
+            return [as_count(max_degree, what)] * self.n
+        given = [as_count(limit, f"{what} of {position}") for position, limit in enumerate(max_degree)]
+        if len(given) != self.n:
+            raise ValueError(f"{what} must have a number for each of {self.n} columns, got {len(given)}")
+        return given
+
+    def _named_limits(self, max_degree: Mapping[Any, Any]) -> list[int]:
+        limit_of = {
+            self.position(vertex, "max_degree"): as_count(max_degree[vertex], f"max_degree of {vertex!r}")
+            for vertex in max_degree.keys()  # noqa: SIM118 -- iterating over a pandas Series gives its values
+        }
+        missing = [self.nodes[v] for v in range(self.n) if v not in limit_of]
+        if missing:
+            raise ValueError(f"max_degree must name every column of X, but has no number for {missing[0]!r}")
+        return [limit_of[v] for v in range(self.n)]
+
+
+def degree_limits(objective: Any, limits: list[int]) -> BMatching:
+    """Return the graphs made of the objective's edges in which no vertex has more than its limit."""
+    at_ends = {v: limits[v] for v in np.union1d(objective.tail, objective.head).tolist()}
+    return BMatching(objective.edges, at_ends)
+
+
+def symmetric_matrix(objective: Any, of_edges: FloatArray) -> FloatArray:
+    """Return the symmetric matrix that holds a number for every edge, such as its coupling."""
+    matrix = np.zeros((objective.n_vertices, objective.n_vertices))
+    matrix[objective.tail, objective.head] = matrix[objective.head, objective.tail] = of_edges
+    return matrix

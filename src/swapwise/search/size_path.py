@@ -1,0 +1,230 @@
+"""Answers of every size, up to where a criterion says that more elements are not worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+from swapwise.checks import FloatArray, IndexArray, as_time_limit
+from swapwise.clock import Budget, Clock, OutOfTime
+from swapwise.constraints.base import Constraint
+from swapwise.objectives.base import SparseObjective, SparseState
+from swapwise.search.loop import Strategy, Trace, run, take_kept
+from swapwise.search.methods import Greedy, OrthogonalMatchingPursuit
+from swapwise.search.path import Answer, Walk
+from swapwise.search.plan import Plan
+from swapwise.search.result import Event, SearchResult, Status
+
+# Growth ends this many elements, or this share of them, beyond the best size: criteria rise steadily there.
+FEWEST_BEYOND, SHARE_BEYOND = 5, 0.25
+
+# Local searches are made this many sizes around the best: swaps seldom change which is best by more.
+AROUND = 2
+
+
+@dataclass(frozen=True, eq=False)
+class SizePath:
+    """The best set found of each size, from what is forced in upwards, and the size that was chosen."""
+
+    supports: list[IndexArray]
+    #: What was measured of each, such as its log-likelihood
+    measures: FloatArray
+    #: The place of the best
+    best: int
+    result: SearchResult
+
+
+def size_path(
+    objective: SparseObjective,
+    constraint: Constraint,
+    plan: Plan,
+    measure: Callable[[SparseState], float],
+    loss: Callable[[float, int], float],
+    *,
+    largest: int | None = None,
+    stops: bool = True,
+    seed: int = 0,
+    time_limit: float | None = None,
+    all_or_nothing: bool = False,
+) -> SizePath:
+    """Return a set of every size and the one with the least loss, such as an information criterion.
+
+    A set is grown element by element, by exact gains where they are in closed form and else by gradients,
+    until the loss has long been rising. Around the size of the least loss, local searches then swap elements,
+    from their own set and from those of the sizes next to it; if that makes another size the best, they go on
+    around that one. Sizes further away keep what growing found.
+
+    Parameters
+    ----------
+    objective : SparseObjective
+    constraint : Constraint
+        Sets of every size are within it.
+    plan : Plan
+        The rule of the local searches; other methods answer each size by themselves.
+    measure : callable
+        What is to be known of a state, such as the log-likelihood of the fit.
+    loss : callable
+        What is to be small, of a measure and the size of its set.
+    largest : int, optional
+        The largest size; by default the largest that the constraint has.
+    stops : bool
+        Whether to stop growing where the loss has long been rising.
+    seed : int
+        For methods that draw at random.
+    time_limit : float, optional
+        Seconds after which all answers are what they are by then.
+    all_or_nothing : bool
+        Let a keyboard interrupt through; by default the result is the best by then.
+
+    Examples
+    --------
+    What is added has to gain more than 0.1:
+
+    >>> from swapwise import LeastSquares, Uniform
+    >>> from swapwise.search.plan import resolve
+    >>> objective, constraint = LeastSquares(np.eye(4), [1.0, 3.0, 2.0, 0.5]), Uniform(4, 4)
+    >>> plan = resolve(objective, constraint)
+    >>> path = size_path(objective, constraint, plan, lambda state: state.value, lambda f, k: 0.1 * k - f)
+    >>> path.best, path.result.support
+    (2, array([1, 2]))
+    >>> [support.tolist() for support in path.supports]
+    [[], [1], [1, 2], [0, 1, 2], [0, 1, 2, 3]]
+    """
+    most = constraint.max_size() if largest is None else min(largest, constraint.max_size())
+    walk = _SizeWalk(objective, _Truncations(constraint, most), plan, Clock(as_time_limit(time_limit)), seed)
+    walk.judge_by(measure, loss, stops=stops)
+    walk.run(all_or_nothing=all_or_nothing)
+    return walk.path()
+
+
+class _Truncations(Sequence[Constraint]):
+    """A constraint with a limit on the size, from what is forced in upwards: made when they are asked for."""
+
+    def __init__(self, constraint: Constraint, largest: int) -> None:
+        self._constraint = constraint
+        self._sizes = range(len(constraint.forced), max(largest, len(constraint.forced)) + 1)
+        self._made: dict[int, Constraint] = {}
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    @overload
+    def __getitem__(self, place: int) -> Constraint: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Constraint]: ...
+    def __getitem__(self, place: int | slice) -> Constraint | Sequence[Constraint]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(len(self))[place]]
+        size = self._sizes[place]
+        if size not in self._made:
+            self._made[size] = self._constraint.truncate(size)
+        return self._made[size]
+
+
+class _SizeWalk(Walk):
+    """A walk over sizes that looks closely only where the loss is small."""
+
+    def judge_by(
+        self, measure: Callable[[SparseState], float], loss: Callable[[float, int], float], *, stops: bool
+    ) -> None:
+        """Say what is measured of a set, what is to be small, and whether growth may stop."""
+        self._measure, self._loss, self._stops = measure, loss, stops
+        self._first = len(self._constraints[0].forced)
+        self._measures = [np.nan] * len(self._answers)
+        self._losses_of = [np.inf] * len(self._answers)
+
+    def search(self) -> None:
+        """Grow a set, then search around the size of the least loss for as long as that changes anything."""
+        if self._plan.rule is None:
+            self._answer_each()
+            return
+        self._grow()
+        while not self._out_of_time and self._search_around(self._best()):
+            pass
+
+    def path(self) -> SizePath:
+        """Return what was found."""
+        best, reached = self._best(), self._reached()
+        answers = self._answers[:reached]
+        result = self._result(self._answers[best], self._constraints[best])
+        return SizePath(
+            [answer.support for answer in answers], np.array(self._measures[:reached]), best, result
+        )
+
+    def stop(self) -> None:
+        """Keep the answers, which are good for all that was measured of them."""
+        for answer in self._answers:
+            answer.status = Status.INTERRUPTED
+
+    def _best(self) -> int:
+        return int(np.argmin(self._losses_of))
+
+    def _reached(self) -> int:
+        return max(1, int(np.isfinite(self._losses_of).sum()))
+
+    def _is_enough(self) -> bool:
+        """Return whether the loss has been rising for long."""
+        best = self._best()
+        beyond = max(FEWEST_BEYOND, int(SHARE_BEYOND * (self._first + best)))
+        return self._stops and self._reached() > best + beyond
+
+    def _answer_each(self) -> None:
+        for place in range(len(self._constraints)):
+            self._search_from_nothing(place)
+            if self._is_enough():
+                return
+
+    def _grow(self) -> None:
+        """Add elements one by one, and keep every set on the way as the answer of its size."""
+        self._go_to(self._constraints[0].forced)
+        self._install(0, self._state.support, self._state.value, [])
+        kind = Greedy if self._objective.scoring == "closed form" else OrthogonalMatchingPursuit
+        growth = kind().bound(self._objective, self._constraints[-1], self._plan.tol, None)
+
+        def is_enough(event: Event) -> bool:
+            self._install(len(event.support) - self._first, event.support, event.value, list(trace.history))
+            return self._is_enough()
+
+        trace, budget = Trace(self._state.support, [is_enough]), Budget(self._clock)
+        self._under_way = 0, trace
+        try:
+            run([growth], self._state, trace, budget)
+        except OutOfTime:
+            self._out_of_time = True
+            take_kept(self._objective, trace, budget)
+            for answer in self._answers:
+                answer.status = Status.TIME_LIMIT
+
+    def _search_around(self, best: int) -> bool:
+        """Search sizes around one, up and down; tell whether any answer got better."""
+        low, high = max(0, best - AROUND), min(self._reached() - 1, best + AROUND)
+        better = False
+        for place in range(low, high + 1):
+            for at in (place, place - 1)[: 1 + (place > low)]:
+                better |= self._attempt(place, self._answers[at].support, self._answers[at].history)
+        for place in range(high - 1, low - 1, -1):
+            if not self._out_of_time:
+                after = self._answers[place + 1]
+                better |= self._attempt(place, self._reduced(after.support, place), after.history)
+        return better
+
+    def _install(self, place: int, support: IndexArray, value: float, history: list[Event]) -> None:
+        """Make a set the answer of its size; the state is there."""
+        self._answers[place] = Answer(support, value, history=history)
+        self._judge(place)
+
+    def _judge(self, place: int) -> None:
+        assert isinstance(self._state, SparseState)
+        self._measures[place] = self._measure(self._state)
+        self._losses_of[place] = self._loss(self._measures[place], len(self._state.support))
+
+    def _search(self, place: int, history: list[Event], starts: Sequence[Strategy] = ()) -> list[Event]:
+        """Search from where the state is, and judge what is better than the answer before."""
+        before = self._answers[place].support
+        made = super()._search(place, history, starts)
+        if self._answers[place].support is not before:
+            self._judge(place)
+        return made
