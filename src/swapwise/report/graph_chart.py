@@ -102,8 +102,7 @@ def _overhang(nodes: Nodes, places: FloatArray, look: Look) -> tuple[int, int]:
 
 def _magnified(look: Look) -> Look:
     """Return the look in pixels instead of points."""
-    sizes = {"radius": _PIXELS * look.radius, "font": _PIXELS * look.font, "shifts": _PIXELS * look.shifts}
-    return replace(look, **sizes)
+    return replace(look, radius=_PIXELS * look.radius, font=_PIXELS * look.font, shifts=_PIXELS * look.shifts)
 
 
 def _text_size(text: str, font: float) -> tuple[float, float]:
@@ -118,7 +117,10 @@ def _lines(edges: Edges, places: FloatArray) -> list[dict[str, Any]]:
     """Return lines by sign and width, the thin ones first; all of a sign are one entry of the legend."""
     step = np.minimum((_STEPS * edges.strength).astype(int), _STEPS - 1)
     traces = []
-    for name, sign, colour, dash in (("positive", 1, POSITIVE, "solid"), ("negative", -1, NEGATIVE, "6px,4px")):
+    for name, sign, colour, dash in (
+        ("positive", 1, POSITIVE, "solid"),
+        ("negative", -1, NEGATIVE, "6px,4px"),
+    ):
         group = {"type": "scatter", "mode": "lines", "name": name, "legendgroup": name, "hoverinfo": "skip"}
         for at in np.unique(step[edges.weight * sign > 0]):
             ends = places[edges.ends[(step == at) & (edges.weight * sign > 0)]]
@@ -192,17 +194,17 @@ def _names(nodes: Nodes, places: FloatArray, look: Look) -> list[dict[str, Any]]
     """Return the names where they were laid out, by pixels from their nodes; those inside suit their node."""
     notes = []
     for node, (x, y) in enumerate(places.tolist()):
-        if not nodes.names[node]:
+        name = nodes.names[node] if look.sides is None else wrapped(nodes.names[node])
+        if not name:
             continue
-        inside = look.sides is None
-        written = nodes.names[node] if inside else wrapped(nodes.names[node])
-        text = plotted(written).replace("\n", "<br>")
-        note: dict[str, Any] = {"x": x, "y": y, "text": text, "showarrow": False, "font": {"size": round(look.font, 1)}}
-        if inside:
+        text = plotted(name).replace("\n", "<br>")
+        note: dict[str, Any] = {"x": x, "y": y, "text": text, "showarrow": False}
+        note["font"] = {"size": round(look.font, 1)}
+        if look.sides is None:
             dark = nodes.field is not None and abs(nodes.field[node]) > 0.6 * _field_limit(nodes.field)
-            note["font"] = {**note["font"], "color": _LIGHT_INK if dark else _DARK_INK}
+            note["font"]["color"] = _LIGHT_INK if dark else _DARK_INK
         else:
-            note |= _beside(look.shifts[node], int(look.sides[node]), _text_size(written, look.font)[0])
+            note |= _beside(look.shifts[node], int(look.sides[node]), _text_size(name, look.font)[0])
         notes.append(note)
     return notes
 

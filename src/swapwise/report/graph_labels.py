@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +11,10 @@ from swapwise.checks import FloatArray, IndexArray
 
 #: Where a name may stand, seen from its node; of equally good sides the first is taken.
 SIDES: FloatArray = np.array(
-    [(0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)]
-    + [(0.5, 1), (0.5, -1), (-0.5, 1), (-0.5, -1)],
+    [
+        *((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)),
+        *((0.5, 1), (0.5, -1), (-0.5, 1), (-0.5, -1)),
+    ],
     dtype=np.float64,
 )
 
@@ -87,7 +88,9 @@ def chosen_sides(picture: Picture, sizes: FloatArray) -> IndexArray:
     middles = picture.nodes[:, None] + offsets(sizes, picture.radius)
     half = sizes[:, None] / 2
     boxes = np.concatenate([middles - half, middles + half], axis=2)
-    fixed = _fixed_costs(boxes, picture) + _RANK * np.arange(len(SIDES)) + _INWARD * _inwardness(picture.nodes)
+    fixed = (
+        _fixed_costs(boxes, picture) + _RANK * np.arange(len(SIDES)) + _INWARD * _inwardness(picture.nodes)
+    )
     side = fixed.argmin(axis=1)
     order = np.argsort(-fixed.min(axis=1), kind="stable").tolist()
     for _ in range(_ROUNDS):
@@ -143,5 +146,3 @@ def covered_length(boxes: FloatArray, edges: FloatArray) -> FloatArray:
     leave = np.maximum(first, last).min(axis=2).clip(max=1.0)
     length: FloatArray = np.maximum(0.0, leave - enter) * np.linalg.norm(along, axis=1)
     return length
-
-

@@ -17,8 +17,8 @@ Layout = Literal["stress", "spring", "circle"]
 # Width over height that packed components come close to: about that of a page across.
 SHAPE = 1.3
 
-# Beyond some edges, places move apart more slowly than distances in the graph grow: a long chain bends instead
-# of leaving the page empty above and below.
+# Beyond some edges, places move apart more slowly than distances in the graph grow: a long chain bends
+# instead of leaving the page empty above and below.
 _NEAR, _BEND = 3.0, 0.75
 
 # Beyond these numbers of nodes, fewer starts are tried, and stress (quadratic in the nodes) is too slow.
@@ -84,7 +84,7 @@ Component = Callable[[int, IndexArray, FloatArray], FloatArray]
 def _laid_out(
     nodes: list[Any], strengths: Mapping[tuple[Any, Any], float], component: Component
 ) -> dict[Any, FloatArray]:
-    """Return places of connected nodes, lying, with the lower left corner at 0 and edges of median length 1."""
+    """Return places of connected nodes: wide, lower left corner at 0, edges of median length 1."""
     number = {node: at for at, node in enumerate(nodes)}
     inside = {edge: size for edge, size in strengths.items() if edge[0] in number}
     ends = np.array([[number[u], number[v]] for u, v in inside], dtype=np.intp)
@@ -108,7 +108,7 @@ def _lying(places: FloatArray) -> FloatArray:
 def _springs(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:
     graph = nx.empty_graph(n)
     graph.add_weighted_edges_from((u, v, size) for (u, v), size in zip(ends.tolist(), strength, strict=True))
-    found = nx.spring_layout(graph, iterations=200, seed=0, weight="weight")
+    found = nx.spring_layout(graph, iterations=200 if n <= _MOST else 50, seed=0, weight="weight")
     return np.array([found[node] for node in range(n)])
 
 
@@ -165,7 +165,7 @@ def _scaled(distances: FloatArray) -> FloatArray:
 
 
 def _majorised(places: FloatArray, distances: FloatArray, firm: FloatArray) -> FloatArray:
-    """Return places of small stress ``Σ (1 + c_uv) (‖x_u − x_v‖ − d_uv)²/d_uv³``, by majorisation from given ones.
+    """Return places of small stress ``Σ (1 + c_uv) (‖x_u − x_v‖ − d_uv)²/d_uv³``, by majorisation.
 
     E. Gansner, Y. Koren and S. North (2004), *Graph drawing by stress majorization*.
     """

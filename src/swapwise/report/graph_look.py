@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,8 @@ def read_nodes(graph: Any, labels: Any, groups: Any, node_size: Any) -> Nodes:
     field = np.array([float(value) for _, value in graph.nodes(data="field", default=0.0)])
     diameter = None
     if node_size is not None:
-        given = [node_size] * len(keys) if np.isscalar(node_size) else one_each(node_size, keys, "node_size")
+        alike = isinstance(node_size, Real)
+        given = [node_size] * len(keys) if alike else one_each(node_size, keys, "node_size")
         diameter = np.array([float(size) for size in given])
         if not (diameter > 0).all() or not np.isfinite(diameter).all():
             raise ValueError(f"node_size must be positive, got {node_size!r}")
@@ -150,11 +152,11 @@ def look_of(
 
 
 def _scale(places: FloatArray, room: FloatArray, margin: FloatArray) -> tuple[float, FloatArray]:
-    """Return points per unit, and the limits that centre the graph, with margins left, below, right, above."""
+    """Return points per unit, and limits that centre the graph; margins are left, below, right, above."""
     low, high = places.min(axis=0), places.max(axis=0)
     free = np.maximum(room - margin[:2] - margin[2:], 0.2 * room)
-    fill = (free / np.maximum(high - low, 1e-9)).min()
-    scale = float(min(fill, _FARTHEST / max(room_between(places), 1e-9)))
+    fill = (free / np.maximum(high - low, 1e-9)).min()  # and less of it, where nodes are few
+    scale = float(min(fill, _FARTHEST / room_between(places)))
     corner = low - (margin[:2] + (free - (high - low) * scale) / 2) / scale
     far = corner + room / scale
     return scale, np.array([corner[0], far[0], corner[1], far[1]])
@@ -185,7 +187,7 @@ def room_between(points: FloatArray) -> float:
         return 100.0
     apart = np.linalg.norm(points[:, None] - points, axis=2)
     np.fill_diagonal(apart, np.inf)
-    return float(np.quantile(apart.min(axis=1), 0.05))
+    return max(float(np.quantile(apart.min(axis=1), 0.05)), 1e-9)
 
 
 def _beside(
@@ -199,7 +201,9 @@ def _beside(
 ) -> tuple[IndexArray, FloatArray, FloatArray]:
     """Return the sides of names beside nodes, their middles seen from the nodes, and their boxes."""
     sizes = np.array([measure(wrapped(name), font) for name in nodes.names])
-    picture = Picture(points, radius + _APART, points[edges.ends], edges.strength, np.array([0.0, 0.0, *room]))
+    picture = Picture(
+        points, radius + _APART, points[edges.ends], edges.strength, np.array([0.0, 0.0, *room])
+    )
     sides = chosen_sides(picture, sizes)
     shifts = offsets(sizes, picture.radius)[np.arange(len(points)), sides]
     middles = points + shifts

@@ -1,4 +1,4 @@
-"""What a page says of a learnt graph beside its picture: why so many edges, their weights, missing answers."""
+"""What a page says of a learnt graph beside its picture: why these edges, their weights, what is missing."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ def edges_chart(path: EdgePath) -> Any:
     if path.chosen is not None:
         size = path.n_edges[path.chosen]
         traces.append(ring(size, path.values[path.chosen], f"chosen: {counted(size, 'edge')}"))
-    return chart(traces, {"title": {"text": "number of edges"}}, {"title": {"text": path.label}})
+    sizes, values = (list(ends) for ends in path.view)
+    upwards = {"title": {"text": path.label}, "exponentformat": "none", "range": values}
+    return chart(traces, {"title": {"text": "number of edges"}, "range": sizes}, upwards)
 
 
 def weights_part(
@@ -108,12 +110,12 @@ def missing_parts(model: Any, X: pd.DataFrame, names: Sequence[str]) -> list[Par
     ]
     together = np.where(np.eye(len(names), dtype=bool), np.inf, np.asarray(observed, dtype=float))
     if len(names) > 1:
-        u, v = np.unravel_index(int(together.argmin()), together.shape)
+        u, v = divmod(int(together.argmin()), len(names))
         least = f"{together[u, v]:.0f} of {len(X)} samples have both"
         words.append(f"Least is known of “{names[u]}” and “{names[v]}”: {least}.")
     rows = [
         [names[n], f"{len(X) - missing[:, n].sum()}", f"{100 * share[n]:.3g} %"]
-        for n in np.argsort(-share, kind="stable")
+        for n in np.argsort(-share, kind="stable").tolist()
         if share[n]
     ]
     below = as_table(["variable", "observed", "missing"], rows, "numbers long", "All that have some")

@@ -1,4 +1,4 @@
-"""How good graphs are over the number of their edges: one description of the chart, for paper and for pages."""
+"""How good graphs are over the number of their edges: one description of the chart, drawn in two ways."""
 
 from __future__ import annotations
 
@@ -34,9 +34,32 @@ class EdgePath:
         return self.criterion in ("cv", "log_likelihood")
 
     @property
+    def view(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the sizes and values to be shown: graphs that have too few edges by far are out of view.
+
+        >>> from types import SimpleNamespace
+        >>> frame = pd.DataFrame({"n_edges": [0, 1, 2, 3, 4], "bic": [900.0, 500.0, 40.0, 30.0, 35.0]})
+        >>> edge_path(SimpleNamespace(path_=frame, criterion="bic", n_edges_=3)).view
+        ((1.5, 4.5), (29.2, 40.8))
+        """
+        sizes = np.array(self.n_edges)
+        size = sizes[self._best() if self.chosen is None else self.chosen]
+        error = np.zeros(len(self.values)) if self.error is None else np.nan_to_num(self.error)
+        rows = 3 * sizes >= 2 * size
+        low, high = np.nanmin((self.values - error)[rows]), np.nanmax((self.values + error)[rows])
+        spare = 0.08 * (high - low) or 1.0
+        across = float(sizes[2 * sizes >= size].min()) - 0.5, float(sizes.max()) + 0.5
+        return across, (float(low - spare), float(high + spare))
+
+    def _best(self) -> int:
+        return int(np.nanargmax(self.values) if self.large_is_good else np.nanargmin(self.values))
+
+    @property
     def runner_up(self) -> int | None:
         """Return the row that would be best without the chosen one, if there are two."""
-        others = [row for row in range(len(self.values)) if row != self.chosen and np.isfinite(self.values[row])]
+        others = [
+            row for row in range(len(self.values)) if row != self.chosen and np.isfinite(self.values[row])
+        ]
         sign = -1.0 if self.large_is_good else 1.0
         return min(others, key=lambda row: sign * self.values[row], default=None)
 
@@ -46,8 +69,8 @@ class EdgePath:
         >>> frame = pd.DataFrame({"n_edges": [0, 1, 2], "bic": [9.0, 4.0, 4.5]})
         >>> from types import SimpleNamespace
         >>> edge_path(SimpleNamespace(path_=frame, criterion="bic", n_edges_=1)).words()
-        'Of 3 graphs with 0 to 2 edges, the one with 1 edge has the lowest BIC, 4. Next is the one with 2 edges,
-        0.5 higher: the data hardly tell the two apart.'
+        'Of 3 graphs with 0 to 2 edges, the one with 1 edge has the lowest BIC, 4. Next is the one with
+        2 edges, 0.5 higher: the data hardly tell the two apart.'
         """
         assert self.chosen is not None
         tried = f"Of {len(self.values)} graphs with {min(self.n_edges)} to {max(self.n_edges)} edges"
@@ -56,6 +79,8 @@ class EdgePath:
         if self.near is not None:
             why = f"the one with {edges} is the smallest within one standard error of the {best} {self.label}"
             return f"{tried}, {why}."
+        if self.chosen != self._best():
+            return f"{tried}, the one with {edges} was chosen; its {self.label} is {value:.6g}."
         words = f"{tried}, the one with {edges} has the {best} {self.label}, {value:.6g}."
         if self.runner_up is None:
             return words
@@ -82,8 +107,7 @@ def edge_path(model: Any, criterion: str | None = None) -> EdgePath:
     frame = getattr(model, "path_", model)
     require_columns(frame, "model", ["n_edges"], "the path_ of an IsingGraphCV")
     frame = frame.sort_values("n_edges", kind="stable")
-    chosen_by = getattr(model, "criterion", None)
-    name = _criterion(frame, chosen_by if criterion is None else criterion)
+    name = _criterion(frame, criterion, getattr(model, "criterion", None))
     values = frame[GRAPH_CRITERIA[name]].to_numpy(dtype=float)
     error = frame["score_se"].to_numpy(dtype=float) if name == "cv" and "score_se" in frame else None
     sizes = [int(size) for size in frame["n_edges"]]
@@ -105,12 +129,13 @@ def _label(model: Any, criterion: str) -> str:
     return criterion.upper() + ("" if gamma is None else f" (γ = {gamma:g})")
 
 
-def _criterion(frame: pd.DataFrame, wanted: str | None) -> str:
+def _criterion(frame: pd.DataFrame, wanted: str | None, chosen_by: str | None) -> str:
+    """Return what to draw: what is wanted, or what was chosen by (an interrupt may have left none of it)."""
     there = [
         name for name, column in GRAPH_CRITERIA.items() if column in frame and frame[column].notna().any()
     ]
     if wanted is None and there:
-        return there[0]
+        return chosen_by if chosen_by in there else there[0]
     if wanted not in there:
         has = ", ".join(there) or "none"
         raise ValueError(f"criterion must be one that the path of graphs has: {has}; got {wanted!r}")

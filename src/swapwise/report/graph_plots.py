@@ -135,8 +135,9 @@ def plot_graph(
     _draw_edges(axes, edges, places, widest)
     _draw_nodes(axes, nodes, places, look)
     _write_names(axes, nodes, places, look)
-    axes.set_xlim(look.limits[:2], auto=True)  # as limits that are fixed would not give way to the aspect
-    axes.set_ylim(look.limits[2:], auto=True)
+    left, right, bottom, top = look.limits.tolist()
+    axes.set_xlim(left, right, auto=True)  # as limits that are fixed would not give way to the aspect
+    axes.set_ylim(bottom, top, auto=True)
     if edge_labels:
         _write_weights(axes, edges, places, look)
     return axes
@@ -164,10 +165,9 @@ def _edges(graph: Any, threshold: float, alpha: Alpha | None) -> Edges:
 
 
 def _laid_out(nodes: Nodes, edges: Edges, how: Layout) -> FloatArray:
-    order = list(range(len(nodes.keys)))
-    if nodes.groups is not None and how == "circle":
-        first = {group: at for at, group in reversed(list(enumerate(nodes.groups)))}
-        order.sort(key=lambda node: first[nodes.groups[node]])
+    order, groups = list(range(len(nodes.keys))), nodes.groups
+    if groups is not None and how == "circle":
+        order.sort(key=lambda node: groups.index(groups[node]))
     weights = {(int(u), int(v)): float(w) for (u, v), w in zip(edges.ends, edges.weight, strict=True)}
     found = laid_out(order, weights, how)
     return np.array([found[node] for node in sorted(order)]).reshape(-1, 2)
@@ -206,7 +206,9 @@ def _text_size(text: str, font: float) -> tuple[float, float]:
     from matplotlib.textpath import text_to_path
 
     look = FontProperties(size=100)
-    widest = max(text_to_path.get_text_width_height_descent(line, look, False)[0] for line in text.split("\n"))
+    widest = max(
+        text_to_path.get_text_width_height_descent(line, look, False)[0] for line in text.split("\n")
+    )
     return widest * font / 100, line_height(text, font)
 
 
@@ -305,18 +307,20 @@ def sample_weights(weight: FloatArray) -> list[float]:
     return within[-3:] if size.min() <= within[-2] else within[-2:]
 
 
-def group_colours(groups: list[Any]) -> dict[str, tuple[float, float, float]]:
+def group_colours(groups: list[Any]) -> dict[str, str]:
     """Return a colour per group on which black letters can be read, in the order of the nodes.
 
-    >>> list(group_colours(["mood", "sleep", "mood"]))
-    ['mood', 'sleep']
+    >>> group_colours(["mood", "sleep", "mood"])
+    {'mood': '#80b9d9', 'sleep': '#eaaf80'}
     """
     import matplotlib
-    from matplotlib.colors import to_rgb
+    from matplotlib.colors import to_hex, to_rgb
 
     names = list(dict.fromkeys(map(str, groups)))
-    colours: Any = COLOURS if len(names) <= len(COLOURS) else matplotlib.colormaps["tab20"].colors
-    pale = [tuple(0.5 + 0.5 * part for part in to_rgb(colour)) for colour in colours]
+    colours = [to_rgb(colour) for colour in COLOURS]
+    if len(names) > len(colours):
+        colours = [to_rgb(matplotlib.colormaps["tab20"](rank)) for rank in range(20)]
+    pale = [to_hex((0.5 + red / 2, 0.5 + green / 2, 0.5 + blue / 2)) for red, green, blue in colours]
     return {name: pale[rank % len(pale)] for rank, name in enumerate(names)}
 
 
@@ -338,14 +342,20 @@ def _draw_bar(axes: Axes, field: FloatArray) -> None:
 
 
 def _draw_nodes(axes: Axes, nodes: Nodes, places: FloatArray, look: Look) -> None:
-    sizes: dict[str, Any] = {"s": (2 * look.radius) ** 2, "edgecolors": "black", "linewidths": 0.7, "zorder": 2}
+    sizes: dict[str, Any] = {
+        "s": (2 * look.radius) ** 2,
+        "edgecolors": "black",
+        "linewidths": 0.7,
+        "zorder": 2,
+    }
     sizes |= {"clip_on": False, "in_layout": False}
     if nodes.groups is not None:
         colours = group_colours(nodes.groups)
         axes.scatter(*places.T, color=[colours[str(group)] for group in nodes.groups], **sizes)
     elif nodes.field is not None:
         scale = _field_scale(nodes.field)
-        axes.scatter(*places.T, c=nodes.field, cmap=scale.cmap, norm=scale.norm, **sizes)
+        x, y = places.T
+        axes.scatter(x, y, c=nodes.field, cmap=scale.cmap, norm=scale.norm, **sizes)
     else:
         axes.scatter(*places.T, color="white", **sizes)
 
@@ -392,9 +402,8 @@ def _write_weights(axes: Axes, edges: Edges, places: FloatArray, look: Look) -> 
         others = covered_length(boxes, np.delete(lines, edge, axis=0)).sum(axis=1) / half[1]
         best = int(np.argmin(others + 20.0 * _shared(boxes, taken) + 0.05 * np.arange(len(boxes))))
         taken = np.vstack([taken, boxes[best]])
-        written = axes.text(
-            *(middles[best] / scale), text, fontsize=font, ha="center", va="center", zorder=3, in_layout=False
-        )
+        x, y = middles[best] / scale
+        written = axes.text(x, y, text, fontsize=font, ha="center", va="center", zorder=3, in_layout=False)
         written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
 

@@ -35,7 +35,8 @@ CRITERIA = {"cv": "cv_mean", "ebic": "ebic", "bic": "bic", "gic": "gic", "aic": 
 def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = None) -> Axes:
     """Draw how good the answers of a path are over their size, and which one was chosen, by what.
 
-    The size of a graph is the number of its edges. With the rule of one standard error, a thin line shows what is near enough to the best.
+    The size of a graph is the number of its edges; those that have too few by far may be out of view. With
+    the rule of one standard error, a thin line shows what is near enough to the best.
 
     Parameters
     ----------
@@ -121,6 +122,8 @@ def _draw_edges(path: EdgePath, model: Any, axes: Axes) -> Axes:
         axes.legend(frameon=False)
     axes.set_xlabel("number of edges")
     axes.set_ylabel(path.label)
+    axes.set_xlim(path.view[0])
+    axes.set_ylim(path.view[1])
     return tidy(axes, integers=True)
 
 

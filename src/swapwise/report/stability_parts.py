@@ -55,7 +55,9 @@ def stability_parts(
     others = draws[(draws["weight"] == 0) & (draws["inclusion"] >= _SELDOM)]
     count = f"{bootstrap.n_boots} bootstrap samples" if hasattr(bootstrap, "n_boots") else "Bootstrap samples"
     stable, seldom = (edges["inclusion"] >= _STABLE).sum(), (edges["inclusion"] < _SELDOM).sum()
-    said = [f"{count}: {stable} of {counted(len(edges), 'edge')} are in {100 * _STABLE:.0f} % of them or more"]
+    said = [
+        f"{count}: {stable} of {counted(len(edges), 'edge')} are in {100 * _STABLE:.0f} % of them or more"
+    ]
     said[0] += f", and {seldom} in less than half." if seldom else "."
     said.append(f"Lines hold {100 * getattr(bootstrap, 'level', 0.95):g} % of an edge's weights.")
     if getattr(bootstrap, "interrupted", False):
@@ -109,17 +111,25 @@ def dropping_parts(case_dropping: Any) -> list[Part]:
     frame = getattr(case_dropping, "summary", case_dropping)
     needed = ["measure", "share", "mean", "lower", "upper"]
     require_columns(frame, "case_dropping", needed, "the summary of case_dropping")
-    said = ["Correlations between the graph of some of the cases and that of all, over the share of cases kept."]
+    said = [
+        "Correlations between the graph of some of the cases and that of all, over the share of cases kept."
+    ]
     coefficients = getattr(case_dropping, "coefficients", None)
     if coefficients is not None:
         known = ", ".join(f"{_measured(name)} {value:.2g}" for name, value in coefficients.dropna().items())
         asked = getattr(case_dropping, "correlation", 0.7)
         said.append(
             "Correlation-stability coefficients, the largest share that can be dropped with a correlation of "
-            f"{asked:g} in 95 % of subsets: {known}. Below 0.25 an order of centralities is not to be trusted."
+            f"{asked:g} in 95 % of subsets: {known}. Below 0.25, no order is to be trusted."
         )
     rows = [
-        [_measured(row.measure), f"{row.share:.3g}", f"{row.mean:.3g}", f"{row.lower:.3g}", f"{row.upper:.3g}"]
+        [
+            _measured(row.measure),
+            f"{row.share:.3g}",
+            f"{row.mean:.3g}",
+            f"{row.lower:.3g}",
+            f"{row.upper:.3g}",
+        ]
         for row in frame.itertuples()
     ]
     below = as_table(["measure", "share of cases", "mean correlation", "lower", "upper"], rows)
