@@ -193,7 +193,7 @@ class TestStability:
             f"200 bootstrap samples: {shares.count(1.0)} of 5 edges are in 95 % of them or more" in part.words
         )
         assert f"and {shares.count(0.4)} in less than half" in part.words
-        assert "Lines hold 90 % of an edge's weights" in part.words
+        assert "Lines hold 90 % of an edge's weights; the table of couplings has the numbers." in part.words
         assert "half of the samples join: rain – sun (60 %)" in part.words
 
     def test_a_line_from_the_lower_to_the_upper_end(self, model):

@@ -106,7 +106,10 @@ def _drawn(model: Any, weights: Weights, names: list[str], field: Any) -> Part:
     figure, height = graph_chart(weights, names, field, words)
     said = f"{model.summary()}."
     if weights:
-        said += f" Lines are as wide as the {words.weight} is large; the table below has all numbers."
+        said += (
+            f" Lines are as wide as the {words.weight} is large; the tables of {words.weight}s and degrees"
+        )
+        said += " have all numbers."
     if field is not None:
         said += " A variable's colour is its field: what it tends to by itself, whatever the others are."
     pointing = "Point at a variable or the middle of an edge for its numbers."

@@ -311,7 +311,7 @@ def group_colours(groups: list[Any]) -> dict[str, str]:
     """Return a colour per group on which black letters can be read, in the order of the nodes.
 
     >>> group_colours(["mood", "sleep", "mood"])
-    {'mood': '#80b9d9', 'sleep': '#eaaf80'}
+    {'mood': '#80b8d8', 'sleep': '#eaae80'}
     """
     import matplotlib
     from matplotlib.colors import to_hex, to_rgb

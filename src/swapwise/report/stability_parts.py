@@ -59,7 +59,10 @@ def stability_parts(
         f"{count}: {stable} of {counted(len(edges), 'edge')} are in {100 * _STABLE:.0f} % of them or more"
     ]
     said[0] += f", and {seldom} in less than half." if seldom else "."
-    said.append(f"Lines hold {100 * getattr(bootstrap, 'level', 0.95):g} % of an edge's weights.")
+    said.append(
+        f"Lines hold {100 * getattr(bootstrap, 'level', 0.95):g} % of an edge's weights; "
+        f"the table of {words.weight}s has the numbers."
+    )
     if getattr(bootstrap, "interrupted", False):
         said.append("It was interrupted: fewer samples were drawn than asked for.")
     if len(others):
