@@ -21,8 +21,12 @@ SHAPE = 1.3
 # instead of leaving the page empty above and below.
 _NEAR, _BEND = 3.0, 0.75
 
-# Beyond these numbers of nodes, fewer starts are tried, and stress (quadratic in the nodes) is too slow.
-_FEW, _MOST = 60, 500
+# Up to so many nodes times edges: how many random starts are tried, and how many layouts untangled: all
+# that a second or so allows.
+_EFFORT = {600.0: (24, 6), 6000.0: (8, 2), np.inf: (2, 1)}
+
+# Beyond so many nodes, stress (quadratic in the nodes) is too slow.
+_MOST = 500
 
 # Stress counts differences by this power of the distance: edges matter more than with the usual 2.
 _POWER = 3.0
@@ -121,7 +125,7 @@ def _by_stress(n: int, ends: IndexArray, strength: FloatArray) -> FloatArray:
     distances = _distances(n, ends, strength)
     starts = [_scaled(distances)]
     rng = np.random.default_rng(0)
-    n_random, n_kept = (8, 3) if n <= _FEW else (2, 1)
+    n_random, n_kept = next(effort for most, effort in _EFFORT.items() if n * len(ends) <= most)
     starts += [rng.standard_normal((n, 2)) * n**0.5 for _ in range(n_random)]
     firm, drawn = _firmness(n, ends), (ends, strength, distances)
     found = [_majorised(start, distances, firm) for start in starts]

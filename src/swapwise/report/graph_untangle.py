@@ -21,9 +21,9 @@ _CROSSING, _ON_EDGE, _ON_NODE = 0.5, 2.5, 3.0
 # Nodes are tried at these distances from where they are, in these directions.
 _RADII, _DIRECTIONS = (0.4, 0.15, 0.8, 1.4), 12
 
-# How often all nodes are looked at, if they are few; how many crossings are counted to move a node once, and
-# how many places are tried at least. Graphs of 200 nodes take about a second.
-_SWEEPS, _FEW, _MOST_WORK, _FEWEST_SPOTS = 6, 60, 6e4, 9
+# How often all nodes are looked at, up to so many nodes times edges; how many crossings are counted to move a
+# node once, and how many places are tried at least. Graphs of 200 nodes take about a second.
+_SWEEPS, _FEW, _MOST_WORK, _FEWEST_SPOTS = 6, 6000, 6e4, 9
 
 # A crossing of weak edges disturbs less than one of strong edges, but it does.
 _LEAST = 0.4
@@ -59,7 +59,7 @@ def untangled(
     drawing = _Drawing(places, ends, strength, distances)
     turns = np.exp(2j * np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS)
     around = np.concatenate([[0.0], *(radius * turns for radius in _RADII)])
-    for _ in range(_SWEEPS if len(places) <= _FEW else 2):
+    for _ in range(_SWEEPS if len(places) * len(ends) <= _FEW else 2):
         mess = np.array([drawing.costs(node, at[None])[1][0] for node, at in enumerate(drawing.places)])
         before = drawing.places.copy()
         for node in np.argsort(-mess, kind="stable")[: np.count_nonzero(mess > 1e-9)].tolist():
