@@ -37,6 +37,7 @@ from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
 from swapwise.objectives.least_squares.objective import LeastSquares
 from swapwise.objectives.linear import Linear
+from swapwise.objectives.mixed import MixedPseudoLikelihood
 from swapwise.search import methods
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
 from swapwise.search.rules import NonOblivious, Oblivious, SemiOblivious
@@ -116,6 +117,7 @@ __all__ = [
     "Logistic",
     "Matroid",
     "MaxWeight",
+    "MixedPseudoLikelihood",
     "Move",
     "MoveList",
     "Multinomial",

@@ -109,11 +109,17 @@ def least_squares(draw: st.DrawFn) -> SetFunction:
 
 @st.composite
 def ising(draw: st.DrawFn) -> SetFunction:
-    """Few vertices and samples, with a ridge that keeps couplings finite; equal vertices are frequent."""
+    """Few vertices and samples, with a ridge that keeps couplings finite; equal vertices are frequent.
+
+    In half of them some entries are missing, though none of the last sample.
+    """
     samples, vertices = draw(st.integers(2, 5)), draw(st.integers(1, 3))
     signs = draw(masks(samples * vertices)).reshape(samples, vertices)
     fields, weight = draw(st.booleans()), draw(st.none() | st.just(np.linspace(0.0, 2.0, samples)))
-    return IsingPseudoLikelihood(np.where(signs, 1.0, -1.0), 0.1, fields, sample_weight=weight)
+    spins = np.where(signs, 1.0, -1.0)
+    if draw(st.booleans()):
+        spins[:-1][draw(masks((samples - 1) * vertices)).reshape(samples - 1, vertices)] = np.nan
+    return IsingPseudoLikelihood(spins, 0.1, fields, sample_weight=weight)
 
 
 def some_bounds(n: int) -> st.SearchStrategy[list[tuple[float | None, float | None]]]:

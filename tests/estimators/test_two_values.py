@@ -6,9 +6,12 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
 
 import swapwise as sw
-from swapwise.estimators.two_values import coding_of
+from swapwise.estimators.spins import mean_likelihood, pseudo_log_likelihood, warn_of_constants
+from swapwise.estimators.two_values import coding_of, read_values
+from swapwise.estimators.vertices import Vertices
 
 NAMES = ["ant", "bee", "cat", "dog"]
 
@@ -68,7 +71,7 @@ def test_frames_of_samples_have_the_names_and_types_of_the_data():
 
 
 def test_cross_validation():
-    options = {"max_degrees": [1, 2], "ridges": [0.01], "cv": 3}
+    options = {"max_degree": 2, "criterion": "cv", "cv": 3}
     model, plain = (sw.IsingGraphCV(**options).fit(X) for X in (coded(("no", "yes")), spins()))
     pd.testing.assert_frame_equal(model.path_, plain.path_)
     assert set(np.unique(model.sample(20))) == {"no", "yes"}
@@ -176,13 +179,6 @@ def third(name, *values, **columns):
         (pd.DataFrame({"a": [0, 1, 2], "b": [0, 1, 1]}), "got 0, 1, 2 in 'a'"),
         (pd.DataFrame({"a": [0, 1, 2], "b": [True, False, True]}), "got 0, 1, 2 in 'a'"),
         (np.array([[0, 0.5], [1, 0.75], [1, 0.25]]), r"got 0.25, 0.5, 0.75 in 1; .*X\[:, 1\] == 0.75"),
-        (third("cat", "no", None, "yes"), "X must have no missing values, got some in 'cat'; leave out"),
-        (third("cat", "no", None, "yes").to_numpy(), "X must have no missing values, got some in 2; leave"),
-        (
-            third("cat", "no", np.nan, "yes").astype("string"),
-            "X must have no missing values, got some in 'cat'",
-        ),
-        (coded((0, 1)).astype("Int64").replace(0, pd.NA), "NaN"),
     ],
 )
 def test_what_is_not_two_values_is_refused(kind, data, message):
@@ -195,3 +191,91 @@ def test_what_cannot_be_compared_is_refused():
     data[0, 0] = {"no": "yes"}
     with pytest.raises((TypeError, ValueError)):
         sw.IsingGraph().fit(data)
+
+
+def gaps(seed=0):
+    """Where an answer is missing: nowhere in the first row."""
+    gone = np.random.default_rng(seed).random((80, len(NAMES))) < 0.2
+    gone[0] = False
+    return gone
+
+
+def with_gaps(kind):
+    """Return spins with missing answers, in one of the ways in which data have them."""
+    up, gone = spins() > 0, gaps()
+    if kind == "floats":
+        return np.where(gone, np.nan, up.astype(float))
+    words = np.where(gone, None, np.where(up, "yes", "no"))
+    if kind == "objects":
+        return words
+    frame = pd.DataFrame(words, columns=NAMES)
+    if kind in ("category", "string"):
+        return frame.astype(kind)
+    if kind == "frame":
+        return frame
+    if kind == "each its own":
+        whole = pd.DataFrame(np.where(gone, None, up), columns=NAMES)
+        types = {"ant": "boolean", "bee": "Int64", "dog": "float"}
+        return whole.astype(types).assign(cat=frame["cat"].astype("category"))
+    return pd.DataFrame(np.where(gone, None, up), columns=NAMES).astype(kind)
+
+
+KINDS = ["floats", "objects", "frame", "category", "string", "boolean", "Int64", "float", "each its own"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_answers_stay_missing(kind):
+    data, estimator = with_gaps(kind), BaseEstimator()
+    values = read_values(estimator, data, reset=True)
+    coding = coding_of(values, NAMES, data)
+    np.testing.assert_array_equal(coding.to_spins(values, NAMES), np.where(gaps(), np.nan, spins()))
+    again = read_values(estimator, data[:1], reset=False)
+    np.testing.assert_array_equal(coding.to_spins(again, NAMES), spins()[:1])
+
+
+@pytest.mark.parametrize("gone", [None, np.nan, pd.NA])
+def test_columns_without_any_answer_are_refused(gone):
+    data = pd.DataFrame({"ant": ["no", "yes"], "bee": [gone, gone]}).astype(object)
+    values = read_values(BaseEstimator(), data, reset=True)
+    with pytest.raises(ValueError, match="nothing but missing values in 'bee'; leave the column out"):
+        coding_of(values, ["ant", "bee"], data)
+
+
+def test_other_values_are_told_beside_missing_ones():
+    values = np.array([[0.0, np.nan], [1.0, 1.0], [np.nan, 2.0], [0.0, 3.0]])
+    with pytest.raises(ValueError, match="got 1, 2, 3 in 'b'"):
+        coding_of(values, ["a", "b"])
+    with pytest.warns(UserWarning, match=r"taken as they are, which are 1, 2, 3$"):
+        assert coding_of(values[:, [1, 1]], ["a", "b"]) is None
+
+
+class TestLikelihoodWithMissingAnswers:
+    coupling = np.array([[0.0, 0.7, -0.2], [0.7, 0.0, 0.0], [-0.2, 0.0, 0.0]])
+    field, filling = np.array([0.3, -0.1, 0.2]), np.array([0.5, 0.25, -0.5])
+
+    def test_terms_of_observed_answers(self):
+        data = np.array([[1.0, np.nan, -1.0], [np.nan, np.nan, np.nan], [-1.0, 1.0, 1.0]])
+        margins = [0.3 + 0.7 * 0.25 + 0.2, -(0.2 - 0.2)]
+        first = -np.log1p(np.exp(-2.0 * np.array(margins))).sum()
+        last = pseudo_log_likelihood(data[2:], self.coupling, self.field)[0]
+        score = mean_likelihood(data, np.array([1.0, 7.0, 3.0]), self.coupling, self.field, self.filling)
+        assert score == pytest.approx((first + 3 * last) / 4, abs=1e-14)
+
+    def test_it_is_the_value_of_the_objective(self):
+        data = np.where(gaps(), np.nan, spins())
+        objective = sw.IsingPseudoLikelihood(data, fields=True)
+        coef = objective.coef([0, 1])
+        coupling, bias = objective.data.model.coupling_matrix(coef), objective.biases([0, 1])
+        here = mean_likelihood(data, None, coupling, bias, objective.filling)
+        nothing = mean_likelihood(data, None, 0 * coupling, objective.biases([]), objective.filling)
+        assert here - nothing == pytest.approx(objective([0, 1]), abs=1e-10)
+
+    def test_nothing_to_score(self):
+        with pytest.raises(ValueError, match="a value in a row of positive weight"):
+            mean_likelihood(np.full((2, 3), np.nan), None, self.coupling, self.field, self.filling)
+
+
+def test_a_column_is_constant_by_what_was_observed():
+    data = np.array([[1.0, 1.0], [np.nan, -1.0], [1.0, np.nan]])
+    with pytest.warns(UserWarning, match="columns that never vary, of which nothing can be learnt: 0$"):
+        warn_of_constants(data, Vertices(2))

@@ -19,31 +19,54 @@ SWEEPS_AT_ONCE = 1000
 
 def warn_of_constants(spins: FloatArray, vertices: Vertices) -> None:
     """Warn of constant columns: the data do not tell what they depend on."""
-    constant = [repr(vertices.nodes[v]) for v in np.flatnonzero((spins == spins[0]).all(axis=0))]
+    is_constant = np.fmin.reduce(spins) == np.fmax.reduce(spins)  # among what is not missing
+    constant = [repr(vertices.nodes[v]) for v in np.flatnonzero(is_constant)]
     if constant:
         warn(f"X has columns that never vary, of which nothing can be learnt: {first_few(constant)}")
 
 
-def pseudo_log_likelihood(spins: FloatArray, coupling: FloatArray, field: FloatArray) -> FloatArray:
+def pseudo_log_likelihood(
+    spins: FloatArray, coupling: FloatArray, field: FloatArray, filling: FloatArray | None = None
+) -> FloatArray:
     """Return ``Σ_v log σ(2 x_v (Σ_u w_uv x_u + b_v))`` for every sample, a row of ``spins``.
+
+    Terms of spins that are missing (NaN) are left out, and to their neighbours these are the ``filling``, as
+    an objective has it; without one, none may be missing.
 
     >>> pseudo_log_likelihood(np.array([[1.0, -1.0]]), np.zeros((2, 2)), np.zeros(2)) / np.log(2)
     array([-2.])
+    >>> spins, coupling = np.array([[1.0, np.nan]]), np.array([[0.0, 9.0], [9.0, 0.0]])
+    >>> pseudo_log_likelihood(spins, coupling, np.zeros(2), np.array([0.0, -1.0])).round(6)
+    array([-18.])
     """
-    local = spins @ coupling + field
-    return -np.logaddexp(0.0, -2.0 * spins * local).sum(axis=1)
+    if filling is None:
+        return -np.logaddexp(0.0, -2.0 * spins * (spins @ coupling + field)).sum(axis=1)
+    missing = np.isnan(spins)
+    own, seen = np.where(missing, 0.0, spins), np.where(missing, filling, spins)
+    terms = -np.logaddexp(0.0, -2.0 * own * (seen @ coupling + field))
+    return terms.sum(axis=1, where=~missing)
 
 
 def mean_likelihood(
-    spins: FloatArray, weight: FloatArray | None, coupling: FloatArray, field: FloatArray
+    spins: FloatArray,
+    weight: FloatArray | None,
+    coupling: FloatArray,
+    field: FloatArray,
+    filling: FloatArray | None = None,
 ) -> float:
     """Return the weighted mean of :func:`pseudo_log_likelihood` over the samples.
+
+    Those of which everything is missing do not count.
 
     >>> spins, coupling = np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([[0.0, 9.0], [9.0, 0.0]])
     >>> round(mean_likelihood(spins, np.array([3.0, 1.0]), coupling, np.zeros(2)), 6)
     -9.0
     """
-    return float(np.average(pseudo_log_likelihood(spins, coupling, field), weights=weight))
+    answered = ~np.isnan(spins).all(axis=1)
+    if not answered.any() or (weight is not None and not weight[answered].any()):
+        raise ValueError("X must have a value in a row of positive weight, got nothing but missing values")
+    terms = pseudo_log_likelihood(spins[answered], coupling, field, filling)
+    return float(np.average(terms, weights=None if weight is None else weight[answered]))
 
 
 def gibbs_samples(

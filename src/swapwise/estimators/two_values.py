@@ -29,11 +29,13 @@ Levels = tuple[Any, ...]
 class Coding:
     """The two values of each column that stand for the spins -1 and +1, and the type of samples.
 
-    A column of one value that belongs to no pair is at +1.
+    A column of one value that belongs to no pair is at +1. What is missing (NaN) stays so.
 
     >>> coding = Coding(np.array([0, 0]), np.array([1, 1]), np.dtype(int))
     >>> coding.to_spins(np.array([[0.0, 1.0]]), ["a", "b"])
     array([[-1.,  1.]])
+    >>> coding.to_spins(np.array([[0.0, np.nan]]), ["a", "b"])
+    array([[-1., nan]])
     >>> coding.from_spins(np.array([[-1.0, 1.0]]))
     array([[0, 1]])
     >>> coding.to_spins(np.array([[0.0, 3.0]]), ["a", "b"])
@@ -47,14 +49,14 @@ class Coding:
 
     def to_spins(self, values: NDArray[Any], names: Sequence[Hashable]) -> FloatArray:
         """Return -1 and +1 for the two values of each column, or say which other one there is."""
-        is_high = values == self.high
-        is_other = ~(is_high | (values == self.low))
+        is_high, missing = values == self.high, values != values
+        is_other = ~(is_high | (values == self.low) | missing)
         if is_other.any():
             row, column = np.argwhere(is_other)[0]
             pair = " and ".join(dict.fromkeys(_word(value[column]) for value in (self.low, self.high)))
             got = f"{_word(values[row, column])} in {names[column]!r}"
             raise ValueError(f"X must hold {pair}, as the data of fit did; got {got}")
-        return np.where(is_high, 1.0, -1.0)
+        return np.where(missing, np.nan, np.where(is_high, 1.0, -1.0))
 
     def from_spins(self, spins: FloatArray) -> NDArray[Any]:
         """Return the two values of each column for -1 and +1."""
@@ -62,21 +64,22 @@ class Coding:
 
 
 def read_values(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
-    """Return data of any type as an array, once the features are checked against those of the estimator."""
+    """Return data of any type as an array, once the features are checked against those of the estimator.
+
+    Values may be missing: None, NaN, pandas.NA and the like are all NaN then.
+    """
     if isinstance(X, pd.DataFrame) and not all(dtype.kind in "biuf" for dtype in X.dtypes):
-        missing = X.columns[X.isna().any()]
-        if len(missing):
-            raise ValueError(
-                f"X must have no missing values, got some in {first_few(list(map(repr, missing)))}; "
-                "leave out those rows, as by X.dropna(), or those columns"
-            )
         X = X.astype(object)
-    # Which column of objects has a missing value is said when their values are listed.
-    finite = not (isinstance(X, np.ndarray) and X.dtype.kind == "O")
+        are_objects = True
+    else:
+        are_objects = isinstance(X, np.ndarray) and X.dtype.kind == "O"
+    finite = False if are_objects else "allow-nan"
     values = validate_data(
         estimator, X, accept_sparse=True, dtype=None, ensure_all_finite=finite, reset=reset
     )
-    return values.toarray() if issparse(values) else values
+    if issparse(values):
+        return values.toarray()
+    return np.where(pd.isna(values), np.nan, values) if values.dtype.kind == "O" else values
 
 
 def as_real_numbers(values: NDArray[Any]) -> FloatArray:
@@ -92,7 +95,7 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
     """Return which values of each column stand for -1 and +1: in their order, the second is +1.
 
     None for real numbers, which are taken as they are. ``X`` is what the values came from: a frame knows the
-    categories of its columns, and their order.
+    categories of its columns, and their order. NaN is no value, and each column must have another.
 
     >>> coding = coding_of(np.array([["no", "m"], ["yes", "f"]]), ["ill", "sex"])
     >>> coding.high.tolist()
@@ -104,13 +107,14 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
     ValueError: X must hold two values in each column, got 'no', 'perhaps', 'yes' in 'ill'; make two of them,
     as in np.where(X['ill'] == 'yes', 1, 0), or leave the column out
     """
+    _require_observed(values, names)
     levels = _numeric_levels(values) if values.dtype.kind in "biuf" else _levels_of(values, names, X)
     if levels is None or any(len(one) > 2 for one in levels):
         if levels is not None:
             _refuse_mixtures(levels, names)
         warn(
             "X was expected to hold two values in each column: its numbers are taken as they are, which are "
-            f"{_listed(tuple(np.unique(as_real_numbers(values)).tolist()))}"
+            f"{_listed(tuple(_observed(np.unique(as_real_numbers(values)))))}"
         )
         return None
     pairs = [_pair_of(one, levels) for one in levels]
@@ -119,12 +123,28 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
     return Coding(low, high, dtype)
 
 
+def _require_observed(values: NDArray[Any], names: Sequence[Hashable]) -> None:
+    """Refuse columns of which everything is missing: nothing tells which values they would have."""
+    empty = np.flatnonzero((values != values).all(axis=0)).tolist()
+    if empty:
+        raise ValueError(
+            "X must have a value in each column, got nothing but missing values in "
+            f"{first_few([repr(names[place]) for place in empty])}; leave the column out"
+        )
+
+
+def _observed(values: NDArray[Any]) -> list[Any]:
+    """Return the values that are not missing."""
+    there: list[Any] = values[values == values].tolist()
+    return there
+
+
 def _numeric_levels(values: NDArray[Any]) -> list[Levels]:
     """Return the levels of columns of numbers; of more than two, some."""
-    lowest, highest = values.min(axis=0), values.max(axis=0)
-    has_two = ((values == lowest) | (values == highest)).all(axis=0)
+    lowest, highest = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+    has_two = ((values == lowest) | (values == highest) | (values != values)).all(axis=0)
     return [
-        tuple(dict.fromkeys((low, high))) if two else tuple(np.unique(column).tolist())
+        tuple(dict.fromkeys((low, high))) if two else tuple(_observed(np.unique(column)))
         for low, high, two, column in zip(
             lowest.tolist(), highest.tolist(), has_two.tolist(), values.T, strict=True
         )
@@ -134,22 +154,18 @@ def _numeric_levels(values: NDArray[Any]) -> list[Levels]:
 def _levels_of(values: NDArray[Any], names: Sequence[Hashable], X: Any) -> list[Levels] | None:
     """Return the levels of columns of any type; None if some have no order or equality, such as lists."""
     try:
-        return [_levels(values[:, place], name, place, X) for place, name in enumerate(names)]
+        return [_levels(values[:, place], place, X) for place in range(len(names))]
     except TypeError:
         return None
 
 
-def _levels(column: NDArray[Any], name: Hashable, place: int, X: Any) -> Levels:
+def _levels(column: NDArray[Any], place: int, X: Any) -> Levels:
     dtype = X.dtypes.iloc[place] if isinstance(X, pd.DataFrame) else None
-    seen = list(dict.fromkeys(column.tolist()))
+    seen = list(dict.fromkeys(value for value in column.tolist() if not is_missing(value)))
     if isinstance(dtype, pd.CategoricalDtype):
         categories = dtype.categories.tolist()
         there = [one for one in categories if one in seen or len(categories) == 2]
         return tuple(there) if dtype.ordered else _sorted(there)
-    if any(is_missing(value) for value in seen):
-        raise ValueError(
-            f"X must have no missing values, got some in {name!r}; leave out those rows, or that column"
-        )
     return _sorted(seen)
 
 

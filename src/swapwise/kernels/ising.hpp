@@ -1,10 +1,17 @@
-// Newton refits of the mean pseudo-log-likelihood of an Ising model, and the gains of exchanging edges.
+// Newton refits of the mean pseudo-log-likelihood of an Ising model, and the gains of exchanging edges; and of
+// mixed models, in which vertices may also be Gaussian, or counts.
 //
 // u(w) = mean over samples of Σ_v log σ(2 x_v h_v) − ridge ‖w‖²/2 with h_v = θ_v + Σ_u w_uv x_u. Everything
 // splits into one logistic regression per vertex, tied together by couplings that stand in two of them.
-// `spins` is (vertices, samples): a vertex's samples lie side by side. `weight` has one number per sample,
-// with mean 1, or none at all if every sample counts the same, which is faster. Edge e joins tail[e] and
-// head[e]. The parameters are one number per edge and, with fields, one per vertex behind them.
+// Spins are (vertices, samples): a vertex's samples lie side by side. They come in two tables, which are one
+// and the same unless some are missing: `own` is what is predicted, x_v, and 0 where it is missing, for then
+// the term is log σ(0), whatever the parameters are; `seen` is what vertices are to their neighbours, x_u,
+// and whatever stands for it where it is missing. `weight` has one number per sample, with mean 1, or none
+// at all if every sample counts the same, which is faster. Edge e joins tail[e] and head[e]. The parameters
+// are one number per edge and, with fields, one per vertex behind them.
+//
+// In mixed models the term of a vertex is x h − A(h), with a convex A by its family, and `own` is NaN where
+// it is missing, unless it is binary: log σ(2 x h) is such a term with A(h) = log(2 cosh h).
 #pragma once
 
 #include <array>
@@ -15,6 +22,7 @@
 #include "arrays.hpp"
 #include "cholesky.hpp"
 #include "exponentials.hpp"
+#include "families.hpp"
 #include "listening.hpp"
 #include "products.hpp"
 #include "threads.hpp"
@@ -102,6 +110,54 @@ inline Sums logistic_terms(Numbers own, double scale, Numbers weight, Vec<double
     return {value, slopes, curves};
 }
 
+// How a vertex is distributed given its local field. BINARY is a spin; GAUSSIAN has a conditional variance,
+// its scale s, and A(h) = s h²/2; COUNTS are Poisson, of mean e^{s h}, and x is the count times s.
+inline constexpr Index BINARY = 0, GAUSSIAN = 1, COUNTS = 2;
+
+struct Family {
+    Index kind = BINARY;
+    double scale = 1.0;
+};
+
+// The same as logistic_terms for any A: `cumulant(h)` returns A and its two derivatives.
+template <class Cumulant>
+Sums cumulant_terms(Numbers own, double scale, Numbers weight, const Cumulant &cumulant, Vec<double> slope,
+                    Vec<double> curve) {
+    double value = 0.0, slopes = 0.0, curves = 0.0;
+    const bool weighted = weight.size > 0;
+    for (Index s = 0; s < own.size; ++s) {
+        const bool is_there = own[s] == own[s];
+        const double share = is_there ? (weighted ? scale * weight[s] : scale) : 0.0;
+        const double x = is_there ? own[s] : 0.0, h = slope[s];
+        const auto [level, mean, variance] = cumulant(h);
+        value += share * (x * h - level);
+        slope[s] = share * (x - mean);
+        curve[s] = share * variance;
+        slopes += slope[s];
+        curves += curve[s];
+    }
+    return {value, slopes, curves};
+}
+
+// Log-likelihoods of some samples of a vertex of any family.
+inline Sums terms(Family family, Numbers own, double scale, Numbers weight, Vec<double> slope,
+                  Vec<double> curve) {
+    const double s = family.scale;
+    if (family.kind == GAUSSIAN) {
+        const auto cumulant = [s](double h) { return std::array{0.5 * s * h * h, s * h, s}; };
+        return cumulant_terms(own, scale, weight, cumulant, slope, curve);
+    }
+    if (family.kind == COUNTS) {
+        const auto cumulant = [s](double h) {
+            const double mean = exponential(families::cut_off(s * h));
+            return std::array{mean, s * mean, s * s * mean};
+        };
+        return cumulant_terms(own, scale, weight, cumulant, slope, curve);
+    }
+    return weight.size > 0 ? logistic_terms(own, scale, weight, slope, curve)
+                           : logistic_terms(own, scale, slope, curve);
+}
+
 // Where value, gradient and (negative) Hessian are summed up, the latter in its lower triangle.
 struct Derivatives {
     double value;
@@ -118,11 +174,11 @@ struct Derivatives {
     }
 };
 
-// Add what some samples of a vertex have, given its own spins, their weights (or none), and with `other(a)`
+// Add what some samples of a vertex have, given its family, its own spins, their weights (or none), and with `other(a)`
 // the spins at the other end of its edge edges[a]. Parameter `field` is its field, if it is among the
 // parameters.
 template <class Other>
-void add_samples(Numbers own, double scale, Numbers weight, Indices edges, const Other &other, Index field,
+void add_samples(Family family, Numbers own, double scale, Numbers weight, Indices edges, const Other &other, Index field,
                  Numbers parameters, Derivatives &sums) {
     std::array<double, BLOCK> slope_room, curve_room, curved_room;
     const Vec<double> slope(slope_room.data(), own.size), curve(curve_room.data(), own.size);
@@ -130,8 +186,7 @@ void add_samples(Numbers own, double scale, Numbers weight, Indices edges, const
     const bool has_field = field < parameters.size;
     slope.fill(has_field ? parameters[field] : 0.0);
     products::add_multiples(slope, edges.size, [&](Index a) { return parameters[edges[a]]; }, other);
-    const Sums own_sums = weight.size > 0 ? logistic_terms(own, scale, weight, slope, curve)
-                                          : logistic_terms(own, scale, slope, curve);
+    const Sums own_sums = terms(family, own, scale, weight, slope, curve);
     sums.value += own_sums.value;
     products::each_dot(slope, 0, edges.size, other,
                  [&](Index a, double total) { sums.gradient[edges[a]] += total; });
@@ -152,7 +207,7 @@ void add_samples(Numbers own, double scale, Numbers weight, Indices edges, const
 
 // Add what all samples of a vertex have.
 template <class Other>
-void add_vertex(Numbers own, double scale, Numbers weight, Indices edges, const Other &other, Index field,
+void add_vertex(Family family, Numbers own, double scale, Numbers weight, Indices edges, const Other &other, Index field,
                 Numbers parameters, Derivatives &sums) {
     raise_if_interrupted();
     Listener listener;
@@ -160,8 +215,8 @@ void add_vertex(Numbers own, double scale, Numbers weight, Indices edges, const 
         const Index end = std::min(begin + BLOCK, own.size);
         listener.after((end - begin) * (edges.size + 1));
         const auto part_of_other = [&](Index a) { return other(a).slice(begin, end); };
-        add_samples(own.slice(begin, end), scale, weight.size > 0 ? weight.slice(begin, end) : weight, edges,
-                    part_of_other, field, parameters, sums);
+        add_samples(family, own.slice(begin, end), scale,
+                    weight.size > 0 ? weight.slice(begin, end) : weight, edges, part_of_other, field, parameters, sums);
     }
 }
 
@@ -174,17 +229,22 @@ inline void add_ridge(double ridge, Numbers couplings, Derivatives &sums) {
     }
 }
 
+// Spins twice (own, seen), weight, and kind and scale of each vertex; the latter are empty if all are binary.
+using Samples = std::tuple<Table, Table, Numbers, Indices, Numbers>;
+
 // Value, gradient and (negative) Hessian, the latter two written into the arrays given.
-inline double evaluate(Table spins, Numbers weight, Graph graph, Numbers parameters, Index n_edges,
-                       double ridge, Vec<double> gradient, Mat<double> hessian) {
+inline double evaluate(Samples samples, Graph graph, Numbers parameters, Index n_edges, double ridge,
+                       Vec<double> gradient, Mat<double> hessian) {
+    const auto &[own, seen, weight, kinds, scales] = samples;
     const auto [begin, edges, others] = graph;
-    const double scale = 1.0 / static_cast<double>(spins.columns);
+    const double scale = 1.0 / static_cast<double>(own.columns);
     Derivatives sums(gradient, hessian);
-    for (Index v = 0; v < spins.rows; ++v) {
+    for (Index v = 0; v < own.rows; ++v) {
         const Indices neighbours = others.slice(begin[v], begin[v + 1]);
-        const auto other = [&spins, &neighbours](Index a) { return spins[neighbours[a]]; };
+        const auto other = [seen = seen, &neighbours](Index a) { return seen[neighbours[a]]; };
         const Indices own_edges = edges.slice(begin[v], begin[v + 1]);
-        add_vertex(spins[v], scale, weight, own_edges, other, n_edges + v, parameters, sums);
+        const Family family = kinds.size > 0 ? Family{kinds[v], scales[v]} : Family{};
+        add_vertex(family, own[v], scale, weight, own_edges, other, n_edges + v, parameters, sums);
     }
     add_ridge(ridge, parameters.slice(0, n_edges), sums);
     return sums.value;
@@ -287,13 +347,13 @@ std::pair<double, bool> maximise_from(const Evaluate &evaluate, Vec<double> para
 }
 
 // Maximise from `parameters`, which are overwritten: see above.
-inline std::pair<double, bool> refit(Table spins, Numbers weight, Indices tail, Indices head,
-                                     Vec<double> parameters, double ridge, Numbers longest_step,
-                                     double tolerance, Index max_steps) {
-    const auto owned = incidence(tail, head, spins.rows);
+inline std::pair<double, bool> refit(Samples samples, Indices tail, Indices head, Vec<double> parameters,
+                                     double ridge, Numbers longest_step, double tolerance,
+                                     Index max_steps) {
+    const auto owned = incidence(tail, head, std::get<0>(samples).rows);
     const Graph graph = owned;
     const auto here = [&](Numbers at, Vec<double> gradient, Mat<double> hessian) {
-        return evaluate(spins, weight, graph, at, tail.size, ridge, gradient, hessian);
+        return evaluate(samples, graph, at, tail.size, ridge, gradient, hessian);
     };
     return maximise_from(here, parameters, longest_step, tolerance, max_steps);
 }
@@ -307,14 +367,14 @@ inline Vector<double> step_lengths(Indices edges, Index size, Numbers longest_co
     return lengths;
 }
 
-// Spins, weight, tail, head, ridge, longest step of each coupling, of each field.
-using Problem = std::tuple<Table, Numbers, Indices, Indices, double, Numbers, Numbers>;
+// Samples, tail, head, ridge, longest step of each coupling, of each field.
+using Problem = std::tuple<Samples, Indices, Indices, double, Numbers, Numbers>;
 
 // Value after one move, and whether it is the maximum: refit from where the kept parameters are.
 inline std::pair<double, bool> value_after(const Problem &problem, Indices chosen, Numbers parameters,
                                            Indices added, Indices dropped, double tolerance,
                                            Index max_steps) {
-    const auto &[spins, weight, tail, head, ridge, longest_couplings, longest_fields] = problem;
+    const auto &[samples, tail, head, ridge, longest_couplings, longest_fields] = problem;
     const Index n_fields = parameters.size - chosen.size, room = chosen.size + added.size;
     Vector<Index> elements(room), tails(room), heads(room);
     Vector<double> start(room + n_fields);
@@ -336,8 +396,8 @@ inline std::pair<double, bool> value_after(const Problem &problem, Indices chose
     const Index size = kept + n_fields;
     start.slice(kept, size).copy(parameters.slice(chosen.size, parameters.size));
     const auto lengths = step_lengths(elements.slice(0, kept), size, longest_couplings, longest_fields);
-    return refit(spins, weight, tails.slice(0, kept), heads.slice(0, kept), start.slice(0, size), ridge,
-                 lengths, tolerance, max_steps);
+    return refit(samples, tails.slice(0, kept), heads.slice(0, kept), start.slice(0, size), ridge, lengths,
+                 tolerance, max_steps);
 }
 
 // Values after each of many moves, and which are maxima: one warm-started refit per row, shared out among

@@ -26,7 +26,7 @@ inline double evaluate(Tables tables, ising::Graph graph, Numbers parameters, In
     for (Index v = 0; v + 1 < first.size; ++v) {
         const Index here = first[v], end = first[v + 1];
         const auto other = [here, end, signs = signs](Index a) { return signs[a].slice(here, end); };
-        ising::add_vertex(own.slice(here, end), 1.0, share.slice(here, end),
+        ising::add_vertex(ising::Family{}, own.slice(here, end), 1.0, share.slice(here, end),
                           edges.slice(begin[v], begin[v + 1]), other, n_edges + v, parameters, sums);
     }
     ising::add_ridge(ridge, parameters.slice(0, n_edges), sums);

@@ -161,15 +161,14 @@ def test_hessian_equals_finite_differences(problem, data):
     weights = np.random.default_rng(0).random(len(spins)) if data.draw(st.booleans()) else None
     objective = IsingPseudoLikelihood(spins, ridge, fields, sample_weight=weights)
     weight = np.empty(0) if weights is None else weights / weights.mean()
+    samples = (objective.spins, objective.spins, weight, np.empty(0, dtype=np.intp), np.empty(0))
     size = objective.n + (objective.n_vertices if fields else 0)
     point = np.array(data.draw(st.lists(st.floats(-1, 1), min_size=size, max_size=size)))
     graph = ising.incidence(objective.tail, objective.head, objective.n_vertices)
     gradient, hessian = np.empty(size), np.empty((size, size))
 
     def evaluate(parameters):
-        value = ising.evaluate(
-            objective.spins, weight, graph, parameters, objective.n, ridge, gradient, hessian
-        )
+        value = ising.evaluate(samples, graph, parameters, objective.n, ridge, gradient, hessian)
         return value, gradient.copy(), np.tril(hessian) + np.tril(hessian, -1).T
 
     _, slope, curvature = evaluate(point)
@@ -302,7 +301,7 @@ def test_fields_explain_unequal_frequencies():
         ([[0, 0], [0, 0]], {}, ValueError, "got nothing but 0"),
         ([[1, -1]], {"fields": "no"}, TypeError, "fields must be True or False, got 'no'"),
         ([[True, False]], {}, ValueError, r"got True and False; convert with 2.0 \* spins - 1"),
-        ([[1.0, np.nan]], {}, ValueError, "spins must be finite"),
+        ([[1.0, np.inf]], {}, ValueError, "spins must be finite"),
         ([1, -1], {}, ValueError, "spins must be two-dimensional"),
         (np.empty((0, 3)), {}, ValueError, "at least one sample and one vertex"),
         ([[1, -1]], {"ridge": -1}, ValueError, "ridge must be a non-negative number"),

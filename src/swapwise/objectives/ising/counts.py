@@ -26,6 +26,8 @@ from swapwise.objectives.ising.spin_data import (
     SURE,
     SpinData,
     best_biases,
+    counts_of,
+    if_unequal,
     sigmoid,
     without_fields,
 )
@@ -85,6 +87,8 @@ class PatternCounts(SpinData):
     def __init__(self, model: IsingModel, matrix: ChunkedMatrix, weight: FloatArray | None) -> None:
         self.model = model
         self.n_samples = matrix.n_samples
+        self.n_counted = int(counts_of(weight, self.n_samples).sum())
+        weight = if_unequal(weight)
         # Weights of any size have a sum, once they are relative to the largest.
         self._matrix, self._passes = matrix, 0
         self._weight = None if weight is None else weight / weight.max()
@@ -95,6 +99,7 @@ class PatternCounts(SpinData):
         self.low: int = self._low_value(tally)
         #: The share of the samples in which each vertex is at +1
         self.share_up: FloatArray = up / self._total
+        self.filling = 2.0 * self.share_up - 1.0 if model.fields else np.zeros(model.n_vertices)
         self._counted: dict[Neighbourhood, tuple[FloatArray, FloatArray]] = {}
         self._sums: dict[Neighbourhood, FloatArray] = {}
         self._steepest = np.empty(0, dtype=np.intp)
@@ -315,7 +320,7 @@ class PatternCounts(SpinData):
         return without_fields(self._reduce(reduction)[0] / self._total, len(elements))
 
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
-        """Return the mean of ``x_v² x_a x_b`` for v shared, a the other, and b each of the thirds."""
+        """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
         return self._agreement[other, thirds]
 
 
@@ -332,6 +337,7 @@ class CountedSamples(SpinData):
         self.model = model
         self.n_samples = len(samples)
         self.samples: Samples = Samples(model, samples, weight)
+        self.n_counted, self.filling = self.samples.n_counted, self.samples.filling
         self._counts = PatternCounts(model, ChunkedMatrix(ArrayChunks(samples, len(samples))), weight)
 
     def _for(self, support: IndexArray, more: int = 0) -> SpinData:
@@ -369,7 +375,7 @@ class CountedSamples(SpinData):
         return self.samples.hessian(coef, elements)
 
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
-        """Return the mean of ``x_v² x_a x_b`` for v shared, a the other, and b each of the thirds."""
+        """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
         return self._counts.mean_products(shared, other, thirds)
 
 
@@ -385,4 +391,5 @@ def refuse_others(matrix: ChunkedMatrix, low: int, expected: str, weight: FloatA
     if found is not None:
         row, column, value = found
         place = f"{value:g} at position {(row, column)}{matrix.place_of(row)}"
-        raise ValueError(f"X {expected if np.isfinite(value) else 'must be finite'}, got {place}")
+        advice = "; missing values need data in memory" if np.isnan(value) else ""
+        raise ValueError(f"X {expected if np.isfinite(value) else 'must be finite'}, got {place}{advice}")

@@ -14,6 +14,7 @@ from swapwise.moves import MoveList
 from swapwise.objectives.base import SparseObjective, Summand
 from swapwise.objectives.fit_bounds import fit_bound
 from swapwise.objectives.ising.open import open_spins
+from swapwise.objectives.ising.spin_data import SpinData
 
 if TYPE_CHECKING:
     from swapwise.objectives.ising.state import IsingState
@@ -30,78 +31,19 @@ MOST_PAIRS_IN_MODELS = 2000
 ISING_NEWTON_STEPS, ISING_PRODUCTS_PER_SECOND = 8, 2e9
 
 
-class IsingPseudoLikelihood(SparseObjective):
-    """Mean pseudo-log-likelihood of an Ising model with the chosen couplings.
+class PairwisePseudoLikelihood(SparseObjective):
+    """Mean pseudo-log-likelihood of a pairwise model with the chosen couplings, whatever its data are.
 
-    ``u(w) = mean over samples of Σ_v log σ(2 x_v h_v) − ridge ‖w‖²/2`` with ``h_v = Σ_u w_uv x_u``: every
-    variable is predicted from its neighbours, with one coupling for both directions. The elements of the
-    ground set are the pairs of variables i < j in lexicographic order, or the ``edges`` given. Values are
-    relative to no coupling at all, so f(∅) = 0.
-
-    Parameters
-    ----------
-    spins : array-like of shape (n_samples, n_vertices)
-        Variables of two values, -1 and +1; other real numbers are taken as they are. Data in chunks (a
-        memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) may hold 0 and 1, or booleans,
-        too, and no other numbers; they are read in few passes, which ``n_passes`` counts.
-    ridge : float
-        Weight of the penalty ``‖w‖²/2``.
-    fields : bool
-        Fit a bias for every vertex, which is always free.
-    edges : sequence of (int, int) or networkx graph, optional
-        The pairs that may be coupled, by the numbers of their columns.
-    sample_weight : array-like of shape (n_samples,), optional
-        How much each sample counts, such as how often it was seen: all means are weighted. A weight of 2 is
-        the same sample twice, a weight of 0 none. In memory, also beside data in chunks.
-
-    Notes
-    -----
-    What a vertex adds depends on its own spin and on those of its neighbours alone: with three neighbours, on
-    how often each of 16 patterns was seen. Data in chunks, and many samples of -1 and +1 in memory, are
-    fitted from these counts.
-
-    Examples
-    --------
-    Three variables, the first two of which mostly agree:
-
-    >>> from swapwise import BMatching, IsingPseudoLikelihood, maximize
-    >>> spins = [[1, 1, 1], [1, 1, -1], [-1, -1, 1], [-1, -1, -1], [1, -1, 1], [1, 1, -1]]
-    >>> f = IsingPseudoLikelihood(spins, ridge=0.1)
-    >>> f.edges
-    [(0, 1), (0, 2), (1, 2)]
-    >>> result = maximize(f, BMatching(f.edges, b=1))
-    >>> [f.edges[e] for e in result.support]
-    [(0, 1)]
-
-    One row was there twice, and can be given once with its count:
-
-    >>> counted = IsingPseudoLikelihood(spins[:5], ridge=0.1, sample_weight=[1, 2, 1, 1, 1])
-    >>> bool(np.isclose(counted([0]), f([0]), rtol=1e-12))
-    True
-
-    Data in chunks:
-
-    >>> import dask.array as da
-    >>> spins = da.from_array(np.array([[0, 0, 1], [1, 1, 1], [1, 1, 0], [0, 1, 0]]), chunks=(2, 3))
-    >>> f = IsingPseudoLikelihood(spins, ridge=0.1)
-    >>> f.coef([0]).round(3), f.n_passes
-    (array([0.516, 0.   , 0.   ]), 2.0)
+    Every vertex is predicted from its neighbours, with one coupling for both directions of an edge.
     """
 
-    def __init__(
-        self,
-        spins: ArrayLike,
-        ridge: float = 0.0,
-        fields: bool = False,
-        edges: Sequence[tuple[int, int]] | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> None:
-        self.data = open_spins(spins, ridge, fields, edges, sample_weight)
+    def __init__(self, data: SpinData) -> None:
+        self.data = data
         self.scoring = self.data.scoring
         self.second_order = self.data.samples is not None and self.data.model.n <= MOST_PAIRS_IN_MODELS
         self.n_samples = self.data.n_samples
-        # The samples, one vertex per row, if they are in memory.
-        self.spins = None if self.data.samples is None else self.data.samples.spins
+        # The samples, one vertex per row, if they are in memory; 0 where they are missing.
+        self.spins = None if self.data.samples is None else self.data.samples.own
         model = self.data.model
         self.n, self.n_vertices = model.n, model.n_vertices
         self.tail, self.head = model.tail, model.head
@@ -120,6 +62,16 @@ class IsingPseudoLikelihood(SparseObjective):
         return self.data.n_passes
 
     @property
+    def n_observed(self) -> IndexArray:
+        """In how many samples both of two vertices were observed: a symmetric matrix."""
+        return self.data.n_observed
+
+    @property
+    def filling(self) -> FloatArray:
+        """What each vertex is to its neighbours where it is missing: its mean, or 0 without fields."""
+        return self.data.filling
+
+    @property
     def edges(self) -> list[tuple[int, int]]:
         """The pairs of vertices that the elements stand for."""
         return list(zip(self.tail.tolist(), self.head.tolist(), strict=True))
@@ -127,7 +79,7 @@ class IsingPseudoLikelihood(SparseObjective):
     def __repr__(self) -> str:
         """Return a short description."""
         size = f"{self.n_samples} samples, {self.n_vertices} vertices, {self.n} edges"
-        return f"IsingPseudoLikelihood({size}, ridge={self.ridge:g}, fields={self.fields})"
+        return f"{type(self).__name__}({size}, ridge={self.ridge:g}, fields={self.fields})"
 
     def start(self, support: Iterable[int] = ()) -> IsingState:
         """Return a state at ``support``, which scores moves by warm-started refits."""
@@ -152,7 +104,7 @@ class IsingPseudoLikelihood(SparseObjective):
     def upper_bound(self, support: IndexArray | None = None, clock: Clock | None = None) -> float:
         """Return what f(support) does not exceed; without a set, the value of a perfect prediction."""
         if support is None:
-            return -self._at_zero
+            return self.data.perfect - self._at_zero
         return fit_bound(self, support, clock, seconds=self._fit_seconds(support))
 
     def _fit_seconds(self, support: IndexArray) -> float:
@@ -200,8 +152,10 @@ class IsingPseudoLikelihood(SparseObjective):
                 f"the fit on the edges {chosen} did not converge: its value may be too low, so a search "
                 "may pass it over, and a local optimum may not be one; a larger ridge helps"
             )
-        if self._warned_of_separation or self.ridge > 0:
-            return
+        if not self._warned_of_separation and self.ridge == 0:
+            self._warn_of_separation(support, fitted)
+
+    def _warn_of_separation(self, support: IndexArray, fitted: FloatArray) -> None:
         couplings, fields = np.abs(fitted[: len(support)]), np.abs(fitted[len(support) :])
         strong = couplings * np.sqrt(self.edge_curvature[support]) > STRONGEST_COUPLING
         biased = fields * self.data.vertex_sizes[: len(fields)] > STRONGEST_FIELD
@@ -243,13 +197,17 @@ class IsingPseudoLikelihood(SparseObjective):
 
     @property
     def edge_curvature(self) -> FloatArray:
-        """The mean of ``x_u² x_v²`` for every edge: 1 for data of -1 and +1."""
+        """The mean of ``x_v² z_u²`` for every edge, or of ``x_u² z_v²`` if it is larger.
+
+        z is x, and what stands for it where it is missing. It is 1 for data of -1 and +1, and less where some
+        are missing.
+        """
         return self.data.edge_curvature
 
-    def curvature(self, columns: IndexArray) -> FloatArray:
+    def curvature(self, columns: IndexArray) -> FloatArray | None:
         """Return columns of minus the Hessian at no coupling, where every logistic loss curves the most.
 
-        Edges that share a vertex v meet in the mean of ``x_v² x_a x_b``; others do not meet.
+        Edges that share a vertex v meet in the mean of ``x_v² z_a z_b``; others do not meet.
 
         >>> IsingPseudoLikelihood([[1, -1, 1], [-1, -1, 1]]).curvature(np.array([0]))
         array([[ 2.],
@@ -274,8 +232,8 @@ class IsingPseudoLikelihood(SparseObjective):
     def smoothness(self, t: int) -> float:
         """Return a valid M_{s,t}: t + 1 for data of -1 and +1.
 
-        The logistic loss of vertex v curves by at most ``(Σ_u δ_uv x_u)² ≤ deg_v Σ_u δ_uv² x_u²`` along
-        δ; an edge is counted at both ends, and two ends of a graph with t edges have at most t + 1.
+        The logistic loss of vertex v curves by at most ``x_v² (Σ_u δ_uv z_u)² ≤ deg_v Σ_u δ_uv² x_v² z_u²``
+        along δ; an edge is counted at both ends, and two ends of a graph with t edges have at most t + 1.
 
         >>> IsingPseudoLikelihood([[1, -1, 1], [-1, -1, 1]]).smoothness(3)
         4.0
@@ -285,3 +243,91 @@ class IsingPseudoLikelihood(SparseObjective):
     def strong_concavity(self, t: int) -> float:
         """Return the ridge: the likelihood itself may be flat far out."""
         return self.ridge
+
+
+class IsingPseudoLikelihood(PairwisePseudoLikelihood):
+    """Mean pseudo-log-likelihood of an Ising model with the chosen couplings.
+
+    ``u(w) = mean over samples of Σ_v log σ(2 x_v h_v) − ridge ‖w‖²/2`` with ``h_v = Σ_u w_uv x_u``: every
+    variable is predicted from its neighbours, with one coupling for both directions. The elements of the
+    ground set are the pairs of variables i < j in lexicographic order, or the ``edges`` given. Values are
+    relative to no coupling at all, so f(∅) = 0.
+
+    Parameters
+    ----------
+    spins : array-like of shape (n_samples, n_vertices)
+        Variables of two values, -1 and +1; other real numbers are taken as they are, and NaN is missing, see
+        the notes. Data in chunks (a memory-mapped file, the name of a ``.npy`` file, a Dask array or frame)
+        may hold 0 and 1, or booleans, too, and no other numbers, and none may be missing; they are read in
+        few passes, which ``n_passes`` counts.
+    ridge : float
+        Weight of the penalty ``‖w‖²/2``.
+    fields : bool
+        Fit a bias for every vertex, which is always free.
+    edges : sequence of (int, int) or networkx graph, optional
+        The pairs that may be coupled, by the numbers of their columns.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each sample counts, such as how often it was seen: all means are weighted. A weight of 2 is
+        the same sample twice, a weight of 0 none. In memory, also beside data in chunks.
+
+    Notes
+    -----
+    What a vertex adds depends on its own spin and on those of its neighbours alone: with three neighbours, on
+    how often each of 16 patterns was seen. Data in chunks, and many samples of -1 and +1 in memory, are
+    fitted from these counts.
+
+    Where x_v is missing, its term is left out: a vertex is fitted to the samples in which it was observed,
+    and the sum is still divided by the number of samples. Where a neighbour x_u is missing, h_v has its mean
+    instead (the weighted mean of what was observed of it; in a model without fields, 0), so that a coupling
+    learns from the samples in which both were observed, and fields keep their meaning. Samples of which
+    everything is missing are left out. ``n_observed`` tells in how many samples each pair was observed, each
+    sample as often as its weight says if weights are whole numbers.
+
+    Examples
+    --------
+    Three variables, the first two of which mostly agree:
+
+    >>> from swapwise import BMatching, IsingPseudoLikelihood, maximize
+    >>> spins = [[1, 1, 1], [1, 1, -1], [-1, -1, 1], [-1, -1, -1], [1, -1, 1], [1, 1, -1]]
+    >>> f = IsingPseudoLikelihood(spins, ridge=0.1)
+    >>> f.edges
+    [(0, 1), (0, 2), (1, 2)]
+    >>> result = maximize(f, BMatching(f.edges, b=1))
+    >>> [f.edges[e] for e in result.support]
+    [(0, 1)]
+
+    One row was there twice, and can be given once with its count:
+
+    >>> counted = IsingPseudoLikelihood(spins[:5], ridge=0.1, sample_weight=[1, 2, 1, 1, 1])
+    >>> bool(np.isclose(counted([0]), f([0]), rtol=1e-12))
+    True
+
+    Two answers are missing:
+
+    >>> spins = [[1, 1, 1], [1, np.nan, -1], [-1, -1, 1], [-1, -1, np.nan], [1, -1, 1], [1, 1, -1]]
+    >>> f = IsingPseudoLikelihood(spins, ridge=0.1, fields=True)
+    >>> f.n_observed
+    array([[6, 5, 5],
+           [5, 5, 4],
+           [5, 4, 5]])
+    >>> f.coef([0]).round(3)
+    array([1.088, 0.   , 0.   ])
+
+    Data in chunks:
+
+    >>> import dask.array as da
+    >>> spins = da.from_array(np.array([[0, 0, 1], [1, 1, 1], [1, 1, 0], [0, 1, 0]]), chunks=(2, 3))
+    >>> f = IsingPseudoLikelihood(spins, ridge=0.1)
+    >>> f.coef([0]).round(3), f.n_passes
+    (array([0.516, 0.   , 0.   ]), 2.0)
+    """
+
+    def __init__(
+        self,
+        spins: ArrayLike,
+        ridge: float = 0.0,
+        fields: bool = False,
+        edges: Sequence[tuple[int, int]] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(open_spins(spins, ridge, fields, edges, sample_weight))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, as_matrix, as_vector, warn
+from swapwise.checks import BoolArray, FloatArray, as_matrix, as_vector, require_finite, some_of, warn
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.mapped import ColumnFile
 from swapwise.data.open import by_rows, is_chunked, is_mapped
@@ -37,7 +37,7 @@ def open_spins(spins: Any, ridge: Any, fields: Any, edges: Any, sample_weight: A
 
         matrix = by_rows(spins)
         model = IsingModel.read(matrix.n_features, ridge, fields, edges)
-        return PatternCounts(model, matrix, _if_unequal(read_weight(sample_weight, matrix.n_samples)))
+        return PatternCounts(model, matrix, read_weight(sample_weight, matrix.n_samples))
     samples, weight = read_spins(spins, sample_weight)
     model = IsingModel.read(samples.shape[1], ridge, fields, edges)
     if not is_worth_counting(samples):
@@ -50,11 +50,14 @@ def open_spins(spins: Any, ridge: Any, fields: Any, edges: Any, sample_weight: A
 def are_chunks(X: Any) -> bool:
     """Return whether X is to be read in chunks: not if it is a file of other numbers, by its first rows.
 
+    A missing entry does not make it one: that data in chunks have none does not depend on where it is.
+
     >>> are_chunks(np.eye(2)), are_chunks("spins.npy")
     (False, True)
     """
     if is_mapped(X):
-        return X.ndim == 2 and bool(np.isin(X[:FIRST_ROWS], (-1, 0, 1)).all())
+        first = X[:FIRST_ROWS]
+        return X.ndim == 2 and bool((np.isin(first, (-1, 0, 1)) | np.isnan(first)).all())
     return is_chunked(X) or isinstance(X, (ChunkedMatrix, ColumnFile))
 
 
@@ -68,34 +71,51 @@ def is_worth_counting(samples: FloatArray) -> bool:
 
 
 def read_spins(spins: Any, sample_weight: ArrayLike | None = None) -> tuple[FloatArray, FloatArray | None]:
-    """Return samples in memory as a matrix, and their weights unless all weigh the same.
+    """Return samples in memory as a matrix, and their weights.
 
-    Samples of weight 0 are left out, once all are checked: what some of them hold does not tell how the data
-    are coded.
+    NaN is a missing entry. Samples of weight 0, and those of which everything is missing, are left out, once
+    all are checked: what some of them hold does not tell how the data are coded.
 
     >>> read_spins([[1, -1]])
     (array([[ 1., -1.]]), None)
-    >>> read_spins([[1, -1], [1, 1], [-1, 1]], [2, 0, 1])
+    >>> read_spins([[1, -1], [1, 1], [None, None], [-1, None]], [2, 0, 1, 1])
     (array([[ 1., -1.],
-           [-1.,  1.]]), array([2., 1.]))
+           [-1., nan]]), array([2., 1.]))
     """
     if np.asarray(spins).dtype == bool:
         raise ValueError("spins must be -1 and +1, got True and False; convert with 2.0 * spins - 1")
-    matrix = as_matrix(spins, "spins")
+    matrix = as_matrix(spins, "spins", finite=False)
+    missing = np.isnan(matrix)
+    require_finite(np.where(missing, 0.0, matrix) if missing.any() else matrix, "spins")
     if 0 in matrix.shape:
         raise ValueError(f"spins must have at least one sample and one vertex, got shape {matrix.shape}")
     for column, values in enumerate(matrix.T):
-        _check_column(column, values)
-    if not matrix.any():
-        raise ValueError("spins must be -1 and +1, got nothing but 0")
+        _check_column(column, values[~missing[:, column]])
+    if not (matrix[~missing] if missing.any() else matrix).any():
+        raise ValueError("spins must be -1 and +1, got nothing but 0 or missing values")
     weight = read_weight(sample_weight, len(matrix))
-    if weight is not None and not weight.all():
-        matrix, weight = matrix[weight > 0], weight[weight > 0]
-    return matrix, _if_unequal(weight)
+    counts = ~missing.all(axis=1) if weight is None else (weight > 0) & ~missing.all(axis=1)
+    if not counts.all():
+        matrix, missing = matrix[counts], missing[counts]
+        weight = None if weight is None else weight[counts]
+    _check_observed(missing)
+    return matrix, weight
+
+
+def _check_observed(missing: BoolArray) -> None:
+    """Refuse data of which everything is missing, and warn of vertices of which nothing was observed."""
+    if not len(missing):
+        raise ValueError("spins must have an observed entry in a sample of positive weight, got none")
+    unknown = np.flatnonzero(missing.all(axis=0)).tolist()
+    if unknown:
+        words = some_of([str(vertex) for vertex in unknown])
+        warn(f"spins have nothing but missing values in columns of which nothing can be learnt: {words}")
 
 
 def _check_column(column: int, values: FloatArray) -> None:
     """Refuse another coding of two values, and warn of numbers that may be one."""
+    if not len(values):
+        return
     low, high = float(values.min()), float(values.max())
     if low < high and low >= 0 and np.isin(values, (low, high)).all():
         raise ValueError(
@@ -121,8 +141,3 @@ def read_weight(sample_weight: Any, n_samples: int) -> FloatArray | None:
     if not weight.any():
         raise ValueError("sample_weight must have a positive entry, got zeros only")
     return weight
-
-
-def _if_unequal(weight: FloatArray | None) -> FloatArray | None:
-    """Return the weights, or None if they say nothing."""
-    return None if weight is None or (weight == weight[0]).all() else weight

@@ -163,7 +163,7 @@ class VertexGradients(Reduction):
         """Return the sum over the samples: a square matrix."""
         total = np.zeros_like(self.couplings)
         for spins, weight in _parts(chunk, rows):
-            weighted = None if weight is None else spins * weight
+            weighted = spins if weight is None else spins * weight
             total += gradients_of(spins, self.couplings @ spins + self.fields[:, None], weighted)
         return (total,)
 

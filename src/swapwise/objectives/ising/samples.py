@@ -18,10 +18,11 @@ from swapwise.objectives.ising.spin_data import (
     SURE,
     SpinData,
     best_biases,
+    counts_of,
     curvatures_of,
-    gradients_of,
     hessian_of,
-    sigmoid,
+    if_unequal,
+    slopes_of,
     without_fields,
 )
 from swapwise.threads import n_kernel_threads
@@ -39,6 +40,9 @@ ROWS_WORTH_THREADS = 64
 class Samples(SpinData):
     """Any real numbers, one vertex per row; every mean is taken over all samples.
 
+    Entries that are NaN are missing. What is predicted, ``own``, is then 0, so that the term is log σ(0),
+    whatever the parameters are; and what neighbours see, ``seen``, is the filling.
+
     >>> model = IsingModel.read(2, 0.0, False, None)
     >>> Samples(model, np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([3.0, 1.0])).vertex_gradients(
     ...     np.zeros(1), None
@@ -50,14 +54,49 @@ class Samples(SpinData):
     def __init__(self, model: IsingModel, samples: FloatArray, weight: FloatArray | None) -> None:
         self.model = model
         self.n_samples = len(samples)
-        self.spins = np.ascontiguousarray(samples.T)  # the samples of a vertex lie side by side
+        self._counts = counts_of(weight, self.n_samples)
+        self.n_counted = int(self._counts.sum())
+        weight = if_unequal(weight)
         #: The weights, which have mean 1: an array if they differ
         self.weight: FloatArray | float = 1.0 if weight is None else _of_mean_one(weight)
+        #: What is predicted and what is predicted from: one and the same array if nothing is missing
+        self.own: FloatArray = np.ascontiguousarray(samples.T)  # the samples of a vertex lie side by side
+        self.seen: FloatArray = self.own
+        missing = np.isnan(self.own)
+        self._observed = ~missing if missing.any() else None
+        if self._observed is not None:
+            self.own = np.where(missing, 0.0, self.own)
+        self.filling = self._means() if model.fields else np.zeros(model.n_vertices)
+        if self._observed is not None:
+            self.seen = np.where(missing, self.filling[:, None], self.own)
+        self.perfect = -np.log(2.0) * float(self.mean(self.own == 0).sum())
+
+    def _means(self) -> FloatArray:
+        """Return the mean of what was observed of every vertex; 0 if nothing was."""
+        return self._of_observed(self.mean(self.own))
+
+    def _of_observed(self, means: FloatArray) -> FloatArray:
+        """Return means over all samples, in which what is missing is 0, as means of what was observed."""
+        if self._observed is None:
+            return means
+        share = self.mean(self._observed)
+        return np.divide(means, share, out=np.zeros(len(means)), where=share > 0)
+
+    @cached_property
+    def n_observed(self) -> IndexArray:
+        """In how many samples both of two vertices were observed."""
+        if self._observed is None:
+            return np.full((self.model.n_vertices,) * 2, self.n_counted)
+        observed = self._observed.astype(np.float64)  # products of whole numbers are not fast
+        return ((observed * self._counts) @ observed.T).astype(np.intp)
 
     @property
     def samples(self) -> Samples:  # type: ignore[override]
         """These."""
         return self
+
+    #: The kind and the scale of each vertex, to the kernels; none if all are binary
+    _kinds: tuple[IndexArray, FloatArray] = (np.empty(0, dtype=np.intp), np.empty(0))
 
     @cached_property
     def _problem(self) -> tuple[Any, ...]:
@@ -66,22 +105,15 @@ class Samples(SpinData):
         weight = self.weight if isinstance(self.weight, np.ndarray) else np.empty(0)
         couplings = LONGEST_STEP / np.sqrt(_positive(self.edge_curvature))
         fields = LONGEST_STEP / _positive(self.vertex_sizes)
-        return (self.spins, weight, model.tail, model.head, model.ridge, couplings, fields)
+        samples = (self.own, self.seen, weight, *self._kinds)
+        return (samples, model.tail, model.head, model.ridge, couplings, fields)
 
     def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
         """Maximise from given parameters, in place; return the value and whether it is the maximum."""
-        spins, weight, tail, head, ridge, *longest = self._problem
+        samples, tail, head, ridge, *longest = self._problem
         lengths = ising.step_lengths(support, len(parameters), *longest)
         return ising.refit(
-            spins,
-            weight,
-            tail[support],
-            head[support],
-            parameters,
-            ridge,
-            lengths,
-            REFIT_TOLERANCE,
-            MAX_STEPS,
+            samples, tail[support], head[support], parameters, ridge, lengths, REFIT_TOLERANCE, MAX_STEPS
         )
 
     def values_after(
@@ -108,7 +140,24 @@ class Samples(SpinData):
 
     def log_likelihoods(self, local: FloatArray) -> FloatArray:
         """Return the mean log-likelihood of every vertex with given local fields."""
-        return self.mean(-np.logaddexp(0.0, -2.0 * self.spins * local))
+        return self.mean(self.terms(local))
+
+    def terms(self, local: FloatArray) -> FloatArray:
+        """Return the log-likelihood of every entry with given local fields."""
+        return -np.logaddexp(0.0, -2.0 * self.own * local)
+
+    def slopes(self, local: FloatArray) -> FloatArray:
+        """Return how each term rises in its local field."""
+        return slopes_of(self.own, local)
+
+    def curves(self, local: FloatArray) -> FloatArray:
+        """Return how each term curves in its local field."""
+        return curvatures_of(self.own, local)
+
+    @cached_property
+    def most_curves(self) -> FloatArray:
+        """What no term curves more than, whatever its local field."""
+        return self.own**2
 
     def mean(self, values: FloatArray) -> FloatArray:
         """Return the weighted mean over the samples, which are the last axis."""
@@ -118,7 +167,7 @@ class Samples(SpinData):
 
     def local_fields(self, coef: FloatArray, fields: FloatArray | None = None) -> FloatArray:
         """Return h for every vertex and sample, with given fields or else the best for these couplings."""
-        local = self.model.coupling_matrix(coef) @ self.spins
+        local = self.model.coupling_matrix(coef) @ self.seen
         if not self.model.fields:
             return local
         return local + (self._best_biases(local) if fields is None else fields)[:, None]
@@ -127,47 +176,49 @@ class Samples(SpinData):
         """Return the best bias of every vertex, given the couplings; zeros without fields."""
         if not self.model.fields:
             return np.zeros(self.model.n_vertices)
-        return self._best_biases(self.model.coupling_matrix(coef) @ self.spins)
+        return self._best_biases(self.model.coupling_matrix(coef) @ self.seen)
 
     def _best_biases(self, local: FloatArray) -> FloatArray:
         """Return the best bias of every vertex on top of local fields."""
 
         def slopes(bias: FloatArray) -> tuple[FloatArray, FloatArray]:
-            wrong = sigmoid(-2.0 * self.spins * (local + bias[:, None]))
-            curve = 4.0 * self.spins**2 * wrong * (1.0 - wrong)
-            return self.mean(2.0 * self.spins * wrong), self.mean(curve)
+            there = local + bias[:, None]
+            return self.mean(self.slopes(there)), self.mean(self.curves(there))
 
-        largest = np.maximum(np.abs(self.spins).max(axis=1), np.finfo(float).tiny)
-        return best_biases(slopes, (SURE + 2.0 * np.abs(self.spins * local).max(axis=1)) / largest)
+        return best_biases(slopes, self._widest_biases(local))
+
+    def _widest_biases(self, local: FloatArray) -> FloatArray:
+        """Return what no best bias exceeds, unless a vertex never changes."""
+        largest = _positive(np.abs(self.own).max(axis=1))
+        return (SURE + 2.0 * np.abs(self.own * local).max(axis=1)) / largest
 
     def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
         """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
         local = self.local_fields(coef, fields)
-        return gradients_of(self.spins, local, self._weighted) / self.n_samples
+        return self.slopes(local) @ self._weighted.T / self.n_samples
 
     @cached_property
-    def _weighted(self) -> FloatArray | None:
-        return self.spins * self.weight if isinstance(self.weight, np.ndarray) else None
+    def _weighted(self) -> FloatArray:
+        return self.seen * self.weight if isinstance(self.weight, np.ndarray) else self.seen
 
     # -- curvature ----------------------------------------------------------------------------------
 
     @cached_property
     def edge_curvature(self) -> FloatArray:
-        """The mean of ``x_u² x_v²`` for every edge: 1 for data of -1 and +1."""
-        squares = self.spins**2
-        weighted = squares * self.weight if isinstance(self.weight, np.ndarray) else squares
-        means = weighted @ squares.T / self.n_samples
-        return means[self.model.tail, self.model.head]
+        """The mean of ``x_v² z_u²``, or of ``x_u² z_v²`` if it is larger, for every edge."""
+        means = (self.most_curves * self.weight) @ (self.seen**2).T / self.n_samples
+        tail, head = self.model.tail, self.model.head
+        return np.maximum(means[tail, head], means[head, tail])
 
     @cached_property
     def vertex_sizes(self) -> FloatArray:
-        """The root mean square of every vertex: 1 for data of -1 and +1."""
-        return np.sqrt(self.mean(self.spins**2))
+        """The root mean square of what was observed of every vertex: 1 for data of -1 and +1."""
+        return np.sqrt(self._of_observed(self.mean(self.most_curves)))
 
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
-        """Return the mean of ``x_v² x_a x_b`` for v shared, a the other, and b each of the thirds."""
-        pair = self.spins[shared] ** 2 * self.spins[other] * self.weight
-        return self.spins[thirds] @ (pair / self.n_samples)
+        """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
+        pair = self.most_curves[shared] * self.seen[other] * self.weight
+        return self.seen[thirds] @ (pair / self.n_samples)
 
     def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
         """Return minus the Hessian of the log-likelihood for some edges; the best fields move along."""
@@ -195,12 +246,12 @@ class Samples(SpinData):
 
     def _curvature(self, local: FloatArray) -> FloatArray:
         """Return how each sample of each vertex curves in its local field, weighted."""
-        return curvatures_of(self.spins, local) * self.weight / self.n_samples
+        return self.curves(local) * self.weight / self.n_samples
 
     def _products(self, curve: FloatArray, elements: IndexArray) -> FloatArray:
         """Return the Hessian of some edges and, if there are any, of the fields of all vertices."""
         tail, head = self.model.tail[elements], self.model.head[elements]
-        return hessian_of(self.spins, curve, tail, head, fields=self.model.fields)
+        return hessian_of(self.seen, curve, tail, head, fields=self.model.fields)
 
 
 def _positive(sizes: FloatArray) -> FloatArray:

@@ -28,6 +28,9 @@ MAX_STEPS = 500
 # near certainty.
 LONGEST_STEP = 8.0
 
+# Weights that are larger are no counts of samples.
+MOST_COUNTED_ONCE = 1e12
+
 # A margin beyond which a sample has one sign for good.
 SURE = 20.0
 
@@ -48,6 +51,12 @@ class SpinData(ABC):
     n_passes: float | None = None
     #: The samples themselves, where they are in memory
     samples: Samples | None = None
+    #: The value of a perfect prediction: what is missing, or 0, cannot be predicted, and adds log σ(0)
+    perfect: float = 0.0
+    #: What each vertex is to its neighbours where it is missing: its mean, or 0 in a model without fields
+    filling: FloatArray
+    #: How many samples there are, each as often as its weight says if all weights are whole numbers
+    n_counted: int
 
     @abstractmethod
     def refit(self, support: IndexArray, parameters: FloatArray) -> tuple[float, bool]:
@@ -77,7 +86,7 @@ class SpinData(ABC):
 
     @abstractmethod
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
-        """Return the mean of ``x_v² x_a x_b`` for v shared, a the other, and b each of the thirds."""
+        """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
 
     def gradient(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
         """Return the gradient of the log-likelihood over all pairs: each coupling is one of both its ends."""
@@ -87,13 +96,42 @@ class SpinData(ABC):
 
     @cached_property
     def edge_curvature(self) -> FloatArray:
-        """The mean of ``x_u² x_v²`` for every edge: 1 for data of -1 and +1."""
+        """The mean of ``x_v² z_u²``, or of ``x_u² z_v²`` if it is larger, for every edge.
+
+        It is 1 for data of -1 and +1, and less where some are missing.
+        """
         return np.ones(self.model.n)
 
     @cached_property
     def vertex_sizes(self) -> FloatArray:
-        """The root mean square of every vertex: 1 for data of -1 and +1."""
+        """The root mean square of what was observed of every vertex: 1 for data of -1 and +1."""
         return np.ones(self.model.n_vertices)
+
+    @cached_property
+    def n_observed(self) -> IndexArray:
+        """In how many samples both of two vertices were observed."""
+        return np.full((self.model.n_vertices,) * 2, self.n_counted)
+
+
+def if_unequal(weight: FloatArray | None) -> FloatArray | None:
+    """Return the weights, or None if they say nothing.
+
+    >>> if_unequal(np.array([2.0, 2.0])) is None
+    True
+    """
+    return None if weight is None or (weight == weight[0]).all() else weight
+
+
+def counts_of(weight: FloatArray | None, n_samples: int) -> IndexArray:
+    """Return how often each sample was seen: its weight if all are whole numbers, else once if it counts.
+
+    >>> counts_of(np.array([3.0, 0.0, 1.0]), 3), counts_of(np.array([0.5, 0.0, 1.0]), 3)
+    (array([3, 0, 1]), array([1, 0, 1]))
+    """
+    if weight is None:
+        return np.ones(n_samples, dtype=np.intp)
+    are_counts = not (weight % 1).any() and weight.max() <= MOST_COUNTED_ONCE
+    return (weight if are_counts else weight > 0).astype(np.intp)
 
 
 def best_biases(
@@ -129,17 +167,26 @@ def sigmoid(margin: FloatArray) -> FloatArray:
     return 0.5 * (1.0 + np.tanh(0.5 * margin))
 
 
-def gradients_of(spins: FloatArray, local: FloatArray, weighted: FloatArray | None = None) -> FloatArray:
-    """Return ``Σ ∂ log σ(2 x_v h_v)/∂h_v · x_u`` over the samples: one row for each v, one column for each u.
+def slopes_of(spins: FloatArray, local: FloatArray) -> FloatArray:
+    """Return how each term ``log σ(2 x_v h_v)`` rises in its local field.
 
-    ``weighted`` are the spins times the weights of their samples, unless all weigh the same.
+    >>> slopes_of(np.array([[1.0, -1.0]]), np.zeros((1, 2)))
+    array([[ 1., -1.]])
+    """
+    return 2.0 * spins * sigmoid(-2.0 * spins * local)
 
-    >>> gradients_of(np.array([[1.0, 1.0], [1.0, -1.0]]), np.zeros((2, 2)))
+
+def gradients_of(spins: FloatArray, local: FloatArray, others: FloatArray) -> FloatArray:
+    """Return ``Σ ∂ log σ(2 x_v h_v)/∂h_v · z_u`` over the samples: one row for each v, one column for each u.
+
+    ``others`` are the z, what vertices are to their neighbours, times the weights of their samples.
+
+    >>> spins = np.array([[1.0, 1.0], [1.0, -1.0]])
+    >>> gradients_of(spins, np.zeros((2, 2)), spins)
     array([[2., 0.],
            [0., 2.]])
     """
-    others = spins if weighted is None else weighted
-    return (2.0 * spins * sigmoid(-2.0 * spins * local)) @ others.T
+    return slopes_of(spins, local) @ others.T
 
 
 def curvatures_of(spins: FloatArray, local: FloatArray) -> FloatArray:
@@ -153,23 +200,24 @@ def curvatures_of(spins: FloatArray, local: FloatArray) -> FloatArray:
 
 
 def hessian_of(
-    spins: FloatArray, curve: FloatArray, tail: IndexArray, head: IndexArray, *, fields: bool
+    others: FloatArray, curve: FloatArray, tail: IndexArray, head: IndexArray, *, fields: bool
 ) -> FloatArray:
     """Return products of what edges, then the fields of all vertices, add to local fields.
 
-    They are sums over the samples, each weighted by how it curves.
+    They are sums over the samples, each weighted by how it curves. ``others`` is what vertices are to their
+    neighbours.
 
     >>> hessian_of(np.eye(2), np.ones((2, 2)), np.array([0]), np.array([1]), fields=False)
     array([[2.]])
     """
-    size, (n_vertices, n_samples) = len(tail), spins.shape
+    size, (n_vertices, n_samples) = len(tail), others.shape
     block = np.zeros((size + fields * n_vertices,) * 2)
     for vertex in range(n_vertices):
         meet = np.flatnonzero((tail == vertex) | (head == vertex))
-        others = spins[np.where(tail[meet] == vertex, head[meet], tail[meet])]
+        columns = others[np.where(tail[meet] == vertex, head[meet], tail[meet])]
         if fields:
-            meet, others = np.append(meet, size + vertex), np.vstack([others, np.ones(n_samples)])
-        block[np.ix_(meet, meet)] += (others * curve[vertex]) @ others.T
+            meet, columns = np.append(meet, size + vertex), np.vstack([columns, np.ones(n_samples)])
+        block[np.ix_(meet, meet)] += (columns * curve[vertex]) @ columns.T
     return block
 
 

@@ -13,7 +13,7 @@ from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Budget
 from swapwise.moves import NOTHING, Found, Move, MoveBatch, MoveList, Step
 from swapwise.objectives.base import SparseState, best_of_batches, embed, magnitude
-from swapwise.objectives.ising.objective import IsingPseudoLikelihood
+from swapwise.objectives.ising.objective import PairwisePseudoLikelihood
 from swapwise.objectives.least_squares.by_products import least_squares_of
 from swapwise.objectives.least_squares.objective import LeastSquares
 
@@ -47,11 +47,11 @@ UNKNOWN = Scored(np.nan, np.inf)
 class IsingState(SparseState):
     """The parameters of a fit, from which moves are refitted by a few Newton steps each."""
 
-    objective: IsingPseudoLikelihood
+    objective: PairwisePseudoLikelihood
     _parameters: FloatArray  # couplings in the order of the support, then fields
     _scored: dict[Key, Scored]  # what is known of moves from this set
 
-    def __init__(self, objective: IsingPseudoLikelihood, support: IndexArray) -> None:
+    def __init__(self, objective: PairwisePseudoLikelihood, support: IndexArray) -> None:
         self._parameters = objective.no_couplings(len(support))
         super().__init__(objective, support)
 
@@ -173,7 +173,7 @@ class IsingState(SparseState):
     def move_smoothness(self, moves: MoveBatch) -> FloatArray:
         """Return for every move its own M: edges that share no vertex do not add up.
 
-        By the argument of :meth:`IsingPseudoLikelihood.smoothness`, it is the largest
+        By the argument of :meth:`PairwisePseudoLikelihood.smoothness`, it is the largest
         ``curvature · (deg_u + deg_v)`` over the edges of the move, with degrees within the move.
         """
         listed = moves.to_list()

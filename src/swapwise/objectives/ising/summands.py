@@ -22,19 +22,12 @@ NUMBERS_AT_ONCE = 2_000_000
 def vertex_summands(samples: Samples, coef: FloatArray) -> Iterator[VertexSummand]:
     """Yield one part for every vertex, priced so that both ends of an edge would keep ``coef``."""
     model = samples.model
-    tail, head = model.tail, model.head
-    gradients = samples.vertex_gradients(coef, None)
-    # What the head would gain more from the coupling than the tail; without ridge, prices know no bounds.
-    price = (gradients[head, tail] - gradients[tail, head]) / 2 * (model.ridge > 0)
     alone = samples.log_likelihoods(samples.local_fields(np.zeros(model.n)))
-    for vertex, spin in enumerate(samples.spins):
-        elements = np.flatnonzero((tail == vertex) | (head == vertex))
-        is_tail = tail[elements] == vertex
-        others = np.where(is_tail, head[elements], tail[elements])
-        prices = np.where(is_tail, price[elements], -price[elements])
+    for vertex, (elements, others, prices) in enumerate(priced_edges(samples, coef)):
+        spin = samples.own[vertex]
         yield VertexSummand(
             elements,
-            samples.spins[others] * spin,
+            samples.seen[others] * spin,
             spin if model.fields else None,
             samples.weight,
             model.ridge,
@@ -43,10 +36,23 @@ def vertex_summands(samples: Samples, coef: FloatArray) -> Iterator[VertexSumman
         )
 
 
+def priced_edges(samples: Samples, coef: FloatArray) -> Iterator[tuple[IndexArray, IndexArray, FloatArray]]:
+    """Yield the edges of every vertex, their other ends, and the prices at which both would keep ``coef``."""
+    tail, head = samples.model.tail, samples.model.head
+    gradients = samples.vertex_gradients(coef, None)
+    # What the head would gain more from the coupling than the tail; without ridge, prices know no bounds.
+    price = (gradients[head, tail] - gradients[tail, head]) / 2 * (samples.model.ridge > 0)
+    for vertex in range(samples.model.n_vertices):
+        elements = np.flatnonzero((tail == vertex) | (head == vertex))
+        is_tail = tail[elements] == vertex
+        others = np.where(is_tail, head[elements], tail[elements])
+        yield elements, others, np.where(is_tail, price[elements], -price[elements])
+
+
 class VertexSummand(Summand):
     """How well one vertex is predicted from its neighbours, with prices on the couplings.
 
-    ``mean log σ(2 h) − ridge ‖β‖²/4 + ⟨prices, β⟩`` with margins ``h = Σ_u β_u x_v x_u``, plus ``bias · x_v``
+    ``mean log σ(2 h) − ridge ‖β‖²/4 + ⟨prices, β⟩`` with margins ``h = Σ_u β_u x_v z_u``, plus ``bias · x_v``
     if there are fields: half of the ridge is for the other end of an edge, and the prices cancel when both
     ends have the same couplings. Values are relative to ``at_zero``. The weights of the samples have mean 1.
     """
@@ -63,7 +69,7 @@ class VertexSummand(Summand):
     ) -> None:
         self.elements = elements
         self.cost = signals.shape[1]
-        self._signals = signals  # x_v x_u, one row per neighbour u
+        self._signals = signals  # x_v z_u, one row per neighbour u
         self._field = field  # x_v, or None
         self._weight = weight
         self._ridge = ridge
