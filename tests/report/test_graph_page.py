@@ -240,16 +240,21 @@ class TestStability:
 
 
 class TestMissing:
-    def test_nothing_missing(self, data, model):
-        assert missing_parts(model, data, NAMES) == []
-        assert missing_parts(SimpleNamespace(n_observed_=np.full((6, 6), 300)), data, NAMES) == []
+    def test_nothing_missing(self, data):
+        assert missing_parts(data, NAMES) == []
 
     def test_shares_and_the_least_known_pair(self):
         X = pd.DataFrame({"a": [1, np.nan, 0, 1], "b": [0, 1, np.nan, np.nan], "c": [0, 1, 1, 0]})
-        seen = X.notna().to_numpy().astype(int)
-        (part,) = missing_parts(SimpleNamespace(n_observed_=seen.T @ seen), X, list(X))
+        (part,) = missing_parts(X, list(X))
         assert "25 % of all answers are missing, most of “b”: 50 %" in part.words
-        assert "Least is known of “a” and “b”: 1 of 4 samples have both" in part.words
+        assert "Least is known of “a” and “b”: 1 of 4 rows have both" in part.words
+        assert "c</th>" not in part.below
+
+    def test_on_the_page(self, data):
+        X = data.astype(float).mask(np.random.default_rng(0).random(data.shape) < 0.1)
+        model = IsingGraph(2).fit(X)
+        seen = model.n_observed_ + 1000 * np.eye(6, dtype=int)
+        assert f": {seen.min()} of 300 rows have both" in Reader(graph_report(model, X)).text["missing"]
 
 
 class TestWords:

@@ -87,7 +87,7 @@ def graph_report(
         *dropping_parts(case_dropping),
         *([certificate_part(certificate, model.result_)] if proven else []),
         *course_parts(certificate, model.result_),
-        *missing_parts(model, X, names),
+        *missing_parts(X, names),
         degrees_part(weights, names, field, model.limits_.tolist()),
         moves_part(model.result_, edges.__getitem__),
         asked_part(asked, _facts(model, X, sample_weight, proven), seconds),

@@ -96,29 +96,33 @@ def weights_part(
     return Part("weights", heading, said, below=table(head, rows, "numbers long"))
 
 
-def missing_parts(model: Any, X: pd.DataFrame, names: Sequence[str]) -> list[Part]:
-    """Return how many answers are missing and which pair was observed together least, if any are missing."""
-    observed = getattr(model, "n_observed_", None)
+def missing_parts(X: pd.DataFrame, names: Sequence[str]) -> list[Part]:
+    """Return how many answers are missing and which pair was observed together least, if any are missing.
+
+    >>> missing_parts(pd.DataFrame({"tea": [1, None], "cup": [0, 1]}), ["tea", "cup"])[0].words.split(": ")[0]
+    '25 % of all answers are missing, most of “tea”'
+    """
     missing = X.isna().to_numpy()
-    if observed is None or not missing.any():
+    if not missing.any():
         return []
-    share, most = missing.mean(axis=0), int(missing.mean(axis=0).argmax())
+    share, seen = missing.mean(axis=0), (~missing).astype(int)
+    most = int(share.argmax())
     words = [
         f"{100 * missing.mean():.2g} % of all answers are missing, most of “{names[most]}”: "
         f"{100 * share[most]:.2g} %. No row was dropped for that: every variable is fitted to all samples in "
         "which it was observed."
     ]
-    together = np.where(np.eye(len(names), dtype=bool), np.inf, np.asarray(observed, dtype=float))
     if len(names) > 1:
+        together = seen.T @ seen + (len(X) + 1) * np.eye(len(names), dtype=int)
         u, v = divmod(int(together.argmin()), len(names))
-        least = f"{together[u, v]:.0f} of {len(X)} samples have both"
+        least = f"{together[u, v]} of {len(X)} rows have both"
         words.append(f"Least is known of “{names[u]}” and “{names[v]}”: {least}.")
     rows = [
-        [names[n], f"{len(X) - missing[:, n].sum()}", f"{100 * share[n]:.3g} %"]
+        [names[n], f"{seen[:, n].sum()}", f"{100 * share[n]:.3g} %"]
         for n in np.argsort(-share, kind="stable").tolist()
         if share[n]
     ]
-    below = as_table(["variable", "observed", "missing"], rows, "numbers long", "All that have some")
+    below = as_table(["variable", "rows", "missing"], rows, "numbers long", "All that have some")
     return [Part("missing", "Missing answers", " ".join(words), below=below)]
 
 
