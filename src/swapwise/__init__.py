@@ -32,6 +32,7 @@ from swapwise.objectives.custom.check import check_objective
 from swapwise.objectives.custom.objective import CustomObjective
 from swapwise.objectives.custom.set_function import CustomSetFunction
 from swapwise.objectives.facility_location import FacilityLocation
+from swapwise.objectives.gaussian import GaussianPseudoLikelihood
 from swapwise.objectives.glm import Gamma, Logistic, Multinomial, NegativeBinomial, Poisson
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
@@ -99,6 +100,7 @@ __all__ = [
     "FacilityLocation",
     "FewGroups",
     "Gamma",
+    "GaussianPseudoLikelihood",
     "Graphic",
     "GroupLeastSquares",
     "Guarantee",
