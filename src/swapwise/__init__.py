@@ -56,6 +56,8 @@ from swapwise.theory.table import guarantee_table
 
 # What rests on scikit-learn or matplotlib is imported when it is first asked for: both are slow to load.
 _LAZY = {
+    "GaussianGraph": "estimators.gaussian_graph",
+    "GaussianGraphCV": "estimators.gaussian_graph_cv",
     "IsingGraph": "estimators.ising_graph",
     "IsingGraphCV": "estimators.ising_graph_cv",
     "SparseClassifier": "estimators.classifier",
@@ -100,6 +102,8 @@ __all__ = [
     "FacilityLocation",
     "FewGroups",
     "Gamma",
+    "GaussianGraph",
+    "GaussianGraphCV",
     "GaussianPseudoLikelihood",
     "Graphic",
     "GroupLeastSquares",

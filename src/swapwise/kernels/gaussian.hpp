@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <tuple>
+#include <vector>
 
 #include "arrays.hpp"
 #include "cholesky.hpp"
@@ -62,11 +63,38 @@ inline double sweep(Mat<double> W, Mat<double> precision, Indices begin, Indices
     return farthest;
 }
 
+// Number the parts of the graph that paths join, and let variables of different parts be independent: they are
+// at the maximum, and sweeps would only come closer and closer to that.
+inline void separate(Mat<double> W, Indices begin, Indices neighbours) {
+    const Index n = W.rows;
+    auto part = Vector<Index>::filled(-1, n);
+    std::vector<Index> reached;
+    for (Index first = 0; first < n; ++first) {
+        if (part[first] >= 0) continue;
+        part[first] = first;
+        reached.push_back(first);
+        while (!reached.empty()) {
+            const Index v = reached.back();
+            reached.pop_back();
+            for (const Index u : neighbours.slice(begin[v], begin[v + 1])) {
+                if (part[u] >= 0) continue;
+                part[u] = first;
+                reached.push_back(u);
+            }
+        }
+    }
+    for (Index u = 0; u < n; ++u) {
+        for (Index v = 0; v < n; ++v) {
+            if (part[u] != part[v]) W(u, v) = 0.0;
+        }
+    }
+}
+
 // Sweep until W moves by no more than `tol`; the neighbours of v are those from begin[v] to begin[v + 1].
 //
-// W is a correlation matrix at first, with zeros between parts of the graph that no path joins. Return the
-// number of sweeps, how far the last one moved W, and a vertex for which there is no maximum, or -1. Rows of
-// `precision` are what the last regression of each vertex says, on its neighbours and on the diagonal.
+// W is a correlation matrix at first. Return the number of sweeps, how far the last one moved W, and a vertex
+// for which there is no maximum, or -1. Rows of `precision` are what the last regression of each vertex says, on
+// its neighbours and on the diagonal.
 inline std::tuple<Index, double, Index> select(Mat<double> W, Mat<double> precision, Indices begin,
                                                Indices neighbours, double tol, Index most_sweeps) {
     Index most = 1, dependent = -1;
@@ -74,6 +102,7 @@ inline std::tuple<Index, double, Index> select(Mat<double> W, Mat<double> precis
     Matrix<double> gram(most, most);
     Vector<double> weights(most), row(W.rows);
     const auto floor = Vector<double>::filled(LEAST_LEFT, most);
+    separate(W, begin, neighbours);
     double moved = INFINITE;
     Index turn = 0;
     for (; turn < most_sweeps && moved > tol; ++turn) {

@@ -84,21 +84,52 @@ def covariance_selection(covariance: ArrayLike, edges: ArrayLike, ridge: float =
     deviations = np.sqrt(np.diag(given))
     if not deviations.all():
         raise NoMaximum(f"vertex {int(np.argmin(deviations))} has no variance: the likelihood has no maximum")
-    correlations = given / np.outer(deviations, deviations) / (1.0 + as_real(ridge, "ridge"))
-    np.fill_diagonal(correlations, 1.0)
-    precision = _select(correlations, tail, head)
-    return _described(precision, correlations, (tail, head), given, deviations)
+    scales = np.outer(deviations, deviations)
+    fit = fit_correlations(given / scales, tail, head, as_real(ridge, "ridge"))
+    return GaussianFit(
+        fit.precision / scales,
+        fit.covariance * scales,
+        fit.log_likelihood - float(np.log(deviations).sum()),
+        fit.converged,
+    )
 
 
 def _ends(edges: ArrayLike, n_vertices: int) -> tuple[IndexArray, IndexArray]:
-    """Return the smaller and the larger end of every edge: of many at once, as paths have many graphs."""
+    """Return the smaller and the larger end of every edge, of many at once."""
     pairs = np.sort(np.asarray(edges, dtype=np.intp).reshape(-1, 2), axis=1)
     within = (pairs[:, 0] >= 0) & (pairs[:, 0] < pairs[:, 1]) & (pairs[:, 1] < n_vertices)
     if not within.all() or len(np.unique(pairs, axis=0)) < len(pairs):
         raise ValueError(
-            f"edges must be different pairs of vertices from 0 to {n_vertices - 1}, got {edges!r}"
+            f"edges must be different pairs of vertices from 0 to {n_vertices - 1}, got {pairs.tolist()}"
         )
     return pairs[:, 0], pairs[:, 1]
+
+
+def fit_correlations(
+    given: FloatArray, tail: IndexArray, head: IndexArray, ridge: float = 0.0
+) -> GaussianFit:
+    """Return the same fit of variables of variance 1, without a look at what is given: for many graphs.
+
+    >>> fit = fit_correlations(np.array([[1.0, 0.6], [0.6, 1.0]]), np.array([0]), np.array([1]))
+    >>> fit.precision.round(4)
+    array([[ 1.5625, -0.9375],
+           [-0.9375,  1.5625]])
+    """
+    correlations = given / (1.0 + ridge)
+    np.fill_diagonal(correlations, 1.0)
+    precision = _select(correlations, tail, head)
+    factor, info = scipy.linalg.lapack.dpotrf(precision, lower=1, clean=1)
+    inverse, failed = scipy.linalg.lapack.dpotri(factor, lower=1) if info == 0 else (factor, info)
+    if failed != 0:
+        raise NoMaximum("the likelihood has next to no maximum on this graph; give a ridge such as 0.01")
+    covariance = np.tril(inverse) + np.tril(inverse, -1).T
+    wrong = max(
+        float(np.abs(covariance[tail, head] - correlations[tail, head]).max(initial=0.0)),
+        float(np.abs(np.diag(covariance) - 1.0).max(initial=0.0)),
+    )
+    likelihood = float(np.log(np.diag(factor)).sum()) - 0.5 * float((given * precision).sum())
+    likelihood -= 0.5 * len(given) * float(np.log(2.0 * np.pi))
+    return GaussianFit(precision, covariance, likelihood, wrong <= CLOSE)
 
 
 def _select(correlations: FloatArray, tail: IndexArray, head: IndexArray) -> FloatArray:
@@ -106,10 +137,7 @@ def _select(correlations: FloatArray, tail: IndexArray, head: IndexArray) -> Flo
     n = len(correlations)
     ends, others = np.append(tail, head), np.append(head, tail)
     begin = np.append(0, np.cumsum(np.bincount(ends, minlength=n)))
-    joined = scipy.sparse.csr_array((np.ones(len(tail)), (tail, head)), shape=(n, n))
-    _, part = scipy.sparse.csgraph.connected_components(joined, directed=False)
-    fitted = np.where(part[:, None] == part, correlations, 0.0)
-    precision = np.zeros((n, n))
+    fitted, precision = correlations.copy(), np.zeros((n, n))
     neighbours = others[np.argsort(ends, kind="stable")]
     _, _, dependent = gaussian.select(fitted, precision, begin, neighbours, SETTLED, MOST_SWEEPS)
     if dependent >= 0:
@@ -119,29 +147,3 @@ def _select(correlations: FloatArray, tail: IndexArray, head: IndexArray) -> Flo
             "than there are samples, or give a ridge such as 0.01"
         )
     return (precision + precision.T) / 2
-
-
-def _described(
-    precision: FloatArray,
-    correlations: FloatArray,
-    edges: tuple[IndexArray, IndexArray],
-    given: FloatArray,
-    deviations: FloatArray,
-) -> GaussianFit:
-    """Return the fit in the units of the data, with its likelihood."""
-    n, scales = len(precision), np.outer(deviations, deviations)
-    factor, info = scipy.linalg.lapack.dpotrf(precision, lower=1, clean=1)
-    inverse, failed = scipy.linalg.lapack.dpotri(factor, lower=1) if info == 0 else (factor, info)
-    if failed != 0:
-        raise NoMaximum(
-            "the likelihood has no maximum on this graph, or nearly none; give a ridge such as 0.01"
-        )
-    covariance = np.tril(inverse) + np.tril(inverse, -1).T
-    wrong = max(
-        float(np.abs(covariance - correlations)[edges].max(initial=0.0)),
-        float(np.abs(np.diag(covariance) - 1.0).max(initial=0.0)),
-    )
-    log_determinant = 2.0 * float(np.log(np.diag(factor)).sum() - np.log(deviations).sum())
-    precision = precision / scales
-    likelihood = 0.5 * (log_determinant - float((given * precision).sum()) - n * np.log(2.0 * np.pi))
-    return GaussianFit(precision, covariance * scales, float(likelihood), wrong <= CLOSE)
