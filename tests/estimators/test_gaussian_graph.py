@@ -119,7 +119,9 @@ def test_limits_and_forced_edges():
     strong = sw.GaussianGraph(threshold=0.2).fit(X)
     assert (np.abs(strong.adjacency_[tuple(strong.support_.T)]) > 0.2).all()
     assert len(strong.support_) < len(strong.result_.support)
-    assert sw.GaussianGraph(max_edges=0).fit(X).graph_.number_of_edges() == 0
+    with pytest.warns(UserWarning, match="allows only the empty set") as caught:
+        assert sw.GaussianGraph(max_edges=0).fit(X).graph_.number_of_edges() == 0
+    assert len(caught) == 1
 
 
 def test_criteria_are_those_of_the_formula():
@@ -145,6 +147,17 @@ def test_cross_validation():
     assert mean == pytest.approx(cross_val_score(again, X, cv=KFold(3)).mean(), abs=0.02)
     fewest = sw.GaussianGraphCV(criterion="cv", cv=3, one_standard_error=True).fit(X)
     assert fewest.n_edges_ <= model.n_edges_
+
+
+def test_folds_are_of_rows_as_given():
+    """Rows of weight 0 are in no fold, but have their numbers."""
+    X, _ = simulated(90, n=6)
+    weight = np.where(np.arange(90) % 3, 1.5, 0.0)
+    folds = list(KFold(3).split(X[weight > 0]))
+    places = np.flatnonzero(weight)
+    model = sw.GaussianGraphCV(criterion="cv", cv=[(places[a], places[b]) for a, b in folds])
+    expected = sw.GaussianGraphCV(criterion="cv", cv=folds).fit(X[weight > 0]).path_
+    pd.testing.assert_frame_equal(model.fit(X, sample_weight=weight).path_, expected)
 
 
 @pytest.mark.parametrize("correlation", ["spearman", "kendall"])

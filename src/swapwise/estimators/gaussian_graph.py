@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from swapwise.certify.certificate import Certificate
-from swapwise.checks import FloatArray, IndexArray, as_count, as_generator, as_real, as_vector, unwarned, warn
+from swapwise.checks import FloatArray, IndexArray, as_count, as_generator, as_real, unwarned, warn
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import Searches, planned, searched
 from swapwise.estimators.correlation import Correlations, correlations
 from swapwise.estimators.graph_base import BaseGraph, GraphSample
 from swapwise.objectives.gaussian import GaussianPseudoLikelihood
 from swapwise.objectives.gaussian.likelihood import GaussianFit, NoMaximum, fit_correlations
+from swapwise.objectives.ising.open import read_weight
 from swapwise.search.result import Status
 from swapwise.search.rules import Pivot
 
@@ -117,7 +118,7 @@ class BaseGaussianGraph(BaseGraph):
     # -- what BaseGraph asks for --------------------------------------------------------------------
 
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
-        """Return checked data without rows of weight zero; NaN is a missing entry."""
+        """Return checked data, in which NaN is a missing entry."""
         values = validate_data(
             self,
             X,
@@ -126,12 +127,7 @@ class BaseGaussianGraph(BaseGraph):
             ensure_min_samples=1 + reset,
             reset=reset,
         )
-        if sample_weight is None:
-            return GraphSample(values, None)
-        weight = as_vector(sample_weight, len(values), "sample_weight", non_negative=True)
-        if not weight.any():
-            raise ValueError("sample_weight must have a positive entry, got zeros only")
-        return GraphSample(values, None).weighted(weight)
+        return GraphSample(values, read_weight(sample_weight, len(values)))
 
     def _objective(self, sample: GraphSample) -> SampleLikelihood:
         moments = self._correlations(sample)
@@ -155,7 +151,8 @@ class BaseGaussianGraph(BaseGraph):
     # -- data, objective and fits -------------------------------------------------------------------
 
     def _correlations(self, sample: GraphSample) -> Correlations:
-        return correlations(sample.values, self.correlation, sample.weight, self._vertices().nodes)
+        values, weight = sample.that_count()
+        return correlations(values, self.correlation, weight, self._vertices().nodes)
 
     def _objective_at(self, moments: Correlations, diagonal: FloatArray) -> SampleLikelihood:
         shrunk = moments.matrix / (1.0 + as_real(self.ridge, "ridge"))

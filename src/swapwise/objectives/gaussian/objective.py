@@ -14,6 +14,7 @@ from swapwise.numerics import ROUNDING
 from swapwise.objectives.base import SampleCurvature
 from swapwise.objectives.edges import read_edges
 from swapwise.objectives.gaussian.columns import EdgeColumns
+from swapwise.objectives.ising.open import read_weight
 from swapwise.objectives.least_squares.objective import FEW_COLUMNS, LeastSquares
 
 # A correlation matrix with an eigenvalue below minus this is none; those that are closer to 0, relative to
@@ -239,13 +240,9 @@ def covariance_of(X: ArrayLike, sample_weight: ArrayLike | None = None) -> Float
     samples = as_matrix(X, "X", "rows are samples, columns are vertices")
     if not samples.shape[0]:
         raise ValueError(f"X must have at least one sample, got shape {samples.shape}")
-    weight = np.ones(len(samples))
-    if sample_weight is not None:
-        weight = as_vector(sample_weight, len(samples), "sample_weight", non_negative=True)
-        if not weight.any():
-            raise ValueError("sample_weight must have a positive entry, got zeros only")
+    given = read_weight(sample_weight, len(samples))
+    weight = np.full(len(samples), 1.0 / len(samples)) if given is None else given / given.sum()
     require_scale(np.abs(samples).max(axis=0), "column {} of X")
-    weight = weight / weight.sum()
     centred = samples - weight @ samples
     centred -= weight @ centred  # the first mean was rounded
     rounded = ROUNDING * np.abs(samples).max(axis=0, initial=0.0)
