@@ -122,6 +122,13 @@ def test_the_nearest_correlation_matrix():
     np.testing.assert_allclose(np.abs(found[[0, 0, 1], [1, 2, 2]]), 0.5, atol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:the correlations of pairs")
+def test_the_nearest_correlation_matrix_of_higham():
+    """The example of his paper, which alternating projections without correction do not solve."""
+    found = nearest(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]))
+    np.testing.assert_allclose(found[[0, 0, 1], [1, 2, 2]], [0.7607, 0.1573, 0.7607], atol=5e-4)
+
+
 def test_an_unknown_name_is_refused():
     with pytest.raises(ValueError, match="correlation must be one of pearson, spearman, kendall, polychoric"):
         correlations(data(), "cosine")

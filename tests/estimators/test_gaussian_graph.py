@@ -106,6 +106,7 @@ def test_weights_count_samples(kind):
     repeated = kind().fit(np.repeat(X, weight, axis=0))
     assert edges_of(weighted) == edges_of(repeated)
     np.testing.assert_allclose(weighted.adjacency_, repeated.adjacency_, atol=1e-8)
+    np.testing.assert_allclose(weighted.diagonal_, repeated.diagonal_)
 
 
 def test_limits_and_forced_edges():

@@ -103,6 +103,8 @@ def test_where_there_is_no_maximum_a_ridge_makes_one():
         covariance_selection(S, [(0, 1)])
     fit = covariance_selection(S, [(0, 1)], ridge=0.01)
     assert fit.covariance[0, 1] == pytest.approx(1 / 1.01)
+    likelihood = np.linalg.slogdet(fit.precision)[1] - (S * fit.precision).sum() - 3 * np.log(2 * np.pi)
+    assert fit.log_likelihood == pytest.approx(likelihood / 2)
     with pytest.raises(NoMaximum, match="vertex 1 has no variance"):
         covariance_selection([[1.0, 0.0], [0.0, 0.0]], [])
 
