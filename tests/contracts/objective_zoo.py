@@ -22,6 +22,7 @@ from swapwise import (
     CustomSetFunction,
     FacilityLocation,
     Gamma,
+    GaussianPseudoLikelihood,
     GroupLeastSquares,
     IsingPseudoLikelihood,
     LeastSquares,
@@ -122,6 +123,16 @@ def ising(draw: st.DrawFn) -> SetFunction:
     return IsingPseudoLikelihood(spins, 0.1, fields, sample_weight=weight)
 
 
+@st.composite
+def gaussian(draw: st.DrawFn) -> SetFunction:
+    """Few vertices and samples: constant, repeated and collinear variables are frequent."""
+    samples, vertices = draw(st.integers(1, 5)), draw(st.integers(1, 3))
+    weight = draw(st.none() | st.just(np.linspace(0.5, 2.0, samples)))
+    diagonal = draw(st.none() | st.just(np.linspace(0.5, 2.0, vertices)))
+    X, ridge = draw(simple_numbers(samples, vertices)), draw(st.sampled_from([0.0, 0.1]))
+    return GaussianPseudoLikelihood(X, ridge, diagonal=diagonal, sample_weight=weight)
+
+
 def some_bounds(n: int) -> st.SearchStrategy[list[tuple[float | None, float | None]]]:
     """Lower and upper ends of n coefficients; those that are fixed at zero, or free, are frequent."""
     pairs = st.tuples(st.sampled_from([0.0, -0.1, None]), st.sampled_from([None, 0.2, 0.0]))
@@ -202,6 +213,7 @@ ZOO = [
     Kind("custom", custom()),
     Kind("least squares", least_squares(), tolerance=1e-7),
     Kind("ising", ising(), tolerance=1e-7),
+    Kind("gaussian", gaussian(), tolerance=1e-7),
     Kind("custom objective", custom_objective(), tolerance=1e-7),
     Kind("logistic", generalized_linear(Logistic, grouped=False), tolerance=1e-7),
     Kind("poisson", generalized_linear(Poisson, grouped=False), tolerance=1e-7),
