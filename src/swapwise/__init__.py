@@ -57,6 +57,8 @@ from swapwise.theory.table import guarantee_table
 _LAZY = {
     "IsingGraph": "estimators.ising_graph",
     "IsingGraphCV": "estimators.ising_graph_cv",
+    "MixedGraph": "estimators.mixed_graph",
+    "MixedGraphCV": "estimators.mixed_graph_cv",
     "SparseClassifier": "estimators.classifier",
     "SparseClassifierCV": "estimators.classifier_cv",
     "SparseGLMRegressor": "estimators.glm",
@@ -117,6 +119,8 @@ __all__ = [
     "Logistic",
     "Matroid",
     "MaxWeight",
+    "MixedGraph",
+    "MixedGraphCV",
     "MixedPseudoLikelihood",
     "Move",
     "MoveList",

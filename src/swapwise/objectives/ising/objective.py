@@ -120,13 +120,13 @@ class PairwisePseudoLikelihood(SparseObjective):
         return ISING_NEWTON_STEPS * products / ISING_PRODUCTS_PER_SECOND
 
     def mean_log_likelihood(self, value: float, coef: FloatArray) -> float:
-        """Return the mean pseudo-log-likelihood of a fit with some value: without penalty, at most 0.
+        """Return the mean pseudo-log-likelihood of a fit with some value, without the ridge's penalty.
 
         >>> f = IsingPseudoLikelihood([[1, 1], [-1, 1]], ridge=0.1)
-        >>> round(f.mean_log_likelihood(0.0, np.zeros(1)) / np.log(2), 6)
+        >>> round(float(f.mean_log_likelihood(0.0, np.zeros(1)) / np.log(2)), 6)
         -2.0
         """
-        return float(value + self._at_zero + self.ridge * (coef @ coef) / 2)
+        return float(value + self._at_zero + self.data.offset + self.ridge * (coef @ coef) / 2)
 
     def fit_from(self, support: IndexArray, parameters: FloatArray) -> tuple[float, FloatArray]:
         """Refit from given parameters (edges first, then fields) and return value and parameters."""
