@@ -60,7 +60,7 @@ class MixedCoding:
         for place in np.flatnonzero(~binary).tolist():
             try:
                 numbers[:, place] = values[:, place].astype(np.float64)
-            except (TypeError, ValueError):
+            except ValueError:
                 raise ValueError(
                     f"X must hold numbers where a column is {self.families[place]}, got others in "
                     f"{names[place]!r}"

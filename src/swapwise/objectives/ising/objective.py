@@ -280,8 +280,10 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
     and the sum is still divided by the number of samples. Where a neighbour x_u is missing, h_v has its mean
     instead (the weighted mean of what was observed of it; in a model without fields, 0), so that a coupling
     learns from the samples in which both were observed, and fields keep their meaning. Samples of which
-    everything is missing are left out. ``n_observed`` tells in how many samples each pair was observed, each
-    sample as often as its weight says if weights are whole numbers.
+    everything is missing are left out. A mean does not tell what a missing variable would have: where one is
+    missing, those on both sides of it look dependent, and of many samples with many missing entries some weak
+    edges between neighbours of neighbours may be false. ``n_observed`` tells in how many samples each pair
+    was observed, each sample as often as its weight says if weights are whole numbers.
 
     Examples
     --------

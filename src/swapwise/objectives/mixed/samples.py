@@ -45,7 +45,7 @@ class MixedSamples(Samples):
         super().__init__(model, columns.standardised(X), weight)
         self.columns = columns
         #: Whether there are samples enough to take conditional variances from regressions on all columns
-        self.are_regressed = self.n_samples >= SAMPLES_PER_COLUMN * model.n_vertices
+        self.are_regressed = self.n_counted >= SAMPLES_PER_COLUMN * model.n_vertices
         #: The conditional variances of Gaussian vertices; 1 for others
         self.variances = self._of_gaussian(self._regressed_variances() if variances is None else variances)
         self.conditionals = Conditionals(columns, scales_of(columns, self.variances), self.filling)
@@ -89,7 +89,7 @@ class MixedSamples(Samples):
         correlations = (centred * self.weight) @ centred.T / self.n_samples
         np.fill_diagonal(correlations, 1.0)
         precision = np.diag(np.linalg.inv(correlations + LEAST_VARIANCE * np.eye(n_vertices)))
-        residual = self.n_samples / (self.n_samples - n_vertices) / precision
+        residual = self.n_counted / (self.n_counted - n_vertices) / precision
         return np.clip(residual, LEAST_VARIANCE, 1.0)
 
     def residual_variances(self, coef: FloatArray, fields: FloatArray) -> FloatArray:
