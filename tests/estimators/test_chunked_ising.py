@@ -131,9 +131,9 @@ class TestRefusals:
 
     def test_cross_validation_needs_memory_or_a_file(self, stored):
         with pytest.raises(TypeError, match="IsingGraphCV needs data in memory, got data in chunks"):
-            sw.IsingGraphCV([1], [0.01]).fit(da.from_array(dependent_spins()))
-        here = sw.IsingGraphCV([1], [0.01]).fit(dependent_spins())
-        assert_same_fit(sw.IsingGraphCV([1], [0.01]).fit(stored(dependent_spins())), here)
+            sw.IsingGraphCV(1).fit(da.from_array(dependent_spins()))
+        here = sw.IsingGraphCV(1).fit(dependent_spins())
+        assert_same_fit(sw.IsingGraphCV(1).fit(stored(dependent_spins())), here)
 
     def test_certificates_need_memory_or_a_file(self, stored):
         data = dependent_spins()
@@ -161,7 +161,7 @@ def test_a_small_file_may_as_well_be_in_memory(tmp_path):
     data = dependent_spins()
     np.save(tmp_path / "data.npy", data)
     mapped = np.load(tmp_path / "data.npy", mmap_mode="r")
-    options = {"max_degrees": [1], "ridges": [0.01], "cv": 2}
+    options = {"max_degree": 1, "criterion": "cv", "cv": 2}
     here, there = (sw.IsingGraphCV(**options).fit(X) for X in (data, mapped))
     assert_same_fit(there, here)
     assert there.certify(mapped, time_limit=None).value == pytest.approx(here.result_.value)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import swapwise as sw
-from swapwise.estimators import cross_validated, ising_graph_cv
+from swapwise.estimators import cross_validated, graph_cv
 from swapwise.search import restarts
 from swapwise.search.path import warm_path
 from swapwise.search.plan import resolve
@@ -151,32 +151,41 @@ def spins():
     return np.cumprod(np.where(rng.random((200, 5)) < 0.2, -1, 1), axis=1)
 
 
-def interrupted_path(monkeypatch, done):
-    path, calls = ising_graph_cv._path, iter(range(20))
+def interrupted_folds(monkeypatch, done):
+    scores, calls = graph_cv._fold_scores, iter(range(20))
 
     def interrupted(*arguments, **options):
         if next(calls) == done:
             raise KeyboardInterrupt
-        return path(*arguments, **options)
+        return scores(*arguments, **options)
 
-    monkeypatch.setattr(ising_graph_cv, "_path", interrupted)
+    monkeypatch.setattr(graph_cv, "_fold_scores", interrupted)
 
 
-def test_folds_that_are_done_choose_the_degree(monkeypatch):
-    interrupted_path(monkeypatch, 5)  # two ridges: in the third fold
-    with pytest.warns(ConvergenceWarning, match="degree and ridge are chosen by 2 of 5 folds"):
-        model = sw.IsingGraphCV([1, 2], [0.01, 0.1]).fit(spins())
+def test_folds_that_are_done_choose_the_number_of_edges(monkeypatch):
+    interrupted_folds(monkeypatch, 2)
+    with pytest.warns(ConvergenceWarning, match="the number of edges is chosen by 2 of 5 folds"):
+        model = sw.IsingGraphCV(criterion="cv").fit(spins())
     assert model.result_.status is sw.Status.INTERRUPTED
-    again = sw.IsingGraph(model.max_degree_, ridge=model.ridge_).fit(spins())
-    assert model.support_.tolist() == again.support_.tolist()
+    assert model.n_edges_ == model.path_["score_mean"].idxmax()
 
 
-def test_without_a_fold_the_largest_degree_is_fitted(monkeypatch):
-    interrupted_path(monkeypatch, 1)
-    with pytest.warns(ConvergenceWarning, match="are the largest that were asked for"):
-        model = sw.IsingGraphCV([1, 2], [0.01, 0.1]).fit(spins())
-    assert (model.max_degree_, model.ridge_) == (2, 0.1)
-    assert model.path_["score_mean"].isna().all()
+def test_without_a_fold_bic_chooses_the_number_of_edges(monkeypatch):
+    interrupted_folds(monkeypatch, 0)
+    with pytest.warns(ConvergenceWarning, match="the number of edges is chosen by BIC"):
+        model = sw.IsingGraphCV(criterion="cv").fit(spins())
+    assert model.n_edges_ == sw.IsingGraphCV(criterion="bic").fit(spins()).n_edges_
+    assert "score_mean" not in model.path_
+    assert model.result_.status is sw.Status.INTERRUPTED
+
+
+def test_a_path_of_graphs_keeps_what_it_has(monkeypatch):
+    from swapwise.search.size_path import _SizeWalk
+
+    monkeypatch.setattr(_SizeWalk, "_search_around", lambda walk, best: interrupt())
+    with pytest.warns(ConvergenceWarning, match="the search was interrupted"):
+        model = sw.IsingGraphCV().fit(spins())
+    assert model.support_.tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]
     assert model.result_.status is sw.Status.INTERRUPTED
 
 

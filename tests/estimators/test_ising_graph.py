@@ -14,7 +14,6 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
 import swapwise as sw
-from swapwise.estimators.ising_graph_cv import choose
 from swapwise.estimators.spins import gibbs_samples
 from swapwise.experiments.instances import paper_ising
 
@@ -121,8 +120,6 @@ class TestFit:
         for start in (first.result_, first.result_.support, first.result_.support.tolist()):
             stopped = sw.IsingGraph(2, start=start, max_iter=0).fit(data)
             np.testing.assert_array_equal(stopped.support_, first.support_)
-        path = sw.IsingGraphCV([2], [0.01], cv=2, start=first.result_, max_iter=0).fit(data)
-        np.testing.assert_array_equal(path.support_, first.support_)
 
     def test_one_variable_has_no_neighbours(self):
         model = sw.IsingGraph().fit([[0], [1], [1]])
@@ -255,108 +252,54 @@ class TestCertify:
             model.certify(spins(seed=1))
 
 
-class TestCrossValidation:
-    @pytest.mark.slow
-    def test_every_degree_keeps_the_better_of_a_cold_and_a_warm_start(self):
-        data, degrees = spins(n_vertices=10, n_samples=120), (1, 2, 3, 4)
-        model = sw.IsingGraphCV([4, 1, 2, 3], [0.05, 0.01], cv=3, start="empty").fit(data)
-        rows, wins = [], {"cold": 0, "warm": 0}
-        for ridge, (train, test) in itertools.product((0.01, 0.05), KFold(3).split(data)):
-            before = None
-            for b in degrees:
-                best = sw.IsingGraph(b, ridge=ridge, start="empty").fit(data[train])
-                if before is not None:
-                    warm = sw.IsingGraph(b, start=before.support_, ridge=ridge).fit(data[train])
-                    wins["cold"] += best.result_.value > warm.result_.value + 1e-9
-                    wins["warm"] += best.result_.value < warm.result_.value - 1e-9
-                    best = max(best, warm, key=lambda fitted: fitted.result_.value)
-                before = best
-                rows.append((b, ridge, len(best.support_), best.score(data[test])))
-        assert min(wins.values()) > 0
-        frame = pd.DataFrame(rows, columns=["max_degree", "ridge", "n_edges", "score"])
-        groups = frame.groupby(["max_degree", "ridge"], as_index=False)
-        assert model.path_[["max_degree", "ridge"]].equals(groups.mean()[["max_degree", "ridge"]])
-        np.testing.assert_allclose(model.path_["n_edges"], groups.mean()["n_edges"])
-        np.testing.assert_allclose(model.path_["score_mean"], groups.mean()["score"], rtol=1e-9)
-        np.testing.assert_allclose(model.path_["score_se"], groups["score"].sem()["score"], rtol=1e-6)
-
-    def test_the_best_is_fitted_to_all_data(self):
-        frame = pd.DataFrame(zeros_and_ones(n_samples=200), columns=NAMES)
-        model = sw.IsingGraphCV(max_degrees=range(1, 5), cv=KFold(4, shuffle=True, random_state=0)).fit(frame)
-        best = model.path_.loc[model.path_["score_mean"].idxmax()]
-        assert (model.max_degree_, model.ridge_) == (best["max_degree"], best["ridge"])
-        direct = sw.IsingGraph(model.max_degree_, ridge=model.ridge_).fit(frame)
-        np.testing.assert_array_equal(model.coupling_, direct.coupling_)
-        np.testing.assert_array_equal(model.field_, direct.field_)
-        assert nx.utils.graphs_equal(model.graph_, direct.graph_)
-        assert model.score(frame) == direct.score(frame)
-        pd.testing.assert_frame_equal(model.sample(3, burn_in=5), direct.sample(3, burn_in=5))
-        assert model.certify(frame).value == direct.result_.value
-
-    def test_default_grid(self):
-        path = sw.IsingGraphCV(cv=2, max_iter=1).fit(spins(n_vertices=8)).path_
-        assert path["max_degree"].unique().tolist() == [1, 2, 3, 4, 5, 6]
-        assert path["ridge"].unique().tolist() == [0.001, 0.01, 0.1]
-        assert sw.IsingGraphCV(cv=2).fit(spins()[:, :3]).path_["max_degree"].max() == 2
-
-    @pytest.mark.slow
-    def test_one_standard_error_takes_the_smallest_degree_near_the_best(self):
-        data = spins(n_samples=60)
-        options = {"max_degrees": [0, 1, 2, 3, 4, 5], "cv": 4, "method": "non-oblivious", "start": "empty"}
-        best, near = (sw.IsingGraphCV(**options, one_standard_error=one).fit(data) for one in (False, True))
-        pd.testing.assert_frame_equal(best.path_, near.path_)
-        path = best.path_.set_index(["max_degree", "ridge"])
-        top = path.loc[(best.max_degree_, best.ridge_)]
-        enough = path[path["score_mean"] >= top["score_mean"] - top["score_se"]].reset_index()
-        assert near.max_degree_ == enough["max_degree"].min() < best.max_degree_
-        of_that_degree = enough[enough["max_degree"] == near.max_degree_]
-        assert near.ridge_ == of_that_degree.loc[of_that_degree["score_mean"].idxmax(), "ridge"]
-
-    def test_of_the_ridges_of_that_degree_the_best_is_chosen(self):
-        rows = [
-            (1, 0.1, 0, -9.0, 1.0),
-            (2, 0.1, 0, -4.5, 1.0),
-            (2, 0.2, 0, -4.2, 1.0),
-            (2, 0.3, 0, -4.6, 1.0),
-        ]
-        rows += [(3, 0.1, 0, -4.0, 1.0), (3, 0.2, 0, -4.0, 1.0)]
-        path = pd.DataFrame(rows, columns=["max_degree", "ridge", "n_edges", "score_mean", "score_se"])
-        assert choose(path, False)[["max_degree", "ridge"]].tolist() == [3, 0.1]
-        assert choose(path, True)[["max_degree", "ridge"]].tolist() == [2, 0.2]
-
-    def test_one_fold_has_no_standard_error(self):
+class TestLimits:
+    def test_edges_in_all(self):
         data = spins()
-        cv = [(np.arange(100), np.arange(100, 150))]
-        model = sw.IsingGraphCV([1, 2], [0.01], cv=cv, one_standard_error=True).fit(data)
-        assert model.path_["score_se"].isna().all()
-        assert model.path_["score_mean"][1] == pytest.approx(
-            sw.IsingGraph(2, start=sw.IsingGraph(1).fit(data[:100]).support_)
-            .fit(data[:100])
-            .score(data[100:])
-        )
+        model = sw.IsingGraph(3, max_edges=4).fit(data)
+        f = likelihood(data)
+        result = sw.maximize(f, sw.BMatching.complete(8, 3).truncate(4))
+        assert model.result_.value == pytest.approx(result.value)
+        assert len(model.support_) == 4
 
-    def test_jobs_and_generators_change_nothing(self):
-        data = spins(n_samples=40)
-        paths = [
-            sw.IsingGraphCV([1, 3], [0.01], cv=2, n_restarts=2, n_jobs=n_jobs, random_state=seed)
-            .fit(data)
-            .path_
-            for n_jobs, seed in [(None, 3), (2, 3), (None, np.random.default_rng(3))]
-        ]
-        pd.testing.assert_frame_equal(paths[0], paths[1])
-        pd.testing.assert_frame_equal(paths[0], paths[2])
+    def test_without_a_limit_on_degrees_it_is_a_choice_of_pairs(self):
+        data = spins()[:, :5]
+        model = sw.IsingGraph(None, max_edges=3).fit(data)
+        assert model.result_.value == pytest.approx(sw.exact(likelihood(data), sw.Uniform(10, 3)).value)
+        assert model.limits_.tolist() == [4] * 5
+        assert "at most 3 edges; " in model.summary()
 
-    def test_methods_without_a_start_and_limited_edges(self):
+    def test_forced_edges_are_there_and_count(self):
+        frame = pd.DataFrame(zeros_and_ones(), columns=NAMES)
+        free = {frozenset(edge) for edge in sw.IsingGraph(1).fit(frame).graph_.edges}
+        weak = next(pair for pair in itertools.combinations(NAMES, 2) if frozenset(pair) not in free)
+        model = sw.IsingGraph(1, forced_edges=[weak[::-1]]).fit(frame)
+        assert model.graph_.has_edge(*weak)
+        assert max(dict(model.graph_.degree).values()) == 1
+        assert model.certify(frame).optimal
+
+    def test_a_threshold_leaves_weak_edges_out_and_fits_the_others_again(self):
         data = spins()
-        model = sw.IsingGraphCV([1, 2], [0.01], cv=2, method="greedy", edges=[(0, 1), (1, 2), (2, 3)]).fit(
-            data
-        )
-        assert set(map(tuple, model.support_.tolist())) <= {(0, 1), (1, 2), (2, 3)}
-        assert model.result_.method == "greedy"
+        whole = sw.IsingGraph(3).fit(data)
+        threshold = float(np.median(np.abs(whole.to_frame()["weight"])))
+        model = sw.IsingGraph(3, threshold=threshold).fit(data)
+        assert 0 < len(model.support_) < len(whole.support_)
+        assert model.to_frame()["weight"].abs().min() > threshold
+        f = likelihood(data)
+        kept = [f.edges.index(tuple(edge)) for edge in model.support_.tolist()]
+        np.testing.assert_allclose(model.adjacency_[f.tail, f.head], f.coef(kept), atol=1e-9)
+        assert model.result_.value == whole.result_.value
+        assert "weaker than" in model.summary()
 
-    def test_progress_is_told_on_the_terminal(self, capsys):
-        sw.IsingGraphCV([1], [0.01], cv=2, progress=True).fit(spins(n_samples=40))
-        assert "cross-validation" in capsys.readouterr().err
+    def test_forced_edges_stay_below_the_threshold(self):
+        model = sw.IsingGraph(3, threshold=100.0, forced_edges=[(0, 1)]).fit(spins())
+        assert model.support_.tolist() == [[0, 1]]
+
+    def test_frame_and_graph_have_the_same_edges_the_strongest_first(self):
+        model = sw.IsingGraph(2).fit(pd.DataFrame(zeros_and_ones(), columns=NAMES))
+        frame = model.to_frame()
+        assert (frame["weight"].abs().diff().dropna() <= 0).all()
+        for source, target, weight in frame.itertuples(index=False):
+            assert model.graph_[source][target]["weight"] == weight
 
 
 class TestWarnings:
@@ -376,21 +319,21 @@ class TestWarnings:
         assert len(caught) == 1
         assert np.isfinite(model.field_).all()
         with pytest.warns(UserWarning, match="never vary") as caught:
-            sw.IsingGraphCV([1], [0.01], cv=2).fit(frame)
+            sw.IsingGraphCV(1, criterion="cv", cv=2).fit(frame)
         assert all("never vary" in str(one.message) for one in caught)
 
     def test_folds_keep_silent(self):
         data = spins()
         data[:, 1] = data[:, 0]
         with pytest.warns(UserWarning, match="separable") as caught:
-            sw.IsingGraphCV([1], [0.0], cv=3).fit(data)
+            sw.IsingGraphCV(1, criterion="cv", ridge=0.0, cv=3).fit(data)
         assert len(caught) == 1
 
     def test_nothing_to_say_of_good_data(self):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             sw.IsingGraph(2).fit(zeros_and_ones())
-            sw.IsingGraphCV([1], [0.01], cv=2).fit(zeros_and_ones())
+            sw.IsingGraphCV(1, criterion="cv", cv=2).fit(zeros_and_ones())
         assert not said
 
 
@@ -409,7 +352,11 @@ class TestWarnings:
         ({"edges": [(0, 1), ("bee", "ant")]}, ValueError, r"\(0, 1\) is repeated"),
         ({"edges": 5}, TypeError, "edges must be pairs of vertices.*got 5"),
         ({"start": "nowhere"}, ValueError, "got 'nowhere'"),
-        ({"start": [(0, 1)], "edges": [(1, 2)]}, ValueError, r"start must be made of edges.*\(0, 1\)"),
+        (
+            {"start": [(0, 1)], "edges": [(1, 2)]},
+            ValueError,
+            r"start must be made of edges.*\('ant', 'bee'\)",
+        ),
         ({"start": [(0, 1), (0, 2)], "max_degree": 1}, ValueError, "start must be independent"),
         ({"start": [28]}, ValueError, r"start must hold integers from 0 to 27 \(n = 28\), got 28"),
         ({"start": [0, (0, 1)]}, TypeError, "edges must be pairs of vertices, got 0 as number 0"),
@@ -417,29 +364,26 @@ class TestWarnings:
         ({"n_restarts": 1, "method": "greedy"}, ValueError, "n_restarts must be 0 for greedy"),
         ({"method": "best"}, ValueError, "got 'best'"),
         ({"random_state": "dice"}, TypeError, "random_state must be.*got 'dice'"),
+        ({"max_edges": -1}, ValueError, "max_edges must be a non-negative integer, got -1"),
+        (
+            {"max_edges": 1, "forced_edges": [(0, 1), (1, 2)]},
+            ValueError,
+            "leave room for 2 forced_edges, got 1",
+        ),
+        ({"forced_edges": [("ant", "yak")]}, ValueError, "forced_edges must name columns of X.*got 'yak'"),
+        ({"forced_edges": [(0, 1)], "edges": [(1, 2)]}, ValueError, r"\('ant', 'bee'\) is none of them"),
+        (
+            {"forced_edges": [(0, 1), (0, 2)], "max_degree": 1},
+            ValueError,
+            "within max_degree, but 'ant' has 2 of them and may have 1 neighbours",
+        ),
+        ({"threshold": -0.1}, ValueError, "threshold must be a non-negative number, got -0.1"),
     ],
 )
 def test_what_is_refused(options, error, message):
     frame = pd.DataFrame(zeros_and_ones(), columns=NAMES)
     with pytest.raises(error, match=message):
         sw.IsingGraph(**options).fit(frame)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"max_degrees": 3}, TypeError, "max_degrees must be a sequence of numbers, got 3"),
-        ({"max_degrees": []}, ValueError, "max_degrees must hold at least one number"),
-        ({"max_degrees": [1, -1]}, ValueError, "max_degrees must be a non-negative integer, got -1"),
-        ({"ridges": 0.1}, TypeError, "ridges must be a sequence of numbers, got 0.1"),
-        ({"ridges": [-0.1]}, ValueError, "ridges must be a non-negative number, got -0.1"),
-        ({"cv": 1}, ValueError, "n_splits=1"),
-        ({"cv": 500}, ValueError, "n_splits=500"),
-    ],
-)
-def test_what_cross_validation_refuses(options, error, message):
-    with pytest.raises(error, match=message):
-        sw.IsingGraphCV(**options).fit(spins())
 
 
 def test_three_values_everywhere_are_one_warning():
@@ -472,9 +416,10 @@ REFUSED = dict.fromkeys(
     "estimator",
     [
         sw.IsingGraph(n_restarts=1),
-        sw.IsingGraphCV(max_degrees=[1, 2], ridges=[0.01, 0.1], cv=2),
+        sw.IsingGraphCV(),
+        sw.IsingGraphCV(3, criterion="cv", cv=2, n_restarts=1),
     ],
-    ids=["IsingGraph", "IsingGraphCV"],
+    ids=["IsingGraph", "EBIC", "cross-validation"],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_scikit_learn_is_satisfied(estimator):
@@ -491,21 +436,3 @@ def test_clones_and_pickles(kind):
     assert again.score(data) == model.score(data)
     assert (again.sample(2, burn_in=5) == model.sample(2, burn_in=5)).all()
     assert not hasattr(clone(model), "coupling_")
-
-
-def test_an_interrupt_in_a_fold_is_one(monkeypatch):
-    from dataclasses import replace
-
-    from sklearn.exceptions import ConvergenceWarning
-
-    from swapwise.search.plan import Plan
-
-    search = Plan.search
-
-    def interrupted(*arguments, **options):
-        return replace(search(*arguments, **options), status=sw.Status.INTERRUPTED)
-
-    monkeypatch.setattr(Plan, "search", interrupted)
-    with pytest.warns(ConvergenceWarning, match="cross-validation was interrupted"):
-        model = sw.IsingGraphCV([1], [0.01], cv=2).fit(spins())
-    assert model.result_.status is sw.Status.INTERRUPTED

@@ -71,7 +71,7 @@ def test_frames_of_samples_have_the_names_and_types_of_the_data():
 
 
 def test_cross_validation():
-    options = {"max_degrees": [1, 2], "ridges": [0.01], "cv": 3}
+    options = {"max_degree": 2, "criterion": "cv", "cv": 3}
     model, plain = (sw.IsingGraphCV(**options).fit(X) for X in (coded(("no", "yes")), spins()))
     pd.testing.assert_frame_equal(model.path_, plain.path_)
     assert set(np.unique(model.sample(20))) == {"no", "yes"}

@@ -66,7 +66,7 @@ def test_weights_go_with_their_rows_into_folds():
     owner = np.repeat(np.arange(len(spins)), times)
     folds = list(KFold(3).split(spins))
     expanded = [tuple(np.flatnonzero(np.isin(owner, part)) for part in fold) for fold in folds]
-    options = {"max_degrees": [1, 2], "ridges": [0.01]}
+    options = {"max_degree": 2, "criterion": "cv"}
     here = sw.IsingGraphCV(**options, cv=folds).fit(spins, sample_weight=times)
     there = sw.IsingGraphCV(**options, cv=expanded).fit(spins[owner])
     pd.testing.assert_frame_equal(here.path_, there.path_, rtol=1e-9)
@@ -77,14 +77,14 @@ def test_rows_may_be_in_a_fold_twice():
     spins, _ = table(4)
     twice = [(np.repeat(np.arange(40), 2), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
     once = [(np.arange(40), np.arange(40, 60)), (np.arange(20, 60), np.arange(20))]
-    paths = [sw.IsingGraphCV([1], [0.01], cv=cv).fit(spins).path_ for cv in (twice, once)]
+    paths = [sw.IsingGraphCV(1, criterion="cv", cv=cv).fit(spins).path_ for cv in (twice, once)]
     pd.testing.assert_frame_equal(paths[0], paths[1])
 
 
 def test_a_fold_without_weight_is_refused():
     spins, times = table(5)
     times[:20] = 0
-    model = sw.IsingGraphCV([1], [0.01], cv=KFold(3))
+    model = sw.IsingGraphCV(1, criterion="cv", cv=KFold(3))
     with pytest.raises(
         ValueError, match=r"fold 0 has none to score; leave out the rows of weight 0, or shuf"
     ):
@@ -100,10 +100,10 @@ def test_counts_are_split_as_the_samples_that_they_stand_for():
     c = np.where(rng.random(600) < 0.8, b, -b)
     patterns, times = np.unique(np.column_stack([a, b, c, d, e]), axis=0, return_counts=True)
     order = np.argsort(-times)
-    model = sw.IsingGraphCV(cv=5).fit(patterns[order], sample_weight=times[order])
+    model = sw.IsingGraphCV(criterion="cv", cv=5).fit(patterns[order], sample_weight=times[order])
     chosen = {tuple(edge) for edge in model.support_.tolist()}
     assert {(0, 1), (1, 2)} <= chosen
-    again = sw.IsingGraphCV(cv=5).fit(patterns[order], sample_weight=times[order])
+    again = sw.IsingGraphCV(criterion="cv", cv=5).fit(patterns[order], sample_weight=times[order])
     np.testing.assert_array_equal(again.coupling_, model.coupling_)
 
 

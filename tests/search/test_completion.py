@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import swapwise as sw
 from swapwise.certify.branching import BranchAndBound
 from swapwise.clock import Clock
-from swapwise.search.path import stepwise_path, warm_path
+from swapwise.search.path import warm_path
 from swapwise.search.plan import resolve
 from swapwise.search.restarts import Problem, restart
 from tests.contracts.constraint_zoo import between, contracted, randoms, restricted
@@ -197,7 +197,6 @@ def test_paths_and_restarts_end_in_complete_sets(seed):
         warm_path(f, family, plans[0]),
         warm_path(f, family, plans[0], time_limit=0.0),
         warm_path(f, family, resolve(f, family[0], "greedy")),
-        stepwise_path(f, family, plans, rng=rng, n_restarts=2),
     ]
     for path in paths:
         for result, constraint in zip(path, family, strict=True):

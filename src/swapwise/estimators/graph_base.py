@@ -24,19 +24,21 @@ from swapwise.search.rules import Pivot
 class GraphSample(NamedTuple):
     """Checked data, and how much each row counts if they differ.
 
-    >>> sample = GraphSample(np.array([[1.0], [2.0], [3.0]]), None)
-    >>> sample.weighted(np.array([1.0, 0.0, 1.0])).values.ravel()
-    array([1., 3.])
+    >>> GraphSample(np.array([[1.0], [2.0], [3.0]]), np.array([2.0, 0.0, 2.0])).that_count()
+    GraphSample(values=array([[1.],
+           [3.]]), weight=None)
     """
 
     values: Any
     weight: Any
 
-    def weighted(self, weight: FloatArray) -> GraphSample:
-        """Return the rows that count with other weights."""
-        rows = np.flatnonzero(weight)
-        some = weight[rows]
-        return GraphSample(self.values[rows], None if (some == some[:1]).all() else some)
+    def that_count(self) -> GraphSample:
+        """Return the rows whose weight is not 0; without weights if all weigh the same."""
+        if self.weight is None:
+            return self
+        rows = np.flatnonzero(self.weight)
+        weight = self.weight[rows]
+        return GraphSample(self.values[rows], None if (weight == weight[:1]).all() else weight)
 
     @property
     def weights_are_counts(self) -> bool:

@@ -15,9 +15,7 @@ from swapwise.moves import NOTHING, Move, MoveList, move_between
 from swapwise.objectives.base import SparseObjective, SparseState, State, magnitude
 from swapwise.search.loop import Strategy, Trace, result_of, run, search, take_kept
 from swapwise.search.plan import Plan, resolve
-from swapwise.search.restarts import Problem, restart
 from swapwise.search.result import Event, SearchResult, Status, StrategyRun
-from swapwise.search.working_sets import working_set
 
 # The path is searched down and up again this many times; what changes after that is very little.
 SWEEPS = 2
@@ -278,6 +276,8 @@ class Walk:
         if value > answer.value + plan.tol * magnitude(self._state):
             answer.support, answer.value, answer.status = self._state.support, value, status
             answer.history = trace.history
+        elif status is Status.LOCAL_OPTIMUM and np.array_equal(self._state.support, answer.support):
+            answer.status = status
         return trace.history
 
     def _reduced(self, support: IndexArray, place: int) -> IndexArray:
@@ -323,41 +323,3 @@ class Walk:
         found = search(self._objective, constraint, [], strategies, answer.support, budget, (), history)
         answer.support, answer.value, answer.history = found.support, found.value, found.history
         answer.status = found.status if strategies else answer.status
-
-
-def stepwise_path(
-    objective: SparseObjective,
-    constraints: Sequence[Constraint],
-    plans: Sequence[Plan],
-    *,
-    rng: np.random.Generator,
-    n_restarts: int = 0,
-    time_limit: float | None = None,
-) -> list[SearchResult]:
-    """Return an answer for each of some constraints, searched by itself and from the answer before.
-
-    For objectives whose every search is expensive; see :func:`warm_path` for others. The answer before would
-    not do by itself: where it was a poor one, a search often stays near it. An interrupt is let through.
-
-    >>> from swapwise import LeastSquares, Uniform
-    >>> objective = LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
-    >>> constraints = [Uniform(3, size) for size in (1, 2)]
-    >>> plans = [resolve(objective, constraint) for constraint in constraints]
-    >>> path = stepwise_path(objective, constraints, plans, rng=np.random.default_rng(0))
-    >>> [result.support.tolist() for result in path]
-    [[1], [1, 2]]
-    """
-    answers: list[SearchResult] = []
-    for constraint, plan in zip(constraints, plans, strict=True):
-        clock, models = Clock(time_limit), plan.models(objective, constraint)
-        found = [plan.search(objective, constraint, rng, clock, models=models)]
-        if n_restarts:
-            problem = Problem(objective, constraint, plan, working_set(models))
-            found = [restart(problem, found[0], n_restarts, rng, clock)[0]]
-        if answers and plan.rule is not None:
-            onward = replace(plan, start="empty", begin=answers[-1].support, explores=False)
-            found.append(onward.search(objective, constraint, rng, Clock(time_limit)))
-        if any(result.status is Status.INTERRUPTED for result in found):
-            raise KeyboardInterrupt  # of what was cut short no degree is to be chosen
-        answers.append(max(found, key=lambda result: result.value))
-    return answers
