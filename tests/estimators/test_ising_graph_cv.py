@@ -195,3 +195,29 @@ class TestCrossValidation:
 def test_what_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         sw.IsingGraphCV(**options).fit(chain())
+
+
+class TestMissingAnswers:
+    def test_edges_are_learnt_from_pairs_and_no_row_is_left_out(self):
+        data = chain(600).astype(float)
+        data[np.random.default_rng(1).random(data.shape) < 0.2] = np.nan
+        model = sw.IsingGraphCV().fit(data)
+        assert nx.utils.edges_equal(model.graph_.edges, nx.path_graph(7).edges)
+        seen = (~np.isnan(data)).astype(int)
+        np.testing.assert_array_equal(model.n_observed_, seen.T @ seen)
+        assert model.score(data) > sw.IsingGraph(0, max_edges=0).fit(data).score(data)
+
+    def test_folds_have_missing_answers_too(self):
+        data = chain(300).astype(float)
+        data[np.random.default_rng(2).random(data.shape) < 0.1] = np.nan
+        model = sw.IsingGraphCV(criterion="cv", one_standard_error=True).fit(data)
+        assert set(nx.path_graph(7).edges) <= set(model.graph_.edges)
+
+    def test_any_kind_of_missing_value_is_one(self):
+        frame = pd.DataFrame(chain(200)[:, :4] > 0, columns=list("abcd")).astype(object)
+        frame.iloc[::7, 1] = None
+        numbers = frame.astype(float)
+        nullable = frame.astype("boolean")
+        models = [sw.IsingGraphCV().fit(X) for X in (frame, numbers, nullable)]
+        for model in models:
+            np.testing.assert_allclose(model.coupling_, models[0].coupling_)

@@ -44,7 +44,7 @@ class BaseIsingGraph(BaseGraph):
             matrix = open_chunks(self, X, reset=False)
             return mean_over_chunks(matrix, self._coding, self.coupling_, self.field_, sample_weight)
         spins, weight = self._read_data(X, sample_weight, reset=False)
-        return mean_likelihood(spins, weight, self.coupling_, self.field_)
+        return mean_likelihood(spins, weight, self.coupling_, self.field_, self._filling)
 
     def sample(
         self, n_samples: int = 1, random_state: Any = None, burn_in: int = 1000
@@ -79,6 +79,7 @@ class BaseIsingGraph(BaseGraph):
         """Return what scikit-learn asks about the estimator."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
@@ -104,6 +105,7 @@ class BaseIsingGraph(BaseGraph):
     def _install_fit(self, objective: IsingPseudoLikelihood, support: IndexArray) -> None:
         self.coupling_, self.field_ = fitted_numbers(objective, support)
         self.adjacency_, self.ridge_ = self.coupling_, objective.ridge
+        self.n_observed_, self._filling = objective.n_observed, objective.filling
 
     def _attributes(self, vertex: int) -> dict[str, float]:
         return {"field": float(self.field_[vertex])}
@@ -188,6 +190,8 @@ class IsingGraph(BaseIsingGraph):
         How many neighbours each variable may have.
     ridge_ : float
         The ridge that was used.
+    n_observed_ : array of shape (n_features, n_features)
+        In how many samples both of two variables were observed; on the diagonal, in how many one was.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -198,6 +202,10 @@ class IsingGraph(BaseIsingGraph):
     value takes it as other columns do, or as one of 0 and 1 or of -1 and +1, and else as +1. Numbers of more
     than two values in all columns, or beside columns of -1 and +1, are taken as they are, with a warning.
     Sparse matrices are made dense.
+
+    Answers may be missing (NaN, None): each variable is predicted where it was observed, and a neighbour that
+    was not counts with its mean. So an edge is learnt from the samples that have both its ends, and no row is
+    left out; ``n_observed_`` tells how many there are. Data in chunks must be complete.
 
     Data in chunks (a memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) are 0 and 1,
     booleans, or -1 and +1, the same for all columns. No more than some chunks of them are in memory at a

@@ -60,7 +60,7 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
         and ``score_se`` (the held-out score's mean over the folds and its standard error; higher is better).
     n_edges_ : int
         How many edges were chosen; ``threshold`` may have left some of them out.
-    coupling_, adjacency_, field_, graph_, support_, limits_, selection_frequency_, result_, constraint_
+    coupling_, adjacency_, field_, graph_, support_, limits_, n_observed_, selection_frequency_, result_
         As in :class:`IsingGraph`, of the fit to all data.
 
     Notes
@@ -178,4 +178,5 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
         return Prices(aic=4.0, bic=2.0 * log_n, ebic=2.0 * (log_n + 2.0 * gamma * log_others))
 
     def _held_out(self, objective: IsingPseudoLikelihood, support: IndexArray, sample: GraphSample) -> float:
-        return mean_likelihood(sample.values, sample.weight, *fitted_numbers(objective, support))
+        numbers = fitted_numbers(objective, support)
+        return mean_likelihood(sample.values, sample.weight, *numbers, objective.filling)

@@ -63,39 +63,23 @@ class Coding:
         return np.where(spins > 0, self.high, self.low).astype(self.dtype)
 
 
-def read_values(estimator: Any, X: Any, *, reset: bool, missing: bool = False) -> NDArray[Any]:
+def read_values(estimator: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     """Return data of any type as an array, once the features are checked against those of the estimator.
 
-    Values may be ``missing`` if that is said: None, NaN, pandas.NA and the like are all NaN then.
+    Values may be missing: None, NaN, pandas.NA and the like are all NaN then.
     """
     if isinstance(X, pd.DataFrame) and not all(dtype.kind in "biuf" for dtype in X.dtypes):
         X = X.astype(object)
         are_objects = True
     else:
         are_objects = isinstance(X, np.ndarray) and X.dtype.kind == "O"
-    # Of objects, it is said below which column has a missing value.
-    finite = not are_objects and ("allow-nan" if missing else True)
+    finite = False if are_objects else "allow-nan"
     values = validate_data(
         estimator, X, accept_sparse=True, dtype=None, ensure_all_finite=finite, reset=reset
     )
     if issparse(values):
         return values.toarray()
-    names = getattr(estimator, "feature_names_in_", range(values.shape[1]))
-    return _marked(values, list(names), missing) if values.dtype.kind == "O" else values
-
-
-def _marked(values: NDArray[Any], names: Sequence[Hashable], missing: bool) -> NDArray[Any]:
-    """Return objects with NaN for all that is missing, or refuse it."""
-    gone = pd.isna(values)
-    if not gone.any():
-        return values
-    if not missing:
-        columns = [repr(names[place]) for place in np.flatnonzero(gone.any(axis=0)).tolist()]
-        raise ValueError(
-            f"X must have no missing values, got some in {first_few(columns)}; leave out those rows, as by "
-            "X.dropna(), or those columns"
-        )
-    return np.where(gone, np.nan, values)
+    return np.where(pd.isna(values), np.nan, values) if values.dtype.kind == "O" else values
 
 
 def as_real_numbers(values: NDArray[Any]) -> FloatArray:
