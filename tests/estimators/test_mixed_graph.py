@@ -104,6 +104,14 @@ def test_counts_as_weights_are_rows_repeated():
     )
 
 
+def test_rows_without_any_value_are_not_among_the_samples():
+    X = patients(100)
+    blank = X.reindex(range(107))
+    models = [sw.MixedGraphCV(families=FAMILIES).fit(data) for data in (X, blank)]
+    pd.testing.assert_frame_equal(models[0].path_, models[1].path_)
+    assert models[0].score(X) == models[1].score(blank)
+
+
 def test_clones_and_pickles():
     X = with_gaps(patients())
     model = sw.MixedGraphCV(families=FAMILIES).fit(X)

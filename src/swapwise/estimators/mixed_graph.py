@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.estimators.column_families import MixedCoding
 from swapwise.estimators.graph_base import BaseGraph, GraphSample
+from swapwise.estimators.spins import weight_of_answers
 from swapwise.estimators.two_values import read_values
 from swapwise.estimators.vertices import symmetric_matrix
 from swapwise.objectives.ising.open import read_weight
@@ -52,13 +53,14 @@ class BaseMixedGraph(BaseGraph):
 
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
         """Return data as numbers; those of fit say how all are read."""
-        values = read_values(self, X, reset=reset, missing=True)
+        values = read_values(self, X, reset=reset)
         weight = read_weight(sample_weight, len(values))
         vertices = self._vertices()
         if reset:
             self._coding = MixedCoding.read(values, vertices, self.families, X)
             self.families_ = list(self._coding.families)
-        return GraphSample(self._coding.to_numbers(values, vertices.nodes), weight)
+        numbers = self._coding.to_numbers(values, vertices.nodes)
+        return GraphSample(numbers, weight_of_answers(numbers, weight))
 
     def _objective(self, sample: Any) -> MixedPseudoLikelihood:
         return MixedPseudoLikelihood(
