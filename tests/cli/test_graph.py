@@ -212,7 +212,7 @@ BAD = {
         "answers on a scale in 'a', such as 0, 1, 2: give --correlation",
     ),
     "text": ("a,b\nx,1\nz,0\n", "false and true; got x, z in 'a'; --force-out leaves columns out"),
-    "several": ("a,b\nx,1\nz,7\n", "got x, z in 'a'; 1, 7 in 'b'; --force-out"),
+    "several": ("a,b\nx,1\nz,7\n", "text in 'a', such as x, z: columns must hold numbers, or two"),
     "numbers": ("id,b\n9,1\n10,0\n11,0\n", "answers on a scale in 'id', such as 9, 10, 11"),
     "very many": ("a,b,c,d,e\nu,u,u,u,u\nw,w,w,w,w\n", "u, w in 'c'; and 2 columns more; --force-out"),
     "missing": ("a,b\n1,\n0,\n", "no row has a value in b; --force-out leaves columns out"),

@@ -141,8 +141,8 @@ def model_of(table: pd.DataFrame) -> GraphModel:
     if words:
         some = some_of(list(dict.fromkeys(others[words[0]].dropna().map(str))))
         raise BadInput(
-            f"text of more than two values in {some_of([repr(name) for name in words])}, such as {some}: make "
-            "two of them, or a column of yes and no for each; --force-out leaves columns out"
+            f"text in {some_of([repr(name) for name in words])}, such as {some}: columns must hold numbers, "
+            "or two values such as no and yes; --force-out leaves columns out"
         )
     scales = [name for name in others.columns if _is_scale(others[name])]
     if scales:
