@@ -37,6 +37,8 @@ class Correlations(NamedTuple):
     n_observed: NDArray[np.int_]
     #: Which columns vary
     varies: NDArray[np.bool_]
+    #: The share of the samples that two columns were observed in, on average over the pairs that vary
+    share_observed: float
 
 
 def correlations(
@@ -89,7 +91,10 @@ def correlations(
     _warn_of_columns(names, varies, counted)
     matrix = _find(method, X, known, weights, varies, names)
     np.fill_diagonal(matrix, 1.0)
-    return Correlations(nearest(matrix), means, deviations, counted.T @ counted, varies)
+    together = counted.T @ counted
+    pairs = together[np.triu(np.outer(varies, varies), 1)]
+    share = float(pairs.mean()) / len(counted) if len(pairs) else 1.0
+    return Correlations(nearest(matrix), means, deviations, together, varies, share)
 
 
 def _moments(X: FloatArray, known: NDArray[np.bool_], weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -58,6 +58,9 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
     Notes
     -----
     EBIC is ``−2 ℓ + E log N + 4 γ E log V`` with the log-likelihood ℓ of N samples, E edges and V variables.
+    Where entries are missing, ℓ is that of as many samples as two variables were observed in, on average:
+    correlations of fewer samples vary more, and would make for false edges.
+
     Around the chosen number of edges, graphs are local optima; further away they are what adding the best
     edge one by one leads to. All are searched at the first of the diagonals that :class:`GaussianGraph` goes
     through: in simulations, EBIC at later ones was the same to four digits.
@@ -148,7 +151,8 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
 
     def _log_likelihood(self, objective: SampleLikelihood, sample: GraphSample, state: SparseState) -> float:
         fit = self._fit_on(objective, state.support)
-        return sample.size * (fit.log_likelihood - float(np.log(objective.scale_of_data).sum()))
+        n_samples = sample.size * objective.moments.share_observed
+        return n_samples * (fit.log_likelihood - float(np.log(objective.scale_of_data).sum()))
 
     def _prices(self, n_samples: float, n_vertices: int, gamma: float) -> Prices:
         log_n = float(np.log(n_samples))
