@@ -158,6 +158,8 @@ def pearson(X: FloatArray, known: NDArray[np.bool_], weights: FloatArray) -> Flo
     """
     means, deviations = _moments(X, known, weights)
     centred = np.where(known & (deviations > 0), X - means, 0.0) / np.where(deviations > 0, deviations, 1.0)
+    if known.all():
+        return np.clip((centred * weights[:, None]).T @ centred / weights.sum(), -1.0, 1.0)
     shares = known * weights[:, None]
     total = np.maximum(shares.T @ known, np.finfo(float).tiny)
     mean = (centred * weights[:, None]).T @ known / total  # of the row's column, where both are known
