@@ -187,6 +187,17 @@ def test_missing_entries():
     assert model.n_observed_.tolist() == (known.T.astype(int) @ known).tolist()
 
 
+@pytest.mark.filterwarnings("ignore:the correlations of pairs")
+def test_missing_entries_make_no_edges():
+    """Pairs that were seen in half of the samples count as half of the samples would."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 30))
+    model = sw.GaussianGraphCV(gamma=0.25).fit(np.where(rng.random(X.shape) < 0.5, np.nan, X))
+    share = model.n_observed_[np.triu_indices(30, 1)].mean() / 200
+    assert model.path_["log_likelihood"][model.n_edges_] == pytest.approx(200 * share * model.log_likelihood_)
+    assert model.n_edges_ <= 1
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_copies_of_variables_are_told_and_borne(kind):
     X, _ = simulated(100, n=6)

@@ -37,6 +37,8 @@ class Correlations(NamedTuple):
     n_observed: NDArray[np.int_]
     #: Which columns vary
     varies: NDArray[np.bool_]
+    #: The share of the samples that two columns were observed in, on average over the pairs that vary
+    share_observed: float
 
 
 def correlations(
@@ -89,7 +91,10 @@ def correlations(
     _warn_of_columns(names, varies, counted)
     matrix = _find(method, X, known, weights, varies, names)
     np.fill_diagonal(matrix, 1.0)
-    return Correlations(nearest(matrix), means, deviations, counted.T @ counted, varies)
+    together = counted.T @ counted
+    pairs = together[np.triu(np.outer(varies, varies), 1)]
+    share = float(pairs.mean()) / len(counted) if len(pairs) else 1.0
+    return Correlations(nearest(matrix), means, deviations, together, varies, share)
 
 
 def _moments(X: FloatArray, known: NDArray[np.bool_], weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -153,6 +158,8 @@ def pearson(X: FloatArray, known: NDArray[np.bool_], weights: FloatArray) -> Flo
     """
     means, deviations = _moments(X, known, weights)
     centred = np.where(known & (deviations > 0), X - means, 0.0) / np.where(deviations > 0, deviations, 1.0)
+    if known.all():
+        return np.clip((centred * weights[:, None]).T @ centred / weights.sum(), -1.0, 1.0)
     shares = known * weights[:, None]
     total = np.maximum(shares.T @ known, np.finfo(float).tiny)
     mean = (centred * weights[:, None]).T @ known / total  # of the row's column, where both are known

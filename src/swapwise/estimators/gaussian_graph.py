@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from swapwise.certify.certificate import Certificate
@@ -138,6 +139,12 @@ class BaseGaussianGraph(BaseGraph):
 
     def _install_fit(self, objective: SampleLikelihood, support: IndexArray) -> None:
         fit = self._fit_on(objective, support, warns=True)
+        if not fit.converged:
+            warn(
+                "the maximum of the likelihood on this graph was not quite reached, as variables are nearly "
+                "linear combinations of each other; a ridge such as 0.01 helps",
+                ConvergenceWarning,
+            )
         scales = np.outer(objective.scale_of_data, objective.scale_of_data)
         roots = np.sqrt(np.diag(fit.precision))
         self.location_, self.diagonal_ = objective.moments.means, objective.diagonal
@@ -392,7 +399,9 @@ def mean_log_likelihood(sample: GraphSample, location: FloatArray, covariance: F
     """
     known = ~np.isnan(sample.values)
     densities = np.zeros(len(known))
-    patterns, which = np.unique(known, axis=0, return_inverse=True)
+    patterns, which = known[:1], np.zeros(len(known), dtype=np.intp)
+    if not known.all():
+        patterns, which = np.unique(known, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         rows = np.flatnonzero(which.ravel() == number)
         factor = np.linalg.cholesky(covariance[np.ix_(pattern, pattern)])

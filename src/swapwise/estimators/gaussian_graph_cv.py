@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, IndexArray
+from swapwise.constraints.base import Constraint
 from swapwise.estimators.gaussian_graph import BaseGaussianGraph, SampleLikelihood, mean_log_likelihood
 from swapwise.estimators.graph_base import GraphSample
 from swapwise.estimators.graph_cv import BaseGraphCV, Prices
 from swapwise.objectives.base import SparseState
+from swapwise.search.plan import Plan
 from swapwise.search.rules import Pivot
+from swapwise.search.size_path import SizePath
 
 
 class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
@@ -27,8 +30,9 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
     max_degree : int, mapping from vertex to int, sequence of int, or None
         How many neighbours a variable may have, as in :class:`GaussianGraph`; None for any number.
     criterion : "ebic", "bic" or "cv"
-        What chooses the number of edges: the extended Bayesian information criterion, the Bayesian one, or
-        the likelihood of samples that were left out.
+        What chooses the number of edges: the extended Bayesian information criterion, the Bayesian one (which
+        takes far too many edges where there are fewer samples than variables), or the likelihood of samples
+        that were left out.
     gamma : float
         The γ of EBIC: the larger, the fewer edges; 0 is BIC.
     max_edges : int, optional
@@ -58,6 +62,9 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
     Notes
     -----
     EBIC is ``−2 ℓ + E log N + 4 γ E log V`` with the log-likelihood ℓ of N samples, E edges and V variables.
+    Where entries are missing, ℓ is that of as many samples as two variables were observed in, on average:
+    correlations of fewer samples vary more, and would make for false edges.
+
     Around the chosen number of edges, graphs are local optima; further away they are what adding the best
     edge one by one leads to. All are searched at the first of the diagonals that :class:`GaussianGraph` goes
     through: in simulations, EBIC at later ones was the same to four digits.
@@ -146,13 +153,31 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
         self._choose_graph(self._read_data(X, sample_weight, reset=True), y)
         return self
 
+    def _path(
+        self,
+        objective: SampleLikelihood,
+        constraint: Constraint,
+        plan: Plan,
+        sample: GraphSample,
+        loss: Callable[[float, int], float],
+        **options: Any,
+    ) -> SizePath:
+        """Return the path up to where samples can tell edges from chance: about N / log V neighbours each."""
+        n = self.n_features_in_
+        most = int(n * sample.size / (2.0 * np.log(max(n, 2))))
+        options.setdefault("largest", max(most, len(constraint.forced)))
+        return super()._path(objective, constraint, plan, sample, loss, **options)
+
     def _log_likelihood(self, objective: SampleLikelihood, sample: GraphSample, state: SparseState) -> float:
         fit = self._fit_on(objective, state.support)
-        return sample.size * (fit.log_likelihood - float(np.log(objective.scale_of_data).sum()))
+        n_samples = sample.size * objective.moments.share_observed
+        return n_samples * (fit.log_likelihood - float(np.log(objective.scale_of_data).sum()))
 
     def _prices(self, n_samples: float, n_vertices: int, gamma: float) -> Prices:
-        log_n = float(np.log(n_samples))
-        return Prices(aic=2.0, bic=log_n, ebic=log_n + 4.0 * gamma * float(np.log(n_vertices)))
+        log_n, n_pairs = float(np.log(n_samples)), n_vertices * (n_vertices - 1) / 2
+        # Among many pairs the best gains that much by chance, and samples that are left out know.
+        aic = 2.0 * max(1.0, float(np.log(max(1.0, n_pairs / n_samples))))
+        return Prices(aic=aic, bic=log_n, ebic=log_n + 4.0 * gamma * float(np.log(n_vertices)))
 
     def _held_out(self, objective: SampleLikelihood, support: IndexArray, sample: GraphSample) -> float:
         scale = objective.scale_of_data
