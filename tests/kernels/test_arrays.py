@@ -205,6 +205,7 @@ def test_an_index_out_of_bounds_is_an_error(level):
     one, none = np.ones((1, 1)), np.empty(0)
     with pytest.raises(IndexError, match="part 2 to 1 of an array of 3"):
         level.ising.evaluate(
-            (one, one, none, np.empty(0, dtype=int), none), (np.array([2, 1]), np.zeros(3, dtype=int), np.zeros(3, dtype=int)),
+            (one, one, none, np.empty(0, dtype=int), none),
+            (np.array([2, 1]), np.zeros(3, dtype=int), np.zeros(3, dtype=int)),
             np.zeros(1), 1, 0.0, np.zeros(1), np.zeros((1, 1)),
         )  # fmt: skip
