@@ -146,6 +146,18 @@ def test_no_two_that_say_the_same(run):
     assert comparison.loc["no two correlated", "log loss"] < comparison.loc["any six", "log loss"]
 
 
+def test_the_vote_hangs_on_politics(run):
+    names = run("election_survey")
+    model, answers = names["model"], names["answers"]
+    assert set(model.graph_["votes for Dole"]) >= {"Republican", "conservative", "finds Clinton liberal"}
+    apart = {"income above $45,000", "college degree", "older than 45"}
+    assert not apart & set(model.graph_["votes for Dole"])
+    assert len(model.support_) < names["clear"].sum()
+    income = answers["votes for Dole"].corr(answers["income above $45,000"])
+    assert income > 2 / len(answers) ** 0.5
+    assert len(names["figure"].axes[0].texts) == answers.shape[1]
+
+
 def test_every_constraint_is_drawn_with_its_best_set(run):
     names = run("every_constraint")
     drawn = {type(part) for constraint, _ in names["answers"].values() for part in _parts(constraint)}

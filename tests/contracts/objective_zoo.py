@@ -22,6 +22,7 @@ from swapwise import (
     CustomSetFunction,
     FacilityLocation,
     Gamma,
+    GaussianPseudoLikelihood,
     GroupLeastSquares,
     IsingPseudoLikelihood,
     LeastSquares,
@@ -124,6 +125,16 @@ def ising(draw: st.DrawFn) -> SetFunction:
 
 
 @st.composite
+def gaussian(draw: st.DrawFn) -> SetFunction:
+    """Few vertices and samples: constant, repeated and collinear variables are frequent."""
+    samples, vertices = draw(st.integers(1, 5)), draw(st.integers(1, 3))
+    weight = draw(st.none() | st.just(np.linspace(0.5, 2.0, samples)))
+    diagonal = draw(st.none() | st.just(np.linspace(0.5, 2.0, vertices)))
+    X, ridge = draw(simple_numbers(samples, vertices)), draw(st.sampled_from([0.0, 0.1]))
+    return GaussianPseudoLikelihood(X, ridge, diagonal=diagonal, sample_weight=weight)
+
+
+@st.composite
 def mixed(draw: st.DrawFn) -> SetFunction:
     """Columns of any family, constant ones among them; in half of the instances some entries are missing."""
     samples, vertices = draw(st.integers(2, 5)), draw(st.integers(1, 3))
@@ -220,6 +231,7 @@ ZOO = [
     Kind("custom", custom()),
     Kind("least squares", least_squares(), tolerance=1e-7),
     Kind("ising", ising(), tolerance=1e-7),
+    Kind("gaussian", gaussian(), tolerance=1e-7),
     Kind("mixed graph", mixed(), tolerance=1e-7),
     Kind("custom objective", custom_objective(), tolerance=1e-7),
     Kind("logistic", generalized_linear(Logistic, grouped=False), tolerance=1e-7),

@@ -1,6 +1,7 @@
-"""The page about a graph draws it, lists it, and no name of a variable does any harm."""
+"""The page about a graph draws it first, says why it is that, lists it, and no name does any harm."""
 
 import re
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -8,8 +9,11 @@ import pandas as pd
 import pytest
 
 from swapwise import IsingGraph, IsingGraphCV
-from swapwise.report.fit_parts import degree_part
-from swapwise.report.graph_page import _drawn, _numbered, graph_report
+from swapwise.report.graph_chart import graph_chart
+from swapwise.report.graph_page import _weights, graph_report
+from swapwise.report.graph_parts import degrees_part, edges_parts, missing_parts, weights_part
+from swapwise.report.graph_words import words_of
+from swapwise.report.stability_parts import draws_of, dropping_parts, stability_parts
 from tests.report import pages
 from tests.report.pages import EVIL, Reader
 from tests.report.test_selection import IMAGE, LINK, NARROW, TOGGLE, drawn, harmless, hovered, then
@@ -17,6 +21,7 @@ from tests.report.test_selection import IMAGE, LINK, NARROW, TOGGLE, drawn, harm
 opened = pages.opened
 
 NAMES = ["rain", EVIL, IMAGE, LINK, "a & b", "sun"]
+WORDS = words_of(IsingGraph())
 
 
 @pytest.fixture(scope="module")
@@ -29,29 +34,94 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return IsingGraphCV(max_degrees=[1, 2], ridges=[0.01, 0.1], cv=3).fit(data)
+    return IsingGraphCV(2).fit(data)
+
+
+def bootstrap_of(model, names):
+    """What a GraphBootstrap has: a row per pair, two thirds of the edges in all samples."""
+    rows = []
+    for u in range(len(names)):
+        for v in range(u + 1, len(names)):
+            weight = float(model.adjacency_[u, v])
+            share = (1.0 if u % 3 else 0.4) if weight else (0.6 if (u, v) == (0, 5) else 0.1)
+            rows.append((names[u], names[v], weight, weight - 0.1, weight + 0.2, share))
+    columns = ["source", "target", "weight", "lower", "upper", "inclusion"]
+    return SimpleNamespace(edges=pd.DataFrame(rows, columns=columns), n_boots=200, level=0.9)
+
+
+def dropping():
+    rows = [
+        (name, share, share, share - 0.1, share + 0.05)
+        for name in ("edges", "strength")
+        for share in (0.9, 0.5)
+    ]
+    summary = pd.DataFrame(rows, columns=["measure", "share", "mean", "lower", "upper"])
+    return SimpleNamespace(summary=summary, coefficients=pd.Series({"edges": 0.5, "strength": np.nan}))
 
 
 @pytest.fixture(scope="module")
 def page(data, model):
-    proof = model.certify(data, time_limit=2)
-    return graph_report(model, data, certificate=proof, asked={EVIL: EVIL}, seconds=2.5)
+    return graph_report(
+        model,
+        data,
+        bootstrap=bootstrap_of(model, NAMES),
+        case_dropping=dropping(),
+        certificate=model.certify(data, time_limit=2),
+        asked={EVIL: EVIL},
+        seconds=2.5,
+    )
+
+
+def chart_of(model):
+    return graph_chart(_weights(model), NAMES, model.field_, WORDS)[0]
 
 
 class TestContent:
-    def test_what_was_asked(self, data, model, page):
+    def test_the_graph_comes_first_and_settings_last(self, page):
+        sections = re.findall(r'<section id="(\w+)"', page)
+        told = [
+            "graph",
+            "path",
+            "weights",
+            "stability",
+            "dropping",
+            "certificate",
+            "proof",
+            "degrees",
+            "moves",
+        ]
+        assert sections == [*told, "asked"]
+
+    def test_what_has_nothing_to_say_is_left_out(self, data):
+        page = graph_report(IsingGraph(1).fit(data), data)
+        assert re.findall(r'<section id="(\w+)"', page) == ["graph", "weights", "degrees", "moves", "asked"]
+        assert "none was asked for; certify in Python" in Reader(page).text["asked"]
+
+    def test_the_answer_in_one_sentence(self, model, page):
+        assert f"{model.summary()}." in Reader(page).text["graph"]
+        assert "6 variables, 5 edges, chosen by EBIC (γ = 0.25)" in Reader(page).text["graph"]
+
+    def test_settings(self, data, model, page):
         text = Reader(page).text["asked"]
         score = f"{model.score(data):.5g} on the data of fit"
         for words in (f"{EVIL}{EVIL}", "IsingGraphCV", "300 samples of 6 variables", score, "2.5 seconds"):
             assert words in text
-        assert f"largest degree chosen{model.max_degree_}, of 1 to 2, by cross-validation" in text
-        assert f"ridge chosen{model.ridge_:g}, of 0.01, 0.1" in text
+        assert model.choice_in_words() in text
 
-    def test_couplings_strongest_first(self, model, page):
-        text = Reader(page).text["couplings"]
-        edges = [(abs(model.coupling_[u, v]), u, v) for u, v in model.support_]
-        listed = [f"{NAMES[u]} – {NAMES[v]}{model.coupling_[u, v]:.4g}" for _, u, v in sorted(edges)[::-1]]
+    def test_weights_strongest_first_with_their_intervals(self, model, page):
+        text = Reader(page).text["weights"]
+        edges = sorted(_weights(model).items(), key=lambda item: -abs(item[1]))
+        listed = [
+            f"{NAMES[u]} – {NAMES[v]}{w:.3g}{w - 0.1:.3g} to {w + 0.2:.3g}{100 if u % 3 else 40} %"
+            for (u, v), w in edges
+        ]
         assert text.endswith("".join(listed) + "\n")
+        assert "the weakest say next to nothing" not in text
+
+    def test_weights_without_a_choice_of_their_number(self, data):
+        text = Reader(graph_report(IsingGraph(2).fit(data), data)).text["weights"]
+        assert "the weakest say next to nothing" in text
+        assert "interval" not in text
 
     def test_degrees_and_neighbours(self, data):
         model = IsingGraph({"rain": 1, EVIL: 2, IMAGE: 0, LINK: 1, "a & b": 1, "sun": 1}).fit(data)
@@ -60,33 +130,28 @@ class TestContent:
             near = ", ".join(name for name in NAMES if name in model.graph_[node])
             assert f"{node}{near}{len(model.graph_[node])}" in text
         full = sum(model.graph_.degree[name] == limit > 0 for name, limit in model.max_degree.items())
-        assert f"{full} of 6 variables have as many neighbours as they may" in text
+        assert f"{full} of 6 variables ha" in text
+
+    def test_degrees_without_limits(self):
+        words = degrees_part({(0, 1): 1.0, (1, 2): 1.0}, ["a", "b", "c"], None, [2, 2, 2]).words
+        assert words == "The most that a variable has is 2 neighbours."
 
     def test_moves_name_their_edges(self, model, page):
         first = model.result_.history[0].added[0]
-        edge = " – ".join(NAMES[column] for column in model.constraint_.edges[first])
+        edge = " – ".join(NAMES[column] for column in model.pairs_[first])
         assert f"1+ {edge}" in Reader(page).text["moves"]
-
-    def test_the_chosen_degree_and_ridge(self, model):
-        *lines, chosen = degree_part(model).figure.data
-        assert [line.name for line in lines] == ["ridge 0.01", "ridge 0.1"]
-        assert (chosen.x[0], chosen.y[0]) == (model.max_degree_, model.path_["score_mean"].max())
-
-    def test_one_degree(self, data):
-        page = graph_report(IsingGraph(1).fit(data), data)
-        assert "by swapwise graph --choose cv, and in Python by IsingGraphCV" in Reader(page).text["path"]
-        assert "ridge used" in Reader(page).text["asked"]
-        assert "No proof was asked for" in Reader(page).text["certificate"]
 
     @pytest.mark.filterwarnings("ignore:.*allows only the empty set")
     def test_no_edge(self, data):
         page = graph_report(IsingGraph(0).fit(data), data)
-        assert "There is no edge" in Reader(page).text["couplings"]
+        assert "There is no edge" in Reader(page).text["weights"]
         assert "6 variables, 0 edges" in page
 
     def test_columns_without_names(self, data):
         X = pd.DataFrame(data.to_numpy())
-        assert "0 – 1" in Reader(graph_report(IsingGraph(2).fit(X), X)).text["couplings"]
+        model = IsingGraph(2).fit(X)
+        page = graph_report(model, X, bootstrap=bootstrap_of(model, list(range(6))))
+        assert "0 – 1" in Reader(page).text["weights"]
 
     def test_no_name_is_left_as_it_is(self, page):
         for name in (EVIL, IMAGE, LINK):
@@ -94,14 +159,119 @@ class TestContent:
         assert set(re.findall(r"\\u003c/?\w*", page)) == {"\\u003cbr"}
 
 
+class TestChoice:
+    def test_the_ring_is_around_the_number_chosen(self, model):
+        (part,) = edges_parts(model)
+        curve, ring = part.figure.data
+        assert list(curve.x) == model.path_["n_edges"].tolist()
+        assert (ring.x[0], ring.y[0]) == (model.n_edges_, model.path_["ebic"].min())
+        assert "the one with 5 edges has the lowest EBIC (γ = 0.25)" in part.words
+        second = model.path_["ebic"].nsmallest(2)
+        next_one = f"{model.path_['n_edges'][second.index[1]]} edges, {np.diff(second)[0]:.3g} higher"
+        assert next_one in part.words
+
+    def test_a_band_for_scores_and_the_line_of_one_standard_error(self, data):
+        model = IsingGraphCV(2, criterion="cv", cv=3, one_standard_error=True).fit(data)
+        (part,) = edges_parts(model)
+        names = [trace.name for trace in part.figure.data]
+        near = "one standard error from the best"
+        assert names == ["one standard error", "held-out score", near, f"chosen: {model.n_edges_} edges"]
+        assert "is the smallest within one standard error of the highest held-out score" in part.words
+
+    def test_a_choice_that_is_not_the_best_does_not_say_so(self):
+        path = pd.DataFrame({"n_edges": [0, 1, 2], "bic": [3.0, 2.0, 1.0]})
+        (part,) = edges_parts(SimpleNamespace(path_=path, criterion="bic", n_edges_=1))
+        assert part.words == "Of 3 graphs with 0 to 2 edges, the one with 1 edge was chosen; its BIC is 2."
+
+
+class TestStability:
+    def test_words(self, model):
+        bootstrap = bootstrap_of(model, NAMES)
+        (part,) = stability_parts(bootstrap, draws_of(bootstrap, NAMES), NAMES, WORDS)
+        shares = [1.0 if u % 3 else 0.4 for u, _ in _weights(model)]
+        assert (
+            f"200 bootstrap samples: {shares.count(1.0)} of 5 edges are in 95 % of them or more" in part.words
+        )
+        assert f"and {shares.count(0.4)} in less than half" in part.words
+        assert "Lines hold 90 % of an edge's weights; the table of couplings has the numbers." in part.words
+        assert "half of the samples join: rain – sun (60 %)" in part.words
+
+    def test_a_line_from_the_lower_to_the_upper_end(self, model):
+        draws = draws_of(bootstrap_of(model, NAMES).edges, NAMES)
+        (part,) = stability_parts(draws, draws, NAMES, WORDS)
+        lines, weights = part.figure.data
+        ends = np.array([x for x in lines.x if x is not None]).reshape(-1, 2)
+        np.testing.assert_allclose(ends - np.array(weights.x)[:, None], [[-0.1, 0.2]] * 5)
+        assert list(weights.y) == [4, 3, 2, 1, 0]
+        assert sorted(weights.x, reverse=True) == list(weights.x)
+
+    def test_edges_by_name_in_any_order(self, model):
+        frame = bootstrap_of(model, NAMES).edges
+        turned = frame.rename(columns={"source": "target", "target": "source"}).iloc[::-1]
+        pd.testing.assert_series_equal(
+            draws_of(frame, NAMES)["weight"], draws_of(turned, NAMES)["weight"].sort_index()
+        )
+
+    def test_many_edges_and_none(self):
+        names = [str(n) for n in range(13)]
+        for weight, rows in ((0.5, 60), (0.0, None)):
+            ends = [(u, v) for u in names for v in names if int(u) < int(v)]
+            frame = pd.DataFrame(ends, columns=["source", "target"])
+            frame = frame.assign(weight=weight, lower=0.0, upper=1.0, inclusion=0.2)
+            (part,) = stability_parts(frame, draws_of(frame, names), names, WORDS)
+            assert (part.figure is None) == (rows is None)
+            if rows:
+                assert len(part.figure.data[1].x) == rows
+                assert "The 60 strongest edges are shown" in part.words
+
+    def test_fewer_cases(self):
+        (part,) = dropping_parts(dropping())
+        assert "in 95 % of subsets: weights 0.5. Below" in part.words
+        assert [trace.name for trace in part.figure.data] == ["weights", "strength"]
+
+    def test_what_is_refused(self, model):
+        frame = bootstrap_of(model, NAMES).edges
+        with pytest.raises(ValueError, match="inclusion is missing"):
+            draws_of(frame.drop(columns="inclusion"), NAMES)
+        with pytest.raises(ValueError, match="bootstrap must be of the same variables, but 'rain' is none"):
+            draws_of(frame, ["a", *NAMES[1:]])
+        with pytest.raises(TypeError, match=r"case_dropping must be a pandas.DataFrame"):
+            dropping_parts(5)
+
+
+class TestMissing:
+    def test_nothing_missing(self, data):
+        assert missing_parts(data, NAMES) == []
+
+    def test_shares_and_the_least_known_pair(self):
+        X = pd.DataFrame({"a": [1, np.nan, 0, 1], "b": [0, 1, np.nan, np.nan], "c": [0, 1, 1, 0]})
+        (part,) = missing_parts(X, list(X))
+        assert "25 % of all answers are missing, most of “b”: 50 %" in part.words
+        assert "Least is known of “a” and “b”: 1 of 4 rows have both" in part.words
+        assert "c</th>" not in part.below
+
+    def test_on_the_page(self, data):
+        X = data.astype(float).mask(np.random.default_rng(0).random(data.shape) < 0.1)
+        model = IsingGraph(2).fit(X)
+        seen = model.n_observed_ + 1000 * np.eye(6, dtype=int)
+        assert f": {seen.min()} of 300 rows have both" in Reader(graph_report(model, X)).text["missing"]
+
+
+class TestWords:
+    def test_every_kind_of_graph_has_its_own(self):
+        gaussian = words_of(SimpleNamespace(_weight_is="partial correlation"))
+        assert weights_part({(0, 1): 0.5}, ["a", "b"], gaussian, True, None).heading == "Partial correlations"
+        assert words_of(SimpleNamespace(_weight_is="log odds")).weight == "log odds"
+
+
 class TestDrawing:
     def test_every_edge_is_a_line_between_its_ends(self, model):
-        figure = _drawn(_numbered(model), NAMES, model.field_, "").figure
+        figure = chart_of(model)
         nodes = figure.data[-1]
         place = dict(zip(zip(nodes.x, nodes.y, strict=True), range(6), strict=True))
         seen = nx.Graph()
         for trace in figure.data:
-            if trace.mode == "lines":
+            if trace.mode == "lines" and len(trace.x) > 1:
                 ends = [place.get(at) for at in zip(trace.x, trace.y, strict=True)]
                 pairs = list(zip(ends[::3], ends[1::3], strict=True))
                 seen.add_edges_from(pairs, sign=1 if trace.name == "positive" else -1)
@@ -110,20 +280,38 @@ class TestDrawing:
         }
         assert all(sign == np.sign(model.coupling_[u, v]) for u, v, sign in seen.edges(data="sign"))
 
+    def test_the_legend_names_signs_and_widths(self, model):
+        shown = [trace.name for trace in chart_of(model).data if trace.showlegend is not False]
+        assert shown[:2] == ["positive", "negative"]
+        assert all(float(name) > 0 for name in shown[2:])
+
     def test_hover_tells_field_and_neighbours(self, model):
-        nodes = _drawn(_numbered(model), NAMES, model.field_, "").figure.data[-1]
+        nodes = chart_of(model).data[-1]
         assert nodes.hovertext[0].startswith(f"rain<br>field {model.field_[0]:.4g}<br>neighbours: &lt;script")
+        without = graph_chart(_weights(model), NAMES, None, WORDS)[0].data[-1]
+        assert without.hovertext[0].startswith("rain<br>neighbours: ")
+
+    def test_every_variable_has_its_name(self, model):
+        notes = chart_of(model).layout.annotations
+        assert [note.text for note in notes][::5] == ["rain", "sun"]
+
+    def test_short_names_are_inside_and_can_be_read(self):
+        field = np.array([2.0, 0.0])
+        notes = graph_chart({(0, 1): 1.0}, ["a", "b"], field, WORDS)[0].layout.annotations
+        assert [note.font.color for note in notes] == ["#ffffff", "#1b1f24"]
+        assert all(note.xshift is None for note in notes)
 
     def test_many_names_are_left_to_the_mouse(self):
-        X = pd.DataFrame(np.random.default_rng(0).integers(2, size=(40, 40)))
-        model = IsingGraph(1, method="modular").fit(X)
-        nodes = _drawn(_numbered(model), [str(n) for n in X], model.field_, "").figure.data[-1]
-        assert nodes.mode == "markers"
+        figure, _ = graph_chart({(0, 1): 1.0}, [f"variable {n}" for n in range(130)], None, WORDS)
+        assert not figure.layout.annotations
+        assert len(figure.data[-1].x) == 130
 
 
 class TestBadInput:
     def test_model(self, data):
-        with pytest.raises(TypeError, match="model must be a fitted IsingGraph or IsingGraphCV, got 'x'"):
+        with pytest.raises(
+            TypeError, match="model must be a fitted IsingGraph or GaussianGraph, or their CV"
+        ):
             graph_report("x", data)
 
     def test_array(self, data, model):
@@ -144,7 +332,8 @@ Plotly.Fx.hover(moves, [{curveNumber: 1, pointNumber: evil}]);
 class TestInChromium:
     def test_charts_names_and_toggle(self, opened, page):
         document = opened(then(page, TOGGLE + NARROW + HOVER))
-        assert drawn(document) == ["graph", "degrees", "path", "moves", "certificate", "proof"]
+        charts = ["graph", "path", "stability", "dropping", "certificate", "proof", "degrees", "moves"]
+        assert drawn(document) == charts
         assert 'data-before="false rgb(27, 31, 36)" data-after="true rgb(230, 232, 235)"' in document
         assert 'data-over="0"' in document
         assert len(Reader(document).all("script")) == 4

@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.transforms import Bbox
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -21,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 
 import swapwise as sw
 from swapwise.report.axes import COLOURS
-from swapwise.report.graph_plots import MOST_NODES_BY_DISTANCE, NEGATIVE, POSITIVE
 from tests.report.test_parts import perturbed
 
 
@@ -33,11 +31,12 @@ def close_figures():
 
 GRAPH_PATH = pd.DataFrame(
     {
-        "max_degree": [1, 1, 2, 2],
-        "ridge": [0.1, 0.2, 0.1, 0.2],
-        "n_edges": [1.0, 1.0, 2.0, 2.0],
-        "score_mean": [-5.0, -6.0, -3.0, -4.0],
-        "score_se": [0.1, 0.2, 0.3, 0.4],
+        "n_edges": [2, 0, 1, 3],
+        "log_likelihood": [-30.0, -60.0, -50.0, -29.0],
+        "bic": [64.0, 120.0, 102.0, 66.0],
+        "ebic": [70.0, 120.0, 105.0, 75.0],
+        "score_mean": [-3.0, -6.0, -5.0, -3.1],
+        "score_se": [0.3, 0.1, 0.2, 0.4],
     }
 )
 SIZE_PATH = pd.DataFrame(
@@ -194,9 +193,10 @@ class TestPath:
         assert NEAR not in legend(sw.plot_path(model))
 
     def test_what_is_within_one_standard_error_for_graphs(self):
-        model = SimpleNamespace(path_=GRAPH_PATH, max_degree_=2, ridge_=0.1, one_standard_error=True)
+        model = SimpleNamespace(path_=GRAPH_PATH, criterion="cv", n_edges_=2, one_standard_error=True)
         (near,) = (line for line in sw.plot_path(model).get_lines() if line.get_label() == NEAR)
         np.testing.assert_allclose(near.get_ydata(), -3.3)
+        assert NEAR not in legend(sw.plot_path(model, criterion="bic"))
 
     def test_a_path_over_capacities(self):
         model = SimpleNamespace(path_=SIZE_PATH, criterion="cv", size_=2, along="capacity")
@@ -223,24 +223,44 @@ class TestPath:
         assert axes.get_legend() is None
         assert sw.plot_path(SIZE_PATH[["size", "value"]]).get_ylabel() == "value"
 
-    def test_one_line_for_every_ridge_of_graphs(self):
-        model = SimpleNamespace(path_=GRAPH_PATH.iloc[::-1], max_degree_=2, ridge_=0.2)
+    def test_the_criterion_of_graphs_over_the_number_of_edges(self):
+        model = SimpleNamespace(path_=GRAPH_PATH, criterion="ebic", gamma=0.5, n_edges_=2)
         axes = sw.plot_path(model)
-        lines = [container.lines[0] for container in axes.containers]
-        np.testing.assert_array_equal([line.get_ydata() for line in lines], [[-5, -3], [-6, -4]])
-        np.testing.assert_allclose([line.get_xdata() for line in lines], [[1, 2], [1, 2]], atol=0.1)
-        assert sorted(legend(axes)) == ["chosen", "ridge 0.1", "ridge 0.2"]
-        (ring,) = (line for line in axes.get_lines() if line.get_label() == "chosen")
-        assert ring.get_ydata() == [-4]
-        assert ring.get_xdata() == lines[1].get_xdata()[1]
-        assert (axes.get_xlabel(), axes.get_ylabel()) == ("largest degree", "held-out score")
-        assert sorted(legend(sw.plot_path(GRAPH_PATH))) == ["ridge 0.1", "ridge 0.2"]
+        curve, ring = axes.get_lines()
+        np.testing.assert_array_equal(curve.get_xydata(), [[0, 120], [1, 105], [2, 70], [3, 75]])
+        np.testing.assert_array_equal(ring.get_xydata(), [[2, 70]])
+        assert legend(axes) == ["chosen: 2 (by ebic)"]
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("number of edges", "EBIC (γ = 0.5)")
+        low, high = axes.get_ylim()
+        assert low < 70 < 75 < high < 105  # graphs with too few edges are out of view
 
-    def test_a_fitted_estimator(self):
-        spins = np.where(np.random.default_rng(0).random((30, 3)) < 0.5, -1, 1)
-        model = sw.IsingGraphCV([1, 2], [0.01], cv=2).fit(spins)
-        (container,) = sw.plot_path(model).containers
-        np.testing.assert_array_equal(container.lines[0].get_ydata(), model.path_["score_mean"])
+    def test_the_score_of_graphs_has_a_band(self):
+        model = SimpleNamespace(path_=GRAPH_PATH, criterion="cv", n_edges_=2)
+        axes = sw.plot_path(model)
+        (band,) = axes.collections
+        heights = band.get_paths()[0].vertices[:, 1]
+        assert (heights.min(), heights.max()) == (-6.1, -2.7)
+        assert axes.get_ylabel() == "held-out score"
+        assert not sw.plot_path(model, criterion="log_likelihood").collections
+
+    def test_a_frame_of_graphs_does_not_know_what_was_chosen(self):
+        axes = sw.plot_path(GRAPH_PATH)
+        assert axes.get_ylabel() == "EBIC"
+        assert axes.get_legend() is None
+
+    def test_a_choice_that_an_interrupt_left_no_scores_of(self):
+        path = GRAPH_PATH.drop(columns=["score_mean", "score_se", "ebic"])
+        axes = sw.plot_path(SimpleNamespace(path_=path, criterion="cv", n_edges_=2))
+        assert axes.get_ylabel() == "BIC"
+
+    @pytest.mark.parametrize("criterion", ["ebic", "cv"])
+    def test_a_fitted_estimator(self, criterion):
+        spins = np.cumprod(np.where(np.random.default_rng(0).random((80, 4)) < 0.2, -1, 1), axis=1)
+        model = sw.IsingGraphCV(criterion=criterion, cv=2).fit(spins)
+        curve, ring = sw.plot_path(model).get_lines()
+        column = "score_mean" if criterion == "cv" else "ebic"
+        np.testing.assert_array_equal(curve.get_ydata(), model.path_[column])
+        assert ring.get_xdata() == [model.n_edges_]
 
     @pytest.mark.parametrize(
         ("arguments", "options", "error", "message"),
@@ -251,8 +271,9 @@ class TestPath:
             (SIZE_PATH[["size"]], {}, ValueError, "one that the path has: none"),
             (SIZE_PATH, {"criterion": "aic"}, ValueError, "one that the path has: cv, bic, value; got 'aic'"),
             (SIZE_PATH, {"criterion": "best"}, ValueError, "got 'best'"),
-            (GRAPH_PATH, {"criterion": "bic"}, ValueError, "must be None for a path of graphs"),
-            (GRAPH_PATH.drop(columns="score_se"), {}, ValueError, "score_se is missing"),
+            (GRAPH_PATH, {"criterion": "aic"}, ValueError, "graphs has: ebic, bic, cv, log_likelihood; got"),
+            (GRAPH_PATH[:0], {}, ValueError, "at least one row"),
+            (GRAPH_PATH[["n_edges"]], {}, ValueError, "graphs has: none"),
         ],
     )
     def test_what_is_refused(self, arguments, options, error, message):
@@ -558,119 +579,3 @@ class TestProof:
     def test_what_is_refused(self, given):
         with pytest.raises(TypeError, match="certificate must be a Certificate or a result that has one"):
             sw.plot_proof(given)
-
-
-class TestGraph:
-    def test_edges_by_sign_and_weight(self):
-        places = {"a": (0, 0), "b": (1, 0), "c": (1, 1), "lone": (0, 1)}
-        axes = sw.plot_graph(weighted_graph(), positions=places)
-        drawn = edges_of(axes)
-        segments, widths = drawn["positive"]
-        np.testing.assert_array_equal(segments, [[(0, 0), (1, 0)], [(0, 0), (1, 1)]])
-        assert widths[0] > 2 * widths[1]
-        segments, (width,) = drawn["negative"]
-        np.testing.assert_array_equal(segments, [[(1, 0), (1, 1)]])
-        assert widths[1] < width < widths[0]
-        colour_of = {one.get_label(): to_hex(one.get_colors()[0]).upper() for one in axes.collections[:2]}
-        assert colour_of == {"positive": POSITIVE, "negative": NEGATIVE}
-        assert legend(axes) == ["positive", "negative"]
-
-    def test_names_can_be_left_out(self):
-        assert {text.get_text() for text in sw.plot_graph(weighted_graph()).texts} == {"lone", "a", "b", "c"}
-        assert not sw.plot_graph(weighted_graph(), labels=False).texts
-
-    def test_light_edges_can_be_left_out(self):
-        drawn = edges_of(sw.plot_graph(weighted_graph(), threshold=0.25))
-        assert [len(segments) for segments, _ in drawn.values()] == [1, 1]
-        bare = sw.plot_graph(weighted_graph(), threshold=5.0)
-        assert edges_of(bare) == {}
-        assert bare.get_legend() is None
-
-    def test_places_in_the_order_of_the_nodes(self):
-        places = np.array([(0, 1), (0, 0), (1, 0), (1, 1)])
-        axes = sw.plot_graph(weighted_graph(), positions=places)
-        (nodes,) = (one for one in axes.collections if isinstance(one, PathCollection))
-        np.testing.assert_array_equal(nodes.get_offsets(), places)
-        np.testing.assert_array_equal(edges_of(axes)["positive"][0][0], [(0, 0), (1, 0)])
-
-    def test_springs_always_pull_alike_and_loose_nodes_lie_beneath(self):
-        places = []
-        for _ in range(2):
-            axes = sw.plot_graph(weighted_graph())
-            (nodes,) = (one for one in axes.collections if isinstance(one, PathCollection))
-            places.append(np.asarray(nodes.get_offsets()))
-        np.testing.assert_array_equal(*places)
-        assert places[0][0, 1] < places[0][1:, 1].min()
-
-    def test_components_are_drawn_alike_and_beside_each_other(self):
-        parts = [nx.cycle_graph(24), nx.path_graph(2), nx.path_graph(2), nx.cycle_graph(3), nx.empty_graph(1)]
-        graph = nx.disjoint_union_all(parts)
-        axes = sw.plot_graph(graph)
-        segments = np.array(edges_of(axes)["positive"][0])
-        lengths = np.linalg.norm(segments[:, 0] - segments[:, 1], axis=1)
-        assert lengths.max() < 1.3 * lengths.min()
-        (nodes,) = (one for one in axes.collections if isinstance(one, PathCollection))
-        spots = np.asarray(nodes.get_offsets())
-        boxes = [
-            Bbox([spots[list(part)].min(axis=0), spots[list(part)].max(axis=0)])
-            for part in nx.connected_components(graph)
-        ]
-        assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-        assert spots[-1, 1] < spots[:-1, 1].min()
-
-    def test_many_nodes_get_a_larger_figure_and_smaller_names(self):
-        few, many = (sw.plot_graph(nx.gnm_random_graph(n, n, seed=0)) for n in (10, 60))
-        assert many.figure.get_size_inches()[0] > 1.5 * few.figure.get_size_inches()[0]
-        assert many.texts[0].get_fontsize() < few.texts[0].get_fontsize()
-        boxes = boxes_of_texts(many)
-        overlapping = sum(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-        assert overlapping <= 3
-
-    def test_more_nodes_than_distances_are_used_for(self):
-        graph = nx.relabel_nodes(nx.path_graph(MOST_NODES_BY_DISTANCE + 1), str)
-        graph.add_edge("alone", "alone")
-        (nodes,) = (
-            one for one in sw.plot_graph(graph, labels=False).collections if isinstance(one, PathCollection)
-        )
-        assert np.isfinite(np.asarray(nodes.get_offsets())).all()
-
-    def test_nodes_by_field(self):
-        spins = np.where(np.random.default_rng(0).random((80, 3)) < [0.2, 0.5, 0.9], 1, 0)
-        model = sw.IsingGraph(1).fit(spins)
-        axes = sw.plot_graph(model)
-        (nodes,) = (one for one in axes.collections if isinstance(one, PathCollection))
-        np.testing.assert_array_equal(nodes.get_array(), model.field_)
-        assert nodes.get_clim()[1] == -nodes.get_clim()[0] == pytest.approx(np.abs(model.field_).max())
-        assert [one.get_ylabel() for one in axes.figure.axes if one is not axes] == ["field"]
-        assert len(sw.plot_graph(weighted_graph()).figure.axes) == 1
-
-    def test_one_huge_field_does_not_make_the_others_pale(self):
-        graph = nx.path_graph(3)
-        nx.set_node_attributes(graph, {0: 20.0, 1: 1.0, 2: -1.0}, "field")
-        (nodes,) = (one for one in sw.plot_graph(graph).collections if isinstance(one, PathCollection))
-        assert nodes.get_clim() == (-3.0, 3.0)
-
-    def test_names_do_not_overlap(self):
-        names = [f"much too long to stand in line {i}" for i in range(4)]
-        axes = sw.plot_graph(nx.path_graph(names), positions=[(i, 0.0) for i in range(4)])
-        boxes = boxes_of_texts(axes)
-        (left, _), (right, _) = axes.transData.transform([(0.0, 0.0), (1.0, 0.0)])
-        assert all(box.width > right - left for box in boxes)
-        assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-
-    def test_a_graph_without_edges_or_nodes(self):
-        assert len(sw.plot_graph(nx.empty_graph(3)).texts) == 3
-        assert not sw.plot_graph(nx.Graph()).texts
-
-    @pytest.mark.parametrize(
-        ("model", "options", "error", "message"),
-        [
-            (5, {}, TypeError, "model must be a networkx graph or an estimator with graph_, got 5"),
-            (weighted_graph(), {"threshold": -1}, ValueError, "threshold must be a non-negative number"),
-            (weighted_graph(), {"positions": [[0, 0]]}, ValueError, r"shape \(4, 2\), got \(1, 2\)"),
-            (weighted_graph(), {"positions": {"a": (0, 0)}}, ValueError, "'lone' is missing"),
-        ],
-    )
-    def test_what_is_refused(self, model, options, error, message):
-        with pytest.raises(error, match=message):
-            sw.plot_graph(model, **options)

@@ -56,38 +56,6 @@ def path_part(model: Any) -> Part:
     return Part("path", title, words, figure, below=_path_table(path, ["size", *columns]))
 
 
-def degree_part(model: Any) -> Part:
-    """Return how good the graphs of all degrees and ridges are, and the one that was chosen.
-
-    >>> from swapwise import IsingGraph
-    >>> degree_part(IsingGraph(3)).words
-    'One largest degree was asked for. Several are compared by swapwise graph --choose cv, and in Python by
-    IsingGraphCV.'
-    """
-    title = "Fit against degree"
-    path = getattr(model, "path_", None)
-    if path is None:
-        several = "swapwise graph --choose cv, and in Python by IsingGraphCV"
-        return Part("path", title, f"One largest degree was asked for. Several are compared by {several}.")
-    lines = [
-        Line(
-            f"ridge {ridge:g}",
-            rows["max_degree"].tolist(),
-            rows["score_mean"].tolist(),
-            rows["score_se"].tolist(),
-        )
-        for ridge, rows in path.sort_values("max_degree").groupby("ridge")
-    ]
-    is_it = (path["max_degree"] == model.max_degree_) & (path["ridge"] == model.ridge_)
-    chosen = (model.max_degree_, float(path.loc[is_it, "score_mean"].iloc[0]))
-    figure = line_chart(lines, chosen, "largest degree", "held-out score")
-    words = (
-        f"Largest degree {model.max_degree_} and ridge {model.ridge_:g} were chosen by the held-out "
-        "pseudo-log-likelihood: large is good."
-    )
-    return Part("path", title, words, figure, below=_path_table(path, list(path.columns)))
-
-
 def _path_table(path: pd.DataFrame, columns: list[str]) -> str:
     rows = [[f"{float(value):.6g}" for value in row] for row in path[columns].to_numpy()]
     return as_table([name.replace("_", " ") for name in columns], rows)

@@ -3,59 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_real
 from swapwise.report.axes import COLOURS, axes_or_new, drawn_model
+from swapwise.report.graph_labels import covered_length, wrapped
+from swapwise.report.graph_layout import Layout
+from swapwise.report.graph_layout import layout as laid_out
+from swapwise.report.graph_look import (
+    LABEL,
+    LARGEST_RADIUS,
+    MANY_NODES,
+    OF_ROOM,
+    SMALLEST_INSIDE,
+    Edges,
+    Look,
+    Nodes,
+    aligned,
+    line_height,
+    look_of,
+    read_nodes,
+    room_between,
+)
+from swapwise.report.graph_words import words_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POSITIVE, NEGATIVE = COLOURS[:2]
 
-# Points, of the nodes of a graph and their names; those of many nodes are smaller.
-NODE_RADIUS, LABEL_SIZE, SMALL_LABEL_SIZE = 4.5, 8.0, 6.5
-MANY_NODES = 30
+Alpha = Literal["weight", "frequency"]
 
-# Inches of a figure for ROOM_FOR nodes; more of them get a larger one, up to a factor.
-WIDTH, HEIGHT, ROOM_FOR, LARGEST_FACTOR = 6.4, 5.6, 20, 3.0
+# Points that an edge of median length takes in a new figure, and the radius of a node (of many), at least.
+_EDGE, _RADIUS, _SMALL_RADIUS = 40.0, 12.0, 7.5
 
-# Up to this many nodes, the layout by graph distances is fast enough; beyond, springs are.
-MOST_NODES_BY_DISTANCE = 100
+# Edges with numbers on them are so much longer.
+_ROOM_FOR_WEIGHTS = 1.5
 
-# Where a name may stand, seen from its node: the first of those where it overlaps with least.
-SIDES = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
+# Inches of a new figure, and of the legend below the graph and the bar of fields beside it.
+_NARROWEST, _LOWEST, _LARGEST, _BELOW, _BESIDE = 4.2, 3.0, 16.0, 0.5, 0.8
+
+# Of edges: how wide in points, among few nodes, and how pale those that are least shown.
+_THINNEST, _WIDEST, _PALEST = 0.9, 5.0, 0.45
+
+# Points of a dash and of the gap after it, on edges of any width.
+_DASH = (5.0, 2.5)
+
+# Beyond 3 a variable has one value in 99.8 % of cases, and one that never varies has a field of about 20.
+SMALLEST_FIELD, LARGEST_FIELD = 0.5, 3.0
+
+# Where on an edge its weight may be written, from the middle outwards.
+_SPOTS = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74)
 
 
 def plot_graph(
     model: Any,
     ax: Axes | None = None,
     *,
+    layout: Layout = "stress",
     positions: Mapping[Any, ArrayLike] | ArrayLike | None = None,
-    labels: bool = True,
+    labels: Any = True,
     threshold: float = 0.0,
+    groups: Any = None,
+    node_size: Any = None,
+    edge_labels: bool = False,
+    alpha: Alpha | None = "weight",
 ) -> Axes:
     """Draw a graph: edges as wide as their weight is large, blue if positive, orange and dashed if negative.
 
-    Nodes are coloured by their attribute ``field``, if any has one that is not zero.
+    Short names are written into the nodes, longer ones beside them, where they cover least. Nodes are
+    coloured by group, or else by their attribute ``field``, if any has one that is not zero.
 
     Parameters
     ----------
     model : fitted estimator with ``graph_``, or networkx graph
         Such as an ``IsingGraph``, or a pipeline that ends in one.
     ax : matplotlib axes, optional
-        Draw into these; by default into a new figure, the larger the more nodes there are;
+        Draw into these; by default into a new figure that is as large as the graph needs;
         ``ax.figure.savefig("x.png")`` saves it.
+    layout : {"stress", "spring", "circle"}
+        Distances on the page like those in the graph, with nodes moved off edges and crossings undone;
+        springs along the edges; or a circle in the order of the nodes, group by group. The first two lay
+        out each component by itself: they stand side by side, the largest first and nodes without an edge
+        at the bottom.
     positions : mapping from node to (x, y), or array of shape (n_nodes, 2), optional
-        Where the nodes are; by default each component is laid out by itself, and they stand side by side,
-        the largest first and nodes without an edge at the bottom.
-    labels : bool
-        Write the names of the nodes beside them.
+        Where the nodes are, instead of a layout: those of another picture, to compare two graphs.
+    labels : bool, mapping from node to str, or sequence of str
+        Whether to write the names of the nodes, or what to write instead.
     threshold : float
         Leave out edges whose weight is at most this large.
+    groups : mapping from node to group, or sequence, optional
+        What nodes belong to, such as the scale of a questionnaire: one colour each.
+    node_size : float, mapping from node to float, or sequence, optional
+        Diameter in points; by default what names and the room between nodes ask for.
+    edge_labels : bool
+        Write the weights on the edges.
+    alpha : {"weight", "frequency"} or None
+        Edges are the paler the smaller their weight, or their attribute ``frequency``, such as the share of
+        bootstrap samples that have the edge. None for none.
 
     Returns
     -------
@@ -70,173 +118,297 @@ def plot_graph(
     >>> [text.get_text() for text in ax.texts]
     ['rain', 'umbrella']
     """
-    graph = getattr(drawn_model(model), "graph_", model)
+    drawn = drawn_model(model)
+    graph = getattr(drawn, "graph_", model)
     if not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
         raise TypeError(f"model must be a networkx graph or an estimator with graph_, got {model!r}")
-    threshold = as_real(threshold, "threshold")
-    weight = {(u, v): float(w) for u, v, w in graph.edges(data="weight", default=1.0) if abs(w) > threshold}
-    place = layout(graph, list(weight)) if positions is None else _places(graph, positions)
-    factor = min(max(1.0, (len(place) / ROOM_FOR) ** 0.5), LARGEST_FACTOR)
-    axes = axes_or_new(ax, WIDTH * factor, HEIGHT * factor)
-    _draw_edges(axes, weight, place)
-    _draw_nodes(axes, graph, place)
+    nodes = read_nodes(graph, labels, groups, node_size)
+    edges = _edges(graph, as_real(threshold, "threshold"), alpha)
+    places = _laid_out(nodes, edges, layout) if positions is None else _given(nodes.keys, positions)
+    axes = axes_or_new(ax, *_figure_size(nodes, places, _ROOM_FOR_WEIGHTS if edge_labels else 1.0))
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.12)
-    if labels:
-        _write_beside(axes, place, SMALL_LABEL_SIZE if len(place) > MANY_NODES else LABEL_SIZE)
+    title = words_of(drawn).weight + ("; pale: seldom chosen" if alpha == "frequency" else "")
+    widest = float(np.clip(_WIDEST * (25 / max(len(places), 1)) ** 0.5, _WIDEST / 2, _WIDEST))
+    _draw_legends(axes, nodes, edges, title, widest)
+    look = look_of(places, nodes, edges, _room(axes), _text_size)
+    _draw_edges(axes, edges, places, widest)
+    _draw_nodes(axes, nodes, places, look)
+    _write_names(axes, nodes, places, look)
+    left, right, bottom, top = look.limits.tolist()
+    axes.set_xlim(left, right, auto=True)  # as limits that are fixed would not give way to the aspect
+    axes.set_ylim(bottom, top, auto=True)
+    if edge_labels:
+        _write_weights(axes, edges, places, look)
     return axes
 
 
-def layout(graph: Any, edges: list[Any]) -> dict[Any, FloatArray]:
-    """Return places in which an edge has a length of about 1, whatever component it is in."""
-    import networkx as nx
-
-    edges = [(u, v) for u, v in edges if u != v]
-    linked = nx.Graph(edges)
-    parts = sorted(nx.connected_components(linked), key=len, reverse=True)
-    blocks = [
-        # Nodes in the order of the graph, as that of a set would change from run to run.
-        _component_layout(
-            [node for node in graph if node in part], [edge for edge in edges if edge[0] in part]
-        )
-        for part in parts
+def _edges(graph: Any, threshold: float, alpha: Alpha | None) -> Edges:
+    """Return the edges to draw, the weakest first."""
+    if alpha is not None and alpha not in get_args(Alpha):
+        raise ValueError(f"alpha must be 'weight', 'frequency' or None, got {alpha!r}")
+    number = {node: at for at, node in enumerate(graph)}
+    kept = [
+        (number[u], number[v], float(data.get("weight", 1.0)), float(data.get("frequency", 1.0)))
+        for u, v, data in graph.edges(data=True)
+        if u != v and abs(data.get("weight", 1.0)) > threshold
     ]
-    loose = [{node: np.zeros(2)} for node in graph if node not in linked]
-    areas = sum(float(np.prod(_extent(block) + 1.0)) for block in blocks) + len(loose)
-    widest = max([(areas * WIDTH / HEIGHT) ** 0.5, *(_extent(block)[0] + 1.0 for block in blocks)])
-    place: dict[Any, FloatArray] = {}
-    top = 0.0
-    for group in (blocks, loose):
-        top = _stack(group, widest, top, place)
-    return {node: place[node] for node in graph}
+    kept.sort(key=lambda edge: abs(edge[2]))
+    ends = np.array([edge[:2] for edge in kept], dtype=np.intp).reshape(-1, 2)
+    weight = np.array([edge[2] for edge in kept])
+    shown = np.ones(len(kept))
+    if alpha == "frequency":
+        shown = np.clip([edge[3] for edge in kept], 0.0, 1.0)
+    elif alpha == "weight":
+        shown = np.abs(weight) / np.abs(weight).max(initial=1e-300)
+    return Edges(ends, weight, shown)
 
 
-def _component_layout(nodes: list[Any], edges: list[Any]) -> dict[Any, FloatArray]:
-    """Return places of connected nodes, with the lower left corner at 0 and edges of length 1 in the mean."""
-    import networkx as nx
+def _laid_out(nodes: Nodes, edges: Edges, how: Layout) -> FloatArray:
+    order, groups = list(range(len(nodes.keys))), nodes.groups
+    if groups is not None and how == "circle":
+        order.sort(key=lambda node: groups.index(groups[node]))
+    weights = {(int(u), int(v)): float(w) for (u, v), w in zip(edges.ends, edges.weight, strict=True)}
+    found = laid_out(order, weights, how)
+    return np.array([found[node] for node in sorted(order)]).reshape(-1, 2)
 
-    part = nx.Graph()
-    part.add_nodes_from(nodes)
-    part.add_edges_from(edges)
-    if len(part) <= MOST_NODES_BY_DISTANCE:
-        place = nx.kamada_kawai_layout(part, weight=None)
+
+def _given(keys: list[Any], positions: Any) -> FloatArray:
+    if isinstance(positions, Mapping):
+        if missing := [key for key in keys if key not in positions]:
+            raise ValueError(f"positions must have every node, but {missing[0]!r} is missing")
+        return np.array([np.asarray(positions[key], dtype=float) for key in keys]).reshape(-1, 2)
+    given = np.asarray(positions, dtype=float)
+    if given.shape != (len(keys), 2):
+        raise ValueError(f"positions must have shape {(len(keys), 2)}, got {given.shape}")
+    return given
+
+
+def _figure_size(nodes: Nodes, places: FloatArray, stretch: float) -> tuple[float, float]:
+    """Return inches in which names have room, inside the nodes if they can."""
+    extent = np.ptp(places, axis=0) if len(places) else np.zeros(2)
+    many = len(places) > MANY_NODES
+    font, least = (SMALLEST_INSIDE, _SMALL_RADIUS) if many else (LABEL, _RADIUS)
+    radius = max([least, *(0.6 * _text_size(name, font)[0] for name in nodes.names)])
+    if radius <= LARGEST_RADIUS:
+        edge, margin = radius / (OF_ROOM * room_between(places)), np.full(2, 2 * radius)
     else:
-        place = nx.spring_layout(part, iterations=200, seed=0, weight=None)
-    length = np.mean([np.linalg.norm(place[u] - place[v]) for u, v in edges])
-    corner = np.min(list(place.values()), axis=0)
-    return {node: (place[node] - corner) / length for node in nodes}
+        beside = max(_text_size(wrapped(name), LABEL)[0] for name in nodes.names)
+        edge, margin = beside / room_between(places), np.array([1.6 * beside, 4 * LABEL])
+    bar = nodes.field is not None and nodes.groups is None
+    width, height = (extent * stretch * max(edge, _EDGE) + margin) / 72 + [_BESIDE * bar, _BELOW]
+    return float(np.clip(width, _NARROWEST, _LARGEST)), float(np.clip(height, _LOWEST, _LARGEST))
 
 
-def _extent(block: dict[Any, FloatArray]) -> FloatArray:
-    extent: FloatArray = np.max(list(block.values()), axis=0)
-    return extent
+def _text_size(text: str, font: float) -> tuple[float, float]:
+    """Return width and height in points."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    look = FontProperties(size=100)
+    widest = max(
+        text_to_path.get_text_width_height_descent(line, look, False)[0] for line in text.split("\n")
+    )
+    return widest * font / 100, line_height(text, font)
 
 
-def _stack(
-    blocks: list[dict[Any, FloatArray]], widest: float, top: float, place: dict[Any, FloatArray]
-) -> float:
-    """Put blocks side by side in rows that hang from ``top``, one below the other; return where they end."""
-    rows: list[list[dict[Any, FloatArray]]] = []
-    used = np.inf
-    for block in blocks:
-        width = _extent(block)[0] + 1.0
-        if used + width > widest + 1e-9:
-            rows.append([])
-            used = 0.0
-        rows[-1].append(block)
-        used += width
-    for row in rows:
-        height = max(_extent(block)[1] for block in row)
-        gap = (widest - sum(_extent(block)[0] for block in row)) / len(row)
-        left = gap / 2
-        for block in row:
-            corner = np.array([left, top - (height + _extent(block)[1]) / 2])
-            place.update({node: corner + point for node, point in block.items()})
-            left += _extent(block)[0] + gap
-        top -= height + 1.0
-    return top
-
-
-def _places(graph: Any, positions: Any) -> dict[Any, FloatArray]:
-    nodes = list(graph)
-    if not isinstance(positions, Mapping):
-        given = np.asarray(positions, dtype=float)
-        if given.shape != (len(nodes), 2):
-            raise ValueError(f"positions must have shape {(len(nodes), 2)}, got {given.shape}")
-        return dict(zip(nodes, given, strict=True))
-    if missing := [node for node in nodes if node not in positions]:
-        raise ValueError(f"positions must have every node, but {missing[0]!r} is missing")
-    return {node: np.asarray(positions[node], dtype=float) for node in nodes}
-
-
-def _draw_edges(axes: Axes, weight: dict[Any, float], place: dict[Any, FloatArray]) -> None:
-    from matplotlib.collections import LineCollection
-    from matplotlib.lines import Line2D
-
-    largest = max(map(abs, weight.values()), default=1.0)
-    signs: list[tuple[str, float, dict[str, Any]]] = [
-        ("positive", 1.0, {"color": POSITIVE}),
-        ("negative", -1.0, {"color": NEGATIVE, "linestyle": (0, (3, 1.2))}),
-    ]
-    in_legend = []
-    for label, sign, look in signs:
-        edges = [edge for edge, w in weight.items() if w * sign > 0]
-        if edges:
-            lines = [np.array([place[u], place[v]]) for u, v in edges]
-            widths = [0.4 + 3.6 * abs(weight[edge]) / largest for edge in edges]
-            axes.add_collection(LineCollection(lines, linewidths=widths, label=label, zorder=1, **look))
-            in_legend.append(Line2D([], [], linewidth=2.0, label=label, **look))
-    if in_legend:
-        below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "ncols": 2}
-        axes.legend(handles=in_legend, frameon=False, **below)
-
-
-def _draw_nodes(axes: Axes, graph: Any, place: dict[Any, FloatArray]) -> None:
-    points = np.array(list(place.values())).reshape(-1, 2)
-    field = np.array([float(value) for _, value in graph.nodes(data="field", default=0.0)])
-    look: dict[str, Any] = {
-        "s": (2 * NODE_RADIUS) ** 2,
-        "edgecolors": "black",
-        "linewidths": 0.6,
-        "zorder": 2,
-    }
-    if not field.any():
-        axes.scatter(*points.T, color="white", **look)
-        return
-    # Beyond 3 a variable has one value in 99.8 % of cases, and one that never varies has a field of about 20.
-    largest = float(np.abs(field).max())
-    limit = min(max(largest, 0.5), 3.0)
-    x, y = points.T
-    drawn = axes.scatter(x, y, c=field, cmap="PRGn", vmin=-limit, vmax=limit, **look)
-    beyond = "both" if largest > limit else "neither"
-    axes.figure.colorbar(drawn, ax=axes, shrink=0.6, label="field", extend=beyond)
-
-
-def _write_beside(axes: Axes, place: dict[Any, FloatArray], font: float) -> None:
-    """Write the name of each node on the side where it overlaps least with nodes and names before it."""
-    from matplotlib.patheffects import withStroke
-
+def _room(axes: Axes) -> tuple[float, float]:
+    """Return width and height of the axes in points, as they are once the figure has been laid out."""
     figure = axes.get_figure(root=True)
     assert figure is not None
-    figure.draw_without_rendering()  # only now is it known how large the axes are
-    points = axes.transData.transform(np.array(list(place.values())).reshape(-1, 2)) * 72 / figure.dpi
-    whole = np.array([[0.0, 0.0, *figure.get_size_inches() * 72]])
-    taken = np.column_stack([points - NODE_RADIUS, points + NODE_RADIUS])
-    for node, point in zip(place, points, strict=True):
-        size = np.array([0.6 * font * len(str(node)), 1.3 * font])
-        offsets = [np.array(side) * (NODE_RADIUS + size / 2) for side in SIDES]
-        boxes = [np.concatenate([point + offset - size / 2, point + offset + size / 2]) for offset in offsets]
-        overlaps = [_overlap(box, taken) + size.prod() - _overlap(box, whole) for box in boxes]
-        best = int(np.argmin(np.round(overlaps)))
+    for _ in range(2):  # a legend that stands out makes the axes smaller, and then stands out less
+        figure.draw_without_rendering()
+    box = axes.get_window_extent()
+    return box.width * 72 / figure.dpi, box.height * 72 / figure.dpi
+
+
+def _width(strength: Any, widest: float) -> Any:
+    return _THINNEST + (widest - _THINNEST) * strength
+
+
+def _line(weight: float, width: float) -> dict[str, Any]:
+    """Return colour and dashes by the sign; dashes are as long on thin lines as on wide ones."""
+    if weight >= 0:
+        return {"color": POSITIVE, "linestyle": "-"}
+    return {"color": NEGATIVE, "linestyle": (0, tuple(length / width for length in _DASH))}
+
+
+def _draw_edges(axes: Axes, edges: Edges, places: FloatArray, widest: float) -> None:
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgba
+
+    widths, alphas = _width(edges.strength, widest), _PALEST + (1.0 - _PALEST) * edges.shown
+    for label, sign in (("positive", 1.0), ("negative", -1.0)):
+        chosen = np.flatnonzero(edges.weight * sign > 0)
+        if len(chosen):
+            looks = [_line(sign, width) for width in widths[chosen]]
+            colours = [to_rgba(look["color"], a) for look, a in zip(looks, alphas[chosen], strict=True)]
+            lines = LineCollection(
+                list(places[edges.ends[chosen]]),
+                linewidths=widths[chosen],
+                colors=colours,
+                linestyles=[look["linestyle"] for look in looks],
+                capstyle="butt",
+                label=label,
+                zorder=1,
+            )
+            axes.add_collection(lines, autolim=False)
+
+
+def _draw_legends(axes: Axes, nodes: Nodes, edges: Edges, title: str, widest: float) -> None:
+    """Say what colours and widths mean: groups above the axes, edges below, and fields beside them."""
+    from matplotlib.lines import Line2D
+
+    if nodes.groups is not None:
+        spots = [
+            Line2D([], [], linestyle="none", marker="o", color=colour, markeredgecolor="black", label=group)
+            for group, colour in group_colours(nodes.groups).items()
+        ]
+        above = _legend(axes, spots, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        axes.add_artist(above)  # by itself, as the next legend takes its place otherwise
+        above.set_clip_on(False)  # what the axes clip gets no room
+    elif nodes.field is not None:
+        _draw_bar(axes, nodes.field)
+    lines = [
+        Line2D([], [], linewidth=2.0, label=label, **_line(sign, 2.0))
+        for label, sign in (("positive", 1.0), ("negative", -1.0))
+        if (edges.weight * sign > 0).any()
+    ]
+    largest = np.abs(edges.weight).max(initial=0.0)
+    for size in sample_weights(edges.weight):
+        width = _width(size / largest, widest)
+        lines.append(Line2D([], [], linewidth=width, color="0.45", label=f"{size:g}"))
+    if lines:
+        _legend(axes, lines, loc="upper center", bbox_to_anchor=(0.5, 0.0), title=title)
+
+
+def _legend(axes: Axes, handles: list[Any], **where: Any) -> Any:
+    """Draw a legend in one row if there is room for it, and else in as many columns as there is."""
+    widths = [_text_size(handle.get_label(), LABEL)[0] + 4.5 * LABEL for handle in handles]
+    room = _room(axes)[0]
+    columns = len(handles) if sum(widths) <= room else max(1, min(len(handles) - 1, int(room / max(widths))))
+    look: dict[str, Any] = {"frameon": False, "fontsize": LABEL, "title_fontsize": LABEL, "borderpad": 0.2}
+    look |= {"handletextpad": 0.5, "columnspacing": 1.2, "ncols": columns}
+    return axes.legend(handles=handles, **look, **where)
+
+
+def sample_weights(weight: FloatArray) -> list[float]:
+    """Return up to three round weights that show what widths mean, none if all weights are equally large.
+
+    >>> sample_weights(np.array([0.13, -0.9, 1.7])), sample_weights(np.array([1.0, -1.0]))
+    ([0.2, 0.5, 1.0], [])
+    """
+    size = np.abs(weight)
+    if not len(size) or np.ptp(size) < 0.05 * size.max():
+        return []
+    tens = 10.0 ** np.arange(np.floor(np.log10(size.max())) - 1, np.floor(np.log10(size.max())) + 1)
+    round_numbers = [float(f"{lead * ten:.0e}") for ten in tens for lead in (1, 2, 5)]
+    within = [number for number in round_numbers if number <= size.max()]
+    return within[-3:] if size.min() <= within[-2] else within[-2:]
+
+
+def group_colours(groups: list[Any]) -> dict[str, str]:
+    """Return a colour per group on which black letters can be read, in the order of the nodes.
+
+    >>> group_colours(["mood", "sleep", "mood"])
+    {'mood': '#80b8d8', 'sleep': '#eaae80'}
+    """
+    import matplotlib
+    from matplotlib.colors import to_hex, to_rgb
+
+    names = list(dict.fromkeys(map(str, groups)))
+    colours = [to_rgb(colour) for colour in COLOURS]
+    if len(names) > len(colours):
+        colours = [to_rgb(matplotlib.colormaps["tab20"](rank)) for rank in range(20)]
+    pale = [to_hex((0.5 + red / 2, 0.5 + green / 2, 0.5 + blue / 2)) for red, green, blue in colours]
+    return {name: pale[rank % len(pale)] for rank, name in enumerate(names)}
+
+
+def _field_scale(field: FloatArray) -> Any:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    limit = min(max(float(np.abs(field).max()), SMALLEST_FIELD), LARGEST_FIELD)
+    return ScalarMappable(Normalize(-limit, limit), "PRGn")
+
+
+def _draw_bar(axes: Axes, field: FloatArray) -> None:
+    scale = _field_scale(field)
+    beyond = "both" if np.abs(field).max() > scale.get_clim()[1] else "neither"
+    bar = axes.figure.colorbar(scale, ax=axes, shrink=0.5, aspect=25, label="field", extend=beyond)
+    bar.ax.tick_params(labelsize=LABEL)
+    bar.ax.yaxis.label.set_fontsize(LABEL)
+    bar.outline.set_visible(False)
+
+
+def _draw_nodes(axes: Axes, nodes: Nodes, places: FloatArray, look: Look) -> None:
+    sizes: dict[str, Any] = {
+        "s": (2 * look.radius) ** 2,
+        "edgecolors": "black",
+        "linewidths": 0.7,
+        "zorder": 2,
+    }
+    sizes |= {"clip_on": False, "in_layout": False}
+    if nodes.groups is not None:
+        colours = group_colours(nodes.groups)
+        axes.scatter(*places.T, color=[colours[str(group)] for group in nodes.groups], **sizes)
+    elif nodes.field is not None:
+        scale = _field_scale(nodes.field)
+        x, y = places.T
+        axes.scatter(x, y, c=nodes.field, cmap=scale.cmap, norm=scale.norm, **sizes)
+    else:
+        axes.scatter(*places.T, color="white", **sizes)
+
+
+def _write_names(axes: Axes, nodes: Nodes, places: FloatArray, look: Look) -> None:
+    from matplotlib.patheffects import withStroke
+
+    centred: dict[str, Any] = {"ha": "center", "va": "center", "textcoords": "offset points", "zorder": 4}
+    centred |= {"fontsize": look.font, "in_layout": False, "annotation_clip": False, "parse_math": False}
+    for at, name in enumerate(nodes.names):
+        if not name:
+            continue
+        if look.sides is None:
+            axes.annotate(name, tuple(places[at]), (0.0, 0.0), color=_ink(nodes, at), **centred)
+            continue
+        side = aligned(int(look.sides[at]))
+        shift = tuple(look.shifts[at])
+        text = axes.annotate(wrapped(name), tuple(places[at]), shift, multialignment=side, **centred)
+        text.set_path_effects([withStroke(linewidth=2.0, foreground="white", alpha=0.85)])
+
+
+def _ink(nodes: Nodes, at: int) -> str:
+    """Return the colour of letters in a node: white on dark ones."""
+    if nodes.groups is not None or nodes.field is None:
+        return "black"
+    red, green, blue, _ = _field_scale(nodes.field).to_rgba(nodes.field[at])
+    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "black"
+
+
+def _write_weights(axes: Axes, edges: Edges, places: FloatArray, look: Look) -> None:
+    """Write each weight on its edge, where it covers least of other edges, nodes and weights."""
+    from matplotlib.patheffects import withStroke
+
+    font = max(0.8 * look.font, 5.5)
+    scale = _room(axes)[0] / float(look.limits[1] - look.limits[0])
+    points = places * scale
+    lines = points[edges.ends]
+    taken = np.hstack([points - look.radius[:, None], points + look.radius[:, None]])
+    for edge in reversed(range(len(lines))):
+        text = f"{edges.weight[edge]:.2g}"
+        half = np.array(_text_size(text, font)) / 2
+        middles = np.array([(1 - share) * lines[edge, 0] + share * lines[edge, 1] for share in _SPOTS])
+        boxes = np.hstack([middles - half, middles + half])
+        others = covered_length(boxes, np.delete(lines, edge, axis=0)).sum(axis=1) / half[1]
+        best = int(np.argmin(others + 20.0 * _shared(boxes, taken) + 0.05 * np.arange(len(boxes))))
         taken = np.vstack([taken, boxes[best]])
-        centred: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": font, "zorder": 3}
-        at, offset = tuple(place[node]), tuple(offsets[best])
-        name = axes.annotate(str(node), at, offset, textcoords="offset points", **centred)
-        name.set_path_effects([withStroke(linewidth=2.0, foreground="white")])
+        x, y = middles[best] / scale
+        written = axes.text(x, y, text, fontsize=font, ha="center", va="center", zorder=3, in_layout=False)
+        written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
 
-def _overlap(box: FloatArray, others: FloatArray) -> float:
-    """Return the area that a box has in common with others; a box is left, bottom, right, top."""
-    sizes = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
-    return float(np.maximum(sizes, 0.0).prod(axis=1).sum())
+def _shared(boxes: FloatArray, taken: FloatArray) -> FloatArray:
+    """Return which share of each box is taken."""
+    sizes = np.minimum(boxes[:, None, 2:], taken[:, 2:]) - np.maximum(boxes[:, None, :2], taken[:, :2])
+    shares: FloatArray = np.maximum(sizes, 0.0).prod(axis=2).sum(axis=1)
+    return shares / (boxes[0, 2:] - boxes[0, :2]).prod()

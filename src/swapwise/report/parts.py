@@ -196,14 +196,21 @@ def plotted(name: object) -> str:
 def tick(name: object, longest: int = _LONGEST) -> str:
     """Return what shows a name where there is little room, by default at an axis.
 
-    Names of many columns often differ in their last letters alone.
-
     >>> tick("the colour of the third door on the left")
     'the colour …n the left'
     """
+    return plotted(shortened(name, longest))
+
+
+def shortened(name: object, longest: int) -> str:
+    """Return a name of so many letters at most, without its middle: many differ in their last letters alone.
+
+    >>> shortened("the third door", 9)
+    'the …door'
+    """
     whole = str(name)
     ahead, behind = (longest - 1) // 2 + (longest - 1) % 2, (longest - 1) // 2
-    return plotted(whole if len(whole) <= longest else f"{whole[:ahead]}…{whole[-behind:]}")
+    return whole if len(whole) <= longest else f"{whole[:ahead]}…{whole[-behind:]}"
 
 
 def shown_name(name: object) -> str:

@@ -16,14 +16,13 @@ from swapwise.report.axes import COLOURS, axes_or_new, drawn_model, tidy
 from swapwise.report.course import Course, course_of
 from swapwise.report.facts import loss_name
 from swapwise.report.frames import require_columns
+from swapwise.report.graph_path import EdgePath, edge_path
 from swapwise.report.quality import FOUND, PROMISED, PROVEN
 from swapwise.report.record import LEAPS, Move, begins_empty, moves_of, series_of, without_moves
 from swapwise.search.result import SearchResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-MARKERS = "osD^vX"
 
 # By kind of move; colours tell strategies apart.
 MARKER_OF = {"added": "o", "exchanged": "D", "dropped": "v"}
@@ -36,7 +35,8 @@ CRITERIA = {"cv": "cv_mean", "ebic": "ebic", "bic": "bic", "gic": "gic", "aic": 
 def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = None) -> Axes:
     """Draw how good the answers of a path are over their size, and which one was chosen, by what.
 
-    With the rule of one standard error, a thin line shows what is near enough to the best.
+    The size of a graph is the number of its edges; those that have too few by far may be out of view. With
+    the rule of one standard error, a thin line shows what is near enough to the best.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = Non
         Draw into these; by default into a new figure; ``ax.figure.savefig("x.png")`` saves it.
     criterion : str, optional
         ``"cv"``, ``"aic"``, ``"bic"``, ``"ebic"``, ``"gic"`` or ``"value"``, if not the one that the
-        estimator chose by. Graphs have none but their held-out score.
+        estimator chose by. Those of graphs are ``"ebic"``, ``"bic"``, ``"cv"`` and ``"log_likelihood"``.
 
     Returns
     -------
@@ -61,10 +61,8 @@ def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = Non
     """
     model = drawn_model(model)
     frame = getattr(model, "path_", model)
-    if isinstance(frame, pd.DataFrame) and "max_degree" in frame:
-        if criterion is not None:
-            raise ValueError(f"criterion must be None for a path of graphs, got {criterion!r}")
-        return _draw_degrees(model, frame, axes_or_new(ax))
+    if isinstance(frame, pd.DataFrame) and "n_edges" in frame:
+        return _draw_edges(edge_path(model, criterion), model, axes_or_new(ax))
     require_columns(frame, "model", ["size"], "the path_ of a fitted estimator")
     chosen_by = getattr(model, "criterion", None)
     name = _criterion(frame, chosen_by if criterion is None else criterion)
@@ -107,27 +105,25 @@ def _criterion(frame: pd.DataFrame, wanted: str | None) -> str:
     return wanted
 
 
-def _draw_degrees(model: Any, frame: pd.DataFrame, axes: Axes) -> Axes:
-    """Draw one line per ridge over the largest degree."""
-    needed = ["max_degree", "ridge", "score_mean", "score_se"]
-    require_columns(frame, "model", needed, "the path_ of an IsingGraphCV")
-    ridges = sorted(frame["ridge"].unique())
-    for rank, ridge in enumerate(ridges):
-        path = frame[frame["ridge"] == ridge].sort_values("max_degree")
-        # Side by side, so that the bars of one degree can be told apart.
-        x = path["max_degree"].to_numpy(dtype=float) + 0.06 * (rank - (len(ridges) - 1) / 2)
-        look: dict[str, Any] = {"color": COLOURS[rank % len(COLOURS)], "markersize": 4, "capsize": 2}
-        look["fmt"] = f"{MARKERS[rank % len(MARKERS)]}-"
-        axes.errorbar(x, path["score_mean"], path["score_se"], label=f"ridge {ridge:g}", **look)
-        if getattr(model, "ridge_", None) == ridge:
-            at = int(np.flatnonzero(path["max_degree"] == model.max_degree_)[0])
-            ring: dict[str, Any] = {"markersize": 13, "markerfacecolor": "none", "markeredgecolor": "black"}
-            axes.plot(x[at], path["score_mean"].iloc[at], "o", label="chosen", linestyle="none", **ring)
-    best = frame.loc[frame["score_mean"].idxmax()]
-    _draw_threshold(axes, model, best["score_mean"] - best["score_se"])
-    axes.set_xlabel("largest degree")
-    axes.set_ylabel("held-out score")
-    axes.legend(frameon=False)
+def _draw_edges(path: EdgePath, model: Any, axes: Axes) -> Axes:
+    """Draw a criterion over the number of edges, with a band of one standard error."""
+    axes.plot(path.n_edges, path.values, "o-", color=FOUND, markersize=3, linewidth=1.2)
+    if path.error is not None and np.isfinite(path.error).any():
+        band: dict[str, Any] = {"color": FOUND, "alpha": 0.2, "linewidth": 0}
+        axes.fill_between(path.n_edges, path.values - path.error, path.values + path.error, **band)
+    if path.chosen is not None:
+        chosen_by = getattr(model, "criterion", None)
+        by = "" if chosen_by is None else f" (by {chosen_by})"
+        ring: dict[str, Any] = {"markersize": 11, "markerfacecolor": "none", "markeredgecolor": PROVEN}
+        ring |= {"markeredgewidth": 1.8, "linestyle": "none"}
+        at = path.n_edges[path.chosen]
+        axes.plot([at], [path.values[path.chosen]], "o", label=f"chosen: {at}{by}", **ring)
+        _draw_threshold(axes, model, np.nan if path.near is None else path.near)
+        axes.legend(frameon=False)
+    axes.set_xlabel("number of edges")
+    axes.set_ylabel(path.label)
+    axes.set_xlim(path.view[0])
+    axes.set_ylim(path.view[1])
     return tidy(axes, integers=True)
 
 
