@@ -38,7 +38,8 @@ from swapwise.kernels import ising
 
 tail, head = np.triu_indices(6, 1)
 spins = np.random.default_rng(0).choice([-1.0, 1.0], (6, 50))
-problem = spins, np.empty(0), tail, head, 0.1, np.full(15, 2.0), np.full(6, 2.0)
+samples = spins, spins, np.empty(0), np.empty(0, dtype=int), np.empty(0)
+problem = samples, tail, head, 0.1, np.full(15, 2.0), np.full(6, 2.0)
 chosen, added = np.arange(5), np.repeat(np.arange(5, 15), 10)[:, None]
 
 def values():

@@ -202,8 +202,10 @@ def test_an_index_out_of_bounds_is_an_error(level):
     for added, slot in ((3, -1), (-1, 0), (0, 1)):
         with pytest.raises(IndexError, match="of an array of"):
             level.swaps.pair_gains(np.array([added]), np.array([slot]), *arrays)
+    one, none = np.ones((1, 1)), np.empty(0)
     with pytest.raises(IndexError, match="part 2 to 1 of an array of 3"):
         level.ising.evaluate(
-            np.ones((1, 1)), np.empty(0), (np.array([2, 1]), np.zeros(3, dtype=int), np.zeros(3, dtype=int)),
+            (one, one, none, np.empty(0, dtype=int), none),
+            (np.array([2, 1]), np.zeros(3, dtype=int), np.zeros(3, dtype=int)),
             np.zeros(1), 1, 0.0, np.zeros(1), np.zeros((1, 1)),
         )  # fmt: skip

@@ -71,15 +71,19 @@ def graph_of(vertices):
     return tail, head, np.full(len(tail), 2.0)
 
 
+def samples_of(spins):
+    return spins, spins, EMPTY, np.empty(0, dtype=np.intp), EMPTY
+
+
 def refit_graph(vertices, samples):
     tail, head, lengths = graph_of(vertices)
-    spins = repeated(signs(samples), vertices)
-    return partial(ising.refit, spins, EMPTY, tail, head, 0 * lengths, 0.1, lengths, 0.0, 1000)
+    spins = samples_of(repeated(signs(samples), vertices))
+    return partial(ising.refit, spins, tail, head, 0 * lengths, 0.1, lengths, 0.0, 1000)
 
 
 def graphs_after_moves(n_threads):
     tail, head, lengths = graph_of(40)
-    problem = repeated(signs(20_000), 40), EMPTY, tail, head, 0.1, lengths, np.full(40, 2.0)
+    problem = samples_of(repeated(signs(20_000), 40)), tail, head, 0.1, lengths, np.full(40, 2.0)
     chosen, added = np.arange(200), np.arange(200, 700)[:, None]
     return partial(
         ising.values_after,

@@ -36,6 +36,15 @@ def gradient_of(spins, weight, tail, head, parameters, ridge):
     return np.append(couplings, slope.sum(axis=1))[: len(parameters)]
 
 
+def samples_of(spins, weight):
+    """Samples of binary vertices, of which nothing is missing, as the kernels take them."""
+    return spins, spins, weight, np.empty(0, dtype=np.intp), np.empty(0)
+
+
+def refit(module, spins, weight, *rest):
+    return module.refit(samples_of(spins, weight), *rest)
+
+
 def lengths_of(parameters):
     return np.full(len(parameters), 2.0)
 
@@ -68,7 +77,7 @@ def evaluate(module, spins, weight, tail, head, parameters, ridge):
     size = len(parameters)
     gradient, hessian = np.full(size, np.nan), np.full((size, size), np.nan)
     graph = module.incidence(tail, head, len(spins))
-    value = module.evaluate(spins, weight, graph, parameters, len(tail), ridge, gradient, hessian)
+    value = module.evaluate(samples_of(spins, weight), graph, parameters, len(tail), ridge, gradient, hessian)
     return value, gradient, np.tril(hessian) + np.tril(hessian, -1).T
 
 
@@ -108,7 +117,7 @@ def test_a_refit_finds_the_maximum(problem, far):
     *data, size, ridge = problem
     start = np.full(size, 30.0 if far else 0.0)  # so far out that nothing has curvature
     parameters = start.copy()
-    value, converged = ising.refit(*data, parameters, ridge, lengths_of(parameters), 1e-15, STEPS)
+    value, converged = refit(ising, *data, parameters, ridge, lengths_of(parameters), 1e-15, STEPS)
     assert value == pytest.approx(value_of(*data, parameters, ridge), abs=1e-12)
     if size == 0:
         return
@@ -137,11 +146,10 @@ def test_moves_are_refits_one_by_one(problem, data):
     added = rng.choice(np.append(np.setdiff1d(np.arange(n_edges), chosen), -1), (rows, 1))
     dropped = rng.choice(np.append(chosen, -1), (rows, 2))
     parameters = np.zeros(len(chosen) + n_fields)
-    ising.refit(
-        spins, weight, tail[chosen], head[chosen], parameters, ridge, lengths_of(parameters), 1e-15, STEPS
-    )
+    ends = tail[chosen], head[chosen]
+    refit(ising, spins, weight, *ends, parameters, ridge, lengths_of(parameters), 1e-15, STEPS)
     couplings, fields = np.full(n_edges, 2.0), np.full(len(spins), 2.0)
-    whole = (spins, weight, tail, head, ridge, couplings, fields)
+    whole = (samples_of(spins, weight), tail, head, ridge, couplings, fields)
     before = parameters.copy()
     moves = (whole, chosen, parameters, added, dropped, 1e-13, STEPS)
     values, converged = ising.values_after(*moves, 1)
@@ -153,7 +161,7 @@ def test_moves_are_refits_one_by_one(problem, data):
             [parameters[kept], np.zeros(len(edges) - len(kept)), parameters[len(chosen) :]]
         )
         lengths = lengths_of(start)
-        alone = ising.refit(spins, weight, tail[edges], head[edges], start, ridge, lengths, 1e-13, STEPS)
+        alone = refit(ising, spins, weight, tail[edges], head[edges], start, ridge, lengths, 1e-13, STEPS)
         assert (values[row], converged[row]) == alone
     for n_threads in (2, 4):
         many = ising.values_after(*moves, n_threads)
@@ -168,7 +176,7 @@ def test_all_levels_agree(problem):
     fits = []
     for level in LEVELS:
         parameters = np.zeros(size)
-        value, converged = level.ising.refit(*data, parameters, ridge, lengths_of(parameters), 1e-15, STEPS)
+        value, converged = refit(level.ising, *data, parameters, ridge, lengths_of(parameters), 1e-15, STEPS)
         fits.append((value, converged))
     assert fits[0][1] == fits[1][1]
     assert fits[0][0] == pytest.approx(fits[1][0], rel=1e-9 if not fits[0][1] else 1e-12, abs=1e-13)
@@ -208,4 +216,55 @@ def test_counts_say_what_samples_say(level, problem, seed):
     np.testing.assert_allclose(np.tril(hessian), np.tril(expected[2]), atol=1e-12)
     limits = ridge, lengths_of(at), 1e-15, STEPS
     fit = level.ising_tables.refit(*counted, len(tail), at.copy(), *limits)
-    assert fit[0] == pytest.approx(level.ising.refit(spins, weight, tail, head, at, *limits)[0], abs=1e-9)
+    assert fit[0] == pytest.approx(refit(level.ising, spins, weight, tail, head, at, *limits)[0], abs=1e-9)
+
+
+def mixed_value(own, seen, weight, kinds, scales, coupling, fields):
+    """The mean of ``x h − A(h)``, entry by entry, over what is not missing."""
+    local, total = coupling @ seen + fields[:, None], 0.0
+    for v, (kind, scale) in enumerate(zip(kinds, scales, strict=True)):
+        h, x = local[v], own[v]
+        level = [
+            lambda h, scale: np.logaddexp(h, -h),
+            lambda h, scale: scale * h**2 / 2,
+            lambda h, scale: np.exp(scale * h),
+        ][kind](h, scale)
+        missing = (x == 0) if kind == 0 else np.isnan(x)
+        terms = np.where(missing, -np.log(2.0) * (kind == 0), np.nan_to_num(x) * h - level)
+        total += np.average(terms, weights=weight if len(weight) else None)
+    return total
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_vertices_of_every_family(level, weighted):
+    rng = np.random.default_rng(0)
+    kinds, scales = np.array([0, 1, 2, 1]), np.array([1.0, 0.4, 0.7, 1.3])
+    signs = rng.choice([-1.0, 1.0], 700)
+    own = np.stack([signs, rng.normal(size=700), 0.7 * rng.poisson(2.0, 700), signs + rng.normal(size=700)])
+    missing = rng.random(own.shape) < 0.1
+    seen = np.where(missing, 0.2, own)
+    own = np.where(missing, np.where(kinds == 0, 0.0, np.nan)[:, None], own)
+    weight = rng.random(700) if weighted else np.empty(0)
+    weight = weight / weight.mean() if weighted else weight
+    tail, head = np.array([0, 0, 1, 2]), np.array([1, 2, 3, 3])
+    graph, at = level.ising.incidence(tail, head, 4), rng.normal(size=8) / 4
+
+    def value(parameters):
+        coupling = np.zeros((4, 4))
+        coupling[tail, head] = coupling[head, tail] = parameters[:4]
+        penalty = 0.05 * (parameters[:4] ** 2).sum()
+        return mixed_value(own, seen, weight, kinds, scales, coupling, parameters[4:]) - penalty
+
+    def derivatives(parameters):
+        gradient, hessian = np.empty(8), np.empty((8, 8))
+        samples = own, seen, weight, kinds, scales
+        found = level.ising.evaluate(samples, graph, parameters, 4, 0.1, gradient, hessian)
+        return found, gradient, np.tril(hessian) + np.tril(hessian, -1).T
+
+    found, gradient, hessian = derivatives(at)
+    assert found == pytest.approx(value(at), abs=1e-12)
+    for j, shift in enumerate(1e-5 * np.eye(8)):
+        assert gradient[j] == pytest.approx((value(at + shift) - value(at - shift)) / 2e-5, abs=1e-8)
+        slopes = derivatives(at - shift)[1] - derivatives(at + shift)[1]
+        np.testing.assert_allclose(hessian[j], slopes / 2e-5, atol=1e-7)
