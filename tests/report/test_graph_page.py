@@ -181,7 +181,7 @@ class TestChoice:
     def test_a_choice_that_is_not_the_best_does_not_say_so(self):
         path = pd.DataFrame({"n_edges": [0, 1, 2], "bic": [3.0, 2.0, 1.0]})
         (part,) = edges_parts(SimpleNamespace(path_=path, criterion="bic", n_edges_=1))
-        assert part.words == "Of 3 graphs with 0 to 2 edges, the one with 1 edge was chosen; its BIC is 2."
+        assert part.words == "Of the graphs with 0 to 2 edges, the one with 1 edge was chosen; its BIC is 2."
 
 
 class TestStability:
@@ -283,7 +283,8 @@ class TestDrawing:
     def test_the_legend_names_signs_and_widths(self, model):
         shown = [trace.name for trace in chart_of(model).data if trace.showlegend is not False]
         assert shown[:2] == ["positive", "negative"]
-        assert all(float(name) > 0 for name in shown[2:])
+        assert shown[2].startswith("coupling ")
+        assert all(float(name) > 0 for name in shown[3:])
 
     def test_hover_tells_field_and_neighbours(self, model):
         nodes = chart_of(model).data[-1]
