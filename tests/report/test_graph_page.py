@@ -302,6 +302,19 @@ class TestDrawing:
         assert [note.font.color for note in notes] == ["#ffffff", "#1b1f24"]
         assert all(note.xshift is None for note in notes)
 
+    def test_long_names_hang_on_their_nodes(self):
+        names = [f"the long name of {n}" for n in range(8)]
+        weights = {(n, (n + 1) % 8): 1.0 for n in range(8)}
+        figure, _ = graph_chart(weights, names, None, WORDS)
+        nodes, radius = figure.data[-1], figure.data[-1].marker.size[0] / 2
+        hung = {note.xanchor for note in figure.layout.annotations}
+        assert hung >= {"left", "right"}
+        for note, x in zip(figure.layout.annotations, nodes.x, strict=True):
+            assert note.x == x
+            if note.xanchor != "center":  # by the end that is next to the node, whatever the name's width
+                assert abs(note.xshift) < radius + 5
+                assert (note.xanchor == "left") == (note.xshift > 0)
+
     def test_many_names_are_left_to_the_mouse(self):
         figure, _ = graph_chart({(0, 1): 1.0}, [f"variable {n}" for n in range(130)], None, WORDS)
         assert not figure.layout.annotations
