@@ -158,18 +158,22 @@ class TestSides:
         )
         np.testing.assert_allclose(covered_length(boxes, edges), plain, atol=2e-3)
 
-    def test_off_other_nodes_and_names(self):
-        nodes = np.array([[50.0, 50.0], [50.0, 62.0], [90.0, 50.0], [90.0, 38.0]])
-        picture = Picture(
-            nodes, np.full(4, 4.0), np.zeros((0, 2, 2)), np.zeros(0), np.array([0, 0, 140, 100.0])
-        )
-        sizes = np.full((4, 2), [38.0, 10.0])
-        middles = nodes + offsets(sizes, picture.radius)[np.arange(4), chosen_sides(picture, sizes)]
-        for at, middle in enumerate(middles):
-            away = np.abs(np.delete(nodes, at, axis=0) - middle)
-            assert (away >= sizes[at] / 2 + 4.0 - 1e-9).any(axis=1).all()
-            away = np.abs(np.delete(middles, at, axis=0) - middle)
-            assert (away >= sizes[at] - 1e-9).any(axis=1).all()
+    def test_off_other_nodes(self):
+        # By itself, the second name would stand to the right, away from the others, on the third node.
+        nodes = np.array([[50.0, 50.0], [450.0, 50.0], [475.0, 50.0]])
+        middles, sizes = self.middles(nodes, np.array([0.0, 0.0, 600.0, 100.0]))
+        assert (np.abs(nodes[2] - middles[1]) >= sizes[1] / 2 + 4.0 - 1e-9).any()
+
+    def test_off_other_names(self):
+        # The frame leaves the third name no side but the left, where the second would stand by itself.
+        nodes = np.array([[50.0, 50.0], [400.0, 50.0], [480.0, 50.0]])
+        middles, _ = self.middles(nodes, np.array([0.0, 44.0, 486.0, 56.0]))
+        np.testing.assert_allclose(middles[1:] - nodes[1:], [[-27.0, 0.0], [-27.0, 0.0]])
+
+    def middles(self, nodes, frame):
+        picture = Picture(nodes, np.full(3, 4.0), np.zeros((0, 2, 2)), np.zeros(0), frame)
+        sizes = np.full((3, 2), [46.0, 10.0])
+        return nodes + offsets(sizes, picture.radius)[np.arange(3), chosen_sides(picture, sizes)], sizes
 
     def test_off_edges_and_within_the_frame(self):
         nodes = np.array([[50.0, 50.0]])
