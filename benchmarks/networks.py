@@ -3,8 +3,9 @@
 Binary samples of Ising models of degree 3, and Gaussian samples of sparse precision matrices. Precision is
 the share of the edges found that are there, recall the share of those there that are found, the Hamming
 distance the number of edges wrong or missed; all are means over the simulated sets. IsingFit's recipe is
-nodewise logistic regression with an L1 penalty by EBIC, and edges that both ends choose; it is written plainly
-in ``swapwise.experiments.graph_baselines``, and knows that there are no fields. gglasso is run if it is there.
+nodewise logistic regression with an L1 penalty by EBIC, and edges that both ends choose; it is written
+plainly in ``swapwise.experiments.graph_baselines``, and knows that there are no fields. gglasso is run if it
+is there.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ LAYERS = [
     {"certify"},
     {"maximize"},
     {"estimators"},
+    {"stability"},
     {"report"},
     {"experiments"},
     {"cli"},

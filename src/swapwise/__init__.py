@@ -32,6 +32,7 @@ from swapwise.objectives.custom.check import check_objective
 from swapwise.objectives.custom.objective import CustomObjective
 from swapwise.objectives.custom.set_function import CustomSetFunction
 from swapwise.objectives.facility_location import FacilityLocation
+from swapwise.objectives.gaussian import GaussianPseudoLikelihood
 from swapwise.objectives.glm import Gamma, Logistic, Multinomial, NegativeBinomial, Poisson
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
@@ -55,8 +56,12 @@ from swapwise.theory.table import guarantee_table
 
 # What rests on scikit-learn or matplotlib is imported when it is first asked for: both are slow to load.
 _LAZY = {
+    "GaussianGraph": "estimators.gaussian_graph",
+    "GaussianGraphCV": "estimators.gaussian_graph_cv",
     "IsingGraph": "estimators.ising_graph",
     "IsingGraphCV": "estimators.ising_graph_cv",
+    "MixedGraph": "estimators.mixed_graph",
+    "MixedGraphCV": "estimators.mixed_graph_cv",
     "SparseClassifier": "estimators.classifier",
     "SparseClassifierCV": "estimators.classifier_cv",
     "SparseGLMRegressor": "estimators.glm",
@@ -66,6 +71,18 @@ _LAZY = {
     "SparseRegressor": "estimators.regressor",
     "SparseRegressorCV": "estimators.regressor_cv",
     "SparseSelector": "estimators.selector",
+    "CaseDropping": "stability.case_dropping",
+    "GraphBootstrap": "stability.bootstrap",
+    "GraphComparison": "stability.comparison",
+    "bootstrap_graph": "stability.bootstrap",
+    "case_dropping": "stability.case_dropping",
+    "centralities": "stability.centrality",
+    "compare_graphs": "stability.comparison",
+    "plot_case_dropping": "report.stability_plots",
+    "plot_centrality": "report.stability_plots",
+    "plot_comparison": "report.stability_plots",
+    "plot_differences": "report.stability_plots",
+    "plot_edge_intervals": "report.stability_plots",
     "plot_graph": "report.graph_plots",
     "plot_history": "report.plots",
     "plot_path": "report.plots",
@@ -87,6 +104,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AOptimal",
     "BMatching",
+    "CaseDropping",
     "Certificate",
     "Conflicts",
     "Constant",
@@ -99,6 +117,11 @@ __all__ = [
     "FacilityLocation",
     "FewGroups",
     "Gamma",
+    "GaussianGraph",
+    "GaussianGraphCV",
+    "GaussianPseudoLikelihood",
+    "GraphBootstrap",
+    "GraphComparison",
     "Graphic",
     "GroupLeastSquares",
     "Guarantee",
@@ -117,6 +140,8 @@ __all__ = [
     "Logistic",
     "Matroid",
     "MaxWeight",
+    "MixedGraph",
+    "MixedGraphCV",
     "MixedPseudoLikelihood",
     "Move",
     "MoveList",
@@ -152,15 +177,24 @@ __all__ = [
     "SwapGrid",
     "Transversal",
     "Uniform",
+    "bootstrap_graph",
+    "case_dropping",
+    "centralities",
     "certify",
     "check_localizability",
     "check_objective",
+    "compare_graphs",
     "exact",
     "guarantee",
     "guarantee_table",
     "localizability",
     "maximize",
     "methods",
+    "plot_case_dropping",
+    "plot_centrality",
+    "plot_comparison",
+    "plot_differences",
+    "plot_edge_intervals",
     "plot_graph",
     "plot_history",
     "plot_path",

@@ -386,11 +386,12 @@ def test_what_is_refused(options, error, message):
         sw.IsingGraph(**options).fit(frame)
 
 
-def test_three_values_everywhere_are_one_warning():
-    data = np.random.default_rng(0).integers(3, size=(60, 4))
-    with pytest.warns(UserWarning, match="taken as they are, which are 0, 1, 2$") as caught:
+def test_answers_on_a_scale_are_refused_with_a_way_out():
+    data = np.random.default_rng(0).integers(1, 6, size=(60, 4))
+    with pytest.raises(
+        ValueError, match=r"on a scale, 1, 2, 3, 4, … in 0; GaussianGraphCV\(correlation='poly"
+    ):
         sw.IsingGraph(1).fit(data)
-    assert len(caught) == 1
 
 
 def test_real_numbers_beside_spins_are_one_warning():
@@ -404,10 +405,16 @@ def test_real_numbers_beside_spins_are_one_warning():
 # What scikit-learn itself skips: it wants an environment variable for its checks of array libraries.
 SKIPPED = {"check_array_api_input"}
 
-# Which of the two numbers in one column would be +1 beside four in the other is for users to say.
+# Their data are answers on a scale, or have a column of two values beside one of four: for users to decide.
 REFUSED = dict.fromkeys(
-    ["check_sample_weights_shape", "check_sample_weights_not_overwritten"],
-    "its data have a column of two values and one of four",
+    [
+        "check_estimators_dtypes",
+        "check_sample_weights_pandas_series",
+        "check_sample_weights_not_an_array",
+        "check_sample_weights_shape",
+        "check_sample_weights_not_overwritten",
+    ],
+    "its data have more than two values in a column",
 )
 
 

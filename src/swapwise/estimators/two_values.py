@@ -21,6 +21,9 @@ USUAL_PAIRS = ((0, 1), (-1, 1))
 # Columns, and values of a column, that a message names.
 MOST_COLUMNS, MOST_VALUES = 3, 4
 
+# Whole numbers of no more values than this are answers on a scale.
+MOST_OF_A_SCALE = 10
+
 #: The different values of a column, from the smallest to the largest
 Levels = tuple[Any, ...]
 
@@ -112,6 +115,7 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
     if levels is None or any(len(one) > 2 for one in levels):
         if levels is not None:
             _refuse_mixtures(levels, names)
+            _refuse_ordered(levels, names)
         warn(
             "X was expected to hold two values in each column: its numbers are taken as they are, which are "
             f"{_listed(tuple(_observed(np.unique(as_real_numbers(values)))))}"
@@ -220,6 +224,25 @@ def _refuse_mixtures(levels: Sequence[Levels], names: Sequence[Hashable]) -> Non
         f"X must hold two values in each column, got {'; '.join(got)}{more}; make two of them, as in "
         f"{_advice(first, place)}, or leave the column out"
     )
+
+
+def _refuse_ordered(levels: Sequence[Levels], names: Sequence[Hashable]) -> None:
+    """Refuse answers on a scale, such as 1 to 5: as spins they would make no sense."""
+    longest = max(range(len(levels)), key=lambda place: len(levels[place]))
+    if len(levels[longest]) > MOST_OF_A_SCALE or not all(_is_scale(one) for one in levels):
+        return
+    name = names[longest]
+    place = f"X[{name!r}]" if isinstance(name, str) else f"X[:, {name!r}]"
+    raise ValueError(
+        "X must hold two values in each column, got answers on a scale, "
+        f"{_listed(levels[longest])} in {name!r}; "
+        "GaussianGraphCV(correlation='polychoric') or 'spearman' takes ordered answers as they are, or make "
+        f"two of them, as in np.where({place} >= {_word(levels[longest][-1])}, 1, 0)"
+    )
+
+
+def _is_scale(levels: Levels) -> bool:
+    return _are_numbers(levels) and all(float(value) >= 0 and float(value).is_integer() for value in levels)
 
 
 def _advice(levels: Levels, place: str) -> str:

@@ -225,9 +225,16 @@ def results_of(
 
 
 def results_so_far(
-    jobs: Sequence[Any], *, here: bool, n_jobs: int | None, progress: bool
+    jobs: Sequence[Any],
+    *,
+    here: bool,
+    n_jobs: int | None,
+    progress: bool,
+    what: str = "cross-validation",
 ) -> tuple[list[Any], bool]:
     """Return what delayed calls return, of those that ended before an interrupt, and whether there was one.
+
+    ``what`` is the word before the bar.
 
     >>> results_so_far([delayed(abs)(-1), delayed(abs)(2)], here=True, n_jobs=None, progress=False)
     ([1, 2], False)
@@ -237,7 +244,7 @@ def results_so_far(
         from rich.console import Console
         from rich.progress import track
 
-        found = track(found, "cross-validation", total=len(jobs), console=Console(stderr=True))
+        found = track(found, what, total=len(jobs), console=Console(stderr=True))
     results: list[Any] = []
     try:
         for result in found:

@@ -1,0 +1,411 @@
+"""Pictures of how sure a learnt graph is; matplotlib axes go in and come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from swapwise.checks import FloatArray, as_count, as_real
+from swapwise.report.axes import COLOURS, axes_or_new, tidy
+from swapwise.report.graph_plots import NEGATIVE, POSITIVE
+from swapwise.report.quality import FOUND, PROVEN
+from swapwise.stability.bootstrap import GraphBootstrap
+from swapwise.stability.case_dropping import CaseDropping
+from swapwise.stability.centrality import MEASURES
+from swapwise.stability.comparison import GraphComparison
+from swapwise.stability.tables import as_share, pair_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Inches of a row of a chart with many of them, and of a letter in it, whose size is in points.
+ROW, LETTER, ROW_FONT = 0.17, 0.06, 7.5
+
+# Rows or tiles that still can be told apart: beyond, their names would overlap whatever the size of the
+# figure.
+MOST_ROWS, MOST_TILES = 200, 120
+
+# Letters of a name that there is room for beside a chart.
+MOST_LETTERS = 40
+
+INTERVAL = "#a9c4de"
+DIFFERENT, NOT_DIFFERENT = "#1a1a1a", "#d9d9d9"
+
+DRAWN_MEASURES = ("edges", "strength", "closeness", "betweenness")
+
+LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
+
+
+def plot_edge_intervals(
+    boot: GraphBootstrap, ax: Axes | None = None, *, least: float = 0.05, top: int = MOST_ROWS
+) -> Axes:
+    """Draw the weights of all edges, from the largest to the smallest, with their bootstrap intervals.
+
+    On the right is the share of bootstrap samples in which a pair is an edge.
+
+    Parameters
+    ----------
+    boot : GraphBootstrap
+    ax : matplotlib axes, optional
+        Draw into these; by default into a new figure that is as high as its rows need;
+        ``ax.figure.savefig("x.png")`` saves it.
+    least : float
+        Pairs that are no edge of the sample, and an edge in a smaller share of the bootstrap samples, are
+        left out.
+    top : int
+        How many pairs to draw: those that are edges most often.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import GraphBootstrap, plot_edge_intervals
+    >>> weights = np.array([[0.5, -0.2, 0.0], [0.7, 0.0, 0.0]])
+    >>> ax = plot_edge_intervals(GraphBootstrap(["a", "b", "c"], np.array([0.6, -0.1, 0.0]), weights))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a--b', 'a--c']
+    """
+    _require(boot, GraphBootstrap, "boot", "bootstrap_graph")
+    edges = boot.edges.assign(label=pair_labels(boot.names))
+    often = (edges["inclusion"] >= as_real(least, "least")) & (edges["inclusion"] > 0)
+    edges = edges[(edges["weight"] != 0) | often]
+    by_frequency = edges.sort_values(["inclusion", "weight"], ascending=False, kind="stable").index
+    by_frequency = by_frequency[: as_count(top, "top")]
+    shown = edges.loc[by_frequency].sort_values(["weight", "mean"], ascending=False, kind="stable")
+    axes = axes_or_new(ax, height=_height(len(shown)))
+    _draw_intervals(axes, shown, shown["weight"], shown["label"], boot.level)
+    _write_beside_rows(
+        axes, [_per_cent(share) for share in shown["inclusion"]], "an edge in % of bootstrap samples"
+    )
+    left_out = len(boot.sample) - len(shown)
+    note = f"  ({left_out} pairs that are rarely or never edges left out)" if left_out else ""
+    axes.set_xlabel(f"weight{note}")
+    return axes
+
+
+def plot_centrality(boot: GraphBootstrap, ax: Axes | None = None, *, measure: str = "strength") -> Axes:
+    """Draw how central the vertices are, from the most central to the least, with their bootstrap intervals.
+
+    Parameters
+    ----------
+    boot : GraphBootstrap
+    ax : matplotlib axes, optional
+        As in :func:`plot_edge_intervals`.
+    measure : str
+        ``"strength"``, ``"expected_influence"``, ``"closeness"``, ``"betweenness"`` or ``"degree"``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import GraphBootstrap, plot_centrality
+    >>> weights = np.array([[0.5, 0.2, 0.0], [0.7, 0.0, 0.0]])
+    >>> ax = plot_centrality(GraphBootstrap(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), weights))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a', 'b', 'c']
+    """
+    _require(boot, GraphBootstrap, "boot", "bootstrap_graph")
+    _require_measures([measure], MEASURES, "measure")
+    rows = boot.centralities
+    rows = rows[rows["measure"] == measure].sort_values("value", ascending=False, kind="stable")
+    axes = axes_or_new(ax, height=_height(len(rows)))
+    _draw_intervals(axes, rows, rows["value"], rows["vertex"], boot.level)
+    axes.set_xlabel(_in_words(measure))
+    return axes
+
+
+def _draw_intervals(axes: Axes, rows: pd.DataFrame, values: Any, labels: Any, level: float) -> None:
+    """Draw a row per interval, with the value of the sample and the mean of the bootstrap samples."""
+    places = np.arange(len(rows))
+    band: dict[str, Any] = {"color": INTERVAL, "linewidth": 5.0, "zorder": 2}
+    axes.hlines(places, rows["lower"], rows["upper"], label=f"{100 * level:g} % interval", **band)
+    hollow: dict[str, Any] = {"markersize": 4.5, "markerfacecolor": "white", "color": PROVEN, "zorder": 3}
+    axes.plot(rows["mean"], places, "o", linestyle="none", label="bootstrap mean", **hollow)
+    axes.plot(values, places, "D", linestyle="none", color=FOUND, markersize=3.5, zorder=4, label="sample")
+    _name_rows(axes, labels)
+
+
+def _name_rows(axes: Axes, labels: Any) -> None:
+    """Write the names of the rows, draw the line at 0, and put the legend above."""
+    axes.set_yticks(np.arange(len(labels)), [_shortened(label) for label in labels], fontsize=ROW_FONT)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.axvline(0.0, color="black", linewidth=0.8, zorder=1)
+    tidy(axes)
+    if not len(labels):
+        _say_no_edges(axes)
+        return
+    above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 4, "fontsize": 8}
+    axes.legend(frameon=False, **above)
+
+
+def _write_beside_rows(axes: Axes, words: list[str], meaning: str) -> None:
+    """Write a word per row on the right of the axes."""
+    if words:
+        right = axes.secondary_yaxis("right")
+        right.set_yticks(np.arange(len(words)), words, fontsize=ROW_FONT)
+        right.tick_params(axis="y", length=0)
+        right.spines["right"].set_visible(False)
+        right.set_ylabel(meaning, fontsize=8, loc="top")
+
+
+def _per_cent(share: float) -> str:
+    """Return a share in per cent; one that is not quite all, or not quite none, does not look so.
+
+    >>> _per_cent(1.0), _per_cent(0.999), _per_cent(0.0004), _per_cent(0.5)
+    ('100', '>99', '<1', '50')
+    """
+    if 0 < share < 0.01:
+        return "<1"
+    return ">99" if 0.99 < share < 1 else f"{100 * share:.0f}"
+
+
+def plot_differences(boot: GraphBootstrap, ax: Axes | None = None, *, of: str = "edges") -> Axes:
+    """Draw which edges, or vertices, differ from each other: black tiles if so, grey ones if not.
+
+    The diagonal holds the values of the sample: those of edges as colours, blue if positive and orange if
+    negative.
+
+    Parameters
+    ----------
+    boot : GraphBootstrap
+    ax : matplotlib axes, optional
+        As in :func:`plot_edge_intervals`.
+    of : str
+        ``"edges"``, or a measure of centrality, as in :meth:`GraphBootstrap.differences`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import GraphBootstrap, plot_differences
+    >>> weights = np.array([[0.5, 0.2, 0.0], [0.7, 0.0, 0.0]])
+    >>> boot = GraphBootstrap(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), weights)
+    >>> ax = plot_differences(boot, of="strength")
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['a', 'b', 'c']
+    """
+    _require(boot, GraphBootstrap, "boot", "bootstrap_graph")
+    frame = boot.differences(of)
+    shown = frame.iloc[:MOST_TILES, :MOST_TILES]
+    longest = max((len(_shortened(label)) for label in shown), default=0)
+    size = max(3.4, 0.8 + LETTER * longest + ROW * len(shown))
+    axes = axes_or_new(ax, width=size, height=size)
+    _draw_tiles(axes, shown)
+    values = np.sort(_values(boot, of))[::-1][: len(shown)]
+    if of == "edges":
+        _colour_diagonal(axes, values)
+    else:
+        for place, value in enumerate(values):
+            axes.text(place, place, f"{value:.2g}", ha="center", va="center", fontsize=6)
+    more = len(frame) - len(shown)
+    what = "edges" if of == "edges" else _in_words(of)
+    axes.set_xlabel(f"{what}: black if different" + (f"  (the {more} smallest left out)" if more else ""))
+    return axes
+
+
+def _values(boot: GraphBootstrap, of: str) -> FloatArray:
+    if of == "edges":
+        return boot.sample[boot.sample != 0]
+    rows = boot.centralities
+    values: FloatArray = rows.loc[rows["measure"] == of, "value"].to_numpy()
+    return values
+
+
+def _draw_tiles(axes: Axes, frame: pd.DataFrame) -> None:
+    from matplotlib.colors import ListedColormap, to_rgba
+
+    axes.tick_params(which="both", length=0)
+    axes.spines[:].set_visible(False)
+    if frame.empty:
+        axes.set(xticks=[], yticks=[])
+        _say_no_edges(axes)
+        return
+    shades = frame.to_numpy().astype(float)
+    np.fill_diagonal(shades, 2.0)
+    colours = ListedColormap([to_rgba(colour) for colour in (NOT_DIFFERENT, DIFFERENT, "white")])
+    axes.imshow(shades, cmap=colours, vmin=0, vmax=2, interpolation="nearest")
+    places, labels = np.arange(len(frame)), [_shortened(label) for label in frame]
+    axes.set_xticks(places, labels, rotation=90, fontsize=ROW_FONT)
+    axes.set_yticks(places, labels, fontsize=ROW_FONT)
+    # White lines between tiles.
+    axes.set_xticks(places[:-1] + 0.5, minor=True)
+    axes.set_yticks(places[:-1] + 0.5, minor=True)
+    axes.grid(which="minor", color="white", linewidth=0.8)
+
+
+def _colour_diagonal(axes: Axes, weights: FloatArray) -> None:
+    """Fill the tiles of the diagonal, the stronger the larger the weight."""
+    from matplotlib.patches import Rectangle
+
+    largest = float(np.abs(weights).max(initial=0.0))
+    for place, weight in enumerate(weights):
+        colour = POSITIVE if weight > 0 else NEGATIVE
+        alpha = 0.2 + 0.8 * abs(weight) / largest
+        corner = place - 0.5, place - 0.5
+        axes.add_patch(Rectangle(corner, 1.0, 1.0, facecolor=colour, alpha=alpha, linewidth=0))
+
+
+def plot_case_dropping(
+    cases: CaseDropping, ax: Axes | None = None, *, measures: Iterable[str] = DRAWN_MEASURES
+) -> Axes:
+    """Draw how much graphs of parts of the cases are like that of all, over the share of cases that is kept.
+
+    A line is the mean correlation, its band an interval. The legend has the correlation-stability
+    coefficients.
+
+    Parameters
+    ----------
+    cases : CaseDropping
+    ax : matplotlib axes, optional
+        As in :func:`plot_edge_intervals`.
+    measures : iterable of str
+        What to draw: ``"edges"``, ``"strength"``, ``"expected_influence"``, ``"closeness"``,
+        ``"betweenness"``, ``"degree"``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import CaseDropping, plot_case_dropping
+    >>> weights = np.array([[0.5, 0.2, 0.0], [0.0, 0.3, 0.4]])
+    >>> cases = CaseDropping(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), np.array([0.75, 0.5]), weights)
+    >>> plot_case_dropping(cases).get_ylabel()
+    'correlation with the whole sample'
+    """
+    _require(cases, CaseDropping, "cases", "case_dropping")
+    names = [measures] if isinstance(measures, str) else list(measures)
+    _require_measures(names, ("edges", *MEASURES), "measures")
+    axes = axes_or_new(ax)
+    summary = cases.summary
+    for rank, name in enumerate(names):
+        rows = summary[summary["measure"] == name].sort_values("share", ascending=False)
+        colour, dropped = COLOURS[rank % len(COLOURS)], 100 * (1 - rows["share"])
+        if rows["mean"].isna().all():
+            axes.plot([], [], color=colour, label=f"{_in_words(name)} (does not vary)")
+            continue
+        axes.fill_between(dropped, rows["lower"], rows["upper"], color=colour, alpha=0.12, linewidth=0)
+        for end in ("lower", "upper"):  # where bands overlap, their ends tell them apart
+            axes.plot(dropped, rows[end], color=colour, linewidth=0.6, alpha=0.7)
+        label = f"{_in_words(name)} (CS {cases.coefficients[name]:.2f})"
+        look: dict[str, Any] = {"color": colour, "linestyle": LINES[rank % len(LINES)]}
+        axes.plot(dropped, rows["mean"], marker="o", markersize=4, label=label, **look)
+    asked_for = f"asked for by CS: {cases.correlation:g} in 95 % of subsets"
+    axes.axhline(cases.correlation, color="black", linewidth=0.8, linestyle=":", zorder=1, label=asked_for)
+    axes.set_xlim(0.0, 103 * (1 - cases.shares.min()))
+    axes.set_xlabel("cases dropped, in %")
+    axes.set_ylabel("correlation with the whole sample")
+    lowest = float(summary.loc[summary["measure"].isin(names), "lower"].min())
+    axes.set_ylim(min(0.0, lowest - 0.05) if np.isfinite(lowest) else 0.0, 1.03)
+    axes.legend(frameon=False, fontsize=8, loc="lower left")
+    return tidy(axes)
+
+
+def plot_comparison(
+    comparison: GraphComparison, ax: Axes | None = None, *, alpha: float = 0.05, top: int = 40
+) -> Axes:
+    """Draw the weights of pairs in both groups, those that differ most first.
+
+    On the right are the p-values that allow for all pairs (``p_max``); pairs that differ by them stand out.
+    The title has the tests of the whole graph.
+
+    Parameters
+    ----------
+    comparison : GraphComparison
+    ax : matplotlib axes, optional
+        As in :func:`plot_edge_intervals`.
+    alpha : float
+        The largest p-value that counts as a difference.
+    top : int
+        How many pairs to draw, of those that are an edge in one group or both.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from swapwise import GraphComparison, plot_comparison
+    >>> permuted = np.array([[[0.3, 0.1, 0.0], [0.4, 0.1, 0.0]]] * 19)
+    >>> found = GraphComparison(list("abc"), np.array([0.6, 0.1, 0.0]), np.array([0.1, 0.1, 0.0]), permuted)
+    >>> [label.get_text() for label in plot_comparison(found).get_yticklabels()]
+    ['a--b', 'a--c']
+    """
+    _require(comparison, GraphComparison, "comparison", "compare_graphs")
+    alpha, top = as_share(alpha, "alpha"), as_count(top, "top")
+    edges = comparison.edges.assign(label=pair_labels(comparison.names))
+    edges = edges[(edges["first"] != 0) | (edges["second"] != 0)]
+    order = edges["difference"].abs().sort_values(ascending=False, kind="stable").index[:top]
+    shown = edges.loc[order]
+    axes = axes_or_new(ax, height=_height(len(shown)) + 0.3)
+    _draw_dumbbells(axes, shown, alpha)
+    _write_beside_rows(axes, [f"{p:.3g}" for p in shown["p_max"]], "p-value for all pairs")
+    p = comparison.tests["p_value"]
+    words = f"global strength p = {p.iloc[0]:.3g}, largest edge difference p = {p.iloc[1]:.3g}"
+    axes.set_title(words, fontsize=9, pad=24)
+    more = len(edges) - len(shown)
+    axes.set_xlabel("weight" + (f"  ({more} edges that differ less left out)" if more else ""))
+    return axes
+
+
+def _draw_dumbbells(axes: Axes, rows: pd.DataFrame, alpha: float) -> None:
+    """Draw a row per pair: its weights in both groups, and a line between them."""
+    places, apart = np.arange(len(rows)), (rows["p_max"] <= alpha).to_numpy()
+    looks = [(~apart, f"p > {alpha:g}", NOT_DIFFERENT), (apart, f"p ≤ {alpha:g}", PROVEN)]
+    for chosen, label, colour in looks:
+        ends = rows["first"][chosen], rows["second"][chosen]
+        axes.hlines(places[chosen], *ends, color=colour, linewidth=3.5, zorder=2, label=label)
+    filled: dict[str, Any] = {"markersize": 4, "color": FOUND, "zorder": 4}
+    axes.plot(rows["first"], places, "D", linestyle="none", label="first group", **filled)
+    hollow: dict[str, Any] = {"markersize": 5, "markerfacecolor": "white", "color": "black", "zorder": 3}
+    axes.plot(rows["second"], places, "o", linestyle="none", label="second group", **hollow)
+    _name_rows(axes, rows["label"])
+
+
+def _require(given: Any, kind: type[Any], name: str, made_by: str) -> None:
+    if not isinstance(given, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}, as of {made_by}, got {given!r}")
+
+
+def _require_measures(names: list[str], known: Iterable[str], what: str) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{what} must be of {', '.join(known)}, got {name!r}")
+
+
+def _in_words(measure: str) -> str:
+    return measure.replace("_", " ")
+
+
+def _shortened(label: Any) -> str:
+    """Return the name of a vertex or an edge, cut in the middle if there is no room for it."""
+    text = str(label)
+    if len(text) <= MOST_LETTERS:
+        return text
+    half = (MOST_LETTERS - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
+
+
+def _height(n_rows: int) -> float:
+    return max(2.2, 1.2 + ROW * n_rows)
+
+
+def _say_no_edges(axes: Axes) -> None:
+    words: dict[str, Any] = {"ha": "center", "va": "center", "backgroundcolor": "white"}
+    axes.text(0.5, 0.5, "no edges", transform=axes.transAxes, **words)
