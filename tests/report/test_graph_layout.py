@@ -161,19 +161,19 @@ class TestSides:
     def test_off_other_nodes(self):
         # By itself, the second name would stand to the right, away from the others, on the third node.
         nodes = np.array([[50.0, 50.0], [450.0, 50.0], [475.0, 50.0]])
-        middles, sizes = self.middles(nodes, np.array([0.0, 0.0, 600.0, 100.0]))
+        sizes = np.array([[46.0, 10.0], [46.0, 10.0], [0.1, 0.1]])
+        middles = self.middles(nodes, np.array([0.0, 0.0, 600.0, 100.0]), sizes)
         assert (np.abs(nodes[2] - middles[1]) >= sizes[1] / 2 + 4.0 - 1e-9).any()
 
     def test_off_other_names(self):
         # The frame leaves the third name no side but the left, where the second would stand by itself.
         nodes = np.array([[50.0, 50.0], [400.0, 50.0], [480.0, 50.0]])
-        middles, _ = self.middles(nodes, np.array([0.0, 44.0, 486.0, 56.0]))
+        middles = self.middles(nodes, np.array([0.0, 44.0, 486.0, 56.0]), np.full((3, 2), [46.0, 10.0]))
         np.testing.assert_allclose(middles[1:] - nodes[1:], [[-27.0, 0.0], [-27.0, 0.0]])
 
-    def middles(self, nodes, frame):
+    def middles(self, nodes, frame, sizes):
         picture = Picture(nodes, np.full(3, 4.0), np.zeros((0, 2, 2)), np.zeros(0), frame)
-        sizes = np.full((3, 2), [46.0, 10.0])
-        return nodes + offsets(sizes, picture.radius)[np.arange(3), chosen_sides(picture, sizes)], sizes
+        return nodes + offsets(sizes, picture.radius)[np.arange(3), chosen_sides(picture, sizes)]
 
     def test_off_edges_and_within_the_frame(self):
         nodes = np.array([[50.0, 50.0]])
