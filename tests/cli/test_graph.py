@@ -1,5 +1,6 @@
 """``swapwise graph``: from columns of two values to a graph."""
 
+import json
 import sys
 import types
 from dataclasses import replace
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import swapwise as sw
-from swapwise.cli.graph import as_yes_or_no
+from swapwise.cli.graph_table import as_yes_or_no
 from tests.cli.running import graph, refused
 
 
@@ -37,19 +38,117 @@ def test_the_graph_is_that_of_the_estimator(tmp_path, data, chain):
     files = ["--edges", tmp_path / "e.csv", "--graphml", tmp_path / "g.graphml"]
     done = graph(data, "--max-degree", "2", *files)
     assert done.exit_code == 0, done.output
-    expected = sw.IsingGraph(2).fit(chain).graph_
+    expected = sw.IsingGraphCV(2).fit(chain).graph_
+    assert nx.utils.edges_equal(expected.edges, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])
     edges = edges_of(tmp_path / "e.csv")
     weights = {frozenset(edge): weight for edge, weight in edges.items()}
     assert weights == pytest.approx({frozenset((u, v)): w for u, v, w in expected.edges.data("weight")})
     read = nx.read_graphml(tmp_path / "g.graphml")
     assert nx.utils.nodes_equal(read.nodes.data(), expected.nodes.data())
     assert nx.utils.edges_equal(read.edges.data(), expected.edges.data())
-    assert f"{len(edges)} edges between 5 columns, from 300 rows" in done.output
-    moves = len(sw.IsingGraph(2).fit(chain).result_.history)
-    assert f"Search ended: local optimum, {moves} move{'s' * (moves != 1)} (model rounds, semi" in done.output
+    chosen = "5 variables, 4 edges, chosen by EBIC (γ = 0.25) among the graphs with at most 2 neighbours per"
+    assert chosen in done.output
+    assert "1 component; from 300 rows" in done.output
+    assert "Search ended: local optimum, 4 moves (path)" in done.output
     line = next(line for line in done.output.splitlines() if line.startswith("b "))
     strongest = max(expected["b"], key=lambda vertex: abs(expected["b"][vertex]["weight"]))
     assert line.split()[1:3] == [strongest, f"({expected['b'][strongest]['weight']:+.2f}),"]
+
+
+def test_without_a_criterion_limits_are_filled(tmp_path, data, chain):
+    done = graph(data, "--max-degree", "2", "--criterion", "none", "--edges", tmp_path / "e.csv")
+    assert done.exit_code == 0, done.output
+    assert len(edges_of(tmp_path / "e.csv")) == 5
+    assert "5 edges, the best of the graphs with at most 2 neighbours per variable" in done.output
+    few = graph(data, "--max-edges", "2", "--criterion", "none")
+    assert "2 edges, the best of the graphs with at most 2 edges" in few.output
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--criterion", "bic"], "4 edges, chosen by BIC among all graphs"),
+        (["--criterion", "cv"], "chosen by cross-validation among all graphs"),
+        (["--gamma", "1"], "chosen by EBIC (γ = 1) among all graphs"),
+        (["--max-edges", "2"], "2 edges, chosen by EBIC"),
+        (
+            ["--threshold", "9"],
+            "0 edges, chosen by EBIC (γ = 0.25) among all graphs, edges weaker than 9 left",
+        ),
+        (["--method", "semi-oblivious"], "4 edges, chosen by EBIC"),
+        (["--certify"], "Proven optimal, "),
+        (["--bootstrap", "3"], "Of 3 resampled tables, "),
+    ],
+)
+def test_options(data, options, words):
+    done = graph(data, *options)
+    assert done.exit_code == 0, done.output
+    assert words in done.output
+
+
+def test_the_answer_for_programs(tmp_path, data):
+    done = graph(data, "--json", "-", "--certify", "--bootstrap", "3")
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.stdout)
+    assert len(answer["edges"]) == 4
+    assert answer["components"] == [["a", "b", "c", "d", "e"]]
+    assert (answer["n_edges"], answer["criterion"]) == (4, "ebic")
+    assert answer["path"][4]["n_edges"] == 4
+    assert answer["certificate"]["proven_optimal"]
+    assert answer["bootstrap"]["samples"] == 3
+    assert set(answer["edges"][0]) == {"source", "target", "weight", "lower", "upper", "inclusion"}
+    assert set(answer["fields"]) == set("abcde")
+    graph(data, "--json", tmp_path / "a.json", "--quiet")
+    assert json.loads((tmp_path / "a.json").read_text())["summary"] == answer["summary"]
+
+
+@pytest.mark.parametrize("kind", ["png", "pdf", "svg"])
+def test_the_graph_is_drawn(tmp_path, data, kind):
+    done = graph(data, "--figure", tmp_path / f"g.{kind}")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / f"g.{kind}").stat().st_size > 1000
+
+
+class TestOtherColumns:
+    @pytest.fixture
+    def numbers(self):
+        rng = np.random.default_rng(0)
+        return pd.DataFrame(np.cumsum(rng.standard_normal((200, 4)), axis=1), columns=list("abcd"))
+
+    def chain_found(self, tmp_path, frame, *options):
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        done = graph(tmp_path / "t.csv", *options, "--edges", tmp_path / "e.csv", "--force")
+        assert done.exit_code == 0, done.output
+        found = {tuple(sorted(edge)) for edge in edges_of(tmp_path / "e.csv").index}
+        assert {("a", "b"), ("b", "c"), ("c", "d")} <= found
+        return done.output
+
+    def test_numbers_are_a_gaussian_graph(self, tmp_path, numbers):
+        assert "(partial correlation)" in self.chain_found(tmp_path, numbers)
+        self.chain_found(tmp_path, numbers, "--correlation", "spearman")
+        self.chain_found(tmp_path, numbers.mask(np.random.default_rng(1).random((200, 4)) < 0.1))
+
+    def test_both_are_a_mixed_graph(self, tmp_path, numbers):
+        frame = numbers.assign(b=np.where(numbers["b"] > 0, "yes", "no"))
+        self.chain_found(tmp_path, frame)
+        refused(graph(tmp_path / "t.csv", "--model", "ising"), "columns must hold 0 and 1")
+
+    def test_answers_on_a_scale_have_to_be_explained(self, tmp_path, numbers):
+        frame = numbers.rank(pct=True).mul(4).round().astype(int)
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        refused(graph(tmp_path / "t.csv"), "give --correlation polychoric (or spearman) if they are ordered")
+        self.chain_found(tmp_path, frame, "--correlation", "polychoric")
+
+    def test_what_does_not_fit_is_told(self, tmp_path, numbers):
+        frame = numbers.assign(town=["Ulm", "Bonn", "Kiel", "Hof"] * 50)
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        refused(graph(tmp_path / "t.csv"), "'town'")
+        words = "columns must hold numbers, got text such as 'Ulm' in 'town'"
+        refused(graph(tmp_path / "t.csv", "--model", "gaussian"), words)
+        both = ["--model", "ising", "--correlation", "kendall"]
+        refused(graph(tmp_path / "t.csv", *both), "--correlation is for --model gaussian")
+        numbers.assign(a=np.inf).to_csv(tmp_path / "t.csv", index=False)
+        refused(graph(tmp_path / "t.csv", "--model", "gaussian"), "infinite numbers in the column 'a'")
 
 
 def test_notes_are_on_the_page(tmp_path, data):
@@ -85,7 +184,7 @@ def test_columns_can_be_left_out(tmp_path, chain):
     chain.astype(int).assign(id=range(300), **{"a, b": 7}).to_csv(tmp_path / "t.csv", index=False)
     done = graph(tmp_path / "t.csv", "--force-out", "id", "--force-out", "a, b")
     assert done.exit_code == 0, done.output
-    assert "between 5 columns" in done.output
+    assert "5 variables" in done.output
     refused(graph(tmp_path / "t.csv", "--force-out", "ids"), "did you mean 'id'?")
 
 
@@ -99,27 +198,24 @@ def test_interrupted_among_folds_a_graph_is_written(tmp_path, data, monkeypatch)
     def impatient(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("swapwise.estimators.ising_graph_cv._path", impatient)
-    options = ["--choose", "cv", "--edges", tmp_path / "e.csv", "--report", tmp_path / "r.html"]
+    monkeypatch.setattr("swapwise.estimators.graph_cv._fold_scores", impatient)
+    options = ["--criterion", "cv", "--edges", tmp_path / "e.csv", "--report", tmp_path / "r.html"]
     done = graph(data, *options)
     assert done.exit_code == 130
     assert len(edges_of(tmp_path / "e.csv"))
     assert "was interrupted" in (tmp_path / "r.html").read_text()
 
 
-def test_the_degree_is_chosen_by_cross_validation(data):
-    done = graph(data, "--choose", "cv", "--max-degree", "3")
-    assert done.exit_code == 0, done.output
-    assert "Largest degree 2 and ridge " in done.output
-
-
 BAD = {
-    "three values": ("a,b\n0,1\n2,0\n1,1\n", "columns must hold 0 and 1, -1 and 1, no and yes, n and y or"),
+    "three values": (
+        "a,b\n0,1\n2,0\n1,1\n",
+        "answers on a scale in 'a', such as 0, 1, 2: give --correlation",
+    ),
     "text": ("a,b\nx,1\nz,0\n", "false and true; got x, z in 'a'; --force-out leaves columns out"),
-    "several": ("a,b\nx,1\nz,7\n", "got x, z in 'a'; 1, 7 in 'b'; --force-out"),
-    "numbers": ("id,b\n9,1\n10,0\n11,0\n", "got 9, 10, 11 in 'id'"),
-    "very many": ("a,b,c,d,e\n5,5,5,5,5\n6,6,6,6,6\n", "5, 6 in 'c'; and 2 columns more; --force-out"),
-    "missing": ("a,b\n1,\n0,1\n", "missing values, by column: 'b' 1"),
+    "several": ("a,b\nx,1\nz,7\n", "text in 'a', such as x, z: columns must hold numbers, or two"),
+    "numbers": ("id,b\n9,1\n10,0\n11,0\n", "answers on a scale in 'id', such as 9, 10, 11"),
+    "very many": ("a,b,c,d,e\nu,u,u,u,u\nw,w,w,w,w\n", "u, w in 'c'; and 2 columns more; --force-out"),
+    "missing": ("a,b\n1,\n0,\n", "no row has a value in b; --force-out leaves columns out"),
     "one column": ("a\n1\n0\n", "must have at least two columns to join, got 1"),
     "empty": ("", "t.csv is empty"),
     "same names": ("a,a\n1,1\n0,1\n", "several columns of the same name: 'a'"),
@@ -140,9 +236,14 @@ def test_bad_options_are_told(tmp_path, data):
     refused(graph(data, "--edges", data, "--force"), "would be overwritten, but it is what is read")
     refused(graph(data, "--graphml", tmp_path / "no" / "g.xml"), "there is no folder")
     (tmp_path / "few.csv").write_text("a,b\n0,1\n1,0\n")
-    refused(graph(tmp_path / "few.csv", "--choose", "cv"), "cross-validation needs at least 5 rows, got 2")
+    refused(graph(tmp_path / "few.csv", "--criterion", "cv"), "cross-validation needs at least 5 rows, got 2")
+    refused(graph(data, "--criterion", "none"), "give --max-degree or --max-edges")
+    refused(graph(data, "--criterion", "bic", "--gamma", "1"), "--gamma is for --criterion ebic, got --crit")
+    refused(graph(data, "--bootstrap", "-1"), "--bootstrap must be at least 0, got -1")
+    refused(graph(data, "--method", "obliviuos"), "did you mean 'oblivious'?")
+    refused(graph(data, "--figure", "g.gif"), "--figure draws .png, .pdf or .svg, got g.gif")
     assert graph().exit_code == 2
-    assert graph(data, "--choose", "bic").exit_code == 2
+    assert graph(data, "--criterion", "aic").exit_code == 2
 
 
 def test_rows_with_missing_values_can_be_left_out(tmp_path, chain):
@@ -152,6 +253,17 @@ def test_rows_with_missing_values_can_be_left_out(tmp_path, chain):
     done = graph(tmp_path / "t.csv", "--drop-missing")
     assert "5 of 300 rows have missing values and are left out" in done.stderr
     assert "from 295 rows" in done.output
+
+
+def test_missing_answers_are_used_and_told(tmp_path, chain):
+    frame = chain.astype(float)
+    frame.loc[:4, "b"] = np.nan
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    done = graph(tmp_path / "t.csv")
+    assert "4 edges" in done.output
+    assert "from 300 rows" in done.output
+    told = "0.3 % of the cells are missing: an edge is learnt from the rows that have both ends, 295 or more"
+    assert told in done.output
 
 
 def test_the_report_gets_all_there_is(tmp_path, data, chain, monkeypatch):
@@ -169,18 +281,19 @@ def test_the_report_gets_all_there_is(tmp_path, data, chain, monkeypatch):
     ((model, frame, options),) = given
     pd.testing.assert_frame_equal(frame, chain)
     assert model.graph_.number_of_nodes() == 5
-    assert options["asked"] == {"data": str(data), "largest degree": "2"}
+    wanted = {"model": "ising", "largest degree": "2", "criterion": "ebic", "method": "auto"}
+    assert options["asked"] == {"data": str(data)} | wanted
 
 
 def test_interrupted_it_writes_the_best_so_far(tmp_path, data, monkeypatch):
-    fit = sw.IsingGraph.fit
+    fit = sw.IsingGraphCV.fit
 
     def cut_short(model, X, **options):
         fit(model, X, **options)
         model.result_ = replace(model.result_, status=sw.Status.INTERRUPTED)
         return model
 
-    monkeypatch.setattr(sw.IsingGraph, "fit", cut_short)
+    monkeypatch.setattr(sw.IsingGraphCV, "fit", cut_short)
     done = graph(data, "--edges", tmp_path / "e.csv")
     assert done.exit_code == 130
     assert "with the best so far" in done.output
@@ -199,25 +312,25 @@ class TestCounts:
         asked = ["--counts", "times", "--edges", tmp_path / "counted.csv", "--report", tmp_path / "r.html"]
         done = graph(tmp_path / "patterns.csv", *asked, *options)
         assert done.exit_code == 0, done.output
-        assert f"between 5 columns, from 300 samples in {len(patterns)} rows; " in done.output
+        assert f"from 300 samples in {len(patterns)} rows" in done.output
         graph(data, "--edges", tmp_path / "rows.csv", *options)
         here, there = (edges_of(tmp_path / f"{name}.csv").sort_index() for name in ("counted", "rows"))
         pd.testing.assert_series_equal(here, there, rtol=1e-8)
         page = (tmp_path / "r.html").read_text()
-        assert f"learnt from 300 samples ({len(patterns)} rows with counts) by swapwise" in page
+        assert f"Learnt from 300 samples ({len(patterns)} rows with counts) by swapwise" in page
         assert '<th scope="row">counts in</th><td>times</td>' in page
 
     def test_other_weights(self, tmp_path, patterns):
         patterns.assign(times=patterns["times"] / 7).to_csv(tmp_path / "p.csv", index=False)
         done = graph(tmp_path / "p.csv", "--counts", "times", "--report", tmp_path / "r.html")
-        assert f"from {len(patterns)} rows, weighted by 'times'; " in done.output
-        assert f"learnt from {len(patterns)} weighted samples by" in (tmp_path / "r.html").read_text()
+        assert f"from {len(patterns)} rows, weighted by 'times'" in done.output
+        assert f"Learnt from {len(patterns)} weighted samples by" in (tmp_path / "r.html").read_text()
 
-    def test_the_degree_is_chosen_with_weights(self, tmp_path, chain):
+    def test_the_number_of_edges_is_chosen_with_weights(self, tmp_path, chain):
         chain.astype(int).assign(n=2).to_csv(tmp_path / "p.csv", index=False)
-        done = graph(tmp_path / "p.csv", "--counts", "n", "--choose", "cv")
+        done = graph(tmp_path / "p.csv", "--counts", "n", "--criterion", "cv")
         assert done.exit_code == 0, done.output
-        assert "Largest degree 2 and ridge " in done.output
+        assert "chosen by cross-validation" in done.output
         assert "from 600 samples in 300 rows" in done.output
 
     def test_rows_with_missing_counts_can_be_left_out(self, tmp_path, patterns):

@@ -243,7 +243,7 @@ def test_columns_without_any_answer_are_refused(gone):
 
 def test_other_values_are_told_beside_missing_ones():
     values = np.array([[0.0, np.nan], [1.0, 1.5], [np.nan, 2.0], [0.0, 3.0]])
-    with pytest.raises(ValueError, match="got 1.5, 2, 3 in 'b'"):
+    with pytest.raises(ValueError, match=r"got 1\.5, 2, 3 in 'b'"):
         coding_of(values, ["a", "b"])
     with pytest.warns(UserWarning, match=r"taken as they are, which are 1.5, 2, 3$"):
         assert coding_of(values[:, [1, 1]], ["a", "b"]) is None

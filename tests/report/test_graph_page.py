@@ -259,9 +259,9 @@ class TestMissing:
 
 class TestWords:
     def test_every_kind_of_graph_has_its_own(self):
-        gaussian = words_of(SimpleNamespace(_weight_is="partial correlation"))
+        gaussian = words_of(SimpleNamespace(weight_is="partial correlation"))
         assert weights_part({(0, 1): 0.5}, ["a", "b"], gaussian, True, None).heading == "Partial correlations"
-        assert words_of(SimpleNamespace(_weight_is="log odds")).weight == "log odds"
+        assert words_of(SimpleNamespace(weight_is="log odds")).weight == "log odds"
 
 
 class TestDrawing:

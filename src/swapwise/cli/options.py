@@ -8,6 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from swapwise.cli.failures import BadInput
+
+STANDARD_OUTPUT = Path("-")
+PROOF_SECONDS = 10.0
+
 # The parts of a command's help.
 LIMITS, SEARCH, FILES, MESSAGES = "What may be chosen", "How to choose", "Files to write", "Messages"
 
@@ -83,3 +88,33 @@ Report = Annotated[Path | None, file(help="A page with charts, as .html, that op
 Force = Annotated[bool, flag("--force", help="Overwrite files that exist.", panel=FILES)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help="Print nothing but errors.", panel=MESSAGES)]
 Debug = Annotated[bool, flag("--debug", help="Show the traceback of an error.", panel=MESSAGES)]
+Method = Annotated[str, option(help="How to search, as in swapwise.maximize.", metavar="NAME", panel=SEARCH)]
+Certify = Annotated[bool, flag("--certify", help="Prove how good the choice is.", panel=SEARCH)]
+ProofSeconds = Annotated[
+    float, option(help="How long the proof may take at most.", metavar="NUMBER", panel=SEARCH)
+]
+Json = Annotated[Path | None, file(help="The answer for programs; - prints it, and nothing else.")]
+
+
+def check_proof_seconds(seconds: float) -> None:
+    """Refuse a time for proofs that is none.
+
+    >>> check_proof_seconds(-1.0)
+    Traceback (most recent call last):
+    ...
+    swapwise.cli.failures.BadInput: --proof-seconds must be at least 0, got -1
+    """
+    if not seconds >= 0:
+        raise BadInput(f"--proof-seconds must be at least 0, got {seconds:g}")
+
+
+def check_method(method: str) -> None:
+    """Refuse a method that there is not.
+
+    >>> check_method("auto")
+    """
+    from swapwise.cli.reading.messages import hint
+    from swapwise.search.plan import NAMES
+
+    if method not in NAMES:
+        raise BadInput(f"--method must be one of {', '.join(NAMES)}; got {method!r}{hint(method, NAMES)}")

@@ -12,9 +12,9 @@ import typer
 
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limits import Limits
-from swapwise.cli.options import Choice, Family
+from swapwise.cli.options import Choice, Family, check_method
 from swapwise.cli.reading.columns import names_among, require_columns
-from swapwise.cli.reading.messages import hint, quoted
+from swapwise.cli.reading.messages import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,11 +148,7 @@ def _check_search(method: str, ridge: float | None) -> None:
     ...
     swapwise.cli.failures.BadInput: --ridge must be a number of at least 0, got -1
     """
-    from swapwise.search.plan import NAMES
-
-    if method not in NAMES:
-        close = hint(method, NAMES)
-        raise BadInput(f"--method must be one of {', '.join(NAMES)}; got {method!r}{close}")
+    check_method(method)
     if ridge is not None and not 0 <= ridge < math.inf:
         raise BadInput(f"--ridge must be a number of at least 0, got {ridge:g}")
 

@@ -7,20 +7,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swapwise.cli.failures import BadInput, exit_on_error, warnings_to_stderr
+from swapwise.cli.failures import exit_on_error, warnings_to_stderr
 from swapwise.cli.limits import DEFAULT_SIZE, Heredity
 from swapwise.cli.options import (
     DATA,
     LIMITS,
+    PROOF_SECONDS,
     SEARCH,
+    STANDARD_OUTPUT,
+    Certify,
     Choice,
     Debug,
     DropMissing,
     Family,
     Force,
     ForceOut,
+    Json,
+    Method,
+    ProofSeconds,
     Quiet,
     Report,
+    check_proof_seconds,
     file,
     flag,
     limit,
@@ -29,9 +36,6 @@ from swapwise.cli.options import (
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
 from swapwise.cli.request import DEMO, DEMO_TARGET, Request, request_of
 from swapwise.cli.show import show_selection
-
-STANDARD_OUTPUT = Path("-")
-PROOF_SECONDS = 10.0
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,15 +151,9 @@ SizesToTry = Annotated[
 Choose = Annotated[
     Choice | None, typer.Option(help="What chooses the size; cv by default.", rich_help_panel=SEARCH)
 ]
-Method = Annotated[str, option(help="How to search, as in swapwise.maximize.", metavar="NAME", panel=SEARCH)]
 Ridge = Annotated[
     float | None, option(help="Weight of the penalty on coefficients.", metavar="NUMBER", panel=SEARCH)
 ]
-Certify = Annotated[bool, flag("--certify", help="Prove how good the choice is.", panel=SEARCH)]
-ProofSeconds = Annotated[
-    float, option(help="How long the proof may take at most.", metavar="NUMBER", panel=SEARCH)
-]
-Json = Annotated[Path | None, file(help="The answer for programs; - prints it, and nothing else.")]
 Save = Annotated[Path | None, file(help="The fitted model, for joblib.load.")]
 
 
@@ -205,8 +203,7 @@ def select(
     """Choose the features that explain a target best, under limits on how many of them, and say which."""
     asked = dict(locals())  # all options, before anything else has a name here
     with exit_on_error("swapwise select", debug=debug), warnings_to_stderr(quiet) as notes:
-        if not proof_seconds >= 0:
-            raise BadInput(f"--proof-seconds must be at least 0, got {proof_seconds:g}")
+        check_proof_seconds(proof_seconds)
         request = request_of(asked)
         printed, json = json == STANDARD_OUTPUT, None if json == STANDARD_OUTPUT else json
         check_page(report)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -11,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swapwise.checks import unwarned, warn
+from swapwise.cli.as_json import proof_in_json, search_in_json, written
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.output import with_notes
 from swapwise.cli.reading.columns import Dataset
 from swapwise.clock import Clock
 from swapwise.search.plan import OTHERS
-from swapwise.search.result import SearchResult, Status
+from swapwise.search.result import Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -272,24 +271,14 @@ def _as_json(selection: Selection) -> str:
         "intercept": _by_level(selection, selection.intercept),
         "n_rows": len(selection.y),
         "fit": {KEYS[name]: value for name, value in selection.fit_quality.items()},
-        "search": _search_in_json(result),
+        "search": search_in_json(result),
         "interrupted": selection.interrupted,
         "seconds": selection.seconds,
         "notes": selection.notes,
     }
     if selection.certificate is not None:
         proof = selection.certificate
-        answer["certificate"] = {
-            "proven_optimal": proof.optimal,
-            "trivial_bound": proof.trivial,
-            "ratio": proof.ratio,
-            "value": proof.value,
-            "upper_bound": proof.upper_bound,
-            "kind": proof.kind,
-            "status": proof.status.value,
-            "assumptions": list(proof.assumptions),
-            "doubt": proof.doubt,
-        }
+        answer["certificate"] = proof_in_json(proof)
         if selection.better:
             answer["certificate"] |= {"better": selection.better, "better_value": proof.better_value}
     if hasattr(selection.model, "alpha_"):
@@ -299,22 +288,7 @@ def _as_json(selection: Selection) -> str:
         answer["size_chosen_by"] = selection.model.criterion_
         answer["n_folds"] = selection.model.n_folds_
         answer["path"] = selection.model.path_.to_dict("records")
-    return json.dumps(finite(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _search_in_json(result: SearchResult) -> dict[str, Any]:
-    """Return what was run, how many moves each strategy made, and where it ended."""
-    ran = [
-        {"name": run.name, "moves": run.n_moves, "value": run.value, "seconds": run.seconds}
-        for run in result.strategies
-    ]
-    return {
-        "value": result.value,
-        "status": result.status.value,
-        "moves": result.n_iter,
-        "method": result.method,
-        "strategies": ran,
-    }
+    return written(answer)
 
 
 def _feature(selection: Selection, row: tuple[Any, ...]) -> dict[str, Any]:
@@ -327,18 +301,3 @@ def _feature(selection: Selection, row: tuple[Any, ...]) -> dict[str, Any]:
 
 def _by_level(selection: Selection, numbers: list[float]) -> Any:
     return dict(zip(selection.levels, numbers, strict=True)) if selection.levels else numbers[0]
-
-
-def finite(value: Any) -> Any:
-    """Return what JSON can say: null for numbers that are none, and plain numbers for those of numpy.
-
-    >>> finite({"a": [1.5, float("nan")], "b": "text"})
-    {'a': [1.5, None], 'b': 'text'}
-    """
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [finite(item) for item in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

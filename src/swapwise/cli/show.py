@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
@@ -16,6 +16,7 @@ from swapwise.cli.reading.messages import quoted
 
 if TYPE_CHECKING:
     from swapwise.certify.certificate import Certificate
+    from swapwise.cli.graph_answer import GraphAnswer
     from swapwise.cli.selection import Selection
     from swapwise.search.result import SearchResult
 
@@ -156,27 +157,48 @@ def _in_words(levels: Sequence[str], numbers: Sequence[float]) -> str:
     return ", ".join(f"{name}{number:.4g}" for name, number in zip(names, numbers, strict=True))
 
 
-def show_graph(model: Any, rows: str, seconds: float) -> None:
-    """Print how large a graph is, and the neighbours of each vertex with their couplings."""
-    import networkx as nx
-
-    graph = model.graph_
-    parts = [part for part in nx.connected_components(graph) if len(part) > 1]
-    alone = nx.number_of_isolates(graph)
-    if hasattr(model, "max_degree_"):
-        say(f"Largest degree {model.max_degree_} and ridge {model.ridge_:g}, chosen by cross-validation")
-    say(
-        f"{graph.number_of_edges()} edges between {len(graph)} columns, from {rows}; connected parts: "
-        f"{len(parts)}, columns by themselves: {alone}"
-    )
-    table = plain_table("column", "depends on (coupling)", right=0)
+def show_graph(answer: GraphAnswer) -> None:
+    """Print what was chosen and why, the neighbours of each column with weights, how sure and how good."""
+    model, graph = answer.model, answer.model.graph_
+    say(f"{model.summary()}; from {answer.rows.in_words()}")
+    missing = answer.rows.missing_in_words()
+    if missing:
+        say(missing)
+    table = plain_table("column", f"depends on ({model.weight_is})", right=0)
     by_degree = sorted(graph, key=graph.degree, reverse=True)
-    for vertex in by_degree[:MOST_VERTICES]:
+    connected = [vertex for vertex in by_degree if graph.degree(vertex)]
+    for vertex in connected[:MOST_VERTICES]:
         neighbours = sorted(graph[vertex].items(), key=lambda item: -abs(item[1]["weight"]))
         table.add_row(
-            Text(vertex), Text(", ".join(f"{name} ({at['weight']:+.2f})" for name, at in neighbours))
+            Text(str(vertex)), Text(", ".join(f"{name} ({at['weight']:+.2f})" for name, at in neighbours))
         )
-    Console().print(table)
-    if len(graph) > MOST_VERTICES:
-        say(f"… and {len(graph) - MOST_VERTICES} more columns; --edges and --report have all")
-    say(ending(model.result_, seconds))
+    if connected:
+        Console().print(table)
+    if len(connected) > MOST_VERTICES:
+        say(f"… and {len(connected) - MOST_VERTICES} more columns; --edges and --report have all")
+    alone = [str(vertex) for vertex in by_degree if not graph.degree(vertex)]
+    if alone and connected:
+        say(f"Without an edge: {quoted(alone)}")
+    if answer.bootstrap is not None:
+        say(_bootstrap_in_words(answer))
+    if answer.certificate is not None:
+        say(proof_in_words(answer.certificate))
+    elif answer.unproven:
+        say("Nothing proven: the proof was interrupted")
+    say(ending(model.result_, answer.seconds))
+
+
+def _bootstrap_in_words(answer: GraphAnswer) -> str:
+    """Return how often the edges of the graph, and others, were found again."""
+    boot = answer.bootstrap
+    assert boot is not None
+    pairs = boot.edges
+    kept = pairs.loc[pairs["weight"] != 0, "inclusion"]
+    words = f"Of {boot.n_boots} resampled tables"
+    if len(kept):
+        least = pairs.loc[kept.idxmin()]
+        words += f", {(kept >= 0.95).sum()} of {len(kept)} edges are in 95 % or more; least often"
+        words += f" {least['source']} – {least['target']}, in {least['inclusion']:.0%}".replace("%", " %")
+    others = pairs.loc[pairs["weight"] == 0, "inclusion"]
+    often = int((others > 0.5).sum())
+    return words + f"; {often} other pair{'s' * (often != 1)} in more than half"

@@ -51,7 +51,7 @@ class BaseGaussianGraph(BaseGraph):
     correlation: str
     ridge: float
 
-    _weight_is = "partial correlation"
+    weight_is = "partial correlation"
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log-likelihood of samples under the fitted distribution: higher is better.

@@ -85,7 +85,7 @@ class BaseGraph(BaseEstimator, ABC):
     progress: bool
 
     #: What the weight of an edge is called
-    _weight_is: str
+    weight_is: str
     #: The weights of edges: symmetric, with zeros where there is no edge
     adjacency_: FloatArray
 

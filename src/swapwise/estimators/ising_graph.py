@@ -29,7 +29,7 @@ class BaseIsingGraph(BaseGraph):
     fields: bool
     ridge: float
 
-    _weight_is = "coupling"
+    weight_is = "coupling"
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean pseudo-log-likelihood of a sample at the fitted couplings and fields.

@@ -29,7 +29,7 @@ class BaseMixedGraph(BaseGraph):
     families: Any
     ridge: float
 
-    _weight_is = "standardised coupling"
+    weight_is = "standardised coupling"
     _variances: FloatArray | None = None
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:

@@ -45,7 +45,7 @@ def words_of(model: Any) -> GraphWords:
     >>> words_of(IsingGraph(2)).weight
     'coupling'
     """
-    called = getattr(model, "_weight_is", "weight")
+    called = getattr(model, "weight_is", "weight")
     other = replace(_WORDS[-1], weight=called)
     return next((words for words in _WORDS if words.weight == called), other)
 

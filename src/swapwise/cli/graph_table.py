@@ -1,0 +1,260 @@
+"""The table of ``swapwise graph``: what kind of variables columns are, and how often rows were seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from swapwise.cli.failures import BadInput
+from swapwise.cli.graph_names import Correlation, GraphModel
+from swapwise.cli.reading.cells import is_number, other_kind, strange_cells
+from swapwise.cli.reading.columns import names_among, require_columns, without_missing
+from swapwise.cli.reading.messages import some_of
+from swapwise.cli.reading.tables import read_table
+
+# What may stand for the two values of a column: no and yes, as text in small letters.
+CODINGS = (("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"))
+
+# Columns per message: more of them would not tell more.
+MOST_COLUMNS = 3
+
+# Whole numbers of no more values than this are answers on a scale.
+MOST_OF_A_SCALE = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The variables, of what model they are, and how often each row was seen, if that is known."""
+
+    table: pd.DataFrame
+    counts: pd.Series | None
+    model: GraphModel = GraphModel.ISING
+    correlation: Correlation = Correlation.PEARSON
+
+    def in_words(self) -> str:
+        """Return how many rows there are, and how many samples if their counts are whole numbers.
+
+        >>> table = pd.DataFrame({"ill": [True, False]})
+        >>> Rows(table, None).in_words(), Rows(table, pd.Series([3, 4])).in_words()
+        ('2 rows', '7 samples in 2 rows')
+        >>> Rows(table, pd.Series([0.3, 4.0], name="weight")).in_words()
+        "2 rows, weighted by 'weight'"
+        """
+        n_rows = f"{len(self.table)} rows"
+        if self.counts is None:
+            return n_rows
+        if (self.counts % 1 == 0).all():
+            return f"{int(self.counts.sum())} samples in {n_rows}"
+        return f"{n_rows}, weighted by {self.counts.name!r}"
+
+    def missing_in_words(self) -> str | None:
+        """Return how many answers are missing and from how many rows edges are learnt, None if none is.
+
+        >>> Rows(pd.DataFrame({"a": [1, 0, None], "b": [1, None, 0]}), None).missing_in_words()
+        '33.3 % of the cells are missing: an edge is learnt from the rows that have both ends, 1 or more'
+        """
+        there = self.table.notna().to_numpy()
+        if there.all():
+            return None
+        together = there.astype(int).T @ there
+        return (
+            f"{1 - there.mean():.1%}".replace("%", " %")
+            + " of the cells are missing: an edge is learnt from "
+            f"the rows that have both ends, {together.min()} or more"
+        )
+
+
+def read_rows(
+    path: Path,
+    counts: str | None,
+    force_out: list[str],
+    drop_missing: bool,
+    model: GraphModel,
+    correlation: Correlation | None,
+) -> Rows:
+    """Read a table as the data of a graph, or say what is in the way."""
+    table = read_table(path)
+    left_out = names_among(force_out, table.columns)
+    require_columns(left_out, table, "--force-out")
+    weights = [] if counts is None else [counts]
+    require_columns(weights, table, "--counts")
+    if counts in left_out:
+        raise BadInput(f"--counts names {counts!r}, which --force-out leaves out: it is no variable anyway")
+    table = table.drop(columns=left_out)
+    if drop_missing:
+        table = without_missing(table, drop=True)
+    without_missing(table[weights], drop=False)
+    seen = None if counts is None else as_counts(table[counts])
+    table = table.drop(columns=weights).reset_index(drop=True)
+    if table.shape[1] < 2:
+        raise BadInput(f"{path} must have at least two columns to join, got {table.shape[1]}")
+    _require_answers(table)
+    return _as_data(table, seen, model, correlation)
+
+
+def _require_answers(table: pd.DataFrame) -> None:
+    empty = [name for name in table.columns if table[name].isna().all()]
+    if empty:
+        raise BadInput(f"no row has a value in {some_of(empty)}; --force-out leaves columns out")
+
+
+def _as_data(
+    table: pd.DataFrame, seen: pd.Series | None, model: GraphModel, correlation: Correlation | None
+) -> Rows:
+    """Decide what the columns are variables of, and make them so."""
+    if correlation is not None and model in (GraphModel.ISING, GraphModel.MIXED):
+        raise BadInput(f"--correlation is for --model gaussian, got --model {model.value}")
+    if model is GraphModel.AUTO:
+        model = GraphModel.GAUSSIAN if correlation is not None else model_of(table)
+    if model is GraphModel.ISING:
+        return Rows(as_yes_or_no(table), seen)
+    if model is GraphModel.GAUSSIAN:
+        return Rows(as_numbers(table), seen, model, correlation or Correlation.PEARSON)
+    binary = [name for name in table.columns if _is_binary(table[name])]
+    parts = [as_yes_or_no(table[binary]), as_numbers(table.drop(columns=binary))]
+    return Rows(pd.concat(parts, axis=1)[list(table.columns)], seen, model)
+
+
+def model_of(table: pd.DataFrame) -> GraphModel:
+    """Return the model that fits what columns hold, or ask for it.
+
+    >>> model_of(pd.DataFrame({"ill": ["no", "yes"], "old": [0, 1]})).value
+    'ising'
+    >>> model_of(pd.DataFrame({"mood": [1, 2, 3, 4, 5], "sleep": [5, 4, 3, 2, 1]}))
+    Traceback (most recent call last):
+    ...
+    swapwise.cli.failures.BadInput: answers on a scale in 'mood', 'sleep', such as 1, 2, 3, ...: give
+    --correlation polychoric (or spearman) if they are ordered, --correlation pearson if they are numbers like
+    any other; --force-out leaves columns out
+    """
+    binary = [name for name in table.columns if _is_binary(table[name])]
+    if len(binary) == table.shape[1]:
+        return GraphModel.ISING
+    others = table.drop(columns=binary)
+    words = [name for name in others.columns if not is_numeric_dtype(others[name])]
+    if len(words) == others.shape[1]:
+        return GraphModel.ISING  # which says what is wrong with them
+    if words:
+        some = some_of(list(dict.fromkeys(others[words[0]].dropna().map(str))))
+        raise BadInput(
+            f"text in {some_of([repr(name) for name in words])}, such as {some}: columns must hold numbers, "
+            "or two values such as no and yes; --force-out leaves columns out"
+        )
+    scales = [name for name in others.columns if _is_scale(others[name])]
+    if scales:
+        some = some_of([f"{value:g}" for value in sorted(others[scales[0]].dropna().unique())])
+        raise BadInput(
+            f"answers on a scale in {some_of([repr(name) for name in scales])}, such as {some}: give "
+            "--correlation polychoric (or spearman) if they are ordered, --correlation pearson if they are "
+            "numbers like any other; --force-out leaves columns out"
+        )
+    return GraphModel.MIXED if binary else GraphModel.GAUSSIAN
+
+
+def _is_binary(column: pd.Series) -> bool:
+    return _yes_of(set(_in_words(column.dropna()))) is not None
+
+
+def _is_scale(column: pd.Series) -> bool:
+    values = column.dropna()
+    return bool(values.nunique() <= MOST_OF_A_SCALE and (values % 1 == 0).all() and (values >= 0).all())
+
+
+def as_counts(column: pd.Series) -> pd.Series:
+    """Return how often each row was seen as numbers, or say why they are none.
+
+    >>> as_counts(pd.Series([2, -1], name="n"))
+    Traceback (most recent call last):
+    ...
+    swapwise.cli.failures.BadInput: --counts names 'n', which must say how often each row was seen, got -1 in
+    row 2 of those that are used
+    """
+    expected = f"--counts names {column.name!r}, which must say how often each row was seen"
+    if not is_number(column):
+        wrong = strange_cells(column) or other_kind(column)
+        if wrong:
+            raise BadInput(f"{expected}, but {wrong.fact}; {wrong.advice}")
+        raise BadInput(f"{expected}, got text such as {column.iloc[0]!r}")
+    counts = column.astype(float)
+    is_bad = ~(np.isfinite(counts) & (counts >= 0)).to_numpy()
+    if is_bad.any():
+        row = int(np.argmax(is_bad))
+        raise BadInput(f"{expected}, got {column.iloc[row]} in row {row + 1} of those that are used")
+    if not counts.any():
+        raise BadInput(f"{expected}, got nothing but 0")
+    return counts
+
+
+def as_yes_or_no(table: pd.DataFrame) -> pd.DataFrame:
+    """Return columns of two values as booleans; what is missing stays so.
+
+    >>> as_yes_or_no(pd.DataFrame({"ill": ["no", "Yes"]}))["ill"].tolist()
+    [False, True]
+    >>> as_yes_or_no(pd.DataFrame({"ill": ["no", None]}))["ill"].tolist()
+    [False, <NA>]
+    >>> as_yes_or_no(pd.DataFrame({"ill": [1, 2]}))
+    Traceback (most recent call last):
+    ...
+    swapwise.cli.failures.BadInput: columns must hold 0 and 1, -1 and 1, no and yes, n and y or false and
+    true; got 1, 2 in 'ill'; --force-out leaves columns out
+    """
+    others = [name for name in table.columns if not _is_binary(table[name])]
+    if others:
+        known = [f"{low} and {high}" for low, high in CODINGS]
+        got = [
+            f"{some_of(list(dict.fromkeys(table[name].dropna().map(str))))} in {name!r}" for name in others
+        ]
+        raise BadInput(
+            f"columns must hold {', '.join(known[:-1])} or {known[-1]}; got {'; '.join(got[:MOST_COLUMNS])}"
+            + (f"; and {len(got) - MOST_COLUMNS} columns more" if len(got) > MOST_COLUMNS else "")
+            + "; --force-out leaves columns out"
+        )
+    return table.apply(_as_booleans)
+
+
+def _as_booleans(column: pd.Series) -> pd.Series:
+    words = _in_words(column.dropna())
+    is_yes = words == _yes_of(set(words))
+    return is_yes if len(words) == len(column) else is_yes.astype("boolean").reindex(column.index)
+
+
+def as_numbers(table: pd.DataFrame) -> pd.DataFrame:
+    """Return columns as numbers, those of two values as 0 and 1; what is missing is NaN.
+
+    >>> as_numbers(pd.DataFrame({"age": [30.5, None], "ill": ["no", "yes"]}))["ill"].tolist()
+    [0.0, 1.0]
+    >>> as_numbers(pd.DataFrame({"town": ["Ulm", "Bonn", "Kiel"]}))
+    Traceback (most recent call last):
+    ...
+    swapwise.cli.failures.BadInput: columns must hold numbers, got text such as 'Ulm' in 'town'; --force-out
+    leaves columns out
+    """
+    numbers = {}
+    for name in table.columns:
+        column = table[name]
+        if not is_numeric_dtype(column) and _is_binary(column):
+            column = _as_booleans(column)
+        if not is_numeric_dtype(column):
+            raise BadInput(
+                f"columns must hold numbers, got text such as {column.dropna().iloc[0]!r} in {name!r}; "
+                "--force-out leaves columns out"
+            )
+        numbers[name] = column.astype("Float64").astype(float)
+        if np.isinf(numbers[name]).any():
+            raise BadInput(f"infinite numbers in the column {name!r}; --force-out leaves it out")
+    return pd.DataFrame(numbers, index=table.index)
+
+
+def _in_words(column: pd.Series) -> pd.Series:
+    if is_numeric_dtype(column) and not is_bool_dtype(column):
+        return column.map({value: f"{value:g}" for value in column.unique()})  # few, as a rule
+    return column.astype(str).str.strip().str.lower()
+
+
+def _yes_of(seen: set[str]) -> str | None:
+    """Return the word for yes among those of a column, None if the coding is not known."""
+    return next((high for low, high in CODINGS if seen <= {low, high}), None)
