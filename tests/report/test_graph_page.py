@@ -181,7 +181,7 @@ class TestChoice:
     def test_a_choice_that_is_not_the_best_does_not_say_so(self):
         path = pd.DataFrame({"n_edges": [0, 1, 2], "bic": [3.0, 2.0, 1.0]})
         (part,) = edges_parts(SimpleNamespace(path_=path, criterion="bic", n_edges_=1))
-        assert part.words == "Of 3 graphs with 0 to 2 edges, the one with 1 edge was chosen; its BIC is 2."
+        assert part.words == "Of the graphs with 0 to 2 edges, the one with 1 edge was chosen; its BIC is 2."
 
 
 class TestStability:
@@ -283,7 +283,8 @@ class TestDrawing:
     def test_the_legend_names_signs_and_widths(self, model):
         shown = [trace.name for trace in chart_of(model).data if trace.showlegend is not False]
         assert shown[:2] == ["positive", "negative"]
-        assert all(float(name) > 0 for name in shown[2:])
+        assert shown[2].startswith("coupling ")
+        assert all(float(name) > 0 for name in shown[3:])
 
     def test_hover_tells_field_and_neighbours(self, model):
         nodes = chart_of(model).data[-1]
@@ -300,6 +301,19 @@ class TestDrawing:
         notes = graph_chart({(0, 1): 1.0}, ["a", "b"], field, WORDS)[0].layout.annotations
         assert [note.font.color for note in notes] == ["#ffffff", "#1b1f24"]
         assert all(note.xshift is None for note in notes)
+
+    def test_long_names_hang_on_their_nodes(self):
+        names = [f"the long name of {n}" for n in range(8)]
+        weights = {(n, (n + 1) % 8): 1.0 for n in range(8)}
+        figure, _ = graph_chart(weights, names, None, WORDS)
+        nodes, radius = figure.data[-1], figure.data[-1].marker.size[0] / 2
+        hung = {note.xanchor for note in figure.layout.annotations}
+        assert hung >= {"left", "right"}
+        for note, x in zip(figure.layout.annotations, nodes.x, strict=True):
+            assert note.x == x
+            if note.xanchor != "center":  # by the end that is next to the node, whatever the name's width
+                assert abs(note.xshift) < radius + 5
+                assert (note.xanchor == "left") == (note.xshift > 0)
 
     def test_many_names_are_left_to_the_mouse(self):
         figure, _ = graph_chart({(0, 1): 1.0}, [f"variable {n}" for n in range(130)], None, WORDS)

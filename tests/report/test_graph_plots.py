@@ -231,17 +231,17 @@ class TestPlaces:
             "income of the household",
             "life satisfaction",
         ]
-        for axes in (
+        drawn = [
             sw.plot_graph(nx.cycle_graph(names)),
+            sw.plot_graph(nx.path_graph(12)),
             sw.plot_graph(weighted_graph(), groups=list("xyzx")),
-        ):
-            boxes = [*boxes_of_texts(axes), *(one.get_window_extent() for one in axes.get_children())]
-            width, height = axes.figure.bbox.size
-            for box in boxes[: len(names)]:
-                assert box.x0 >= 0
-                assert box.y0 >= 0
-                assert box.x1 <= width
-                assert box.y1 <= height
+        ]
+        for axes in drawn:
+            texts = [box.extents for box in boxes_of_texts(axes)]
+            keys = [one.get_window_extent().extents for one in axes.get_children() if isinstance(one, Legend)]
+            boxes = np.vstack([texts, keys, discs(axes)])
+            assert (boxes[:, :2] >= -0.5).all()
+            assert (boxes[:, 2:] <= axes.figure.bbox.size + 0.5).all()
 
 
 NAMES = ["life satisfaction", "close friends", "age at marriage", "attendance", "trouble sleeping"]

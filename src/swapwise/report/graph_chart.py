@@ -19,8 +19,11 @@ from swapwise.report.parts import GREY, chart, plotted, points, shortened
 # A line has one width, and thousands of lines are slow: edges of like weight are one line with gaps.
 _STEPS, _THINNEST, _WIDEST, _PALEST = 6, 1.2, 6.0, 0.5
 
-# Pixels: what names are laid out for, on a screen; per edge; above and below the graph; and heights of plots.
-_ACROSS, _EDGE, _ABOVE, _BELOW, _LOWEST, _HIGHEST = 820.0, 88.0, 56.0, 72.0, 340, 1000
+# Pixels: what names are laid out for, on a screen; above and below the graph; and heights of plots.
+_ACROSS, _ABOVE, _BELOW, _LOWEST, _HIGHEST = 900.0, 56.0, 72.0, 340, 1000
+
+# Pixels per edge, with names inside of nodes and beside them, and the letters up to which they are inside.
+_EDGE, _LONG_EDGE, _INSIDE = 88.0, 125.0, 5
 
 # Pixels of a screen that a point of a printed page is shown with.
 _PIXELS = 1.5
@@ -58,21 +61,23 @@ def graph_chart(
     places = np.array(list(layout(range(len(names)), weights).values())).reshape(-1, 2)
     written = [shortened(name, _LONGEST) if len(names) <= _MOST_NAMES else "" for name in names]
     nodes = Nodes(list(range(len(names))), written, None, field, None)
-    height = int(np.clip(np.ptp(places[:, 1]) * _EDGE + _ABOVE + _BELOW + 60.0, _LOWEST, _HIGHEST))
-    room = _ACROSS / _PIXELS, (height - _ABOVE - _BELOW) / _PIXELS
+    edge = _EDGE if max(map(len, written), default=0) <= _INSIDE else _LONG_EDGE
+    below = _BELOW if field is not None else 8.0  # room for the bar of fields
+    height = int(np.clip(np.ptp(places[:, 1]) * edge + _ABOVE + below + 60.0, _LOWEST, _HIGHEST))
+    room = _ACROSS / _PIXELS, (height - _ABOVE - below) / _PIXELS
     look = _magnified(look_of(places, nodes, edges, room, _text_size))
     hidden = {"visible": False, "automargin": False}
     left, right = _overhang(nodes, places, look)
     figure = chart(
         [
             *_lines(edges, places),
-            *_samples(edges),
+            *_samples(edges, words),
             *_middles(edges, places, names, words),
             _nodes(edges, places, names, field, look),
         ],
         {**hidden, "range": _ends(places)},
         {**hidden, "range": look.limits[2:].tolist(), "scaleanchor": "x"},
-        margin={"l": left, "r": right, "t": _ABOVE, "b": _BELOW},
+        margin={"l": left, "r": right, "t": _ABOVE, "b": below},
         annotations=_names(nodes, places, look),
     )
     return figure, height
@@ -139,14 +144,19 @@ def _without_nan(values: FloatArray) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
 
 
-def _samples(edges: Edges) -> list[dict[str, Any]]:
+def _samples(edges: Edges, words: GraphWords) -> list[dict[str, Any]]:
     """Return lines of the legend alone, which say how wide some weights are."""
+    told = f"{words.weight} "
     largest = np.abs(edges.weight).max(initial=0.0)
     nowhere = {"type": "scatter", "mode": "lines", "x": [None], "y": [None], "hoverinfo": "skip"}
     return [
-        {**nowhere, "name": f"{size:g}", "line": {"color": GREY, "width": _width(size / largest)}}
-        for size in sample_weights(edges.weight)
+        {**nowhere, "name": f"{told * (not rank)}{size:g}", "line": _grey_line(size / largest)}
+        for rank, size in enumerate(sample_weights(edges.weight))
     ]
+
+
+def _grey_line(strength: float) -> dict[str, Any]:
+    return {"color": GREY, "width": _width(strength)}
 
 
 def _middles(

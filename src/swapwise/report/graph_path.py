@@ -69,11 +69,11 @@ class EdgePath:
         >>> frame = pd.DataFrame({"n_edges": [0, 1, 2], "bic": [9.0, 4.0, 4.5]})
         >>> from types import SimpleNamespace
         >>> edge_path(SimpleNamespace(path_=frame, criterion="bic", n_edges_=1)).words()
-        'Of 3 graphs with 0 to 2 edges, the one with 1 edge has the lowest BIC, 4. Next is the one with
+        'Of the graphs with 0 to 2 edges, the one with 1 edge has the lowest BIC, 4. Next is the one with
         2 edges, 0.5 higher: the data hardly tell the two apart.'
         """
         assert self.chosen is not None
-        tried = f"Of {len(self.values)} graphs with {min(self.n_edges)} to {max(self.n_edges)} edges"
+        tried = f"Of the graphs with {min(self.n_edges)} to {max(self.n_edges)} edges"
         best = "highest" if self.large_is_good else "lowest"
         edges, value = counted(self.n_edges[self.chosen], "edge"), self.values[self.chosen]
         if self.near is not None:
