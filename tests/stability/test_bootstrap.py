@@ -69,6 +69,14 @@ def test_the_answer_depends_on_the_seed_and_not_on_the_number_of_jobs():
     assert (first.weights != other.weights).any()
 
 
+def test_one_bar_for_all_fits(capsys):
+    sw.bootstrap_graph(sw.IsingGraph(max_degree=1, progress=True), np.sign(chain(50, 3)), 2, progress=True)
+    shown = capsys.readouterr()
+    assert "bootstrap" in shown.err
+    assert "moves" not in shown.err
+    assert not shown.out
+
+
 def test_large_arrays_are_arrays_to_workers_too():
     """joblib hands them over in files, and estimators would read files in chunks."""
     X = chain(50_000, 3)
