@@ -32,6 +32,7 @@ from swapwise.objectives.custom.check import check_objective
 from swapwise.objectives.custom.objective import CustomObjective
 from swapwise.objectives.custom.set_function import CustomSetFunction
 from swapwise.objectives.facility_location import FacilityLocation
+from swapwise.objectives.gaussian import GaussianPseudoLikelihood
 from swapwise.objectives.glm import Gamma, Logistic, Multinomial, NegativeBinomial, Poisson
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
@@ -55,8 +56,12 @@ from swapwise.theory.table import guarantee_table
 
 # What rests on scikit-learn or matplotlib is imported when it is first asked for: both are slow to load.
 _LAZY = {
+    "GaussianGraph": "estimators.gaussian_graph",
+    "GaussianGraphCV": "estimators.gaussian_graph_cv",
     "IsingGraph": "estimators.ising_graph",
     "IsingGraphCV": "estimators.ising_graph_cv",
+    "MixedGraph": "estimators.mixed_graph",
+    "MixedGraphCV": "estimators.mixed_graph_cv",
     "SparseClassifier": "estimators.classifier",
     "SparseClassifierCV": "estimators.classifier_cv",
     "SparseGLMRegressor": "estimators.glm",
@@ -112,6 +117,9 @@ __all__ = [
     "FacilityLocation",
     "FewGroups",
     "Gamma",
+    "GaussianGraph",
+    "GaussianGraphCV",
+    "GaussianPseudoLikelihood",
     "GraphBootstrap",
     "GraphComparison",
     "Graphic",
@@ -132,6 +140,8 @@ __all__ = [
     "Logistic",
     "Matroid",
     "MaxWeight",
+    "MixedGraph",
+    "MixedGraphCV",
     "MixedPseudoLikelihood",
     "Move",
     "MoveList",

@@ -22,11 +22,13 @@ from swapwise import (
     CustomSetFunction,
     FacilityLocation,
     Gamma,
+    GaussianPseudoLikelihood,
     GroupLeastSquares,
     IsingPseudoLikelihood,
     LeastSquares,
     Linear,
     Logistic,
+    MixedPseudoLikelihood,
     Multinomial,
     NegativeBinomial,
     Poisson,
@@ -122,6 +124,33 @@ def ising(draw: st.DrawFn) -> SetFunction:
     return IsingPseudoLikelihood(spins, 0.1, fields, sample_weight=weight)
 
 
+@st.composite
+def gaussian(draw: st.DrawFn) -> SetFunction:
+    """Few vertices and samples: constant, repeated and collinear variables are frequent."""
+    samples, vertices = draw(st.integers(1, 5)), draw(st.integers(1, 3))
+    weight = draw(st.none() | st.just(np.linspace(0.5, 2.0, samples)))
+    diagonal = draw(st.none() | st.just(np.linspace(0.5, 2.0, vertices)))
+    X, ridge = draw(simple_numbers(samples, vertices)), draw(st.sampled_from([0.0, 0.1]))
+    return GaussianPseudoLikelihood(X, ridge, diagonal=diagonal, sample_weight=weight)
+
+
+@st.composite
+def mixed(draw: st.DrawFn) -> SetFunction:
+    """Columns of any family, constant ones among them; in half of the instances some entries are missing."""
+    samples, vertices = draw(st.integers(2, 5)), draw(st.integers(1, 3))
+    families = draw(
+        st.lists(st.sampled_from(["binary", "gaussian", "counts"]), min_size=vertices, max_size=vertices)
+    )
+    numbers = draw(simple_numbers(samples, vertices))
+    signs = draw(masks(samples * vertices)).reshape(samples, vertices)
+    columns = {"binary": np.where(signs, 1.0, -1.0), "gaussian": numbers, "counts": np.round(2 * numbers)}
+    X = np.column_stack([columns[family][:, v] for v, family in enumerate(families)])
+    if draw(st.booleans()):
+        X[:-1][draw(masks((samples - 1) * vertices)).reshape(samples - 1, vertices)] = np.nan
+    weight = draw(st.none() | st.just(np.linspace(0.0, 2.0, samples)))
+    return MixedPseudoLikelihood(X, families, 0.1, sample_weight=weight)
+
+
 def some_bounds(n: int) -> st.SearchStrategy[list[tuple[float | None, float | None]]]:
     """Lower and upper ends of n coefficients; those that are fixed at zero, or free, are frequent."""
     pairs = st.tuples(st.sampled_from([0.0, -0.1, None]), st.sampled_from([None, 0.2, 0.0]))
@@ -202,6 +231,8 @@ ZOO = [
     Kind("custom", custom()),
     Kind("least squares", least_squares(), tolerance=1e-7),
     Kind("ising", ising(), tolerance=1e-7),
+    Kind("gaussian", gaussian(), tolerance=1e-7),
+    Kind("mixed graph", mixed(), tolerance=1e-7),
     Kind("custom objective", custom_objective(), tolerance=1e-7),
     Kind("logistic", generalized_linear(Logistic, grouped=False), tolerance=1e-7),
     Kind("poisson", generalized_linear(Poisson, grouped=False), tolerance=1e-7),

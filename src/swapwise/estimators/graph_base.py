@@ -173,7 +173,7 @@ class BaseGraph(BaseEstimator, ABC):
             As of :func:`swapwise.certify`.
         """
         check_is_fitted(self)
-        objective = self._objective(self._read_data(X, sample_weight, reset=False))
+        objective = self._fitted_objective(self._read_data(X, sample_weight, reset=False))
         value = objective(self.result_.support)
         if not np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6):
             raise ValueError(
@@ -181,6 +181,10 @@ class BaseGraph(BaseEstimator, ABC):
                 f"value {value:.6g} on X and had {self.result_.value:.6g} in fit"
             )
         return certify(objective, self.constraint_, self.result_, time_limit=time_limit, **options)
+
+    def _fitted_objective(self, sample: Any) -> Any:
+        """Return what the last search of fit maximised, from the same data."""
+        return self._objective(sample)
 
     def _vertices(self) -> Vertices:
         return Vertices(self.n_features_in_, getattr(self, "feature_names_in_", None))

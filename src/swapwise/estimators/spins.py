@@ -25,6 +25,20 @@ def warn_of_constants(spins: FloatArray, vertices: Vertices) -> None:
         warn(f"X has columns that never vary, of which nothing can be learnt: {first_few(constant)}")
 
 
+def weight_of_answers(values: FloatArray, weight: FloatArray | None) -> FloatArray | None:
+    """Return weights that are 0 where everything is missing: such rows are not among the samples.
+
+    >>> weight_of_answers(np.array([[1.0, np.nan], [np.nan, np.nan], [1.0, 1.0]]), None)
+    array([1., 0., 1.])
+    >>> weight_of_answers(np.array([[1.0, np.nan]]), None) is None
+    True
+    """
+    blank = np.isnan(values).all(axis=1)
+    if not blank.any():
+        return weight
+    return np.where(blank, 0.0, 1.0 if weight is None else weight)
+
+
 def pseudo_log_likelihood(
     spins: FloatArray, coupling: FloatArray, field: FloatArray, filling: FloatArray | None = None
 ) -> FloatArray:

@@ -242,9 +242,7 @@ def _refuse_ordered(levels: Sequence[Levels], names: Sequence[Hashable]) -> None
 
 
 def _is_scale(levels: Levels) -> bool:
-    return all(
-        isinstance(value, numbers.Real) and value >= 0 and float(value).is_integer() for value in levels
-    )
+    return _are_numbers(levels) and all(float(value) >= 0 and float(value).is_integer() for value in levels)
 
 
 def _advice(levels: Levels, place: str) -> str:

@@ -26,6 +26,7 @@ exchanges = _compiled.exchanges
 exploration = _compiled.exploration
 families = _compiled.families
 fits = _compiled.fits
+gaussian = _compiled.gaussian
 gibbs = _compiled.gibbs
 glm = _compiled.glm
 ising = _compiled.ising

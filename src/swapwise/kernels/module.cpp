@@ -15,6 +15,7 @@
 #include "exchanges.hpp"
 #include "families.hpp"
 #include "fits.hpp"
+#include "gaussian.hpp"
 #include "gibbs.hpp"
 #include "glm.hpp"
 #include "ising.hpp"
@@ -338,6 +339,8 @@ void bind_perturbations(nb::module_ m) {
     m.def("scaled", released(&perturbations::scaled));
 }
 
+void bind_gaussian(nb::module_ m) { m.def("select", released_for_many_turns(&gaussian::select)); }
+
 void bind_knapsack(nb::module_ m) {
     m.def("heaviest", released(&knapsack::heaviest));
 }
@@ -365,6 +368,7 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     bind_fits(m.def_submodule("fits"));
     bind_glm(m.def_submodule("glm"));
     bind_edge_swaps(m.def_submodule("edge_swaps"));
+    bind_gaussian(m.def_submodule("gaussian"));
     bind_gibbs(m.def_submodule("gibbs"));
     bind_ising(m.def_submodule("ising"));
     bind_ising_tables(m.def_submodule("ising_tables"));

@@ -82,6 +82,8 @@ def test_values_are_those_of_the_plain_version(fields, weighted):
     at_zero = plain_value(spins, 0 * coupling, objective.biases([]), fields, weight)
     value = plain_value(spins, coupling, bias, fields, weight) - at_zero - 0.025 * coef @ coef
     assert objective.value_at(coef) == pytest.approx(value, abs=1e-12)
+    likelihood = value + at_zero + 0.025 * coef @ coef
+    assert objective.mean_log_likelihood(value, coef) == pytest.approx(likelihood, abs=1e-12)
 
 
 @pytest.mark.parametrize(("fields", "weighted"), CASES)

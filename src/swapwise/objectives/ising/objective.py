@@ -120,13 +120,13 @@ class PairwisePseudoLikelihood(SparseObjective):
         return ISING_NEWTON_STEPS * products / ISING_PRODUCTS_PER_SECOND
 
     def mean_log_likelihood(self, value: float, coef: FloatArray) -> float:
-        """Return the mean pseudo-log-likelihood of a fit with some value: without penalty, at most 0.
+        """Return the mean pseudo-log-likelihood of a fit with some value, without the ridge's penalty.
 
         >>> f = IsingPseudoLikelihood([[1, 1], [-1, 1]], ridge=0.1)
-        >>> round(f.mean_log_likelihood(0.0, np.zeros(1)) / np.log(2), 6)
+        >>> round(float(f.mean_log_likelihood(0.0, np.zeros(1)) / np.log(2)), 6)
         -2.0
         """
-        return float(value + self._at_zero + self.ridge * (coef @ coef) / 2)
+        return float(value + self._at_zero + self.data.offset + self.ridge * (coef @ coef) / 2)
 
     def fit_from(self, support: IndexArray, parameters: FloatArray) -> tuple[float, FloatArray]:
         """Refit from given parameters (edges first, then fields) and return value and parameters."""
@@ -280,8 +280,10 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
     and the sum is still divided by the number of samples. Where a neighbour x_u is missing, h_v has its mean
     instead (the weighted mean of what was observed of it; in a model without fields, 0), so that a coupling
     learns from the samples in which both were observed, and fields keep their meaning. Samples of which
-    everything is missing are left out. ``n_observed`` tells in how many samples each pair was observed, each
-    sample as often as its weight says if weights are whole numbers.
+    everything is missing are left out. A mean does not tell what a missing variable would have: where one is
+    missing, those on both sides of it look dependent, and of many samples with many missing entries some weak
+    edges between neighbours of neighbours may be false. ``n_observed`` tells in how many samples each pair
+    was observed, each sample as often as its weight says if weights are whole numbers.
 
     Examples
     --------

@@ -70,6 +70,7 @@ class Samples(SpinData):
         if self._observed is not None:
             self.seen = np.where(missing, self.filling[:, None], self.own)
         self.perfect = -np.log(2.0) * float(self.mean(self.own == 0).sum())
+        self.offset = np.log(2.0) * float(self.mean(missing).sum())
 
     def _means(self) -> FloatArray:
         """Return the mean of what was observed of every vertex; 0 if nothing was."""

@@ -53,6 +53,8 @@ class SpinData(ABC):
     samples: Samples | None = None
     #: The value of a perfect prediction: what is missing, or 0, cannot be predicted, and adds log σ(0)
     perfect: float = 0.0
+    #: What the log-likelihood has beside the terms: what takes those of missing entries away
+    offset: float = 0.0
     #: What each vertex is to its neighbours where it is missing: its mean, or 0 in a model without fields
     filling: FloatArray
     #: How many samples there are, each as often as its weight says if all weights are whole numbers

@@ -244,7 +244,7 @@ class LeastSquaresState(SparseState):
     def _gains_of_swaps(self, moves: MoveList) -> FloatArray:
         self.n_evaluations += len(moves)
         added, dropped = moves.swap_columns()
-        slots = np.where(dropped >= 0, self._basis.slot[np.maximum(dropped, 0)], -1)
+        slots = np.append(self._basis.slot, -1)[dropped]  # nothing is -1, whose slot is the last
         gains = np.zeros(len(moves))
         adds = added >= 0
         gains[adds] = swaps.pair_gains(added[adds], slots[adds], *self._quantities())

@@ -13,8 +13,9 @@ from swapwise.objectives.ising.model import IsingModel
 from swapwise.objectives.ising.objective import PairwisePseudoLikelihood
 from swapwise.objectives.ising.open import read_weight
 from swapwise.objectives.mixed.columns import Columns, read_matrix
+from swapwise.objectives.mixed.conditionals import with_answers
 from swapwise.objectives.mixed.families import Binary
-from swapwise.objectives.mixed.samples import MixedSamples, of_families, own_values, scales_of
+from swapwise.objectives.mixed.samples import MixedSamples
 
 
 class MixedPseudoLikelihood(PairwisePseudoLikelihood):
@@ -88,7 +89,7 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
     ) -> None:
         matrix = read_matrix(X)
         weight = read_weight(sample_weight, len(matrix))
-        matrix, weight = _with_answers(matrix, weight)
+        matrix, weight = with_answers(matrix, weight)
         columns = Columns.read(matrix, families, weight)
         given = None if variances is None else _read_variances(variances, matrix.shape[1])
         model = IsingModel.read(matrix.shape[1], ridge, True, edges)
@@ -124,24 +125,6 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
         deviations = np.sqrt(self.variances)
         return coef * deviations[self.tail] * deviations[self.head]
 
-    def log_likelihood_of(
-        self, X: ArrayLike, coef: FloatArray, fields: FloatArray, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Return the mean over samples, which may be others, of ``Σ_v log p(x_v | neighbours)``.
-
-        They are read as those of the objective were: with their centres, spreads, and means of what is
-        missing. Samples of which everything is missing do not count.
-        """
-        matrix = read_matrix(X)
-        matrix, weight = _with_answers(matrix, read_weight(sample_weight, len(matrix)))
-        own, seen = own_values(matrix, self.columns), self.columns.standardised(matrix).T
-        seen = np.where(np.isnan(seen), self.filling[:, None], seen)
-        local = self.samples.model.coupling_matrix(coef) @ seen + fields[:, None]
-        scales = scales_of(self.columns, self.variances)
-        terms = of_families("terms", self.columns, scales, own, local)
-        terms += of_families("base", self.columns, scales, own)
-        return float(np.average(terms.sum(axis=0), weights=weight))
-
     # -- curvature and proofs -----------------------------------------------------------------------
 
     @property
@@ -171,15 +154,6 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
         shown[: len(support)] *= are_binary[self.tail[support]] & are_binary[self.head[support]]
         shown[len(support) :] *= are_binary
         super()._warn_of_separation(support, shown)
-
-
-def _with_answers(X: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
-    """Return the samples that count and of which not everything is missing."""
-    answered = ~np.isnan(X).all(axis=1)
-    counts = answered if weight is None else answered & (weight > 0)
-    if not counts.any():
-        raise ValueError("X must have a value in a sample of positive weight, got none")
-    return X[counts], None if weight is None else weight[counts]
 
 
 def _read_variances(variances: ArrayLike, n: int) -> FloatArray:

@@ -10,7 +10,8 @@ from swapwise.checks import FloatArray
 from swapwise.objectives.ising.model import IsingModel
 from swapwise.objectives.ising.samples import Samples
 from swapwise.objectives.mixed.columns import Columns
-from swapwise.objectives.mixed.families import Binary, Counts, Gaussian, VertexFamily
+from swapwise.objectives.mixed.conditionals import Conditionals, scales_of
+from swapwise.objectives.mixed.families import Gaussian
 
 # A column that others nearly determine has a conditional variance near 0, and couplings without bounds.
 LEAST_VARIANCE = 1e-3
@@ -43,16 +44,19 @@ class MixedSamples(Samples):
     ) -> None:
         super().__init__(model, columns.standardised(X), weight)
         self.columns = columns
-        self.own = own_values(X, columns)
+        #: Whether there are samples enough to take conditional variances from regressions on all columns
+        self.are_regressed = self.n_counted >= SAMPLES_PER_COLUMN * model.n_vertices
         #: The conditional variances of Gaussian vertices; 1 for others
-        self.variances = self._regressed_variances() if variances is None else variances
-        self._scales = scales_of(columns, self.variances)
+        self.variances = self._of_gaussian(self._regressed_variances() if variances is None else variances)
+        self.conditionals = Conditionals(columns, scales_of(columns, self.variances), self.filling)
+        self.own = self.conditionals.own(X)
         numbers = np.array([family.number for family in columns.families], dtype=np.intp)
-        self._kinds = (numbers, self._scales)
+        self._kinds = (numbers, self.conditionals.scales)
         self.perfect = float(self.mean(self._of_families("highest")).sum())
+        self.offset = float(self.mean(self.conditionals.base(self.own)).sum())
 
     def _of_families(self, what: str, local: FloatArray | None = None) -> FloatArray:
-        return of_families(what, self.columns, self._scales, self.own, local)
+        return self.conditionals.of_families(what, self.own, local)
 
     def terms(self, local: FloatArray) -> FloatArray:
         """Return the log-likelihood of every entry with given local fields, but for a constant."""
@@ -77,7 +81,7 @@ class MixedSamples(Samples):
     def _regressed_variances(self) -> FloatArray:
         """Return the residual variance of each Gaussian vertex, given all others; 1 if samples are few."""
         n_vertices = self.model.n_vertices
-        if self.n_samples < SAMPLES_PER_COLUMN * n_vertices:
+        if not self.are_regressed:
             return np.ones(n_vertices)
         centred = self.seen - self.mean(self.seen)[:, None]
         spread = np.sqrt(self.mean(centred**2))
@@ -85,8 +89,8 @@ class MixedSamples(Samples):
         correlations = (centred * self.weight) @ centred.T / self.n_samples
         np.fill_diagonal(correlations, 1.0)
         precision = np.diag(np.linalg.inv(correlations + LEAST_VARIANCE * np.eye(n_vertices)))
-        residual = self.n_samples / (self.n_samples - n_vertices) / precision
-        return self._of_gaussian(np.clip(residual, LEAST_VARIANCE, 1.0))
+        residual = self.n_counted / (self.n_counted - n_vertices) / precision
+        return np.clip(residual, LEAST_VARIANCE, 1.0)
 
     def residual_variances(self, coef: FloatArray, fields: FloatArray) -> FloatArray:
         """Return how much Gaussian vertices vary around their conditional means; 1 for others."""
@@ -96,38 +100,3 @@ class MixedSamples(Samples):
     def _of_gaussian(self, values: FloatArray) -> FloatArray:
         are_gaussian = [isinstance(family, Gaussian) for family in self.columns.families]
         return np.where(are_gaussian, values, 1.0)
-
-
-def own_values(X: FloatArray, columns: Columns) -> FloatArray:
-    """Return what is predicted, one vertex per row: NaN where it is missing, but 0 if it is binary."""
-    own = np.ascontiguousarray(columns.own(X).T)
-    for vertex, family in enumerate(columns.families):
-        if isinstance(family, Binary):
-            own[vertex] = np.nan_to_num(own[vertex])
-    return own
-
-
-def scales_of(columns: Columns, variances: FloatArray) -> FloatArray:
-    """Return the scale of each vertex: conditional variances, and of counts how much a unit is."""
-    are_counts = [isinstance(family, Counts) for family in columns.families]
-    return np.where(are_counts, 1.0 / columns.spread, variances)
-
-
-def of_families(
-    what: str, columns: Columns, scales: FloatArray, own: FloatArray, local: FloatArray | None = None
-) -> FloatArray:
-    """Return what each family says of its vertices, such as their terms."""
-    answer: FloatArray | None = None
-    for family in dict.fromkeys(columns.families):
-        rows = _rows(columns, family)
-        fields = () if local is None else (local[rows],)
-        part = getattr(family, what)(own[rows], *fields, scales[rows, None])
-        if answer is None:
-            answer = np.empty((len(own), *part.shape[1:]))
-        answer[rows] = part
-    assert answer is not None
-    return answer
-
-
-def _rows(columns: Columns, family: VertexFamily) -> list[int]:
-    return [vertex for vertex, one in enumerate(columns.families) if one is family]

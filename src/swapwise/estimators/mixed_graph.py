@@ -1,0 +1,240 @@
+"""The graph of binary, Gaussian and count variables, learnt from samples, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from swapwise.checks import FloatArray, IndexArray
+from swapwise.estimators.column_families import MixedCoding
+from swapwise.estimators.graph_base import BaseGraph, GraphSample
+from swapwise.estimators.spins import weight_of_answers
+from swapwise.estimators.two_values import read_values
+from swapwise.estimators.vertices import symmetric_matrix
+from swapwise.objectives.ising.open import read_weight
+from swapwise.objectives.mixed import MixedPseudoLikelihood
+from swapwise.search.rules import Pivot
+
+# Conditional variances and the graph are found in turns, until variances change by less than this.
+SETTLED, MOST_ROUNDS = 0.05, 4
+
+
+class BaseMixedGraph(BaseGraph):
+    """What :class:`MixedGraph` and :class:`MixedGraphCV` share: all but how many edges there are."""
+
+    families: Any
+    ridge: float
+
+    _weight_is = "standardised coupling"
+    _variances: FloatArray | None = None
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean of ``Σ_v log p(x_v | neighbours)`` over the rows of X, at the fitted numbers.
+
+        Densities of Gaussian columns are in units of the data. Terms of what is missing are left out, and
+        rows of which everything is do not count; higher is better.
+        """
+        check_is_fitted(self)
+        sample = self._read_data(X, sample_weight, reset=False)
+        return self._conditionals.mean_log_likelihood(
+            sample.values, self.coupling_, self.field_, sample.weight
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn asks about the estimator."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
+        """Return data as numbers; those of fit say how all are read."""
+        values = read_values(self, X, reset=reset)
+        weight = read_weight(sample_weight, len(values))
+        vertices = self._vertices()
+        if reset:
+            self._coding = MixedCoding.read(values, vertices, self.families, X)
+            self.families_ = list(self._coding.families)
+        numbers = self._coding.to_numbers(values, vertices.nodes)
+        return GraphSample(numbers, weight_of_answers(numbers, weight))
+
+    def _objective(self, sample: Any) -> MixedPseudoLikelihood:
+        return MixedPseudoLikelihood(
+            sample.values,
+            self.families_,
+            self.ridge,
+            self._candidate_edges(),
+            sample.weight,
+            self._variances,
+        )
+
+    def _in_turns(self, sample: GraphSample, search: Callable[[], None]) -> None:
+        """Search with conditional variances that agree with the graph.
+
+        Those of regressions on all other columns do, and do not change; of few samples, they begin at 1.
+        """
+        self._variances = None
+        objective = self._objective(sample)
+        regressed = objective.samples.are_regressed
+        for _ in range(MOST_ROUNDS):
+            self._variances = objective.variances
+            search()
+            found = objective.residual_variances(self.result_.support)
+            if regressed or np.allclose(found, self._variances, rtol=SETTLED):
+                return
+            self._variances = found
+            objective = self._objective(sample)
+
+    def _install_fit(self, objective: MixedPseudoLikelihood, support: IndexArray) -> None:
+        _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
+        coef = np.zeros(objective.n)
+        coef[support] = parameters[: len(support)]
+        self.coupling_ = symmetric_matrix(objective, coef)
+        self.adjacency_ = symmetric_matrix(objective, objective.edge_weights(coef))
+        self.field_: FloatArray = parameters[len(support) :]
+        self.variance_, self.n_observed_ = objective.variances, objective.n_observed
+        self._conditionals = objective.samples.conditionals
+
+    def _attributes(self, vertex: int) -> dict[str, Any]:
+        return {"family": self.families_[vertex], "field": float(self.field_[vertex])}
+
+
+class MixedGraph(BaseMixedGraph):
+    """Learn which of binary, Gaussian and count variables depend on each other, with a limit on neighbours.
+
+    The pairwise model in which each variable is predicted from its neighbours by a generalised linear model,
+    with one coupling for both directions of an edge; see :class:`MixedPseudoLikelihood`.
+
+    Parameters
+    ----------
+    max_degree : int, mapping from vertex to int, sequence of int, or None
+        How many neighbours a variable may have: a number for all, by name (or position), or in the order
+        of the columns; None for any number.
+    families : mapping from column to str, sequence of str, or str, optional
+        What columns are given the others: ``"binary"``, ``"gaussian"`` or ``"counts"``. Columns that are not
+        named are binary if they have two values, and Gaussian if they have others, unless these are whole
+        numbers from 0: whether they are counts or a scale must be said.
+    max_edges, edges, forced_edges
+        As in :class:`IsingGraph`.
+    threshold : float
+        Leave out edges whose weight in ``adjacency_`` is at most this large, and fit the others again.
+    ridge : float
+        Weight of the penalty ``‖w‖²/2`` on the couplings, next to the mean over the samples.
+    method, start, q, n_restarts, max_iter, tol, time_limit, random_state, progress
+        As in :class:`IsingGraph`.
+
+    Attributes
+    ----------
+    adjacency_ : array of shape (n_features, n_features)
+        Couplings in units of conditional standard deviations: partial correlations among Gaussian columns,
+        couplings of an Ising model among binary ones; zeros where there is no edge.
+    coupling_ : array of shape (n_features, n_features)
+        The couplings of columns that are standardised (binary ones are -1 and +1).
+    field_ : array of shape (n_features,)
+        The biases.
+    variance_ : array of shape (n_features,)
+        Conditional variances of Gaussian columns, relative to their variances; 1 for others. They come from
+        regressions on all other columns or, with fewer than five samples per column, take turns with the
+        graph.
+    families_ : list of str
+        The family of each column.
+    n_observed_ : array of shape (n_features, n_features)
+        In how many samples both of two columns were observed.
+    graph_ : networkx.Graph
+        Its nodes are the names of the columns, or else their positions, with the attributes ``family`` and
+        ``field``; its edges have the attribute ``weight``.
+    support_ : array of shape (n_edges, 2)
+        The edges, as pairs of columns.
+    n_iter_, selection_frequency_, result_, constraint_, limits_, n_features_in_, feature_names_in_
+        As in :class:`IsingGraph`.
+
+    Notes
+    -----
+    Values may be missing (NaN, None, pandas.NA): a variable is fitted to the samples in which it was
+    observed, and counts with its mean where it is a neighbour. Categories of more than two values are
+    refused: an edge has one coupling.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from swapwise import MixedGraph
+    >>> rng = np.random.default_rng(0)
+    >>> ill = rng.random(300) < 0.4
+    >>> X = pd.DataFrame({"ill": np.where(ill, "yes", "no"), "fever": 37 + ill + rng.normal(size=300) / 2})
+    >>> X["visits"] = rng.poisson(np.where(ill, 4, 1))
+    >>> model = MixedGraph(max_edges=2, families={"visits": "counts"}).fit(X)
+    >>> model.to_frame().round(2)
+      source  target  weight
+    0    ill  visits    1.27
+    1    ill   fever    1.01
+    """
+
+    def __init__(
+        self,
+        max_degree: int | Mapping[Any, int] | Iterable[int] | None = 3,
+        *,
+        families: Any = None,
+        max_edges: int | None = None,
+        edges: Any = None,
+        forced_edges: Any = None,
+        threshold: float = 0.0,
+        ridge: float = 0.01,
+        method: str | Pivot = "auto",
+        start: Any = "auto",
+        q: int = 1,
+        n_restarts: int = 0,
+        max_iter: int | None = None,
+        tol: float = 1e-10,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        self.max_degree = max_degree
+        self.families = families
+        self.max_edges = max_edges
+        self.edges = edges
+        self.forced_edges = forced_edges
+        self.threshold = threshold
+        self.ridge = ridge
+        self.method = method
+        self.start = start
+        self.q = q
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn graph, couplings and fields from samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The data, of which some may be missing.
+        y : object
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        MixedGraph
+            Itself.
+        """
+        sample = self._read_data(X, sample_weight, reset=True)
+
+        def search() -> None:
+            objective = self._objective(sample)
+            named = isinstance(self.start, str)
+            start = self.start if named else self._vertices().elements(self.start, objective.edges)
+            self._search_graph(objective, start)
+
+        self._in_turns(sample, search)
+        return self

@@ -1,0 +1,104 @@
+"""Polychoric correlations: of the normal variables that ordered categories are cut from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri, owens_t
+
+from swapwise.checks import FloatArray, IndexArray
+
+# Cells of a table have at least this probability, and no correlation is larger: empty cells say no more.
+LEAST, LARGEST = 1e-12, 0.9995
+
+# Steps of Fisher's scoring, none longer than this; most pairs need fewer than ten.
+MOST_STEPS, LONGEST, SETTLED = 100, 0.4, 1e-9
+
+# A threshold beyond this is infinite, and one of 0 is as far from it as this.
+FAR, NEAR = 30.0, 1e-12
+
+# Tables are fitted together, as many as have about this many cells.
+CELLS_AT_ONCE = 1 << 18
+
+
+def polychoric(codes: NDArray[np.int_], first: IndexArray, second: IndexArray) -> FloatArray:
+    """Return the correlations of pairs of columns by maximum likelihood in two steps.
+
+    Thresholds come from the shares of the categories, then the correlation from the table of two columns.
+
+    Parameters
+    ----------
+    codes : integer array of shape (n_samples, n_columns)
+        Categories 0, 1, 2, ...; -1 where nothing was observed.
+    first, second : arrays of column numbers
+        The pairs. Samples in which one of two is missing count for others only.
+
+    References
+    ----------
+    U. Olsson, "Maximum likelihood estimation of the polychoric correlation coefficient", Psychometrika 44,
+    1979.
+
+    Examples
+    --------
+    For two variables cut at their medians, ``r = sin(π/2 (p − q))`` with the shares p of samples on the same
+    side and q on different ones:
+
+    >>> codes = np.array([[0, 0]] * 3 + [[0, 1]] + [[1, 0]] + [[1, 1]] * 3)
+    >>> polychoric(codes, np.array([0]), np.array([1])).round(4), np.sin(np.pi / 4).round(4)
+    (array([0.7071]), np.float64(0.7071))
+    """
+    size = int(codes.max(initial=0)) + 1
+    step = max(1, CELLS_AT_ONCE // size**2)
+    parts = [
+        _fitted(_tables(codes, first[at : at + step], second[at : at + step], size))
+        for at in range(0, len(first), step)
+    ]
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _tables(codes: NDArray[np.int_], first: IndexArray, second: IndexArray, size: int) -> FloatArray:
+    """Return how often two columns have each pair of categories, as shares; zeros if never observed both."""
+    tables = np.zeros((len(first), size, size))
+    for table, i, j in zip(tables, first, second, strict=True):
+        known = (codes[:, i] >= 0) & (codes[:, j] >= 0)
+        cells = codes[known, i] * size + codes[known, j]
+        table[:] = np.bincount(cells, minlength=size * size).reshape(size, size) / max(1, len(cells))
+    return tables
+
+
+def _fitted(tables: FloatArray) -> FloatArray:
+    """Return the correlation of every table by Fisher's scoring."""
+    rows, columns = _thresholds(tables.sum(axis=2)), _thresholds(tables.sum(axis=1))
+    correlation = np.zeros(len(tables))
+    for _ in range(MOST_STEPS):
+        shares, slopes = _cells(rows, columns, correlation)
+        shares = np.maximum(shares, LEAST)
+        slope = (tables * slopes / shares).sum(axis=(1, 2))
+        curved = (slopes**2 / shares).sum(axis=(1, 2))
+        step = np.clip(slope / np.maximum(curved, LEAST), -LONGEST, LONGEST)
+        moved = np.clip(correlation + step, -LARGEST, LARGEST)
+        farthest, correlation = np.abs(moved - correlation).max(initial=0.0), moved
+        if farthest < SETTLED:
+            break
+    return correlation
+
+
+def _thresholds(shares: FloatArray) -> FloatArray:
+    """Return where normal variables are cut, one row per table: below all of them, between, and above."""
+    below = np.clip(np.cumsum(shares, axis=1)[:, :-1], 0.0, 1.0)
+    between = np.clip(ndtri(below), -FAR, FAR)
+    ends = np.full((len(shares), 1), FAR)
+    cuts = np.hstack([-ends, between, ends])
+    return np.where(np.abs(cuts) < NEAR, NEAR, cuts)
+
+
+def _cells(rows: FloatArray, columns: FloatArray, correlation: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the probability of every cell, and its derivative by the correlation."""
+    h, k, r = rows[:, :, None], columns[:, None, :], correlation[:, None, None]
+    left = np.sqrt(1.0 - r**2)
+    opposite = np.where(h * k > 0, 0.0, 0.5)
+    below = 0.5 * (ndtr(h) + ndtr(k)) - opposite
+    below = below - owens_t(h, (k / h - r) / left) - owens_t(k, (h / k - r) / left)
+    density = np.exp(-0.5 * (h**2 - 2.0 * r * h * k + k**2) / left**2) / (2.0 * np.pi * left)
+    shares, slopes = (np.diff(np.diff(values, axis=1), axis=2) for values in (below, density))
+    return shares, slopes
