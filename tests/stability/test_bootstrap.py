@@ -184,6 +184,14 @@ def test_of_ising_graphs():
     assert boot.edges.query("target == 'e'")["mean"].abs().max() == 0
 
 
+@pytest.mark.parametrize("correlation", ["pearson", "spearman"])
+def test_of_gaussian_graphs(correlation):
+    X = pd.DataFrame(chain(100, 4), columns=list("abcd"))
+    boot = sw.bootstrap_graph(sw.GaussianGraphCV(correlation=correlation), X, 4)
+    assert boot.edges.query("source == 'a' and target == 'b'")["inclusion"].item() == 1
+    assert (np.abs(boot.weights) < 1).all()
+
+
 @pytest.mark.parametrize("raises", [False, True])
 def test_an_interrupt_keeps_what_was_done(raises):
     """A search that is interrupted ends with what it has, which is not the graph of its sample."""
