@@ -25,7 +25,9 @@ from swapwise.estimators.spins import gibbs_samples
 from swapwise.experiments.measure import one_core
 
 N_VERTICES, N_EDGES, DEGREE = 15, 14, 3
-SMALLEST, LARGEST = 0.3, 0.6
+
+#: The sizes of couplings
+SIZES = 0.3, 0.6
 
 #: Sweeps of the Gibbs chain of each sample; couplings this weak are forgotten within a few dozen.
 BURN_IN = 200
@@ -51,7 +53,7 @@ class Coverage:
     seconds: float
 
 
-def random_couplings(rng: np.random.Generator) -> FloatArray:
+def random_couplings(rng: np.random.Generator, sizes: tuple[float, float] = SIZES) -> FloatArray:
     """Return couplings of a random graph within the degree.
 
     >>> couplings = random_couplings(np.random.default_rng(0))
@@ -63,15 +65,23 @@ def random_couplings(rng: np.random.Generator) -> FloatArray:
     n_edges = 0
     for u, v in rng.permutation(pairs):
         if n_edges < N_EDGES and max((couplings[[u, v]] != 0).sum(axis=1)) < DEGREE:
-            couplings[u, v] = couplings[v, u] = rng.choice([-1, 1]) * rng.uniform(SMALLEST, LARGEST)
+            couplings[u, v] = couplings[v, u] = rng.choice([-1, 1]) * rng.uniform(*sizes)
             n_edges += 1
     return couplings
 
 
-def coverage(name: str, n_samples: int, trial: int, n_boots: int, n_jobs: int | None) -> Coverage:
+def coverage(
+    name: str,
+    n_samples: int,
+    trial: int,
+    *,
+    n_boots: int,
+    sizes: tuple[float, float] = SIZES,
+    n_jobs: int | None = None,
+) -> Coverage:
     """Bootstrap one model on one sample."""
     rng = np.random.default_rng([trial, n_samples])
-    truth = random_couplings(rng)
+    truth = random_couplings(rng, sizes)
     X = gibbs_samples(truth, np.zeros(N_VERTICES), n_samples, BURN_IN, rng)
     begin = perf_counter()
     boot = sw.bootstrap_graph(MODELS[name](truth), X, n_boots, n_jobs=n_jobs)
@@ -107,12 +117,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--boots", type=int, default=200, help="bootstrap samples of each; 200")
     parser.add_argument("--samples", type=int, nargs="+", default=[500, 1000], help="sizes; 500 1000")
     parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
+    parser.add_argument("--couplings", type=float, nargs=2, default=SIZES, help="their sizes; 0.3 0.6")
     parser.add_argument("--jobs", type=int, default=None, help="processes; 1")
     options = parser.parse_args(arguments)
     with one_core():
         for n_samples in options.samples:
             rows = [
-                coverage(name, n_samples, trial, options.boots, options.jobs)
+                coverage(
+                    name,
+                    n_samples,
+                    trial,
+                    n_boots=options.boots,
+                    sizes=tuple(options.couplings),
+                    n_jobs=options.jobs,
+                )
                 for name in options.models
                 for trial in range(options.trials)
             ]

@@ -17,7 +17,7 @@ def test_couplings_are_within_the_degree():
 
 def test_the_true_graph_has_no_wrong_edges():
     first = next(iter(MODELS))
-    row = coverage(first, 300, trial=0, n_boots=10, n_jobs=None)
+    row = coverage(first, 300, trial=0, n_boots=10)
     edges, found, absent, wrong = row.covered
     assert (absent, *row.inclusion) == (1, 1, 0)
     assert 0.4 < edges <= 1

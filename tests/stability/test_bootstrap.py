@@ -69,6 +69,14 @@ def test_the_answer_depends_on_the_seed_and_not_on_the_number_of_jobs():
     assert (first.weights != other.weights).any()
 
 
+def test_one_bar_for_all_fits(capsys):
+    sw.bootstrap_graph(sw.IsingGraph(max_degree=1, progress=True), np.sign(chain(50, 3)), 2, progress=True)
+    shown = capsys.readouterr()
+    assert "bootstrap" in shown.err
+    assert "moves" not in shown.err
+    assert not shown.out
+
+
 def test_large_arrays_are_arrays_to_workers_too():
     """joblib hands them over in files, and estimators would read files in chunks."""
     X = chain(50_000, 3)
@@ -174,6 +182,14 @@ def test_of_ising_graphs():
     assert len(heard) == 1  # of the sample, and not of each bootstrap sample
     assert boot.edges.query("source == 'a' and target == 'b'")["inclusion"].item() == 1
     assert boot.edges.query("target == 'e'")["mean"].abs().max() == 0
+
+
+@pytest.mark.parametrize("correlation", ["pearson", "spearman"])
+def test_of_gaussian_graphs(correlation):
+    X = pd.DataFrame(chain(100, 4), columns=list("abcd"))
+    boot = sw.bootstrap_graph(sw.GaussianGraphCV(correlation=correlation), X, 4)
+    assert boot.edges.query("source == 'a' and target == 'b'")["inclusion"].item() == 1
+    assert (np.abs(boot.weights) < 1).all()
 
 
 @pytest.mark.parametrize("raises", [False, True])
