@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.kernels import neighbourhoods
 from swapwise.objectives.base import Summand
+from swapwise.objectives.ising.many_neighbours import ManyNeighbours
 from swapwise.objectives.ising.samples import Samples
 
 SUMMAND_NEWTON_STEPS = 50
 
 # The longest step of a fit changes no margin by more than this.
 LONGEST_STEP = 4.0
+
+# A relaxation is left when none of a few steps lowers its bound by more than this.
+STALLED, IDLE_STEPS = 1e-5, 3
 
 # Fits of small sets are made together, as many as have about this many numbers.
 NUMBERS_AT_ONCE = 2_000_000
@@ -72,9 +78,27 @@ class VertexSummand(Summand):
 
     def bounds(self, subsets: IndexArray) -> FloatArray:
         """Return what the summand does not exceed on each of some sets of equal size, a row each."""
+        n_signals = subsets.shape[1] + (self._field is not None)
+        if self._negative is not None and subsets.size and n_signals <= neighbourhoods.MOST_SIGNALS:
+            return self._bounds_by_patterns(subsets)
         step = max(1, NUMBERS_AT_ONCE // ((1 + subsets.shape[1]) * self.cost))
         pieces = [self._bounds(subsets[at : at + step]) for at in range(0, len(subsets), step)]
         return np.concatenate(pieces) if pieces else np.zeros(0)
+
+    @cached_property
+    def _negative(self) -> BoolArray | None:
+        """Where signals are -1, the field's in the last row; None of other data than -1 and +1, or no ridge."""
+        signals = self._signals if self._field is None else np.vstack([self._signals, self._field])
+        return signals < 0 if self._ridge > 0 and (np.abs(signals) == 1).all() else None
+
+    def _bounds_by_patterns(self, subsets: IndexArray) -> FloatArray:
+        """Fit all sets to how often each pattern of signs was seen: the same as :meth:`_bounds`, but faster."""
+        weight = self._weight if isinstance(self._weight, np.ndarray) else np.empty(0)
+        field = self._field is not None
+        bounds: FloatArray = neighbourhoods.bounds(
+            self._negative, field, weight, self._prices, self._ridge, subsets
+        )
+        return bounds - self._at_zero
 
     def _bounds(self, subsets: IndexArray) -> FloatArray:
         """Fit all sets by Newton steps; whatever they come to, the dual point of it proves a bound."""
@@ -95,6 +119,29 @@ class VertexSummand(Summand):
             beta += step * np.minimum(1.0, LONGEST_STEP / np.maximum(longest, 1e-300))[:, None]
         return self._dual(signals, prices, ridge, wrong) - self._at_zero
 
+    def bound_among(
+        self, held: IndexArray, candidates: IndexArray, room: int, target: float = -np.inf
+    ) -> tuple[float, FloatArray]:
+        """Return what no fit on ``held`` and up to ``room`` of the candidates exceeds, and what each is worth.
+
+        Every step of the relaxation gives a dual point, and the best of them is the bound.
+        """
+        signals, prices, ridge = self._design(np.append(held, candidates)[None])
+        always = held if self._field is None else np.append(held, len(self.elements))
+        bound, idle = np.inf, 0
+        for wrong, worth in self._many.course(always, candidates, room):
+            dual = float(self._dual(signals, prices, ridge, wrong[None], (len(held), room))[0])
+            idle = 0 if dual < bound - STALLED else idle + 1
+            bound = min(bound, dual)
+            if idle == IDLE_STEPS or bound - self._at_zero < target:
+                break
+        return bound - self._at_zero, worth
+
+    @cached_property
+    def _many(self) -> ManyNeighbours:
+        signals, prices, ridge = self._design(np.arange(len(self.elements))[None])
+        return ManyNeighbours(signals[0], self._weight, prices[0], ridge)
+
     def _slope(self, signals: FloatArray, wrong: FloatArray) -> FloatArray:
         """Return the derivative of the mean log-likelihood by each coefficient of each set."""
         slope: FloatArray = 2.0 / self.cost * (signals @ (self._weight * wrong)[..., None])[..., 0]
@@ -112,13 +159,19 @@ class VertexSummand(Summand):
         return signals, prices, ridge
 
     def _dual(
-        self, signals: FloatArray, prices: FloatArray, ridge: FloatArray, wrong: FloatArray
+        self,
+        signals: FloatArray,
+        prices: FloatArray,
+        ridge: FloatArray,
+        wrong: FloatArray,
+        limits: tuple[int, int] | None = None,
     ) -> FloatArray:
         """Return an upper bound from any probabilities q of being wrong.
 
         ``log σ(m) ≤ q m − H(q)`` with the entropy H, for all q. Where a coefficient has a ridge, the best of
         it follows; where it has none, q must make its slope vanish, and is moved until it does. If that is
-        not possible, all that is known is log σ ≤ 0.
+        not possible, all that is known is log σ ≤ 0. With ``limits`` (h, k) it bounds the first h neighbours
+        and the best k of the others.
         """
         free = ridge == 0
         if free.any() and prices.shape[1]:
@@ -128,9 +181,18 @@ class VertexSummand(Summand):
         right = np.maximum(1.0 - wrong, 1e-300)
         bound: FloatArray = (self._weight * (wrong * np.log(wrong) + right * np.log(right))).mean(axis=1)
         slope = self._slope(signals, wrong) + prices
-        bound += (slope[:, ~free] ** 2 / ridge[~free]).sum(axis=1)
-        perfect = (prices[:, ~free] ** 2 / ridge[~free]).sum(axis=1)
+        bound += _sums(slope[:, ~free] ** 2 / ridge[~free], limits)
+        perfect = _sums(prices[:, ~free] ** 2 / ridge[~free], limits)
         return np.where(inside, bound, perfect)
+
+
+def _sums(scores: FloatArray, limits: tuple[int, int] | None) -> FloatArray:
+    """Return the sum of each row or, with limits (h, k), that of the first h and the k largest others."""
+    if limits is None:
+        return scores.sum(axis=1)
+    held, room = limits
+    others = np.sort(scores[:, held:], axis=1)[:, ::-1]
+    return scores[:, :held].sum(axis=1) + others[:, :room].sum(axis=1)
 
 
 def _balanced(signals: FloatArray, weight: FloatArray | float, wrong: FloatArray) -> FloatArray:
