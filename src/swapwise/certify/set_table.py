@@ -84,7 +84,9 @@ class SetTable:
         inside, outside = (np.append(flags[self.element], False) for flags in (region.inside, region.outside))
         asked = np.bincount(self.owner, inside[:-1], minlength=self.n_parts)
         copies = self.copies[rows]
-        kept: BoolArray = (inside[copies].sum(axis=1) == asked[self.part[rows]]) & ~outside[copies].any(axis=1)
+        kept: BoolArray = (inside[copies].sum(axis=1) == asked[self.part[rows]]) & ~outside[copies].any(
+            axis=1
+        )
         return rows[kept]
 
     def scores(self, rows: IndexArray, prices: SetPrices) -> FloatArray:
@@ -151,7 +153,9 @@ class SetTable:
         copies[:-1] -= step * dearer + (total - prices.total) / self.n_copies_of[self.element]
         return SetPrices(copies, total), float(dearer @ dearer + scarce**2)
 
-    def losses(self, rows: IndexArray, prices: SetPrices, maxima: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def losses(
+        self, rows: IndexArray, prices: SetPrices, maxima: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return for every element by how much the bound falls with it in all sets, and without it."""
         scores, copies, part = self.scores(rows, prices), self.copies[rows], self.part[rows]
         best_with = np.full(self.n_copies + 1, -np.inf)
@@ -161,8 +165,5 @@ class SetTable:
             own = slice(*np.searchsorted(part, [self.owner[copy], self.owner[copy] + 1]))
             others = ~(copies[own] == copy).any(axis=1)
             best_without[copy] = scores[own][others].max(initial=-np.inf)
-        with_it, without = (
-            np.bincount(self.element, maxima[self.owner] - best[:-1], minlength=len(self.n_copies_of))
-            for best in (best_with, best_without)
-        )
-        return with_it, without
+        lost = [maxima[self.owner] - best[:-1] for best in (best_with, best_without)]
+        return [np.bincount(self.element, each, len(self.n_copies_of)).astype(np.float64) for each in lost]

@@ -17,9 +17,6 @@ from swapwise.objectives.base import Summand
 # Up to this many sets are gone through: that takes about as long as a bound on all of them.
 FEW_SETS = 5_000
 
-# Up to this many are, too, if more than a few candidates would have to go before a bound rules the rest out.
-MOST_AT_ONCE, FEW_EXCLUSIONS = 200_000, 5
-
 # Sets are bounded in chunks of this many, with a look at the clock before each.
 CHUNK = 10_000
 
@@ -28,7 +25,7 @@ MOST_LISTED = 20_000
 
 # Searches give up when they have bounded about this many sets: some minutes. A bound on many sets counts as
 # this many.
-MOST_WORK, WORK_PER_BOUND = 50_000_000, 2_000
+MOST_WORK, WORK_PER_BOUND = 50_000_000, 5_000
 
 
 class TooManySets(Exception):
@@ -89,33 +86,38 @@ class SubsetSearch:
 
     def run(self, held: IndexArray, candidates: IndexArray) -> Listed:
         """Return the sets that hold all of ``held``, and some of the candidates."""
-        parts = [(held, candidates)]
+        room = min(self._size - len(held), len(candidates))
+        # Where elements cost, sets of different sizes are bounded one size at a time.
+        sizes = [(size, size) for size in range(room + 1)] if self._prices.min() < 0 else [(0, room)]
+        parts = [(held, candidates, at_least, at_most) for at_least, at_most in sizes if at_most >= 0]
         while parts:
-            held, candidates = parts.pop()
-            element = self._split(held, candidates)
+            held, candidates, at_least, at_most = parts.pop()
+            element = self._split(held, candidates, at_least, at_most)
             if element is not None:
                 rest = candidates[candidates != element]
-                parts += [(held, rest), (np.append(held, element), rest)]
+                parts += [
+                    (held, rest, at_least, at_most),
+                    (np.append(held, element), rest, max(0, at_least - 1), at_most - 1),
+                ]
         return Listed(np.concatenate(self._subsets), np.concatenate(self._bounds), self._threshold)
 
-    def _split(self, held: IndexArray, candidates: IndexArray) -> int | None:
-        """Return the candidate to split a part of the sets by, or None if nothing of it is left to do."""
+    def _split(self, held: IndexArray, candidates: IndexArray, at_least: int, at_most: int) -> int | None:
+        """Return the candidate to split a part of the sets by, or None if nothing of it is left to do.
+
+        The part has the sets of all that is held and ``at_least`` to ``at_most`` of the candidates.
+        """
         self._clock.check()
-        room = min(self._size - len(held), len(candidates))
-        if room < 0:
-            return None
-        count = sum(comb(len(candidates), size) for size in range(room + 1))
-        if count > FEW_SETS:
-            prices = np.sort(self._prices[candidates])[len(candidates) - room :]
-            target = self._threshold - self._prices[held].sum() - np.maximum(prices, 0.0).sum()
+        at_most = min(at_most, len(candidates))
+        if _count(len(candidates), at_least, at_most) > FEW_SETS:
+            target = self._threshold - self._prices[held].sum()
             self._work.add(WORK_PER_BOUND)
-            bound, worth = self._summand.bound_among(held, candidates, room, target)
+            prices = self._prices[candidates]
+            bound, worth = self._summand.bound_among(held, candidates, (at_least, at_most), prices, target)
             if bound + ROUNDING * abs(bound) <= target:
                 return None
-            is_hopeless = bound - FEW_EXCLUSIONS * worth.max() > target
-            if count > MOST_AT_ONCE or not is_hopeless:
+            if _is_worth_splitting(worth, bound - target, at_least, at_most):
                 return int(candidates[np.argmax(worth)])
-        for size in range(room + 1):
+        for size in range(at_least, at_most + 1):
             for chosen in _combinations(candidates, size):
                 self._list(np.hstack([np.tile(held, (len(chosen), 1)), chosen]))
         return None
@@ -141,6 +143,25 @@ class SubsetSearch:
         self._threshold = float(np.partition(priced, -MOST_LISTED - 1)[-MOST_LISTED - 1])
         kept = priced > self._threshold
         self._subsets, self._bounds = [subsets[kept]], [bounds[kept]]
+
+
+def _count(n: int, at_least: int, at_most: int) -> int:
+    """Return the number of sets of so many out of n."""
+    return sum(comb(n, size) for size in range(at_least, at_most + 1))
+
+
+def _is_worth_splitting(worth: FloatArray, excess: float, at_least: int, at_most: int) -> bool:
+    """Tell whether splits and bounds take less work than to go through all sets.
+
+    Candidates have to go, the best first, until what they are worth makes up for the excess of the bound.
+    Each of them leaves the sets that hold it, for which the same holds, and a bound on the others.
+    """
+    exclusions = 1 + int(np.searchsorted(np.cumsum(np.sort(worth)[::-1]), excess))
+    work = count = 1
+    for taken in range(at_most - 1, -1, -1):
+        count = _count(len(worth), max(0, at_least - taken), at_most - taken)
+        work = count if count <= FEW_SETS else min(count, exclusions * (WORK_PER_BOUND + work))
+    return work < count
 
 
 def _combinations(candidates: IndexArray, size: int) -> Iterator[IndexArray]:

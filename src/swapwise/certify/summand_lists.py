@@ -14,11 +14,8 @@ from swapwise.constraints.region import Region
 from swapwise.numerics import EQUAL
 from swapwise.objectives.base import SparseObjective, Summand
 
-# The search for sets that matter may take this share of the time; without success, other bounds have the rest.
+# The first lists may take this share of the time; without success, other bounds have the rest.
 SHARE_OF_TIME = 0.6
-
-# Lists for the first prices reach this many times as far below the answer as a summand would gain without it.
-REACH = 2.0
 
 
 def summand_node(
@@ -34,8 +31,10 @@ def summand_node(
     table = complete_table(blocks, region, clock)
     if table is not None:
         return SummandNode(objective, table, region)
+    lists = SummandLists(objective, blocks, region, support, observe)
     try:
-        return SummandLists(objective, blocks, region, support, clock.share(SHARE_OF_TIME), observe).node()
+        lists.begin(clock.share(SHARE_OF_TIME))
+        return lists.node(clock)
     except (OutOfTime, TooManySets):
         clock.check()
         return None
@@ -54,17 +53,19 @@ class SummandLists:
         blocks: list[Summand],
         region: Region,
         support: IndexArray,
-        clock: Clock,
         observe: Observer,
     ) -> None:
         self._objective, self._blocks, self._region = objective, blocks, region
-        self._clock, self._observe, self._work = clock, observe, Work()
+        self._observe, self._work = observe, Work()
         self._support, self._value = support, objective._value(support)
         self._sizes = np.array([self._largest(block) for block in blocks])
         self._own = [np.flatnonzero(np.isin(block.elements, support)) for block in blocks]
-        self._values = np.array([block.bounds(own[None])[0] for block, own in zip(blocks, self._own, strict=True)])
+        self._values = np.array(
+            [block.bounds(own[None])[0] for block, own in zip(blocks, self._own, strict=True)]
+        )
         none = [Listed(np.zeros((0, 0), dtype=np.intp), np.zeros(0), np.inf) for _ in blocks]
         self._empty = self._table(none)
+        self.prices, self.lists = self._empty.no_prices(), none
         self._begin = np.searchsorted(self._empty.owner, np.arange(len(blocks) + 1))
 
     def _largest(self, block: Summand) -> int:
@@ -82,32 +83,48 @@ class SummandLists:
         """Return what belongs to the copies of one summand."""
         return copies[self._begin[v] : self._begin[v + 1]]
 
-    def node(self) -> SummandNode:
-        """Return the node of all independent sets."""
-        self._relax()
-        prices = self._first_prices()
+    def begin(self, clock: Clock) -> None:
+        """List what is about as good as the answer, at prices to begin with."""
+        worth = self._relax(clock)
+        self.prices = prices = self._first_prices(clock)
         own = self._values + [self._of(v, prices.copies)[at].sum() for v, at in enumerate(self._own)]
-        lists = self._list(prices, own - EQUAL * abs(self._value) / len(own))
-        best = self._best(lists, prices)
-        slack = self._empty.total(best, prices) - self._value
-        if slack > EQUAL * abs(self._value):
-            lists = self._list(prices, own - min(slack, REACH * float((best - own).max())))
-            lists, prices = self._with_better_prices(lists, prices)
-            best = self._best(lists, prices)
-            slack = self._empty.total(best, prices) - self._value
-        # What is not in the lists loses this much, and may be above the answer by the rest.
-        lost = min(float(peak - each.threshold) for peak, each in zip(best, lists, strict=True))
-        floor = self._value + max(0.0, slack - lost)
-        return SummandNode(self._objective, self._table(lists, floor), self._region, prices=prices)
+        self.lists = self._list(own - self._reach(worth), clock)
+        self._observe(SummandNode.kind, self._value + self._slack())
 
-    def _relax(self) -> None:
-        """Bound every summand without a search: a first bound, in case there is no time for more."""
-        maxima = []
-        for block, size in zip(self._blocks, self._sizes, strict=True):
-            self._clock.check()
+    def node(self, clock: Clock) -> SummandNode:
+        """Return the node of all independent sets, with lists of all that matters at better prices."""
+        if self._slack() > EQUAL * abs(self._value):
+            self._improve(clock)
+        slack, best = self._slack(), self._best()
+        # What is not in the lists loses this much, and may be above the answer by the rest.
+        lost = min(float(peak - each.threshold) for peak, each in zip(best, self.lists, strict=True))
+        floor = self._value + max(0.0, slack - lost)
+        return SummandNode(self._objective, self._table(self.lists, floor), self._region, prices=self.prices)
+
+    def _relax(self, clock: Clock) -> FloatArray:
+        """Bound every summand without a search: a first bound; return what copies are worth."""
+        maxima, worth = np.zeros(len(self._blocks)), np.zeros(self._empty.n_copies)
+        for v, block in enumerate(self._blocks):
+            clock.check()
             held, candidates = self._positions(block)
-            maxima.append(block.bound_among(held, candidates, max(0, size - len(held)))[0])
-        self._observe(SummandNode.kind, self._empty.total(np.array(maxima), self._empty.no_prices()))
+            room = min(max(0, self._sizes[v] - len(held)), len(candidates))
+            found = block.bound_among(held, candidates, (0, room), np.zeros(len(candidates)))
+            maxima[v], self._of(v, worth)[candidates] = found
+        self._observe(SummandNode.kind, self._empty.total(maxima, self._empty.no_prices()))
+        return worth
+
+    def _reach(self, worth: FloatArray) -> float:
+        """Return how far below the answer the first lists are to go: by what others of its size are worth."""
+        left = np.minimum(worth, np.abs(worth + self.prices.copies[:-1]))
+        reach = 0.0
+        for v, own in enumerate(self._own):
+            others = np.sort(np.delete(self._of(v, left), own))[::-1]
+            reach += float(others[: self._sizes[v]].sum())
+        return reach / len(self._blocks) + EQUAL * abs(self._value)
+
+    def _slack(self) -> float:
+        """Return how much better than the answer a set could be."""
+        return self._empty.total(self._best(), self.prices) - self._value
 
     def _positions(self, block: Summand) -> tuple[IndexArray, IndexArray]:
         """Return which of a summand's elements all sets have, and which some sets may have."""
@@ -116,7 +133,7 @@ class SummandLists:
 
     # -- prices -------------------------------------------------------------------------------------
 
-    def _first_prices(self) -> SetPrices:
+    def _first_prices(self, clock: Clock) -> SetPrices:
         """Return prices at which no more elements would be taken, if the answer has as many as it may."""
         table, region = self._empty, self._region
         chosen, free = region.inside.copy(), ~region.outside & (table.n_copies_of > 0)
@@ -126,16 +143,16 @@ class SummandLists:
         free &= ~chosen
         if len(self._support) < table.size or not free.any():
             return table.no_prices()
-        gains, losses = self._gains_and_losses()
+        gains, losses = self._gains_and_losses(clock)
         total = max(0.0, float(gains[free].max() + losses[chosen].min()) / 2)
         copies = -total / table.n_copies_of[table.element]
         return SetPrices(np.append(copies, 0.0), total)
 
-    def _gains_and_losses(self) -> tuple[FloatArray, FloatArray]:
+    def _gains_and_losses(self, clock: Clock) -> tuple[FloatArray, FloatArray]:
         """Return about what each element would add to the answer, and what the answer loses without it."""
         gains, losses = np.zeros((2, self._region.constraint.n))
         for block, own, value in zip(self._blocks, self._own, self._values, strict=True):
-            self._clock.check()
+            clock.check()
             others = np.setdiff1d(np.arange(len(block.elements)), own)
             more = np.column_stack([np.tile(own, (len(others), 1)), others])
             gains[block.elements[others]] += block.bounds(more) - value
@@ -143,47 +160,45 @@ class SummandLists:
             losses[block.elements[own]] += value - block.bounds(fewer.reshape(len(own), max(0, len(own) - 1)))
         return gains, losses
 
-    def _with_better_prices(self, lists: list[Listed], prices: SetPrices) -> tuple[list[Listed], SetPrices]:
-        """Return lists of all that matters at better prices, and these."""
-        rest = Rest(np.array([each.threshold for each in lists]), prices.copies, self._sizes)
-        table = self._table(lists, rest=rest)
-        node = SummandNode(self._objective, table, self._region, prices=prices)
+    def _improve(self, clock: Clock) -> None:
+        """Find better prices, and list all that matters at them."""
+        rest = Rest(np.array([each.threshold for each in self.lists]), self.prices.copies, self._sizes)
+        table = self._table(self.lists, rest=rest)
+        node = SummandNode(self._objective, table, self._region, prices=self.prices)
         node.observe = self._observe
-        choice = node.improve_prices(self._value, self._clock)
-        prices = node.prices
+        choice = node.improve_prices(self._value, clock)
+        self.prices = node.prices
         thresholds = choice.maxima - max(0.0, choice.bound - self._value)
-        known = table.rest_bounds(prices)[0] <= thresholds
-        missing = self._list(prices, thresholds, np.flatnonzero(~known))
-        found = [
-            self._shortened(v, each, prices, threshold) if known[v] else missing.pop(0)
-            for v, (each, threshold) in enumerate(zip(lists, thresholds, strict=True))
+        known = table.rest_bounds(self.prices)[0] <= thresholds
+        missing = iter(self._list(thresholds, clock, np.flatnonzero(~known)))
+        self.lists = [
+            self._shortened(v, thresholds[v]) if known[v] else next(missing) for v in range(len(known))
         ]
-        return found, prices
-
-    def _shortened(self, v: int, listed: Listed, prices: SetPrices, threshold: float) -> Listed:
-        kept = self._priced(v, listed, prices) > threshold
-        return Listed(listed.subsets[kept], listed.bounds[kept], float(threshold))
 
     # -- lists --------------------------------------------------------------------------------------
 
-    def _list(
-        self, prices: SetPrices, thresholds: FloatArray, which: IndexArray | None = None
-    ) -> list[Listed]:
-        """List the sets of all summands, or of some, that exceed their thresholds at prices."""
+    def _list(self, thresholds: FloatArray, clock: Clock, which: IndexArray | None = None) -> list[Listed]:
+        """List the sets of all summands, or of some, that exceed their thresholds at the prices."""
         lists = []
         for v in range(len(self._blocks)) if which is None else which.tolist():
-            block, own = self._blocks[v], self._of(v, prices.copies)
-            search = SubsetSearch(block, own, int(self._sizes[v]), thresholds[v], self._clock, self._work)
+            block, own = self._blocks[v], self._of(v, self.prices.copies)
+            search = SubsetSearch(block, own, int(self._sizes[v]), thresholds[v], clock, self._work)
             lists.append(search.run(*self._positions(block)))
         return lists
 
-    def _priced(self, v: int, listed: Listed, prices: SetPrices) -> FloatArray:
-        own = np.append(self._of(v, prices.copies), 0.0)
+    def _shortened(self, v: int, threshold: float) -> Listed:
+        """Return the list of one summand without what does not exceed a larger threshold."""
+        listed = self.lists[v]
+        kept = self._priced(v, listed) > threshold
+        return Listed(listed.subsets[kept], listed.bounds[kept], float(threshold))
+
+    def _priced(self, v: int, listed: Listed) -> FloatArray:
+        own = np.append(self._of(v, self.prices.copies), 0.0)
         priced: FloatArray = listed.bounds + own[listed.subsets].sum(axis=1)
         return priced
 
-    def _best(self, lists: list[Listed], prices: SetPrices) -> FloatArray:
-        """Return what no set of each summand exceeds at prices."""
+    def _best(self) -> FloatArray:
+        """Return what no set of each summand exceeds at the prices."""
         return np.array(
-            [self._priced(v, each, prices).max(initial=each.threshold) for v, each in enumerate(lists)]
+            [self._priced(v, each).max(initial=each.threshold) for v, each in enumerate(self.lists)]
         )

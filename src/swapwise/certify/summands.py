@@ -103,7 +103,8 @@ class SummandNode(Node):
     ) -> None:
         self.objective: SparseObjective = objective
         self.region = region
-        self.prices = prices or (parent.prices if parent is not None else table.no_prices())
+        given = prices if parent is None else parent.prices
+        self.prices: SetPrices = given or table.no_prices()
         self._is_root = parent is None
         self._table = table
         self._rows: IndexArray | None = None  # the sets of the region, while it is looked at

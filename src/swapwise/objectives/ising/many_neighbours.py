@@ -9,7 +9,7 @@ import numpy as np
 from swapwise.checks import FloatArray, IndexArray
 
 # Steps of a fit, and those that begin with a new curvature: it takes far longer than a step.
-MOST_STEPS, NEW_CURVATURES = 20, (0, 1, 2, 4, 8)
+MOST_STEPS, NEW_CURVATURES = 20, (0, 1, 3, 7)
 
 # The longest step changes no margin by more than this.
 LONGEST_STEP = 4.0
@@ -33,7 +33,6 @@ class ManyNeighbours:
         self._weight = np.broadcast_to(weight, signals.shape[1:]) / signals.shape[1]
         self._beta = np.zeros(len(signals))
         self._curve = np.zeros((len(signals), len(signals)))
-        self._is_new = True
 
     def course(self, held: IndexArray, candidates: IndexArray, room: int) -> Iterator[tuple[FloatArray, ...]]:
         """Yield, step by step, how likely samples are predicted wrong, and about what candidates are worth.
@@ -52,7 +51,7 @@ class ManyNeighbours:
             beta = self._beta[rows]
             share[len(held) :] = best_shares(np.abs(beta[len(held) :]), room)
             wrong = 0.5 * (1.0 - np.tanh(beta @ signals))
-            if turn == 0 or (self._is_new and turn in NEW_CURVATURES):
+            if turn in NEW_CURVATURES:
                 weighted = signals * (4.0 * self._weight * wrong * (1.0 - wrong))
                 curve = weighted @ signals.T
             inverse = _inverse(curve, self._ridge[rows] / share / 2)
@@ -61,13 +60,12 @@ class ManyNeighbours:
             step = inverse @ slope
             longest = float(np.abs(step @ signals).max(initial=1e-300))
             self._beta[rows] += step * min(1.0, LONGEST_STEP / longest)
-        self._is_new = False
 
 
 def _inverse(curve: FloatArray, ridge: FloatArray) -> FloatArray:
     regular = curve.copy()
     diagonal = np.einsum("ii->i", regular)
-    diagonal += ridge + 1e-10 * diagonal.max(initial=1e-300)
+    diagonal += ridge + 1e-10 * float(diagonal.max(initial=1e-300))
     inverse: FloatArray = np.linalg.inv(regular)
     return inverse
 
@@ -80,13 +78,10 @@ def best_shares(sizes: FloatArray, total: int) -> FloatArray:
     """
     if total >= len(sizes):
         return np.ones(len(sizes))
-    largest = np.sort(sizes)[::-1][: total + 1]
-    # The first few are chosen as a whole, and the rest by their sizes: as few as leave no share above 1.
-    left = total - np.arange(total)
-    level = (sizes.sum() - np.append(0.0, np.cumsum(largest[: total - 1]))[:total]) / left if total else np.zeros(0)
-    fits = np.flatnonzero(largest[:total] <= level)
     if not total or not sizes.any():
-        shares = np.full(len(sizes), total / len(sizes))
-    else:
-        shares = sizes / (level[fits[0]] if len(fits) else largest[total - 1])
-    return np.clip(shares, LEAST_SHARE, 1.0)
+        return np.full(len(sizes), max(total / len(sizes), LEAST_SHARE))
+    largest = np.sort(sizes)[::-1][:total]
+    # The first few are chosen as a whole, and the rest by their sizes: as few as leave no share above 1.
+    level = (sizes.sum() - np.append(0.0, np.cumsum(largest[:-1]))) / (total - np.arange(total))
+    fits = np.flatnonzero(largest <= level)
+    return np.clip(sizes / (level[fits[0]] if len(fits) else largest[-1]), LEAST_SHARE, 1.0)

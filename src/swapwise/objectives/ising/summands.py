@@ -19,7 +19,7 @@ SUMMAND_NEWTON_STEPS = 50
 LONGEST_STEP = 4.0
 
 # A relaxation is left when none of a few steps lowers its bound by more than this.
-STALLED, IDLE_STEPS = 1e-5, 3
+STALLED, IDLE_STEPS = 1e-5, 4
 
 # Fits of small sets are made together, as many as have about this many numbers.
 NUMBERS_AT_ONCE = 2_000_000
@@ -87,12 +87,12 @@ class VertexSummand(Summand):
 
     @cached_property
     def _negative(self) -> BoolArray | None:
-        """Where signals are -1, the field's in the last row; None of other data than -1 and +1, or no ridge."""
+        """Where signals are -1, the field's in the last row; None of other data, and without ridge."""
         signals = self._signals if self._field is None else np.vstack([self._signals, self._field])
         return signals < 0 if self._ridge > 0 and (np.abs(signals) == 1).all() else None
 
     def _bounds_by_patterns(self, subsets: IndexArray) -> FloatArray:
-        """Fit all sets to how often each pattern of signs was seen: the same as :meth:`_bounds`, but faster."""
+        """Fit all sets to how often each pattern of signs was seen: as :meth:`_bounds` does, but faster."""
         weight = self._weight if isinstance(self._weight, np.ndarray) else np.empty(0)
         field = self._field is not None
         bounds: FloatArray = neighbourhoods.bounds(
@@ -117,25 +117,34 @@ class VertexSummand(Summand):
             if longest.max() < 1e-9:
                 break
             beta += step * np.minimum(1.0, LONGEST_STEP / np.maximum(longest, 1e-300))[:, None]
-        return self._dual(signals, prices, ridge, wrong) - self._at_zero
+        bound, scores = self._dual(signals, prices, ridge, wrong)
+        return bound + scores.sum(axis=1) - self._at_zero
 
     def bound_among(
-        self, held: IndexArray, candidates: IndexArray, room: int, target: float = -np.inf
+        self,
+        held: IndexArray,
+        candidates: IndexArray,
+        sizes: tuple[int, int],
+        prices: FloatArray,
+        target: float = -np.inf,
     ) -> tuple[float, FloatArray]:
-        """Return what no fit on ``held`` and up to ``room`` of the candidates exceeds, and what each is worth.
+        """Return what no fit on ``held`` and so many of the candidates exceeds, and what each is worth.
 
         Every step of the relaxation gives a dual point, and the best of them is the bound.
         """
-        signals, prices, ridge = self._design(np.append(held, candidates)[None])
+        signals, own_prices, ridge = self._design(np.append(held, candidates)[None])
         always = held if self._field is None else np.append(held, len(self.elements))
-        bound, idle = np.inf, 0
-        for wrong, worth in self._many.course(always, candidates, room):
-            dual = float(self._dual(signals, prices, ridge, wrong[None], (len(held), room))[0])
+        bound, idle, worth = np.inf, 0, np.zeros(len(candidates))
+        for wrong, worth in self._many.course(always, candidates, sizes[1]):  # noqa: B007, the last is returned
+            base, scores = self._dual(signals, own_prices, ridge, wrong[None])
+            added = np.sort(scores[0, len(held) : len(held) + len(candidates)] + prices)[::-1]
+            added[sizes[0] :] = np.maximum(added[sizes[0] :], 0.0)
+            dual = float(base[0] + scores[0, : len(held)].sum() + added[: sizes[1]].sum()) - self._at_zero
             idle = 0 if dual < bound - STALLED else idle + 1
             bound = min(bound, dual)
-            if idle == IDLE_STEPS or bound - self._at_zero < target:
+            if idle == IDLE_STEPS or bound < target:
                 break
-        return bound - self._at_zero, worth
+        return bound, worth
 
     @cached_property
     def _many(self) -> ManyNeighbours:
@@ -159,40 +168,24 @@ class VertexSummand(Summand):
         return signals, prices, ridge
 
     def _dual(
-        self,
-        signals: FloatArray,
-        prices: FloatArray,
-        ridge: FloatArray,
-        wrong: FloatArray,
-        limits: tuple[int, int] | None = None,
-    ) -> FloatArray:
-        """Return an upper bound from any probabilities q of being wrong.
+        self, signals: FloatArray, prices: FloatArray, ridge: FloatArray, wrong: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return an upper bound from any probabilities q of being wrong, and what coefficients add to it.
 
         ``log σ(m) ≤ q m − H(q)`` with the entropy H, for all q. Where a coefficient has a ridge, the best of
         it follows; where it has none, q must make its slope vanish, and is moved until it does. If that is
-        not possible, all that is known is log σ ≤ 0. With ``limits`` (h, k) it bounds the first h neighbours
-        and the best k of the others.
+        not possible, all that is known is log σ ≤ 0.
         """
         free = ridge == 0
         if free.any() and prices.shape[1]:
             wrong = _balanced(signals[:, free], self._weight, wrong)
-        inside = ((wrong >= 0) & (wrong <= 1)).all(axis=1)
+        inside: BoolArray = np.logical_and.reduce((wrong >= 0) & (wrong <= 1), axis=1)
         wrong = np.clip(wrong, 1e-300, 1.0)
         right = np.maximum(1.0 - wrong, 1e-300)
         bound: FloatArray = (self._weight * (wrong * np.log(wrong) + right * np.log(right))).mean(axis=1)
-        slope = self._slope(signals, wrong) + prices
-        bound += _sums(slope[:, ~free] ** 2 / ridge[~free], limits)
-        perfect = _sums(prices[:, ~free] ** 2 / ridge[~free], limits)
-        return np.where(inside, bound, perfect)
-
-
-def _sums(scores: FloatArray, limits: tuple[int, int] | None) -> FloatArray:
-    """Return the sum of each row or, with limits (h, k), that of the first h and the k largest others."""
-    if limits is None:
-        return scores.sum(axis=1)
-    held, room = limits
-    others = np.sort(scores[:, held:], axis=1)[:, ::-1]
-    return scores[:, :held].sum(axis=1) + others[:, :room].sum(axis=1)
+        slope = np.where(inside[:, None], self._slope(signals, wrong), 0.0) + prices
+        scores = np.where(free, 0.0, slope**2 / np.where(free, 1.0, ridge))
+        return np.where(inside, bound, 0.0), scores
 
 
 def _balanced(signals: FloatArray, weight: FloatArray | float, wrong: FloatArray) -> FloatArray:
