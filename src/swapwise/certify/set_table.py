@@ -153,9 +153,7 @@ class SetTable:
         copies[:-1] -= step * dearer + (total - prices.total) / self.n_copies_of[self.element]
         return SetPrices(copies, total), float(dearer @ dearer + scarce**2)
 
-    def losses(
-        self, rows: IndexArray, prices: SetPrices, maxima: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def losses(self, rows: IndexArray, prices: SetPrices, maxima: FloatArray) -> list[FloatArray]:
         """Return for every element by how much the bound falls with it in all sets, and without it."""
         scores, copies, part = self.scores(rows, prices), self.copies[rows], self.part[rows]
         best_with = np.full(self.n_copies + 1, -np.inf)

@@ -8,7 +8,7 @@ from swapwise.certify.nodes import Observer
 from swapwise.certify.set_table import Rest, SetPrices, SetTable
 from swapwise.certify.subsets import Listed, SubsetSearch, TooManySets, Work
 from swapwise.certify.summands import SummandNode, complete_table
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.region import Region
 from swapwise.numerics import EQUAL
@@ -16,6 +16,10 @@ from swapwise.objectives.base import SparseObjective, Summand
 
 # The first lists may take this share of the time; without success, other bounds have the rest.
 SHARE_OF_TIME = 0.6
+
+# Lists reach this many times as far below the best of each summand as those before, and at least this share
+# of how far they may have to.
+DEEPER, SHALLOWEST = 2.0, 0.05
 
 
 def summand_node(
@@ -65,7 +69,7 @@ class SummandLists:
         )
         none = [Listed(np.zeros((0, 0), dtype=np.intp), np.zeros(0), np.inf) for _ in blocks]
         self._empty = self._table(none)
-        self.prices, self.lists = self._empty.no_prices(), none
+        self.prices, self.lists, self._depth = self._empty.no_prices(), none, 0.0
         self._begin = np.searchsorted(self._empty.owner, np.arange(len(blocks) + 1))
 
     def _largest(self, block: Summand) -> int:
@@ -88,7 +92,8 @@ class SummandLists:
         worth = self._relax(clock)
         self.prices = prices = self._first_prices(clock)
         own = self._values + [self._of(v, prices.copies)[at].sum() for v, at in enumerate(self._own)]
-        self.lists = self._list(own - self._reach(worth), clock)
+        self._depth = self._reach(worth)
+        self.lists = self._list(own - self._depth, clock)
         self._observe(SummandNode.kind, self._value + self._slack())
 
     def node(self, clock: Clock) -> SummandNode:
@@ -161,15 +166,25 @@ class SummandLists:
         return gains, losses
 
     def _improve(self, clock: Clock) -> None:
-        """Find better prices, and list all that matters at them."""
-        rest = Rest(np.array([each.threshold for each in self.lists]), self.prices.copies, self._sizes)
-        table = self._table(self.lists, rest=rest)
-        node = SummandNode(self._objective, table, self._region, prices=self.prices)
-        node.observe = self._observe
-        choice = node.improve_prices(self._value, clock)
-        self.prices = node.prices
-        thresholds = choice.maxima - max(0.0, choice.bound - self._value)
-        known = table.rest_bounds(self.prices)[0] <= thresholds
+        """Find better prices, and list all that matters at them: lists reach further as long as need be."""
+        while True:
+            table = self._table(self.lists, rest=self._rest())
+            node = SummandNode(self._objective, table, self._region, prices=self.prices)
+            node.observe = self._observe
+            choice = node.improve_prices(self._value, clock)
+            self.prices = node.prices
+            slack = max(0.0, choice.bound - self._value)
+            known = table.rest_bounds(self.prices)[0] <= choice.maxima - slack
+            self._depth = slack if known.all() else min(slack, max(DEEPER * self._depth, SHALLOWEST * slack))
+            self._list_anew(choice.maxima - self._depth, known, clock)
+            if self._depth >= slack:
+                return
+
+    def _rest(self) -> Rest:
+        return Rest(np.array([each.threshold for each in self.lists]), self.prices.copies, self._sizes)
+
+    def _list_anew(self, thresholds: FloatArray, known: BoolArray, clock: Clock) -> None:
+        """List what exceeds thresholds at new prices, where the lists so far do not know all of it."""
         missing = iter(self._list(thresholds, clock, np.flatnonzero(~known)))
         self.lists = [
             self._shortened(v, thresholds[v]) if known[v] else next(missing) for v in range(len(known))

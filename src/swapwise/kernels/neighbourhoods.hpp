@@ -24,7 +24,7 @@ inline constexpr Index MOST_STEPS = 50;
 // The longest step changes no margin by more than this; below the second a fit has converged.
 inline constexpr double LONGEST_STEP = 4.0, SHORTEST_STEP = 1e-9;
 
-// Sums of the signal of a field that are no larger are zero but for rounding; probabilities are at least this.
+// Slopes that are no larger are zero but for rounding; probabilities are at least the second.
 inline constexpr double BALANCED = 1e-12, LEAST = 1e-300;
 
 // The patterns of one set that were seen, their shares of the samples, and how likely they are wrong.
@@ -34,6 +34,12 @@ struct Patterns {
     Index count, width;
 
     double sign(Index c, Index a) const { return (code[c] >> a) & 1 ? -1.0 : 1.0; }
+
+    double margin(Index c, Numbers beta) const {
+        double sum = 0.0;
+        for (Index a = 0; a < width; ++a) sum += sign(c, a) * beta[a];
+        return sum;
+    }
 
     // Half of the derivative of the mean log-likelihood by coefficient a
     double half_slope(Index a) const {
@@ -93,6 +99,13 @@ class Counter {
     }
 };
 
+// Solve a small system in place. What depends on the equations before it counts as zero.
+inline void solve(Mat<double> matrix, Vec<double> vector, Numbers floor) {
+    cholesky::forward(matrix, vector, floor, vector.size, false);
+    for (Index a = 0; a < vector.size; ++a) matrix(a, a) = matrix(a, a) > 0.0 ? matrix(a, a) : INFINITE;
+    cholesky::backward(matrix, vector);
+}
+
 // Fits coefficients to patterns by Newton steps.
 class Fit {
   public:
@@ -105,11 +118,8 @@ class Fit {
         for (Index turn = 0; turn < MOST_STEPS; ++turn) {
             predict(patterns, beta);
             derive(patterns, ridge, prices);
-            cholesky::forward(curve, step, _floor.slice(0, width), width, false);
-            for (Index a = 0; a < width; ++a) curve(a, a) = curve(a, a) > 0.0 ? curve(a, a) : INFINITE;
-            cholesky::backward(curve, step);
-            double longest = 0.0;
-            for (const double size : step) longest += std::fabs(size);
+            solve(curve, step, _floor.slice(0, width));
+            const double longest = longest_change(patterns, step);
             if (!(longest >= SHORTEST_STEP)) return;
             const double part = std::min(1.0, LONGEST_STEP / longest);
             for (Index a = 0; a < width; ++a) beta[a] += part * step[a];
@@ -123,10 +133,16 @@ class Fit {
 
     static void predict(Patterns &patterns, Numbers beta) {
         for (Index c = 0; c < patterns.count; ++c) {
-            double margin = 0.0;
-            for (Index a = 0; a < beta.size; ++a) margin += patterns.sign(c, a) * beta[a];
-            patterns.wrong[c] = 1.0 / (1.0 + std::exp(2.0 * margin));
+            patterns.wrong[c] = 1.0 / (1.0 + std::exp(2.0 * patterns.margin(c, beta)));
         }
+    }
+
+    static double longest_change(const Patterns &patterns, Numbers step) {
+        double longest = 0.0;
+        for (Index c = 0; c < patterns.count; ++c) {
+            longest = std::max(longest, std::fabs(patterns.margin(c, step)));
+        }
+        return longest;
     }
 
     // The slope, in place of the step, and the curvature
@@ -146,35 +162,64 @@ class Fit {
     }
 };
 
-// What no fit exceeds, by log σ(m) ≤ q m − H(q) for all q: the best coefficients follow where there is a ridge.
-// The field has none, so its slope must vanish; where that cannot be, all that is known is log σ ≤ 0.
-inline double dual_bound(Patterns &patterns, Numbers ridge, Numbers prices, bool field) {
-    const Index neighbours = patterns.width - field;
-    double perfect = 0.0, bound = 0.0;
-    for (Index a = 0; a < neighbours; ++a) perfect += prices[a] * prices[a] / ridge[a];
-    if (field) {
-        const double left = patterns.half_slope(neighbours);
-        for (Index c = 0; c < patterns.count; ++c) patterns.wrong[c] -= left * patterns.sign(c, neighbours);
-        if (!(std::fabs(patterns.half_slope(neighbours)) <= BALANCED)) return perfect;
+// Moves probabilities until the slopes of the coefficients from the first free one on vanish.
+class Balance {
+  public:
+    // Returns whether that was possible.
+    bool run(Patterns &patterns, Index first) {
+        const Index free = patterns.width - first;
+        const auto gram = _gram.slice(0, free).narrow(0, free);
+        const auto left = _left.slice(0, free);
+        gram.fill(0.0);
+        for (Index a = 0; a < free; ++a) {
+            left[a] = patterns.half_slope(first + a);
+            for (Index c = 0; c < patterns.count; ++c) {
+                const double own = patterns.share[c] * patterns.sign(c, first + a);
+                for (Index b = 0; b <= a; ++b) gram(a, b) += own * patterns.sign(c, first + b);
+            }
+        }
+        solve(gram, left, _floor.slice(0, free));
+        bool is_balanced = true;
+        for (Index c = 0; c < patterns.count; ++c) {
+            for (Index a = 0; a < free; ++a) patterns.wrong[c] -= left[a] * patterns.sign(c, first + a);
+            patterns.wrong[c] = std::clamp(patterns.wrong[c], 0.0, 1.0);
+        }
+        for (Index a = 0; a < free; ++a) is_balanced &= std::fabs(patterns.half_slope(first + a)) <= BALANCED;
+        return is_balanced;
     }
+
+  private:
+    Vector<double> _left{MOST_SIGNALS}, _floor = Vector<double>::filled(BALANCED, MOST_SIGNALS);
+    Matrix<double> _gram{MOST_SIGNALS, MOST_SIGNALS};
+};
+
+// What no fit exceeds, by log σ(m) ≤ q m − H(q) for all q: the best coefficients follow where there is a ridge.
+// Where there is none, slopes must vanish; if that cannot be, all that is known is log σ ≤ 0. Coefficients
+// without ridge are the last ones, and have no prices.
+inline double dual_bound(Patterns &patterns, Balance &balance, Numbers ridge, Numbers prices) {
+    Index with_ridge = 0;
+    while (with_ridge < patterns.width && ridge[with_ridge] > 0.0) ++with_ridge;
+    double perfect = 0.0, bound = 0.0;
+    for (Index a = 0; a < with_ridge; ++a) perfect += prices[a] * prices[a] / ridge[a];
+    if (with_ridge < patterns.width && !balance.run(patterns, with_ridge)) return perfect;
     for (Index c = 0; c < patterns.count; ++c) {
-        if (!(patterns.wrong[c] >= 0.0 && patterns.wrong[c] <= 1.0)) return perfect;
         const double wrong = std::max(patterns.wrong[c], LEAST), right = std::max(1.0 - wrong, LEAST);
         bound += patterns.share[c] * (wrong * std::log(wrong) + right * std::log(right));
     }
-    for (Index a = 0; a < neighbours; ++a) {
+    for (Index a = 0; a < with_ridge; ++a) {
         const double slope = 2.0 * patterns.half_slope(a) + prices[a];
         bound += slope * slope / ridge[a];
     }
     return bound;
 }
 
-// A bound for every set, a row of at least one neighbour. Weights have mean 1, or there are none; the ridge is
-// positive.
+// A bound for every set, a row of at least one neighbour. Weights have mean 1, or there are none. Without ridge
+// there are no prices.
 inline Vector<double> bounds(Mask negative, bool field, Numbers weight, Numbers prices, double ridge,
                              Mat<const Index> subsets) {
     Counter counter(negative, weight, field);
     Fit fit;
+    Balance balance;
     Patterns patterns;
     const Index size = subsets.columns;
     Vector<double> found(subsets.rows), ridges(size + field), own(size + field);
@@ -185,7 +230,7 @@ inline Vector<double> bounds(Mask negative, bool field, Numbers weight, Numbers 
         for (Index a = 0; a < size; ++a) own[a] = prices[subsets(row, (a + size - 1) % size)];
         counter.count(subsets, row, patterns);
         fit.run(patterns, ridges, own);
-        found[row] = dual_bound(patterns, ridges, own, field);
+        found[row] = dual_bound(patterns, balance, ridges, own);
     }
     return found;
 }

@@ -58,16 +58,17 @@ class ManyNeighbours:
             yield wrong, (beta**2 / np.diag(inverse) / 2)[len(held) :]
             slope = 2.0 * signals @ (self._weight * wrong) - self._ridge[rows] / share / 2 * beta + prices
             step = inverse @ slope
+            if not np.isfinite(step).all():
+                return
             longest = float(np.abs(step @ signals).max(initial=1e-300))
             self._beta[rows] += step * min(1.0, LONGEST_STEP / longest)
 
 
 def _inverse(curve: FloatArray, ridge: FloatArray) -> FloatArray:
-    regular = curve.copy()
-    diagonal = np.einsum("ii->i", regular)
-    diagonal += ridge + 1e-10 * float(diagonal.max(initial=1e-300))
-    inverse: FloatArray = np.linalg.inv(regular)
-    return inverse
+    """Return the inverse of a curvature with a ridge, and a little more: columns may be collinear."""
+    largest = float(np.diag(curve).max(initial=0.0)) or 1.0
+    regular: FloatArray = curve + np.diag(ridge + 1e-10 * largest)
+    return np.linalg.inv(regular).astype(np.float64)
 
 
 def best_shares(sizes: FloatArray, total: int) -> FloatArray:
@@ -84,4 +85,5 @@ def best_shares(sizes: FloatArray, total: int) -> FloatArray:
     # The first few are chosen as a whole, and the rest by their sizes: as few as leave no share above 1.
     level = (sizes.sum() - np.append(0.0, np.cumsum(largest[:-1]))) / (total - np.arange(total))
     fits = np.flatnonzero(largest <= level)
-    return np.clip(sizes / (level[fits[0]] if len(fits) else largest[-1]), LEAST_SHARE, 1.0)
+    lowest = level[fits[0]] if len(fits) else largest[-1]
+    return np.clip(sizes / max(lowest, LEAST_SHARE * largest[0]), LEAST_SHARE, 1.0)

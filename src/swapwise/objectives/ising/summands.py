@@ -87,9 +87,9 @@ class VertexSummand(Summand):
 
     @cached_property
     def _negative(self) -> BoolArray | None:
-        """Where signals are -1, the field's in the last row; None of other data, and without ridge."""
+        """Where signals are -1, the field's in the last row; None of other data than -1 and +1."""
         signals = self._signals if self._field is None else np.vstack([self._signals, self._field])
-        return signals < 0 if self._ridge > 0 and (np.abs(signals) == 1).all() else None
+        return signals < 0 if (np.abs(signals) == 1).all() else None
 
     def _bounds_by_patterns(self, subsets: IndexArray) -> FloatArray:
         """Fit all sets to how often each pattern of signs was seen: as :meth:`_bounds` does, but faster."""
@@ -197,7 +197,8 @@ def _balanced(signals: FloatArray, weight: FloatArray | float, wrong: FloatArray
     left = weighted @ wrong[..., None]
     gram = weighted @ np.swapaxes(signals, 1, 2)
     moved = np.linalg.pinv(gram, rcond=1e-12, hermitian=True) @ left
-    balanced: FloatArray = wrong - (np.swapaxes(signals, 1, 2) @ moved)[..., 0]
+    # What has to leave the range from 0 to 1 by more than rounding is then no longer balanced.
+    balanced: FloatArray = np.clip(wrong - (np.swapaxes(signals, 1, 2) @ moved)[..., 0], 0.0, 1.0)
     still = np.abs((weighted @ balanced[..., None])[..., 0]).max(axis=1)
     balanced[still > 1e-12 * np.abs(weighted).sum(axis=(1, 2))] = np.nan
     return balanced
