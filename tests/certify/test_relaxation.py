@@ -631,7 +631,7 @@ def test_nodes_of_blocks_lose_no_set_above_the_target(random):
         if len(node.region.open):
             element = int(random.choice(node.region.open))
             part = [node.region.with_inside, node.region.with_outside][random.integers(2)](element)
-            anew = SummandNode(objective, node._tables, part)
+            anew = SummandNode(objective, node._table, part)
             node = node.part(part)
             assert node.bound == pytest.approx(anew.bound)
     values = [objective(sorted(s)) for s in sets_of(node.region, allows)]

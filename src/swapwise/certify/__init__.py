@@ -9,7 +9,9 @@ decides:
   subtracted from the Hessian. Sets are found by ``proximal`` steps on a ``working_set`` under nested limits,
   by the same under ``overlapping`` ``limits``, and else by ``frank_wolfe`` steps. What no better set can hold
   is fixed and dropped; a smaller ``problem`` has a better diagonal;
-- by the ``summands`` of the objective, each maximised by itself;
+- by the ``summands`` of the objective, each maximised by itself, at prices on which they agree. Their sets
+  are in a ``set_table``: all of them or, found by branch and bound over the ``subsets`` of each, those that
+  can matter (``summand_lists``);
 - by values and marginal gains only.
 
 Small parts of quadratic problems are enumerated in closed form (``leaf``).

@@ -42,10 +42,11 @@ def certify(
     Lower limits are met by the best set, and have to be by the answer.
 
     The best of all bounds that hold here: the value of all elements together; the paper's concavity lemma
-    at the answer; marginal gains, if f is submodular; the best that each block could have by itself, if the
-    objective is a sum over blocks (the vertices of an Ising model), else the dual bound of the perspective
-    relaxation, if it is strongly concave (a ridge, or columns that are not collinear); and branch and
-    bound on top of these, for as long as there is time. Whenever it stops, what it returns is proven.
+    at the answer; marginal gains, if f is submodular; the best that each block could have by itself, at
+    prices that make blocks agree, if the objective is a sum over blocks (the vertices of an Ising model),
+    else the dual bound of the perspective relaxation, if it is strongly concave (a ridge, or columns that are
+    not collinear); and branch and bound on top of these, for as long as there is time. Whenever it stops,
+    what it returns is proven.
 
     Parameters
     ----------

@@ -14,6 +14,9 @@ from swapwise.objectives.base import SetFunction
 from swapwise.search.rules import gains_of_additions
 from swapwise.theory.bounds import bound_from_gains, bound_of_all
 
+#: Hears the kind of a bound and its value
+Observer = Callable[[str, float], None]
+
 
 class Node(ABC):
     """A part of the independent sets, with a proven upper bound on f over it."""
@@ -24,7 +27,7 @@ class Node(ABC):
     region: Region
     bound: float
     #: Called by the root with its kind and its bound, while it lowers that
-    observe: Callable[[str, float], None] = staticmethod(lambda kind, bound: None)
+    observe: Observer = staticmethod(lambda kind, bound: None)
 
     def whole(self, support: IndexArray) -> IndexArray:
         """Return a set of the region in the numbers of the ground set, of which it may be a part."""

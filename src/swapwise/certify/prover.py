@@ -80,7 +80,7 @@ class Prover:
     def _branch(self, clock: Clock, gap: float, max_nodes: int | None) -> Status:
         if max_nodes == 0:  # before the root is made, which may take long
             return Status.ITERATION_LIMIT
-        self.root = root_node(self.objective, self.region, self.answer, clock)
+        self.root = root_node(self.objective, self.region, self.answer, clock, self.observe_bound)
         self.root.observe = self.observe_bound
         if self.by_values_only:  # of many elements, it is the first to ask for the value of all
             self.observe_bound("all", self.root.bound)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from swapwise.certify.nodes import Node, SetNode
+from swapwise.certify.nodes import Node, Observer, SetNode
 from swapwise.certify.problem import Problem
 from swapwise.certify.relaxed import RelaxedNode
-from swapwise.certify.summands import SummandNode, summand_tables
+from swapwise.certify.summand_lists import summand_node
 from swapwise.checks import IndexArray
 from swapwise.clock import Clock, OutOfTime
 from swapwise.constraints.base import Constraint
@@ -17,10 +17,17 @@ from swapwise.constraints.region import Region
 from swapwise.objectives.base import SetFunction, SparseObjective
 
 
-def root_node(objective: SetFunction, region: Region, support: IndexArray, clock: Clock) -> Node:
+def root_node(
+    objective: SetFunction,
+    region: Region,
+    support: IndexArray,
+    clock: Clock,
+    observe: Observer = lambda kind, bound: None,
+) -> Node:
     """Return the node of all independent sets: by summands, else by relaxation if u is strongly concave.
 
-    ``support`` is a good set, at which summands are to agree.
+    ``support`` is a good set, at which summands are to agree. ``observe`` hears the kind and the value of
+    bounds that are proven on the way.
     """
     if not isinstance(objective, SparseObjective):
         return SetNode(objective, region)
@@ -28,10 +35,9 @@ def root_node(objective: SetFunction, region: Region, support: IndexArray, clock
     if relaxed is not None:  # summands know of no bounds
         return relaxed
     if objective.groups is None and region.constraint.hereditary:
-        summands = objective.summands(objective.coef(support))
-        tables = summand_tables(summands, region, clock) if summands else None
-        if tables is not None:
-            return SummandNode(objective, tables, region)
+        by_summands = summand_node(objective, region, support, clock, observe)
+        if by_summands is not None:
+            return by_summands
     return relaxed_root(objective, region) or SetNode(objective, region)
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from swapwise.certify.nodes import Node
-from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.certify.set_table import Choice, SetPrices, SetTable
+from swapwise.certify.subsets import Listed
+from swapwise.checks import FloatArray, IndexArray
 from swapwise.clock import Clock
 from swapwise.constraints.region import Region
 from swapwise.numerics import ROUNDING
@@ -19,27 +21,20 @@ MOST_NUMBERS, MOST_SETS = 50_000_000, 200_000
 # Sets are evaluated in chunks of about this many numbers: a tenth of a second between looks at the clock.
 NUMBERS_AT_ONCE = 1_000_000
 
+# Steps of the prices, at the root and below it; and how many without a better bound halve the steps.
+STEPS_AT_ROOT, STEPS_BELOW, IDLE_STEPS = 300, 30, 10
 
-class SummandTable:
-    """All independent sets of elements of one summand, and an upper bound on the summand for each."""
+# Steps are this share of what would close the gap if the bound fell all the way as it does here. They are
+# given up when they are smaller than the second.
+FIRST_STEP, LAST_STEP = 1.0, 0.02
 
-    def __init__(self, block: Summand, members: BoolArray, values: FloatArray) -> None:
-        self.elements = block.elements
-        self.members = members  # one row per set
-        self.values = values
-
-    def best(self, region: Region) -> tuple[float, IndexArray]:
-        """Return the largest value among the sets of a region, and the set."""
-        inside, outside = region.inside[self.elements], region.outside[self.elements]
-        within = ~self.members[:, outside].any(axis=1) & self.members[:, inside].all(axis=1)
-        values = np.where(within, self.values, -np.inf)
-        row = int(np.argmax(values))
-        return float(values[row]), self.elements[self.members[row]]
+# Elements are fixed, and prices chosen anew for what is left, no more often than this.
+MOST_ROUNDS = 8
 
 
-def summand_tables(blocks: list[Summand], region: Region, clock: Clock) -> list[SummandTable] | None:
-    """Return the tables of all summands, or None if there are too many sets."""
-    tables, numbers, count = [], 0, 0
+def complete_table(blocks: list[Summand], region: Region, clock: Clock) -> SetTable | None:
+    """Return the table of all independent sets of all summands, or None if there are too many sets."""
+    found, numbers, count = [], 0, 0
     for block in blocks:
         sizes: list[IndexArray] = []
         for subsets in _independent_subsets(block, region, MOST_SETS - count, clock):
@@ -48,22 +43,25 @@ def summand_tables(blocks: list[Summand], region: Region, clock: Clock) -> list[
             if numbers > MOST_NUMBERS or count > MOST_SETS:
                 return None
             sizes.append(subsets)
-        tables.append((block, sizes))
-    return [_table(block, sizes, clock) for block, sizes in tables]
+        found.append(sizes)
+    lists = [_bounded(block, sizes, clock) for block, sizes in zip(blocks, found, strict=True)]
+    elements = [block.elements for block in blocks]
+    return SetTable(elements, lists, region.constraint.n, region.constraint.max_size())
 
 
-def _table(block: Summand, sizes: list[IndexArray], clock: Clock) -> SummandTable:
-    members = np.zeros((sum(map(len, sizes)), len(block.elements)), dtype=bool)
-    values, row = np.empty(len(members)), 0
-    for subsets in sizes:
-        rows = np.arange(row, row + len(subsets))
-        members[rows[:, None], subsets] = True
-        step = max(1, NUMBERS_AT_ONCE // (block.cost * (1 + subsets.shape[1])))
-        for at in range(0, len(subsets), step):
+def _bounded(block: Summand, sizes: list[IndexArray], clock: Clock) -> Listed:
+    """Bound all sets of a summand, which come size by size."""
+    subsets = np.full((sum(map(len, sizes)), len(sizes) - 1), len(block.elements), dtype=np.intp)
+    bounds, row = np.empty(len(subsets)), 0
+    for equal in sizes:
+        rows = slice(row, row + len(equal))
+        subsets[rows, : equal.shape[1]] = equal
+        step = max(1, NUMBERS_AT_ONCE // (block.cost * (1 + equal.shape[1])))
+        for at in range(0, len(equal), step):
             clock.check()
-            values[rows[at : at + step]] = block.bounds(subsets[at : at + step])
-        row += len(subsets)
-    return SummandTable(block, members, values + ROUNDING * np.abs(values))
+            bounds[rows][at : at + step] = block.bounds(equal[at : at + step])
+        row += len(equal)
+    return Listed(subsets, bounds + ROUNDING * np.abs(bounds), -np.inf)
 
 
 def _independent_subsets(block: Summand, region: Region, most: int, clock: Clock) -> Iterator[IndexArray]:
@@ -87,70 +85,120 @@ def _independent_subsets(block: Summand, region: Region, most: int, clock: Clock
 
 
 class SummandNode(Node):
-    """A region bounded by the sum over the maxima of its summands, each maximised by itself."""
+    """A region bounded by the sum over the maxima of its summands, each maximised by itself.
+
+    Prices make summands agree: they are chosen by subgradient steps (Lagrangian decomposition), after which
+    elements are fixed without which, or with which, no set is better than the target.
+    """
 
     kind = "blocks"
 
     def __init__(
         self,
         objective: SparseObjective,
-        tables: list[SummandTable],
+        table: SetTable,
         region: Region,
         parent: SummandNode | None = None,
+        prices: SetPrices | None = None,
     ) -> None:
         self.objective: SparseObjective = objective
         self.region = region
-        self._tables = tables
-        self._best: list[tuple[float, IndexArray]] = []
-        for number, table in enumerate(tables):
-            if parent is None or parent._changed(table, region):
-                self._best.append(table.best(region))
-            else:
-                self._best.append(parent._best[number])
-        self.bound = sum(value for value, _ in self._best)
-        if parent is not None:
-            self.bound = min(self.bound, parent.bound)
+        given = prices if parent is None else parent.prices
+        self.prices: SetPrices = given or table.no_prices()
+        self._is_root = parent is None
+        self._table = table
+        self._rows: IndexArray | None = None  # the sets of the region, while it is looked at
+        among = None if parent is None else parent._sets()
+        choice = table.choose(table.within(region, among), self.prices)
+        self._shares = table.shares(choice.chosen)
+        self.bound = np.inf if parent is None else parent.bound
+        self._note(choice)
 
-    def _changed(self, table: SummandTable, region: Region) -> bool:
-        at = table.elements
-        changed = (self.region.inside[at] != region.inside[at]) | (
-            self.region.outside[at] != region.outside[at]
-        )
-        return bool(changed.any())
+    def _note(self, choice: Choice) -> None:
+        self.bound = min(self.bound, max(choice.bound, self._table.floor))
+
+    def _sets(self) -> IndexArray:
+        if self._rows is None:
+            self._rows = self._table.within(self.region)
+        return self._rows
+
+    # -- tightening ---------------------------------------------------------------------------------
 
     def tighten(self, target: float, clock: Clock) -> None:
-        """Do nothing: the bound is all there is."""
+        """Improve the prices, and fix what cannot matter, as long as one of it helps the other."""
+        for _ in range(MOST_ROUNDS):
+            choice = self.improve_prices(target, clock)
+            if self.bound <= max(target, self._table.floor) or not self._fix(choice, target):
+                return
 
-    def _votes(self) -> FloatArray:
-        """Return how many summands have each element in their best set."""
-        votes = np.zeros(self.region.constraint.n)
-        for _, support in self._best:
-            votes[support] += 1
-        return votes
+    def improve_prices(self, target: float, clock: Clock) -> Choice:
+        """Improve the prices by subgradient steps (Polyak), and return what is chosen at the best."""
+        table, rows = self._table, self._sets()
+        best = choice = table.choose(rows, self.prices)
+        prices, step, idle = self.prices, FIRST_STEP, 0
+        for _ in range(STEPS_AT_ROOT if self._is_root else STEPS_BELOW):
+            clock.check()
+            if best.bound <= target or step < LAST_STEP:
+                break
+            length = table.moved(prices, choice, 0.0)[1]
+            if not length:
+                break
+            prices, _ = table.moved(prices, choice, step * (choice.bound - target) / length)
+            choice = table.choose(rows, prices)
+            self._shares += 0.1 * (table.shares(choice.chosen) - self._shares)
+            idle += 1
+            if choice.bound < best.bound:
+                best, self.prices, idle = choice, prices, 0
+                self._note(best)
+                self.observe(self.kind, self.bound)
+            elif idle >= IDLE_STEPS:
+                prices, choice, step, idle = self.prices, best, step / 2, 0
+        self._note(best)
+        return best
+
+    def _fix(self, choice: Choice, target: float) -> bool:
+        """Fix the elements that all better sets have, or none; return whether there were any."""
+        table, region = self._table, self.region
+        slack = choice.bound - target
+        scores = table.scores(self._sets(), self.prices)
+        # A better set has none of those that lose too much: the other summands cannot make up for it.
+        self._rows = self._sets()[scores > choice.maxima[table.part[self._sets()]] - slack]
+        with_it, without = table.losses(self._rows, self.prices, choice.maxima)
+        is_open = ~(region.inside | region.outside)
+        out, into = is_open & (with_it >= slack), is_open & (without >= slack)
+        if not (out | into).any():
+            return False
+        held = np.flatnonzero(region.inside | into)
+        if (out & into).any() or not region.constraint._is_independent(held):
+            self.bound = min(self.bound, max(target, table.floor))
+            return False
+        self.region = region.with_outside(np.flatnonzero(out))
+        if into.any():
+            self.region = self.region.with_inside(np.flatnonzero(into))
+        self._rows = table.within(self.region, self._rows)
+        return True
+
+    # -- branching ----------------------------------------------------------------------------------
 
     def candidate(self) -> IndexArray:
-        """Return a set of elements that are best for many summands."""
-        return self.region.greedy_set(self._votes())
+        """Return a set of elements that many summands have chosen."""
+        return self.region.greedy_set(self._shares)
 
     def split(self) -> int:
         """Return an element on which summands disagree: the one whose fixing lowers the bound most."""
-        votes = self._votes()
-        asked = np.zeros(len(votes))
-        for table in self._tables:
-            asked[table.elements] += 1
-        open_ = self.region.open
-        disputed = open_[(votes[open_] > 0) & (votes[open_] < asked[open_])]
-        if not len(disputed):
-            return int(open_[np.argmax(votes[open_])])
-        return max(disputed.tolist(), key=self._bound_decrease)
-
-    def _bound_decrease(self, element: int) -> tuple[float, float]:
-        drops = [self.bound - self.part(region).bound for region in self._halves(element)]
-        return min(drops), max(drops)
-
-    def _halves(self, element: int) -> tuple[Region, Region]:
-        return self.region.with_inside(element), self.region.with_outside(element)
+        choice = self._table.choose(self._sets(), self.prices)
+        shares, open_ = self._table.shares(choice.chosen), self.region.open
+        disputed = open_[(shares[open_] > 0) & (shares[open_] < 1)]
+        if not len(disputed) or not np.isfinite(choice.bound):
+            return int(open_[np.argmax(shares[open_])])
+        losses = self._table.losses(self._sets(), self.prices, choice.maxima)
+        return int(disputed[np.argmax(_product(*losses)[disputed])])
 
     def part(self, region: Region) -> SummandNode:
-        """Return a part; only the summands of newly fixed elements are maximised again."""
-        return SummandNode(self.objective, self._tables, region, self)
+        """Return a part, at the same prices."""
+        return SummandNode(self.objective, self._table, region, self)
+
+
+def _product(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return what two losses of the bound are worth together: both halves count, the smaller one more."""
+    return np.minimum(first, second) + 0.01 * np.minimum(np.maximum(first, second), 1e300)

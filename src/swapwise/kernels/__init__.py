@@ -33,6 +33,7 @@ ising = _compiled.ising
 ising_tables = _compiled.ising_tables
 knapsack = _compiled.knapsack
 moments = _compiled.moments
+neighbourhoods = _compiled.neighbourhoods
 nested = _compiled.nested
 pairs = _compiled.pairs
 perspective = _compiled.perspective

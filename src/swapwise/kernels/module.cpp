@@ -22,6 +22,7 @@
 #include "ising_tables.hpp"
 #include "listening.hpp"
 #include "moments.hpp"
+#include "neighbourhoods.hpp"
 #include "knapsack.hpp"
 #include "nested.hpp"
 #include "pairs.hpp"
@@ -156,6 +157,11 @@ void bind_ising(nb::module_ m) {
     m.def("refit", released_for_many_turns(&ising::refit));
     m.def("step_lengths", released(&ising::step_lengths));
     m.def("values_after", released_for_many_turns(&ising::values_after));
+}
+
+void bind_neighbourhoods(nb::module_ m) {
+    m.attr("MOST_SIGNALS") = neighbourhoods::MOST_SIGNALS;
+    m.def("bounds", released_for_many_turns(&neighbourhoods::bounds));
 }
 
 void bind_ising_tables(nb::module_ m) {
@@ -372,6 +378,7 @@ NB_MODULE(SWAPWISE_MODULE, m) {
     bind_gibbs(m.def_submodule("gibbs"));
     bind_ising(m.def_submodule("ising"));
     bind_ising_tables(m.def_submodule("ising_tables"));
+    bind_neighbourhoods(m.def_submodule("neighbourhoods"));
     bind_moments(m.def_submodule("moments"));
     bind_knapsack(m.def_submodule("knapsack"));
     bind_nested(m.def_submodule("nested"));

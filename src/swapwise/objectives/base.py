@@ -415,6 +415,23 @@ class Summand(ABC):
     def bounds(self, subsets: IndexArray) -> FloatArray:
         """Return what the part does not exceed on sets of equal size, rows of positions in ``elements``."""
 
+    def bound_among(
+        self,
+        held: IndexArray,
+        candidates: IndexArray,
+        sizes: tuple[int, int],
+        prices: FloatArray,
+        target: float = -np.inf,
+    ) -> tuple[float, FloatArray]:
+        """Return what the part does not exceed on sets of all of ``held`` and some of the candidates.
+
+        There are at least and at most so many of them (``sizes``), and each adds its price to the bound. With
+        it comes about how much less it would be without each candidate. Both steer a search for the sets that
+        matter: good bounds save it from going through all sets, and without any, as here, it does. A bound
+        below ``target`` need not be any better.
+        """
+        return np.inf, np.zeros(len(candidates))
+
 
 class SparseState(State):
     """A state that also has the coefficients and the gradient of ``u`` at them, both of length n.

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
-from swapwise.checks import FloatArray, IndexArray
+from swapwise.checks import BoolArray, FloatArray, IndexArray
+from swapwise.kernels import neighbourhoods
 from swapwise.objectives.base import Summand
+from swapwise.objectives.ising.many_neighbours import ManyNeighbours
 from swapwise.objectives.ising.samples import Samples
 
 SUMMAND_NEWTON_STEPS = 50
 
 # The longest step of a fit changes no margin by more than this.
 LONGEST_STEP = 4.0
+
+# A relaxation is left when none of a few steps lowers its bound by more than this.
+STALLED, IDLE_STEPS = 1e-5, 4
 
 # Fits of small sets are made together, as many as have about this many numbers.
 NUMBERS_AT_ONCE = 2_000_000
@@ -78,9 +84,27 @@ class VertexSummand(Summand):
 
     def bounds(self, subsets: IndexArray) -> FloatArray:
         """Return what the summand does not exceed on each of some sets of equal size, a row each."""
+        n_signals = subsets.shape[1] + (self._field is not None)
+        if self._negative is not None and subsets.size and n_signals <= neighbourhoods.MOST_SIGNALS:
+            return self._bounds_by_patterns(subsets)
         step = max(1, NUMBERS_AT_ONCE // ((1 + subsets.shape[1]) * self.cost))
         pieces = [self._bounds(subsets[at : at + step]) for at in range(0, len(subsets), step)]
         return np.concatenate(pieces) if pieces else np.zeros(0)
+
+    @cached_property
+    def _negative(self) -> BoolArray | None:
+        """Where signals are -1, the field's in the last row; None of other data than -1 and +1."""
+        signals = self._signals if self._field is None else np.vstack([self._signals, self._field])
+        return signals < 0 if (np.abs(signals) == 1).all() else None
+
+    def _bounds_by_patterns(self, subsets: IndexArray) -> FloatArray:
+        """Fit all sets to how often each pattern of signs was seen: as :meth:`_bounds` does, but faster."""
+        weight = self._weight if isinstance(self._weight, np.ndarray) else np.empty(0)
+        field = self._field is not None
+        bounds: FloatArray = neighbourhoods.bounds(
+            self._negative, field, weight, self._prices, self._ridge, subsets
+        )
+        return bounds - self._at_zero
 
     def _bounds(self, subsets: IndexArray) -> FloatArray:
         """Fit all sets by Newton steps; whatever they come to, the dual point of it proves a bound."""
@@ -99,7 +123,39 @@ class VertexSummand(Summand):
             if longest.max() < 1e-9:
                 break
             beta += step * np.minimum(1.0, LONGEST_STEP / np.maximum(longest, 1e-300))[:, None]
-        return self._dual(signals, prices, ridge, wrong) - self._at_zero
+        bound, scores = self._dual(signals, prices, ridge, wrong)
+        return bound + scores.sum(axis=1) - self._at_zero
+
+    def bound_among(
+        self,
+        held: IndexArray,
+        candidates: IndexArray,
+        sizes: tuple[int, int],
+        prices: FloatArray,
+        target: float = -np.inf,
+    ) -> tuple[float, FloatArray]:
+        """Return what no fit on ``held`` and so many of the candidates exceeds, and what each is worth.
+
+        Every step of the relaxation gives a dual point, and the best of them is the bound.
+        """
+        signals, own_prices, ridge = self._design(np.append(held, candidates)[None])
+        always = held if self._field is None else np.append(held, len(self.elements))
+        bound, idle, worth = np.inf, 0, np.zeros(len(candidates))
+        for wrong, worth in self._many.course(always, candidates, sizes[1]):  # noqa: B007, the last is returned
+            base, scores = self._dual(signals, own_prices, ridge, wrong[None])
+            added = np.sort(scores[0, len(held) : len(held) + len(candidates)] + prices)[::-1]
+            added[sizes[0] :] = np.maximum(added[sizes[0] :], 0.0)
+            dual = float(base[0] + scores[0, : len(held)].sum() + added[: sizes[1]].sum()) - self._at_zero
+            idle = 0 if dual < bound - STALLED else idle + 1
+            bound = min(bound, dual)
+            if idle == IDLE_STEPS or bound < target:
+                break
+        return bound, worth
+
+    @cached_property
+    def _many(self) -> ManyNeighbours:
+        signals, prices, ridge = self._design(np.arange(len(self.elements))[None])
+        return ManyNeighbours(signals[0], self._weight, prices[0], ridge)
 
     def _slope(self, signals: FloatArray, wrong: FloatArray) -> FloatArray:
         """Return the derivative of the mean log-likelihood by each coefficient of each set."""
@@ -119,8 +175,8 @@ class VertexSummand(Summand):
 
     def _dual(
         self, signals: FloatArray, prices: FloatArray, ridge: FloatArray, wrong: FloatArray
-    ) -> FloatArray:
-        """Return an upper bound from any probabilities q of being wrong.
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return an upper bound from any probabilities q of being wrong, and what coefficients add to it.
 
         ``log σ(m) ≤ q m − H(q)`` with the entropy H, for all q. Where a coefficient has a ridge, the best of
         it follows; where it has none, q must make its slope vanish, and is moved until it does. If that is
@@ -129,14 +185,13 @@ class VertexSummand(Summand):
         free = ridge == 0
         if free.any() and prices.shape[1]:
             wrong = _balanced(signals[:, free], self._weight, wrong)
-        inside = ((wrong >= 0) & (wrong <= 1)).all(axis=1)
+        inside: BoolArray = np.logical_and.reduce((wrong >= 0) & (wrong <= 1), axis=1)
         wrong = np.clip(wrong, 1e-300, 1.0)
         right = np.maximum(1.0 - wrong, 1e-300)
         bound: FloatArray = (self._weight * (wrong * np.log(wrong) + right * np.log(right))).mean(axis=1)
-        slope = self._slope(signals, wrong) + prices
-        bound += (slope[:, ~free] ** 2 / ridge[~free]).sum(axis=1)
-        perfect = (prices[:, ~free] ** 2 / ridge[~free]).sum(axis=1)
-        return np.where(inside, bound, perfect)
+        slope = np.where(inside[:, None], self._slope(signals, wrong), 0.0) + prices
+        scores = np.where(free, 0.0, slope**2 / np.where(free, 1.0, ridge))
+        return np.where(inside, bound, 0.0), scores
 
 
 def _balanced(signals: FloatArray, weight: FloatArray | float, wrong: FloatArray) -> FloatArray:
@@ -148,7 +203,8 @@ def _balanced(signals: FloatArray, weight: FloatArray | float, wrong: FloatArray
     left = weighted @ wrong[..., None]
     gram = weighted @ np.swapaxes(signals, 1, 2)
     moved = np.linalg.pinv(gram, rcond=1e-12, hermitian=True) @ left
-    balanced: FloatArray = wrong - (np.swapaxes(signals, 1, 2) @ moved)[..., 0]
+    # What has to leave the range from 0 to 1 by more than rounding is then no longer balanced.
+    balanced: FloatArray = np.clip(wrong - (np.swapaxes(signals, 1, 2) @ moved)[..., 0], 0.0, 1.0)
     still = np.abs((weighted @ balanced[..., None])[..., 0]).max(axis=1)
     balanced[still > 1e-12 * np.abs(weighted).sum(axis=(1, 2))] = np.nan
     return balanced
