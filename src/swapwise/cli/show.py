@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # What has proven a bound.
 KINDS = {
     "all": "by the fit of all features together",
-    "blocks": "by the best of every column alone",
+    "blocks": "by the best neighbours that each column could have",
     "branching": "by branch and bound",
     "concavity": "by concavity",
     "gains": "by marginal gains",
