@@ -40,8 +40,9 @@ class Prices(NamedTuple):
 class BaseGraphCV(BaseGraph):
     """A graph whose number of edges is chosen, within the limits on the neighbours of each vertex.
 
-    A subclass says what the likelihood of a fit is (``_log_likelihood``), what an edge costs (``_prices``),
-    and how well a graph predicts samples that were left out (``_held_out``).
+    A subclass says how well a graph predicts samples that were left out (``_held_out``). One that is not
+    chosen by a pseudo-likelihood also says what the likelihood of a fit is (``_log_likelihood``), and what an
+    edge costs (``_prices``).
     """
 
     criterion: str
@@ -50,13 +51,14 @@ class BaseGraphCV(BaseGraph):
     one_standard_error: bool
     n_jobs: int | None
 
-    @abstractmethod
     def _log_likelihood(self, objective: Any, sample: GraphSample, state: SparseState) -> float:
         """Return the log-likelihood of all samples, with the numbers of the fit on a graph."""
+        return sample.size * float(objective.mean_log_likelihood(state.value, state.coef))
 
-    @abstractmethod
     def _prices(self, n_samples: float, n_vertices: int, gamma: float) -> Prices:
-        """Return what an edge costs."""
+        """Return what an edge costs: it is a parameter of two regressions, those of its ends."""
+        log_n, log_others = float(np.log(n_samples)), float(np.log(max(1, n_vertices - 1)))
+        return Prices(aic=4.0, bic=2.0 * log_n, ebic=2.0 * (log_n + 2.0 * gamma * log_others))
 
     @abstractmethod
     def _held_out(self, objective: Any, support: IndexArray, sample: GraphSample) -> float:

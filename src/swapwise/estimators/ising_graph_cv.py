@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import IndexArray
 from swapwise.estimators.graph_base import GraphSample
-from swapwise.estimators.graph_cv import BaseGraphCV, Prices
+from swapwise.estimators.graph_cv import BaseGraphCV
 from swapwise.estimators.ising_graph import BaseIsingGraph, fitted_numbers
 from swapwise.estimators.spins import mean_likelihood
-from swapwise.objectives.base import SparseState
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.search.rules import Pivot
 
@@ -167,15 +165,6 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
         """
         self._choose_graph(self._read_data(X, sample_weight, reset=True), y)
         return self
-
-    def _log_likelihood(
-        self, objective: IsingPseudoLikelihood, sample: GraphSample, state: SparseState
-    ) -> float:
-        return sample.size * objective.mean_log_likelihood(state.value, state.coef)
-
-    def _prices(self, n_samples: float, n_vertices: int, gamma: float) -> Prices:
-        log_n, log_others = np.log(n_samples), np.log(max(1, n_vertices - 1))
-        return Prices(aic=4.0, bic=2.0 * log_n, ebic=2.0 * (log_n + 2.0 * gamma * log_others))
 
     def _held_out(self, objective: IsingPseudoLikelihood, support: IndexArray, sample: GraphSample) -> float:
         numbers = fitted_numbers(objective, support)

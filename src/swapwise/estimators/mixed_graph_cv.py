@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from swapwise.checks import IndexArray
 from swapwise.estimators.graph_base import GraphSample
-from swapwise.estimators.graph_cv import BaseGraphCV, Prices
+from swapwise.estimators.graph_cv import BaseGraphCV
 from swapwise.estimators.mixed_graph import BaseMixedGraph
-from swapwise.objectives.base import SparseState
 from swapwise.objectives.mixed import MixedPseudoLikelihood
 from swapwise.search.rules import Pivot
 
@@ -123,15 +122,6 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
         sample = self._read_data(X, sample_weight, reset=True)
         self._in_turns(sample, lambda: self._choose_graph(sample, y))
         return self
-
-    def _log_likelihood(
-        self, objective: MixedPseudoLikelihood, sample: GraphSample, state: SparseState
-    ) -> float:
-        return sample.size * objective.mean_log_likelihood(state.value, state.coef)
-
-    def _prices(self, n_samples: float, n_vertices: int, gamma: float) -> Prices:
-        log_n, log_others = np.log(n_samples), np.log(max(1, n_vertices - 1))
-        return Prices(aic=4.0, bic=2.0 * log_n, ebic=2.0 * (log_n + 2.0 * gamma * log_others))
 
     def _held_out(self, objective: MixedPseudoLikelihood, support: IndexArray, sample: GraphSample) -> float:
         _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
