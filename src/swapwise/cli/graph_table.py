@@ -15,15 +15,13 @@ from swapwise.cli.reading.cells import is_number, other_kind, strange_cells
 from swapwise.cli.reading.columns import names_among, require_columns, without_missing
 from swapwise.cli.reading.messages import some_of
 from swapwise.cli.reading.tables import read_table
+from swapwise.estimators.two_values import is_scale
 
 # What may stand for the two values of a column: no and yes, as text in small letters.
 CODINGS = (("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"))
 
 # Columns per message: more of them would not tell more.
 MOST_COLUMNS = 3
-
-# Whole numbers of no more values than this are answers on a scale.
-MOST_OF_A_SCALE = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +142,7 @@ def model_of(table: pd.DataFrame) -> GraphModel:
             f"text in {some_of([repr(name) for name in words])}, such as {some}: columns must hold numbers, "
             "or two values such as no and yes; --force-out leaves columns out"
         )
-    scales = [name for name in others.columns if _is_scale(others[name])]
+    scales = [name for name in others.columns if is_scale(tuple(np.unique(others[name].dropna())))]
     if scales:
         some = some_of([f"{value:g}" for value in sorted(others[scales[0]].dropna().unique())])
         raise BadInput(
@@ -157,11 +155,6 @@ def model_of(table: pd.DataFrame) -> GraphModel:
 
 def _is_binary(column: pd.Series) -> bool:
     return _yes_of(set(_in_words(column.dropna()))) is not None
-
-
-def _is_scale(column: pd.Series) -> bool:
-    values = column.dropna()
-    return bool(values.nunique() <= MOST_OF_A_SCALE and (values % 1 == 0).all() and (values >= 0).all())
 
 
 def as_counts(column: pd.Series) -> pd.Series:

@@ -229,7 +229,7 @@ def _refuse_mixtures(levels: Sequence[Levels], names: Sequence[Hashable]) -> Non
 def _refuse_ordered(levels: Sequence[Levels], names: Sequence[Hashable]) -> None:
     """Refuse answers on a scale, such as 1 to 5: as spins they would make no sense."""
     longest = max(range(len(levels)), key=lambda place: len(levels[place]))
-    if len(levels[longest]) > MOST_OF_A_SCALE or not all(_is_scale(one) for one in levels):
+    if not all(is_scale(one) for one in levels):
         return
     name = names[longest]
     place = f"X[{name!r}]" if isinstance(name, str) else f"X[:, {name!r}]"
@@ -241,8 +241,14 @@ def _refuse_ordered(levels: Sequence[Levels], names: Sequence[Hashable]) -> None
     )
 
 
-def _is_scale(levels: Levels) -> bool:
-    return _are_numbers(levels) and all(float(value) >= 0 and float(value).is_integer() for value in levels)
+def is_scale(levels: Levels) -> bool:
+    """Return whether the values of a column look like answers on a scale.
+
+    >>> is_scale((1, 2, 3, 4, 5)), is_scale((1.5, 2.0))
+    (True, False)
+    """
+    whole = _are_numbers(levels) and all(float(value) >= 0 and float(value).is_integer() for value in levels)
+    return whole and len(levels) <= MOST_OF_A_SCALE
 
 
 def _advice(levels: Levels, place: str) -> str:
