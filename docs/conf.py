@@ -35,10 +35,11 @@ templates_path = ["_templates"]
 nitpicky = True
 OTHERS = "numpy|np|pandas|pd|scipy|networkx|nx|sklearn|matplotlib|collections|typing|pathlib"
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
-CLASSES = ["Axes", "Budget", "ChunkedFitter", "Clock", "CoefficientBounds", "Columns", "Constants", "Design"]
-CLASSES += ["Factor", "Family", "Fit", "Found", "GroupLimits", "Groups", "Inequalities", "LaminarTree"]
-CLASSES += ["LargerMoves", "LayeredFacilityLocation", "Method", "MixedLimits", "OutOfTime", "PackingSystem"]
-CLASSES += ["Pivot", "Prices", "Run", "SampleCurvature", "Step", "Summand", "Thresholding"]
+CLASSES = ["Alpha", "Axes", "Budget", "ChunkedFitter", "Clock", "CoefficientBounds", "Columns", "Constants"]
+CLASSES += ["Design", "Factor", "Family", "Fit", "Found", "GroupLimits", "Groups", "Inequalities"]
+CLASSES += ["LaminarTree", "LargerMoves", "LayeredFacilityLocation", "Layout", "Method", "MixedLimits"]
+CLASSES += ["OutOfTime", "PackingSystem", "Pivot", "Prices", "Run", "SampleCurvature", "Step", "Summand"]
+CLASSES += ["Thresholding"]
 INTERNAL = "|".join([*ALIASES, *CLASSES])
 nitpick_ignore_regex = [
     ("py:.*", rf"({OTHERS})\..*"),

