@@ -207,6 +207,38 @@ class TestMissingAnswers:
         np.testing.assert_array_equal(model.n_observed_, seen.T @ seen)
         assert model.score(data) > sw.IsingGraph(0, max_edges=0).fit(data).score(data)
 
+    @pytest.mark.parametrize("share", [0.1, 0.2])
+    def test_many_rows_do_not_make_false_edges(self, share):
+        # With means in place of what is missing there are 1 to 6 between neighbours of neighbours.
+        data = chain(3000).astype(float)
+        data[np.random.default_rng(1).random(data.shape) < share] = np.nan
+        model = sw.IsingGraphCV().fit(data)
+        assert nx.utils.edges_equal(model.graph_.edges, nx.path_graph(7).edges)
+        complete = sw.IsingGraphCV().fit(chain(3000))
+        np.testing.assert_allclose(model.coupling_, complete.coupling_, atol=0.1)
+
+    def test_a_proof_is_of_what_was_searched(self):
+        data = chain(200).astype(float)
+        data[np.random.default_rng(3).random(data.shape) < 0.2] = np.nan
+        model = sw.IsingGraphCV(max_degree=2).fit(data)
+        assert model.certify(data).ratio == pytest.approx(1.0, abs=1e-6)
+        data[0, :3] = np.nan
+        with pytest.raises(ValueError, match="X must be the data of fit"):
+            model.certify(data)
+
+    def test_the_same_call_gives_the_same_answer(self):
+        data = chain(200).astype(float)
+        data[np.random.default_rng(3).random(data.shape) < 0.2] = np.nan
+        first, second, other = (sw.IsingGraphCV(random_state=seed).fit(data) for seed in (None, None, 1))
+        np.testing.assert_array_equal(first.coupling_, second.coupling_)
+        assert (first.coupling_ != other.coupling_).any()
+
+    def test_a_pattern_that_counts_often_is_better_repeated(self):
+        data = chain(30).astype(float)
+        data[0, 0] = np.nan
+        with pytest.warns(UserWarning, match="one of them counts 50 times; repeat such rows instead"):
+            sw.IsingGraphCV().fit(data, sample_weight=[50] + [1] * 29)
+
     def test_folds_have_missing_answers_too(self):
         data = chain(300).astype(float)
         data[np.random.default_rng(2).random(data.shape) < 0.1] = np.nan

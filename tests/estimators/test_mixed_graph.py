@@ -112,6 +112,18 @@ def test_rows_without_any_value_are_not_among_the_samples():
     assert models[0].score(X) == models[1].score(blank)
 
 
+def test_many_rows_with_gaps_do_not_make_false_edges():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3000, 8))
+    for column in range(1, 8):
+        X[:, column] = 0.6 * X[:, column - 1] + 0.8 * X[:, column]
+    X[:, 7] = rng.poisson(np.exp(0.5 * X[:, 6]))
+    X[:, 0] = np.where(X[:, 1] + rng.logistic(size=3000) / 2 > 0, 1.0, -1.0)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    model = sw.MixedGraphCV(families={7: "counts"}).fit(X)  # with means for what is missing, 5 more
+    assert model.support_.tolist() == [[v, v + 1] for v in range(7)]
+
+
 def test_clones_and_pickles():
     X = with_gaps(patients())
     model = sw.MixedGraphCV(families=FAMILIES).fit(X)

@@ -22,14 +22,11 @@ from swapwise.estimators.graph_base import BaseGraph, GraphSample
 from swapwise.objectives.gaussian import GaussianPseudoLikelihood
 from swapwise.objectives.gaussian.likelihood import GaussianFit, NoMaximum, fit_correlations
 from swapwise.objectives.ising.open import read_weight
-from swapwise.search.result import Status
+from swapwise.search.loop import CUT_SHORT
 from swapwise.search.rules import Pivot
 
 # The diagonal of the precision matrix is improved until the graph repeats, but no more often than this.
 MOST_ROUNDS = 5
-
-# Searches that ended so had no time for more.
-CUT_SHORT = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
 
 # The ridge where the likelihood has no maximum without.
 LAST_RESORT = 0.01
@@ -158,8 +155,8 @@ class BaseGaussianGraph(BaseGraph):
     # -- data, objective and fits -------------------------------------------------------------------
 
     def _correlations(self, sample: GraphSample) -> Correlations:
-        values, weight = sample.that_count()
-        return correlations(values, self.correlation, weight, self._vertices().nodes)
+        counted = sample.that_count()
+        return correlations(counted.values, self.correlation, counted.weight, self._vertices().nodes)
 
     def _objective_at(self, moments: Correlations, diagonal: FloatArray) -> SampleLikelihood:
         shrunk = moments.matrix / (1.0 + as_real(self.ridge, "ridge"))
@@ -360,11 +357,6 @@ class GaussianGraph(BaseGaussianGraph):
             before, start = support, start if plan.rule is None else support
             objective = self._objective_at(objective.moments, objective.best_diagonal(coef))
         return objective, constraint, found
-
-    def _start(self, objective: SampleLikelihood) -> Any:
-        """Return the name of the start, or the elements that its edges stand for."""
-        named = isinstance(self.start, str)
-        return self.start if named else self._vertices().elements(self.start, objective.edges)
 
 
 def first_diagonal(sample: GraphSample, moments: Correlations) -> FloatArray:

@@ -16,21 +16,22 @@ from swapwise.certify.certificate import Certificate
 from swapwise.certify.certify import certify
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_real
 from swapwise.constraints.base import Constraint
-from swapwise.estimators.base import Searches, planned, searched, warn_if_cut_short
+from swapwise.estimators.base import Searches, warn_if_cut_short
 from swapwise.estimators.vertices import Vertices, degree_limits, symmetric_matrix
 from swapwise.search.rules import Pivot
 
 
 class GraphSample(NamedTuple):
-    """Checked data, and how much each row counts if they differ.
+    """Checked data, how much each row counts if they differ, and data in which nothing is missing, if any.
 
     >>> GraphSample(np.array([[1.0], [2.0], [3.0]]), np.array([2.0, 0.0, 2.0])).that_count()
     GraphSample(values=array([[1.],
-           [3.]]), weight=None)
+           [3.]]), weight=None, completed=None)
     """
 
     values: Any
     weight: Any
+    completed: Any = None
 
     def that_count(self) -> GraphSample:
         """Return the rows whose weight is not 0; without weights if all weigh the same."""
@@ -38,7 +39,8 @@ class GraphSample(NamedTuple):
             return self
         rows = np.flatnonzero(self.weight)
         weight = self.weight[rows]
-        return GraphSample(self.values[rows], None if (weight == weight[:1]).all() else weight)
+        completed = None if self.completed is None else self.completed[rows]
+        return GraphSample(self.values[rows], None if (weight == weight[:1]).all() else weight, completed)
 
     @property
     def weights_are_counts(self) -> bool:
@@ -76,6 +78,7 @@ class BaseGraph(BaseEstimator, ABC):
     forced_edges: Any
     threshold: float
     method: str | Pivot
+    start: Any
     q: int
     n_restarts: int
     max_iter: int | None
@@ -227,13 +230,10 @@ class BaseGraph(BaseEstimator, ABC):
             )
         return forced
 
-    def _search_graph(self, objective: Any, start: Any) -> None:
-        """Search the best graph, and keep what describes it."""
-        constraint = self._constraint(objective)
-        plan = planned(self, objective, constraint, start)
-        self._install(
-            objective, constraint, searched(self, objective, constraint, plan, progress=self.progress)
-        )
+    def _start(self, objective: Any) -> Any:
+        """Return the name of the start, or the elements that its edges stand for."""
+        named = isinstance(self.start, str)
+        return self.start if named else self._vertices().elements(self.start, objective.edges)
 
     def _install(self, objective: Any, constraint: Constraint, found: Searches) -> None:
         """Make an answer that of the estimator."""

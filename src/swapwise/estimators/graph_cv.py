@@ -207,7 +207,7 @@ def _fold_scores(
     model: BaseGraphCV, constraint: Constraint, plan: Plan, sample: GraphSample, fold: Fold, n_sizes: int
 ) -> FloatArray:
     """Return the held-out score of every size; sizes that a fold does not reach score as the one before."""
-    train, test = GraphSample(sample.values, fold.train), GraphSample(sample.values, fold.test).that_count()
+    train, test = sample._replace(weight=fold.train), sample._replace(weight=fold.test).that_count()
     # A column that is constant in one fold does not matter, and the last fit warns of the rest.
     with unwarned():
         objective = model._objective(train)

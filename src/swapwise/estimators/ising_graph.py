@@ -13,17 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 from swapwise.checks import FloatArray, IndexArray, as_count, as_generator
 from swapwise.data.open import opened
 from swapwise.estimators.chunked_input import open_chunks
-from swapwise.estimators.graph_base import BaseGraph, GraphSample
+from swapwise.estimators.graph_base import GraphSample
+from swapwise.estimators.pairwise_graph import PairwiseGraph
 from swapwise.estimators.spin_chunks import coding_of_chunks, mean_over_chunks, require_memory
 from swapwise.estimators.spins import gibbs_samples, mean_likelihood, warn_of_constants
 from swapwise.estimators.two_values import as_real_numbers, coding_of, read_values
 from swapwise.estimators.vertices import symmetric_matrix
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.ising.open import are_chunks, read_weight
+from swapwise.objectives.ising.spin_data import drawn_spins
 from swapwise.search.rules import Pivot
 
 
-class BaseIsingGraph(BaseGraph):
+class BaseIsingGraph(PairwiseGraph):
     """What :class:`IsingGraph` and :class:`IsingGraphCV` share: all but how many edges there are."""
 
     fields: bool
@@ -43,8 +45,8 @@ class BaseIsingGraph(BaseGraph):
         if are_chunks(X):
             matrix = open_chunks(self, X, reset=False)
             return mean_over_chunks(matrix, self._coding, self.coupling_, self.field_, sample_weight)
-        spins, weight = self._read_data(X, sample_weight, reset=False)
-        return mean_likelihood(spins, weight, self.coupling_, self.field_, self._filling)
+        sample = self._read_data(X, sample_weight, reset=False)
+        return mean_likelihood(sample.values, sample.weight, self.coupling_, self.field_, self._filling)
 
     def sample(
         self, n_samples: int = 1, random_state: Any = None, burn_in: int = 1000
@@ -99,8 +101,19 @@ class BaseIsingGraph(BaseGraph):
 
     def _objective(self, sample: Any) -> IsingPseudoLikelihood:
         return IsingPseudoLikelihood(
-            sample.values, self.ridge, self.fields, self._candidate_edges(), sample.weight
+            sample.values, self.ridge, self.fields, self._candidate_edges(), sample.weight, sample.completed
         )
+
+    @property
+    def _can_draw(self) -> bool:  # type: ignore[override]
+        """Whether the data are spins: other numbers keep their means where they are missing."""
+        return self._coding is not None
+
+    def _local_fields(self) -> tuple[FloatArray, FloatArray]:
+        return self.coupling_, self.field_
+
+    def _draw(self, vertex: int, local: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return drawn_spins(local, rng)
 
     def _install_fit(self, objective: IsingPseudoLikelihood, support: IndexArray) -> None:
         self.coupling_, self.field_ = fitted_numbers(objective, support)
@@ -165,7 +178,8 @@ class IsingGraph(BaseIsingGraph):
     time_limit : float, optional
         Seconds after which the best graph so far is taken; for all searches together.
     random_state : int or numpy Generator, optional
-        For the random graphs. None is 0: the same call gives the same answer.
+        For the random graphs, and for what is drawn for missing values. None is 0: the same call gives the
+        same answer.
     progress : bool
         Show a bar on the terminal.
 
@@ -203,9 +217,11 @@ class IsingGraph(BaseIsingGraph):
     than two values in all columns, or beside columns of -1 and +1, are taken as they are, with a warning.
     Sparse matrices are made dense.
 
-    Answers may be missing (NaN, None): each variable is predicted where it was observed, and a neighbour that
-    was not counts with its mean. So an edge is learnt from the samples that have both its ends, and no row is
-    left out; ``n_observed_`` tells how many there are. Data in chunks must be complete.
+    Answers may be missing (NaN, None) at random: each variable is predicted where it was observed, no row is
+    left out, and ``n_observed_`` tells how many samples have both ends of an edge. Neighbours that were not
+    observed are drawn from the fitted model, given what was, in turns with the fit (a stochastic EM
+    algorithm, for which ``random_state`` is the seed); real numbers count with their means instead. Data in
+    chunks must be complete.
 
     Data in chunks (a memory-mapped file, the name of a ``.npy`` file, a Dask array or frame) are 0 and 1,
     booleans, or -1 and +1, the same for all columns. No more than some chunks of them are in memory at a
@@ -302,15 +318,8 @@ class IsingGraph(BaseIsingGraph):
         """
         X = opened(X)
         if not are_chunks(X):
-            objective = self._objective(self._read_data(X, sample_weight, reset=True))
-            self._search_graph(objective, self._start(objective))
+            self._search_completed(self._read_data(X, sample_weight, reset=True), self._search)
             return self
-        objective = self._objective(GraphSample(open_chunks(self, X, reset=True), sample_weight))
-        self._search_graph(objective, self._start(objective))
+        objective = self._search(GraphSample(open_chunks(self, X, reset=True), sample_weight))
         self._coding, self._dtypes = coding_of_chunks(X, objective, self._vertices()), []
         return self
-
-    def _start(self, objective: IsingPseudoLikelihood) -> Any:
-        """Return the name of the start, or the elements that its edges stand for."""
-        named = isinstance(self.start, str)
-        return self.start if named else self._vertices().elements(self.start, objective.edges)

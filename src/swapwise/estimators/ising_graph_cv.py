@@ -163,9 +163,11 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
         IsingGraphCV
             Itself.
         """
-        self._choose_graph(self._read_data(X, sample_weight, reset=True), y)
+        sample = self._read_data(X, sample_weight, reset=True)
+        self._search_completed(sample, lambda sample: self._choose_graph(sample, y))
         return self
 
     def _held_out(self, objective: IsingPseudoLikelihood, support: IndexArray, sample: GraphSample) -> float:
         numbers = fitted_numbers(objective, support)
-        return mean_likelihood(sample.values, sample.weight, *numbers, objective.filling)
+        seen = objective.filling if sample.completed is None else sample.completed
+        return mean_likelihood(sample.values, sample.weight, *numbers, seen)

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.estimators.column_families import MixedCoding
-from swapwise.estimators.graph_base import BaseGraph, GraphSample
+from swapwise.estimators.graph_base import GraphSample
+from swapwise.estimators.pairwise_graph import PairwiseGraph
 from swapwise.estimators.spins import weight_of_answers
 from swapwise.estimators.two_values import read_values
 from swapwise.estimators.vertices import symmetric_matrix
@@ -23,7 +24,7 @@ from swapwise.search.rules import Pivot
 SETTLED, MOST_ROUNDS = 0.05, 4
 
 
-class BaseMixedGraph(BaseGraph):
+class BaseMixedGraph(PairwiseGraph):
     """What :class:`MixedGraph` and :class:`MixedGraphCV` share: all but how many edges there are."""
 
     families: Any
@@ -70,9 +71,16 @@ class BaseMixedGraph(BaseGraph):
             self._candidate_edges(),
             sample.weight,
             self._variances,
+            sample.completed,
         )
 
-    def _in_turns(self, sample: GraphSample, search: Callable[[], None]) -> None:
+    def _local_fields(self) -> tuple[FloatArray, FloatArray]:
+        return self._conditionals.in_units_of_data(self.coupling_, self.field_)
+
+    def _draw(self, vertex: int, local: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return self._conditionals.draw(vertex, local, rng)
+
+    def _in_turns(self, sample: GraphSample, search: Callable[[GraphSample], Any]) -> None:
         """Search with conditional variances that agree with the graph.
 
         Those of regressions on all other columns do, and do not change; of few samples, they begin at 1.
@@ -82,7 +90,7 @@ class BaseMixedGraph(BaseGraph):
         regressed = objective.samples.are_regressed
         for _ in range(MOST_ROUNDS):
             self._variances = objective.variances
-            search()
+            search(sample)
             found = objective.residual_variances(self.result_.support)
             if regressed or np.allclose(found, self._variances, rtol=SETTLED):
                 return
@@ -155,8 +163,8 @@ class MixedGraph(BaseMixedGraph):
     Notes
     -----
     Values may be missing (NaN, None, pandas.NA): a variable is fitted to the samples in which it was
-    observed, and counts with its mean where it is a neighbour. Categories of more than two values are
-    refused: an edge has one coupling.
+    observed, and drawn from the fitted model where it is a neighbour, as in :class:`IsingGraph`. Categories
+    of more than two values are refused: an edge has one coupling.
 
     Examples
     --------
@@ -230,11 +238,5 @@ class MixedGraph(BaseMixedGraph):
         """
         sample = self._read_data(X, sample_weight, reset=True)
 
-        def search() -> None:
-            objective = self._objective(sample)
-            named = isinstance(self.start, str)
-            start = self.start if named else self._vertices().elements(self.start, objective.edges)
-            self._search_graph(objective, start)
-
-        self._in_turns(sample, search)
+        self._search_completed(sample, lambda sample: self._in_turns(sample, self._search))
         return self

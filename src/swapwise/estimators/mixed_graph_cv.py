@@ -120,7 +120,9 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
             Itself.
         """
         sample = self._read_data(X, sample_weight, reset=True)
-        self._in_turns(sample, lambda: self._choose_graph(sample, y))
+        self._search_completed(
+            sample, lambda sample: self._in_turns(sample, lambda sample: self._choose_graph(sample, y))
+        )
         return self
 
     def _held_out(self, objective: MixedPseudoLikelihood, support: IndexArray, sample: GraphSample) -> float:
@@ -129,5 +131,5 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
         coef[support] = parameters[: len(support)]
         coupling, fields = objective.samples.model.coupling_matrix(coef), parameters[len(support) :]
         return objective.samples.conditionals.mean_log_likelihood(
-            sample.values, coupling, fields, sample.weight
+            sample.values, coupling, fields, sample.weight, sample.completed
         )

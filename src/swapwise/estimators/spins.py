@@ -44,8 +44,8 @@ def pseudo_log_likelihood(
 ) -> FloatArray:
     """Return ``Σ_v log σ(2 x_v (Σ_u w_uv x_u + b_v))`` for every sample, a row of ``spins``.
 
-    Terms of spins that are missing (NaN) are left out, and to their neighbours these are the ``filling``, as
-    an objective has it; without one, none may be missing.
+    Terms of spins that are missing (NaN) are left out, and to their neighbours these are the ``filling``: one
+    number for each vertex, or for each spin; without it, none may be missing.
 
     >>> pseudo_log_likelihood(np.array([[1.0, -1.0]]), np.zeros((2, 2)), np.zeros(2)) / np.log(2)
     array([-2.])
@@ -79,6 +79,8 @@ def mean_likelihood(
     answered = ~np.isnan(spins).all(axis=1)
     if not answered.any() or (weight is not None and not weight[answered].any()):
         raise ValueError("X must have a value in a row of positive weight, got nothing but missing values")
+    if filling is not None:
+        filling = np.broadcast_to(filling, spins.shape)[answered]
     terms = pseudo_log_likelihood(spins[answered], coupling, field, filling)
     return float(np.average(terms, weights=None if weight is None else weight[answered]))
 

@@ -27,7 +27,7 @@ def weights(spins, weighted):
     return np.random.default_rng(1).integers(0, 4, len(spins)).astype(float) if weighted else None
 
 
-def plain_value(spins, coupling, bias, fields, weight=None):
+def plain_value(spins, coupling, bias, fields, weight=None, completed=None):
     """The mean over all rows with an answer of the terms of what was observed: one entry at a time."""
     counts = np.ones(len(spins)) if weight is None else weight
     total, rows = 0.0, 0.0
@@ -35,7 +35,9 @@ def plain_value(spins, coupling, bias, fields, weight=None):
     for u in range(spins.shape[1]) if fields else ():
         there = ~np.isnan(spins[:, u])
         means[u] = np.average(spins[there, u], weights=counts[there])
-    for row, count in zip(spins, counts, strict=True):
+    if completed is None:
+        completed = np.where(np.isnan(spins), means, spins)
+    for row, seen, count in zip(spins, completed, counts, strict=True):
         if np.isnan(row).all():
             continue
         rows += count
@@ -43,13 +45,19 @@ def plain_value(spins, coupling, bias, fields, weight=None):
             if np.isnan(own):
                 continue
             local = bias[v]
-            for u, other in enumerate(row):
-                local += coupling[u, v] * (means[u] if np.isnan(other) else other)
+            for u, other in enumerate(seen):
+                local += coupling[u, v] * other
             total -= count * np.log1p(np.exp(-2 * own * local))
     return total / rows
 
 
-def plain_fit(objective, spins, support, weight=None):
+def completion(spins, seed):
+    """Spins with others in place of what is missing."""
+    drawn = np.random.default_rng(seed).choice([-1.0, 1.0], spins.shape)
+    return np.where(np.isnan(spins), drawn, spins)
+
+
+def plain_fit(objective, spins, support, weight=None, completed=None):
     """The best value on a graph, by a general method on the plain version; relative to nothing at all."""
     size, n_vertices = len(support), objective.n_vertices
 
@@ -59,7 +67,7 @@ def plain_fit(objective, spins, support, weight=None):
         bias = parameters[len(chosen) :] if objective.fields else np.zeros(n_vertices)
         coupling = objective.data.model.coupling_matrix(coef)
         return objective.ridge / 2 * coef @ coef - plain_value(
-            spins, coupling, bias, objective.fields, weight
+            spins, coupling, bias, objective.fields, weight, completed
         )
 
     options = {"method": "BFGS", "options": {"gtol": 1e-8}}
@@ -69,21 +77,41 @@ def plain_fit(objective, spins, support, weight=None):
     return alone - fitted.fun
 
 
+@pytest.mark.parametrize("completed", [False, True])
 @pytest.mark.parametrize(("fields", "weighted"), CASES)
-def test_values_are_those_of_the_plain_version(fields, weighted):
+def test_values_are_those_of_the_plain_version(fields, weighted, completed):
     spins = spins_with_gaps(n_samples=25)
-    weight = weights(spins, weighted)
-    objective = IsingPseudoLikelihood(spins, 0.05, fields, sample_weight=weight)
+    weight, seen = weights(spins, weighted), completion(spins, 5) if completed else None
+    objective = IsingPseudoLikelihood(spins, 0.05, fields, sample_weight=weight, completed=seen)
     for support in [(1,), (0, 3, 5)]:
-        assert objective(support) == pytest.approx(plain_fit(objective, spins, support, weight), abs=1e-9)
+        plain = plain_fit(objective, spins, support, weight, seen)
+        assert objective(support) == pytest.approx(plain, abs=1e-9)
     coef = np.linspace(-0.5, 0.8, objective.n)
     bias = objective.data.best_fields(coef)
     coupling = objective.data.model.coupling_matrix(coef)
-    at_zero = plain_value(spins, 0 * coupling, objective.biases([]), fields, weight)
-    value = plain_value(spins, coupling, bias, fields, weight) - at_zero - 0.025 * coef @ coef
+    at_zero = plain_value(spins, 0 * coupling, objective.biases([]), fields, weight, seen)
+    value = plain_value(spins, coupling, bias, fields, weight, seen) - at_zero - 0.025 * coef @ coef
     assert objective.value_at(coef) == pytest.approx(value, abs=1e-12)
     likelihood = value + at_zero + 0.025 * coef @ coef
     assert objective.mean_log_likelihood(value, coef) == pytest.approx(likelihood, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("completed", "message"),
+    [
+        (np.ones((3, 2)), r"completed must have the shape of the samples, \(2, 2\), got \(3, 2\)"),
+        (
+            [[1, 1], [1, 1]],
+            r"hold what was observed as it is, got 1 for -1 at position \(1, 0\)",
+        ),
+        ([[1, np.nan], [-1, 1]], "completed"),
+    ],
+)
+def test_what_is_completed_must_be_the_samples(completed, message):
+    with pytest.raises(ValueError, match=message):
+        IsingPseudoLikelihood([[1, np.nan], [-1, 1]], completed=completed)
+    with pytest.raises(ValueError, match=message):
+        sw.MixedPseudoLikelihood([[1, np.nan], [-1, 1]], "binary", completed=completed)
 
 
 @pytest.mark.parametrize(("fields", "weighted"), CASES)

@@ -200,6 +200,24 @@ def test_a_row_without_any_answer_changes_nothing():
     assert before([0, 2]) == after([0, 2])
 
 
+def test_neighbours_see_what_was_completed():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.choice([-1.0, 1.0], 60), rng.normal(5, 2, 60), rng.poisson(3, 60)])
+    families = ["binary", "gaussian", "counts"]
+    means = X[:50].mean(axis=0)
+    gaps = X.copy()
+    gaps[50:, 1:] = np.nan
+    coef = np.array([0.3, -0.2, 0.0])
+    # Of spins alone there are terms in the last rows, and they see what the complete data hold.
+    seen = MixedPseudoLikelihood(gaps, families, 0.05, completed=X)
+    local = seen.samples.local_fields(coef, np.zeros(3))
+    z = (X - means * [0, 1, 1]) / np.where([False, True, True], X[:50].std(axis=0), 1.0)
+    np.testing.assert_allclose(local[0], z @ [0.0, 0.3, -0.2], atol=1e-12)
+    filled = np.where(np.isnan(gaps), np.array([0.0, *means[1:]]), gaps)
+    by_means = MixedPseudoLikelihood(gaps, families, 0.05, completed=filled)
+    assert by_means([0, 2]) == pytest.approx(MixedPseudoLikelihood(gaps, families, 0.05)([0, 2]), abs=1e-12)
+
+
 def test_units_of_measurement_do_not_matter():
     X, _, before = objective_of(SMOOTH)
     after = MixedPseudoLikelihood(X * [1, 100, 0.01, 1] + [0, 7, -3, 0], SMOOTH, 0.05)

@@ -269,6 +269,8 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
     sample_weight : array-like of shape (n_samples,), optional
         How much each sample counts, such as how often it was seen: all means are weighted. A weight of 2 is
         the same sample twice, a weight of 0 none. In memory, also beside data in chunks.
+    completed : array-like of shape (n_samples, n_vertices), optional
+        The samples with something in place of what is missing: what neighbours see. By default, means.
 
     Notes
     -----
@@ -277,12 +279,13 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
     fitted from these counts.
 
     Where x_v is missing, its term is left out: a vertex is fitted to the samples in which it was observed,
-    and the sum is still divided by the number of samples. Where a neighbour x_u is missing, h_v has its mean
-    instead (the weighted mean of what was observed of it; in a model without fields, 0), so that a coupling
-    learns from the samples in which both were observed, and fields keep their meaning. Samples of which
-    everything is missing are left out. A mean does not tell what a missing variable would have: where one is
-    missing, those on both sides of it look dependent, and of many samples with many missing entries some weak
-    edges between neighbours of neighbours may be false. ``n_observed`` tells in how many samples each pair
+    and the sum is still divided by the number of samples. Where a neighbour x_u is missing, h_v has what
+    ``completed`` holds, or else its mean (the weighted mean of what was observed of it; in a model without
+    fields, 0), so that a coupling learns from the samples in which both were observed, and fields keep their
+    meaning. A mean does not tell what a missing variable would have: where one is missing, those on both
+    sides of it look dependent, and of many samples with many missing entries some edges between neighbours of
+    neighbours would be false. :class:`IsingGraph` therefore completes samples by draws from the fitted model.
+    Samples of which everything is missing are left out. ``n_observed`` tells in how many samples each pair
     was observed, each sample as often as its weight says if weights are whole numbers.
 
     Examples
@@ -331,5 +334,6 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
         fields: bool = False,
         edges: Sequence[tuple[int, int]] | None = None,
         sample_weight: ArrayLike | None = None,
+        completed: ArrayLike | None = None,
     ) -> None:
-        super().__init__(open_spins(spins, ridge, fields, edges, sample_weight))
+        super().__init__(open_spins(spins, ridge, fields, edges, sample_weight, completed))

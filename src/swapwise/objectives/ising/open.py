@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,17 @@ FEWEST_COUNTED = 2000
 FIRST_ROWS = 1000
 
 
-def open_spins(spins: Any, ridge: Any, fields: Any, edges: Any, sample_weight: Any = None) -> SpinData:
+class Spins(NamedTuple):
+    """Samples that count, their weights, and what neighbours see of them; None if the samples say it."""
+
+    samples: FloatArray
+    weight: FloatArray | None
+    completed: FloatArray | None
+
+
+def open_spins(
+    spins: Any, ridge: Any, fields: Any, edges: Any, sample_weight: Any = None, completed: Any = None
+) -> SpinData:
     """Return access to samples, as is best for how they are stored and how many there are.
 
     All that is given is checked before data in chunks are read.
@@ -35,13 +45,15 @@ def open_spins(spins: Any, ridge: Any, fields: Any, edges: Any, sample_weight: A
     if are_chunks(spins):
         from swapwise.objectives.ising.counts import PatternCounts
 
+        if completed is not None:
+            raise ValueError("completed must be None for spins in chunks, of which none may be missing")
         matrix = by_rows(spins)
         model = IsingModel.read(matrix.n_features, ridge, fields, edges)
         return PatternCounts(model, matrix, read_weight(sample_weight, matrix.n_samples))
-    samples, weight = read_spins(spins, sample_weight)
+    samples, weight, seen = read_spins(spins, sample_weight, completed)
     model = IsingModel.read(samples.shape[1], ridge, fields, edges)
     if not is_worth_counting(samples):
-        return Samples(model, samples, weight)
+        return Samples(model, samples, weight, seen)
     from swapwise.objectives.ising.counts import CountedSamples
 
     return CountedSamples(model, samples, weight)
@@ -70,17 +82,19 @@ def is_worth_counting(samples: FloatArray) -> bool:
     return len(samples) >= FEWEST_COUNTED and bool((np.abs(samples) == 1).all())
 
 
-def read_spins(spins: Any, sample_weight: ArrayLike | None = None) -> tuple[FloatArray, FloatArray | None]:
-    """Return samples in memory as a matrix, and their weights.
+def read_spins(
+    spins: Any, sample_weight: ArrayLike | None = None, completed: ArrayLike | None = None
+) -> Spins:
+    """Return samples in memory as a matrix, their weights, and what neighbours see of them.
 
     NaN is a missing entry. Samples of weight 0, and those of which everything is missing, are left out, once
     all are checked: what some of them hold does not tell how the data are coded.
 
     >>> read_spins([[1, -1]])
-    (array([[ 1., -1.]]), None)
+    Spins(samples=array([[ 1., -1.]]), weight=None, completed=None)
     >>> read_spins([[1, -1], [1, 1], [None, None], [-1, None]], [2, 0, 1, 1])
-    (array([[ 1., -1.],
-           [-1., nan]]), array([2., 1.]))
+    Spins(samples=array([[ 1., -1.],
+           [-1., nan]]), weight=array([2., 1.]), completed=None)
     """
     if np.asarray(spins).dtype == bool:
         raise ValueError("spins must be -1 and +1, got True and False; convert with 2.0 * spins - 1")
@@ -95,11 +109,37 @@ def read_spins(spins: Any, sample_weight: ArrayLike | None = None) -> tuple[Floa
         raise ValueError("spins must be -1 and +1, got nothing but 0 or missing values")
     weight = read_weight(sample_weight, len(matrix))
     counts = ~missing.all(axis=1) if weight is None else (weight > 0) & ~missing.all(axis=1)
+    seen = read_completed(completed, matrix)
     if not counts.all():
         matrix, missing = matrix[counts], missing[counts]
+        seen = None if seen is None else seen[counts]
         weight = None if weight is None else weight[counts]
     _check_observed(missing)
-    return matrix, weight
+    return Spins(matrix, weight, seen)
+
+
+def read_completed(completed: ArrayLike | None, matrix: FloatArray) -> FloatArray | None:
+    """Return samples with something for what is missing, or say why they are not those.
+
+    >>> read_completed([[1, -1]], np.array([[1.0, np.nan]]))
+    array([[ 1., -1.]])
+    >>> read_completed([[1, -1]], np.array([[-1.0, np.nan]]))
+    Traceback (most recent call last):
+    ValueError: completed must hold what was observed as it is, got 1 for -1 at position (0, 0)
+    """
+    if completed is None:
+        return None
+    seen = as_matrix(completed, "completed")
+    if seen.shape != matrix.shape:
+        raise ValueError(f"completed must have the shape of the samples, {matrix.shape}, got {seen.shape}")
+    others = np.argwhere(~np.isnan(matrix) & (seen != matrix))
+    if len(others):
+        place = tuple(others[0].tolist())
+        raise ValueError(
+            f"completed must hold what was observed as it is, got {seen[place]:g} for {matrix[place]:g} at "
+            f"position {place}"
+        )
+    return seen
 
 
 def _check_observed(missing: BoolArray) -> None:

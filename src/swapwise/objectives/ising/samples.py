@@ -41,7 +41,8 @@ class Samples(SpinData):
     """Any real numbers, one vertex per row; every mean is taken over all samples.
 
     Entries that are NaN are missing. What is predicted, ``own``, is then 0, so that the term is log σ(0),
-    whatever the parameters are; and what neighbours see, ``seen``, is the filling.
+    whatever the parameters are; and what neighbours see, ``seen``, is as ``completed`` has it, or the
+    filling.
 
     >>> model = IsingModel.read(2, 0.0, False, None)
     >>> Samples(model, np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([3.0, 1.0])).vertex_gradients(
@@ -51,7 +52,13 @@ class Samples(SpinData):
            [0.5, 1. ]])
     """
 
-    def __init__(self, model: IsingModel, samples: FloatArray, weight: FloatArray | None) -> None:
+    def __init__(
+        self,
+        model: IsingModel,
+        samples: FloatArray,
+        weight: FloatArray | None,
+        completed: FloatArray | None = None,
+    ) -> None:
         self.model = model
         self.n_samples = len(samples)
         self._counts = counts_of(weight, self.n_samples)
@@ -68,7 +75,8 @@ class Samples(SpinData):
             self.own = np.where(missing, 0.0, self.own)
         self.filling = self._means() if model.fields else np.zeros(model.n_vertices)
         if self._observed is not None:
-            self.seen = np.where(missing, self.filling[:, None], self.own)
+            filled = self.filling[:, None] if completed is None else completed.T
+            self.seen = np.where(missing, filled, self.own)
         self.perfect = -np.log(2.0) * float(self.mean(self.own == 0).sum())
         self.offset = np.log(2.0) * float(self.mean(missing).sum())
 

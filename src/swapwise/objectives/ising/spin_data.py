@@ -169,6 +169,15 @@ def sigmoid(margin: FloatArray) -> FloatArray:
     return 0.5 * (1.0 + np.tanh(0.5 * margin))
 
 
+def drawn_spins(local: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return a spin for each local field.
+
+    >>> drawn_spins(np.array([-9.0, 9.0]), np.random.default_rng(0))
+    array([-1.,  1.])
+    """
+    return np.where(rng.random(len(local)) < sigmoid(2.0 * local), 1.0, -1.0)
+
+
 def slopes_of(spins: FloatArray, local: FloatArray) -> FloatArray:
     """Return how each term ``log σ(2 x_v h_v)`` rises in its local field.
 

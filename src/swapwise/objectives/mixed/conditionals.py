@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swapwise.checks import FloatArray
+from swapwise.checks import BoolArray, FloatArray
 from swapwise.objectives.ising.open import read_weight
 from swapwise.objectives.mixed.columns import Columns, read_matrix
 from swapwise.objectives.mixed.families import Binary, Counts, Gaussian
@@ -39,6 +39,17 @@ class Conditionals:
             answers.append(getattr(family, what)(own[row], *fields, self.scales[row, None]))
         return np.concatenate(answers)
 
+    def draw(self, vertex: int, local: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return values of a vertex with these local fields, in units of the data."""
+        family = self.columns.families[vertex]
+        drawn = family.draw(local, float(self.scales[vertex]), rng) * self.columns.spread[vertex]
+        return drawn if isinstance(family, Counts) else drawn + self.columns.centre[vertex]
+
+    def in_units_of_data(self, coupling: FloatArray, fields: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return slopes and intercepts by which local fields depend on values as they are."""
+        slopes = coupling / self.columns.spread
+        return slopes, fields - slopes @ self.columns.centre
+
     def base(self, own: FloatArray) -> FloatArray:
         """Return what log-likelihoods have beside their terms, in units of the data."""
         are_gaussian = [isinstance(family, Gaussian) for family in self.columns.families]
@@ -46,17 +57,25 @@ class Conditionals:
         return self.of_families("base", own) - np.where(np.isnan(own), 0.0, logs)
 
     def mean_log_likelihood(
-        self, X: Any, coupling: FloatArray, fields: FloatArray, sample_weight: Any = None
+        self,
+        X: Any,
+        coupling: FloatArray,
+        fields: FloatArray,
+        sample_weight: Any = None,
+        completed: FloatArray | None = None,
     ) -> float:
         """Return the mean over samples of ``Σ_v log p(x_v | neighbours)``, over what was observed.
 
-        Samples of which everything is missing do not count.
+        Neighbours see what was completed, or else means. Samples of which everything is missing do not count.
         """
         matrix = read_matrix(X)
-        matrix, weight = with_answers(matrix, read_weight(sample_weight, len(matrix)))
-        own, seen = self.own(matrix), self.columns.standardised(matrix).T
+        weight = read_weight(sample_weight, len(matrix))
+        counts = have_answers(matrix, weight)
+        own = self.own(matrix[counts])
+        seen = self.columns.standardised((matrix if completed is None else completed)[counts]).T
         seen = np.where(np.isnan(seen), self.filling[:, None], seen)
         terms = self.of_families("terms", own, coupling @ seen + fields[:, None]) + self.base(own)
+        weight = None if weight is None else weight[counts]
         return float(np.average(terms.sum(axis=0), weights=weight))
 
 
@@ -66,14 +85,15 @@ def scales_of(columns: Columns, variances: FloatArray) -> FloatArray:
     return np.where(are_counts, 1.0 / columns.spread, variances)
 
 
-def with_answers(X: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
-    """Return the samples that count and of which not everything is missing.
+def have_answers(X: FloatArray, weight: FloatArray | None) -> BoolArray:
+    """Return which samples count: those of which not everything is missing, and that have a weight.
 
-    >>> with_answers(np.array([[1.0, np.nan], [np.nan, np.nan]]), None)[0]
-    array([[ 1., nan]])
+    >>> have_answers(np.array([[1.0, np.nan], [np.nan, np.nan]]), None)
+    array([ True, False])
     """
-    answered = ~np.isnan(X).all(axis=1)
-    counts = answered if weight is None else answered & (weight > 0)
+    counts: BoolArray = ~np.asarray(np.isnan(X).all(axis=1))
+    if weight is not None:
+        counts = counts & (weight > 0)
     if not counts.any():
         raise ValueError("X must have a value in a sample of positive weight, got none")
-    return X[counts], None if weight is None else weight[counts]
+    return counts

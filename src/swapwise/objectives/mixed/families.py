@@ -12,10 +12,13 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from swapwise.checks import FloatArray
-from swapwise.objectives.ising.spin_data import SURE, curvatures_of, slopes_of
+from swapwise.objectives.ising.spin_data import SURE, curvatures_of, drawn_spins, slopes_of
 
 # Exponentials are cut off before they leave floating point, as they are in the kernels.
 LARGEST_EXPONENT = 500.0
+
+# Larger means of counts cannot be drawn from.
+LARGEST_MEAN = 1e15
 
 
 class VertexFamily(ABC):
@@ -58,6 +61,10 @@ class VertexFamily(ABC):
     def widest(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
         """Return for each vertex, a row, what its best bias does not exceed unless it never changes."""
 
+    @abstractmethod
+    def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
+        """Return a value for each local field."""
+
 
 class Binary(VertexFamily):
     """A spin of -1 or +1, with ``A(h) = log(2 cosh h)``: the terms are ``log σ(2 x h)``.
@@ -95,6 +102,10 @@ class Binary(VertexFamily):
     def widest(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
         """Return a bias of near certainty."""
         return SURE + 2.0 * np.abs(local).max(axis=1)
+
+    def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
+        """Return spins."""
+        return drawn_spins(local, rng)
 
 
 class Gaussian(VertexFamily):
@@ -134,6 +145,10 @@ class Gaussian(VertexFamily):
     def widest(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
         """Return a bias whose mean is beyond all values."""
         return (SURE + np.nan_to_num(np.abs(own)).max(axis=1)) / scale[:, 0] + np.abs(local).max(axis=1)
+
+    def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
+        """Return normal numbers."""
+        return scale * local + np.sqrt(scale) * rng.standard_normal(len(local))
 
 
 class Counts(VertexFamily):
@@ -182,6 +197,11 @@ class Counts(VertexFamily):
         """Return a bias whose mean is beyond all counts."""
         counts = np.nan_to_num(own / scale).max(axis=1)
         return (SURE + np.log1p(counts)) / scale[:, 0] + np.abs(local).max(axis=1)
+
+    def draw(self, local: FloatArray, scale: float, rng: np.random.Generator) -> FloatArray:
+        """Return counts, times the scale."""
+        means = np.minimum(self._means(local, np.array(scale)), LARGEST_MEAN)
+        return scale * rng.poisson(means).astype(np.float64)
 
 
 def _there(own: FloatArray, values: FloatArray) -> FloatArray:

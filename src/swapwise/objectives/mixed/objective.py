@@ -11,9 +11,9 @@ from swapwise.checks import FloatArray, IndexArray, as_vector
 from swapwise.objectives.base import Summand
 from swapwise.objectives.ising.model import IsingModel
 from swapwise.objectives.ising.objective import PairwisePseudoLikelihood
-from swapwise.objectives.ising.open import read_weight
+from swapwise.objectives.ising.open import read_completed, read_weight
 from swapwise.objectives.mixed.columns import Columns, read_matrix
-from swapwise.objectives.mixed.conditionals import with_answers
+from swapwise.objectives.mixed.conditionals import have_answers
 from swapwise.objectives.mixed.families import Binary
 from swapwise.objectives.mixed.samples import MixedSamples
 
@@ -44,6 +44,8 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
         The conditional variances of Gaussian columns, once these are standardised; numbers of other columns
         are ignored. By default they come from regressions on all other columns, or are 1 if there are
         fewer than five samples per column.
+    completed : array-like of shape (n_samples, n_vertices), optional
+        The data with something in place of what is missing: what neighbours see. By default, means.
 
     Notes
     -----
@@ -86,15 +88,19 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
         edges: Sequence[tuple[int, int]] | None = None,
         sample_weight: ArrayLike | None = None,
         variances: ArrayLike | None = None,
+        completed: ArrayLike | None = None,
     ) -> None:
         matrix = read_matrix(X)
         weight = read_weight(sample_weight, len(matrix))
-        matrix, weight = with_answers(matrix, weight)
+        seen = read_completed(completed, matrix)
+        counts = have_answers(matrix, weight)
+        matrix, weight = matrix[counts], None if weight is None else weight[counts]
+        seen = None if seen is None else seen[counts]
         columns = Columns.read(matrix, families, weight)
         given = None if variances is None else _read_variances(variances, matrix.shape[1])
         model = IsingModel.read(matrix.shape[1], ridge, True, edges)
         self.columns = columns
-        self.samples = MixedSamples(model, matrix, columns, weight, given)
+        self.samples = MixedSamples(model, matrix, columns, weight, given, seen)
         super().__init__(self.samples)
 
     @property

@@ -41,8 +41,10 @@ class MixedSamples(Samples):
         columns: Columns,
         weight: FloatArray | None,
         variances: FloatArray | None = None,
+        completed: FloatArray | None = None,
     ) -> None:
-        super().__init__(model, columns.standardised(X), weight)
+        seen = None if completed is None else columns.standardised(completed)
+        super().__init__(model, columns.standardised(X), weight, seen)
         self.columns = columns
         #: Whether there are samples enough to take conditional variances from regressions on all columns
         self.are_regressed = self.n_counted >= SAMPLES_PER_COLUMN * model.n_vertices
