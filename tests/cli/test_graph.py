@@ -131,7 +131,28 @@ class TestOtherColumns:
     def test_both_are_a_mixed_graph(self, tmp_path, numbers):
         frame = numbers.assign(b=np.where(numbers["b"] > 0, "yes", "no"))
         self.chain_found(tmp_path, frame)
-        refused(graph(tmp_path / "t.csv", "--model", "ising"), "columns must hold 0 and 1")
+        refused(
+            graph(tmp_path / "t.csv", "--model", "ising"), "columns must hold two values, such as 0 and 1"
+        )
+
+    def test_counts_of_events_are_named(self, tmp_path, numbers):
+        visits = np.random.default_rng(2).poisson(np.exp(numbers["d"].clip(-3, 3)))
+        frame = numbers.assign(visits=visits)
+        said = self.chain_found(tmp_path, frame, "--poisson", "visits", "--json", tmp_path / "a.json")
+        assert said.startswith("Mixed graph: 5 variables")
+        assert '"counts of events": "visits"' in (tmp_path / "a.json").read_text()
+        refused(
+            graph(tmp_path / "t.csv", "--poisson", "visits", "--model", "ising"),
+            "--poisson is for --model mixed, got --model ising",
+        )
+        refused(graph(tmp_path / "t.csv", "--poisson", "visit"), "did you mean 'visits'?")
+        refused(graph(tmp_path / "t.csv", "--poisson", "a"), "'a' of X must hold whole numbers from 0")
+
+    def test_numbers_for_missing_answers_are_told(self, tmp_path, numbers):
+        frame = numbers.rank(pct=True).mul(4).round().astype(int)
+        frame.loc[:3, "b"] = 99
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        refused(graph(tmp_path / "t.csv"), "99 in 'b' seems to stand for missing answers: leave such cells")
 
     def test_answers_on_a_scale_have_to_be_explained(self, tmp_path, numbers):
         frame = numbers.rank(pct=True).mul(4).round().astype(int)
@@ -180,6 +201,20 @@ def test_two_values_are_read(answers, coding):
     assert as_yes_or_no(column.to_frame()).iloc[:, 0].tolist() == answers
 
 
+def test_any_two_values_are_read_and_what_is_yes_is_told(tmp_path, data, chain):
+    named = chain.assign(
+        a=np.where(chain["a"], "m", "f"), b=np.where(chain["b"], 2, 1), c=np.where(chain["c"], "10", "9")
+    )
+    named.to_csv(tmp_path / "named.csv", index=False)
+    for name in ("data", "named"):
+        done = graph(tmp_path / f"{name}.csv", "--edges", tmp_path / f"{name}-edges.csv")
+        told = "taken for yes, as it is the later of two values: 'm' in 'a', '2' in 'b', '10' in 'c'"
+        assert (told in done.stderr) == (name == "named")
+    pd.testing.assert_series_equal(
+        edges_of(tmp_path / "data-edges.csv"), edges_of(tmp_path / "named-edges.csv")
+    )
+
+
 def test_columns_can_be_left_out(tmp_path, chain):
     chain.astype(int).assign(id=range(300), **{"a, b": 7}).to_csv(tmp_path / "t.csv", index=False)
     done = graph(tmp_path / "t.csv", "--force-out", "id", "--force-out", "a, b")
@@ -206,15 +241,29 @@ def test_interrupted_among_folds_a_graph_is_written(tmp_path, data, monkeypatch)
     assert "was interrupted" in (tmp_path / "r.html").read_text()
 
 
+def test_an_interrupted_bootstrap_leaves_the_graph(tmp_path, data, monkeypatch):
+    def impatient(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("swapwise.stability.bootstrap.bootstrap_graph", impatient)
+    done = graph(data, "--bootstrap", "5", "--edges", tmp_path / "e.csv", "--report", tmp_path / "r.html")
+    assert done.exit_code == 130
+    assert "the bootstrap was interrupted" in done.output
+    assert len(edges_of(tmp_path / "e.csv"))
+
+
 BAD = {
     "three values": (
         "a,b\n0,1\n2,0\n1,1\n",
         "answers on a scale in 'a', such as 0, 1, 2: give --correlation",
     ),
-    "text": ("a,b\nx,1\nz,0\n", "false and true; got x, z in 'a'; --force-out leaves columns out"),
-    "several": ("a,b\nx,1\nz,7\n", "text in 'a', such as x, z: columns must hold numbers, or two"),
+    "text": ("a,b\nx,1\ny,0\nz,0\n", "0 and 1 or no and yes; got x, y, z in 'a'; --force-out leaves columns"),
+    "several": (
+        "a,b\nx,1\ny,7\nz,8\n",
+        "text in 'a', such as x, y, z: columns must hold numbers, or two values",
+    ),
     "numbers": ("id,b\n9,1\n10,0\n11,0\n", "answers on a scale in 'id', such as 9, 10, 11"),
-    "very many": ("a,b,c,d,e\nu,u,u,u,u\nw,w,w,w,w\n", "u, w in 'c'; and 2 columns more; --force-out"),
+    "very many": ("a,b,c,d,e\nu,u,u,u,u\nv,v,v,v,v\nw,w,w,w,w\n", "u, v, w in 'c'; and 2 columns more; --fo"),
     "missing": ("a,b\n1,\n0,\n", "no row has a value in b; --force-out leaves columns out"),
     "one column": ("a\n1\n0\n", "must have at least two columns to join, got 1"),
     "empty": ("", "t.csv is empty"),
@@ -242,6 +291,7 @@ def test_bad_options_are_told(tmp_path, data):
     refused(graph(data, "--bootstrap", "-1"), "--bootstrap must be at least 0, got -1")
     refused(graph(data, "--method", "obliviuos"), "did you mean 'oblivious'?")
     refused(graph(data, "--figure", "g.gif"), "--figure draws .png, .pdf or .svg, got g.gif")
+    refused(graph(data, "--edges", "e.txt"), "--edges writes .csv, got e.txt; --json has the edges, too")
     assert graph().exit_code == 2
     assert graph(data, "--criterion", "aic").exit_code == 2
 
@@ -262,7 +312,7 @@ def test_missing_answers_are_used_and_told(tmp_path, chain):
     done = graph(tmp_path / "t.csv")
     assert "4 edges" in done.output
     assert "from 300 rows" in done.output
-    told = "0.3 % of the cells are missing: an edge is learnt from the rows that have both ends, 295 or more"
+    told = "0.3 % of the cells are missing; both ends of an edge are there in 295 rows or more"
     assert told in done.output
 
 

@@ -277,6 +277,11 @@ class TestLimits:
         assert max(dict(model.graph_.degree).values()) == 1
         assert model.certify(frame).optimal
 
+    def test_what_was_asked_for_is_in_the_summary(self):
+        some = [(0, 1), (1, 0), (1, 2), (2, 3)]  # one of them twice
+        words = sw.IsingGraph(1, edges=some, forced_edges=[(0, 1)]).fit(spins()).summary()
+        assert "the graphs among 3 pairs with the 1 forced edge and at most 1 neighbour per variable" in words
+
     def test_a_threshold_leaves_weak_edges_out_and_fits_the_others_again(self):
         data = spins()
         whole = sw.IsingGraph(3).fit(data)
@@ -322,6 +327,12 @@ class TestWarnings:
             sw.IsingGraphCV(1, criterion="cv", cv=2).fit(frame)
         assert all("never vary" in str(one.message) for one in caught)
 
+    @pytest.mark.parametrize("model", [sw.IsingGraph(1), sw.GaussianGraph(1), sw.MixedGraph(1)])
+    def test_names_that_are_no_strings_are_lost_and_told(self, model):
+        frame = pd.DataFrame(zeros_and_ones()[:, :3], columns=[10, 20, 30])
+        with pytest.warns(UserWarning, match="columns go by their positions, from 0 to 2, .* such as 10"):
+            assert set(model.fit(frame).graph_) == {0, 1, 2}
+
     def test_folds_keep_silent(self):
         data = spins()
         data[:, 1] = data[:, 0]
@@ -349,7 +360,7 @@ class TestWarnings:
         ({"fields": "yes"}, TypeError, "fields must be True or False, got 'yes'"),
         ({"edges": [("ant", "yak")]}, ValueError, "edges must name columns of X.*got 'yak'"),
         ({"edges": [(0, 8)]}, ValueError, "positions from 0 to 7; got 8"),
-        ({"edges": [(0, 1), ("bee", "ant")]}, ValueError, r"\(0, 1\) is repeated"),
+        ({"edges": [("bee", 1)]}, ValueError, "edges must join two different columns, got 'bee' and itself"),
         ({"edges": 5}, TypeError, "edges must be pairs of vertices.*got 5"),
         ({"start": "nowhere"}, ValueError, "got 'nowhere'"),
         (

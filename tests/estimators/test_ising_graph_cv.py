@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 
 import swapwise as sw
 from swapwise.experiments.instances import paper_ising
@@ -112,6 +112,12 @@ class TestInformationCriteria:
         assert model.n_edges_ == 6 == len(model.support_)
         assert model.selection_frequency_[0, 1] == 1.0
 
+    def test_the_path_has_the_graph_that_restarts_found(self):
+        data = spins()
+        model = sw.IsingGraphCV(n_restarts=5, random_state=0).fit(data)
+        row = model.path_.set_index("n_edges").loc[model.n_edges_]
+        assert row["ebic"] == pytest.approx(plain_criterion(data, list(map(tuple, model.support_)), 0.25))
+
     def test_proofs_are_about_graphs_of_that_size(self):
         data = chain()[:, :5]
         model = sw.IsingGraphCV().fit(data)
@@ -161,6 +167,10 @@ class TestCrossValidation:
         model = sw.IsingGraphCV(criterion="cv", cv=cv, one_standard_error=True).fit(chain())
         assert model.path_["score_se"].isna().all()
         assert model.n_edges_ == model.path_["score_mean"].idxmax()
+
+    def test_folds_that_cannot_be_made_are_told(self):
+        with pytest.raises(ValueError, match=r"cv must be able to split 300 rows, but GroupKFold"):
+            sw.IsingGraphCV(criterion="cv", cv=GroupKFold(3)).fit(chain())
 
     def test_jobs_change_nothing(self):
         paths = [

@@ -169,7 +169,7 @@ def test_families_by_name_position_or_order(families, found):
             FAMILIES,
             "two values where a column is binary, got .* in 'ill'",
         ),
-        ({}, FAMILIES | {"fever": "counts"}, "column 1 of X must hold whole numbers from 0"),
+        ({}, FAMILIES | {"fever": "counts"}, "'fever' of X must hold whole numbers from 0"),
         (
             {},
             FAMILIES | {"ill": "gaussian"},

@@ -279,3 +279,10 @@ def test_a_column_is_constant_by_what_was_observed():
     data = np.array([[1.0, 1.0], [np.nan, -1.0], [1.0, np.nan]])
     with pytest.warns(UserWarning, match="columns that never vary, of which nothing can be learnt: 0$"):
         warn_of_constants(data, Vertices(2))
+
+
+def test_codes_of_missing_answers_are_told():
+    frame = coded((0, 1)).assign(cat=[0, 1, 9, 1] * 20)
+    with pytest.raises(ValueError, match=r"if 9 stands for missing, .*X.replace\(9, np.nan\)"):
+        sw.IsingGraph(1).fit(frame)
+    assert sw.IsingGraph(1).fit(frame.replace(9, np.nan)).n_observed_[2, 2] == 60

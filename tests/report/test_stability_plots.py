@@ -68,7 +68,7 @@ def test_centralities_are_sorted():
     values = boot.centralities.query("measure == 'expected_influence'")["value"]
     np.testing.assert_allclose(drawn(axes)["sample"].get_xdata(), sorted(values, reverse=True))
     assert axes.get_xlabel() == "expected influence"
-    with pytest.raises(ValueError, match="measure must be of strength"):
+    with pytest.raises(ValueError, match="measure must be one of strength"):
         sw.plot_centrality(boot, measure="eigenvector")
 
 
@@ -99,7 +99,7 @@ def test_lines_of_case_dropping():
     legend = words(axes.get_legend().get_texts())
     assert legend[0] == f"edges (CS {cases.coefficients['edges']:.2f})"
     assert legend[1] == "degree (does not vary)"
-    with pytest.raises(ValueError, match="measures must be of edges, strength"):
+    with pytest.raises(ValueError, match="measures must be one of edges, strength"):
         sw.plot_case_dropping(cases, measures=["nodes"])
 
 

@@ -76,7 +76,7 @@ def warnings_to_stderr(quiet: bool) -> Iterator[list[str]]:
     notes: list[str] = []
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if not issubclass(category, UserWarning):
+        if not issubclass(category, UserWarning) or str(message) in notes:
             return
         notes.append(str(message))
         if not quiet:

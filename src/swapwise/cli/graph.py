@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 PICTURES = (".png", ".pdf", ".svg")
 
+# Workers take seconds to start.
+SECONDS_WORTH_WORKERS = 10.0
+
 
 class Criterion(StrEnum):
     """What chooses the number of edges.
@@ -99,6 +102,10 @@ def graph(
     counts: Annotated[
         str | None,
         option(help="A column that says how often each row was seen; it is no variable.", metavar="COLUMN"),
+    ] = None,
+    poisson: Annotated[
+        list[str] | None,
+        option(help="Columns that count something, as visits do: a mixed graph.", metavar="NAMES"),
     ] = None,
     force_out: ForceOut = None,
     drop_missing: DropMissing = False,
@@ -158,6 +165,8 @@ def _check(asked: dict[str, Any]) -> None:
     picture = asked["figure"]
     if picture is not None and picture.suffix.lower() not in PICTURES:
         raise BadInput(f"--figure draws {', '.join(PICTURES[:-1])} or {PICTURES[-1]}, got {picture}")
+    if asked["edges"] is not None and asked["edges"].suffix.lower() != ".csv":
+        raise BadInput(f"--edges writes .csv, got {asked['edges']}; --json has the edges, too")
 
 
 def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
@@ -167,18 +176,26 @@ def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
     from swapwise.cli.graph_answer import GraphAnswer, proof_of
     from swapwise.cli.graph_table import read_rows
 
-    names = ("counts", "force_out", "drop_missing", "model", "correlation")
-    counts, force_out, *rest = (asked[name] for name in names)
-    rows = read_rows(asked["data"], counts, force_out or [], *rest)
+    rows = read_rows(
+        asked["data"],
+        counts=asked["counts"],
+        force_out=asked["force_out"] or [],
+        drop_missing=asked["drop_missing"],
+        model=asked["model"],
+        correlation=asked["correlation"],
+        poisson=asked["poisson"] or [],
+    )
     _warn_of_limits(asked, rows)
     progress = not asked["quiet"] and sys.stderr.isatty()
     model, clock = _estimator(asked, rows, progress), Clock()
     model.fit(rows.table, sample_weight=rows.counts)
     seconds = clock.seconds()
     proof = proof_of(model, rows, asked["proof_seconds"], progress) if asked["certify"] else None
-    boot = _bootstrap(model, rows, asked["bootstrap"], progress) if asked["bootstrap"] else None
-    unproven = asked["certify"] and proof is None
-    return GraphAnswer(model, rows, _in_words(asked, rows), seconds, proof, boot, notes, unproven)
+    boot = _bootstrap(model, rows, asked["bootstrap"], progress, seconds) if asked["bootstrap"] else None
+    nothing = [
+        name for name, found in (("certify", proof), ("bootstrap", boot)) if asked[name] and found is None
+    ]
+    return GraphAnswer(model, rows, _in_words(asked, rows), seconds, proof, boot, notes, tuple(nothing))
 
 
 def _warn_of_limits(asked: dict[str, Any], rows: Rows) -> None:
@@ -199,7 +216,7 @@ def _estimator(asked: dict[str, Any], rows: Rows, progress: bool) -> Any:
     if rows.model is GraphModel.GAUSSIAN:
         options["correlation"] = rows.correlation.value
     if rows.model is GraphModel.MIXED:
-        options["families"] = ["gaussian" if dtype.kind == "f" else "binary" for dtype in rows.table.dtypes]
+        options["families"] = rows.families()
     if asked["criterion"] is Criterion.NONE:
         return getattr(swapwise, name)(asked["max_degree"], **options)
     options["criterion"] = asked["criterion"].value
@@ -207,12 +224,20 @@ def _estimator(asked: dict[str, Any], rows: Rows, progress: bool) -> Any:
     return getattr(swapwise, f"{name}CV")(asked["max_degree"], **options)
 
 
-def _bootstrap(model: Any, rows: Rows, n_boots: int, progress: bool) -> Any:
+def _bootstrap(model: Any, rows: Rows, n_boots: int, progress: bool, seconds: float) -> Any:
+    """Learn the graph again and again; None if that, or the fit before, was interrupted."""
+    from swapwise.search.result import Status
     from swapwise.stability.bootstrap import bootstrap_graph
 
-    return bootstrap_graph(
-        model, rows.table, n_boots, sample_weight=rows.counts, n_jobs=-1, progress=progress
-    )
+    if model.result_.status is Status.INTERRUPTED:
+        return None
+    n_jobs = -1 if seconds * n_boots > SECONDS_WORTH_WORKERS else None
+    try:
+        return bootstrap_graph(
+            model, rows.table, n_boots, sample_weight=rows.counts, n_jobs=n_jobs, progress=progress
+        )
+    except KeyboardInterrupt:
+        return None
 
 
 def _in_words(asked: dict[str, Any], rows: Rows) -> dict[str, str]:
@@ -228,5 +253,8 @@ def _in_words(asked: dict[str, Any], rows: Rows) -> dict[str, str]:
         "threshold": asked["threshold"] or None,
         "method": asked["method"],
         "counts in": asked["counts"],
+        "counts of events": ", ".join(rows.poisson) or None,
+        "bootstrap": asked["bootstrap"] or None,
+        "certify": "yes" if asked["certify"] else None,
     }
     return {name: str(value) for name, value in words.items() if value is not None}

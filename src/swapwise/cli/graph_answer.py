@@ -33,15 +33,16 @@ class GraphAnswer:
     certificate: Certificate | None
     bootstrap: GraphBootstrap | None
     notes: list[str]
-    #: Whether a proof was asked for that was interrupted before anything was proven
-    unproven: bool = False
+    #: What was asked for, "certify" or "bootstrap", but interrupted before there was anything of it
+    nothing_of: tuple[str, ...] = ()
 
     @property
     def interrupted(self) -> bool:
         """Whether anything was cut short by the keyboard."""
         search = self.model.result_.status is Status.INTERRUPTED
         proof = self.certificate is not None and self.certificate.status is Status.INTERRUPTED
-        return search or proof or self.unproven or (self.bootstrap is not None and self.bootstrap.interrupted)
+        boot = self.bootstrap is not None and self.bootstrap.interrupted
+        return search or proof or boot or bool(self.nothing_of)
 
     def edges(self) -> Any:
         """Return the edges, strongest first, with what the bootstrap says of them if there was one."""

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
 from swapwise.cli.graph_names import Correlation, GraphModel
 from swapwise.cli.reading.cells import is_number, other_kind, strange_cells
 from swapwise.cli.reading.columns import names_among, require_columns, without_missing
 from swapwise.cli.reading.messages import some_of
 from swapwise.cli.reading.tables import read_table
-from swapwise.estimators.two_values import is_scale
+from swapwise.estimators.two_values import is_scale, missing_code
 
 # What may stand for the two values of a column: no and yes, as text in small letters.
 CODINGS = (("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"))
@@ -32,6 +33,21 @@ class Rows:
     counts: pd.Series | None
     model: GraphModel = GraphModel.ISING
     correlation: Correlation = Correlation.PEARSON
+    #: Variables that are counts, in a mixed graph
+    poisson: tuple[str, ...] = ()
+
+    def families(self) -> list[str]:
+        """Return what each column of a mixed graph is.
+
+        >>> table = pd.DataFrame({"ill": [True, False], "age": [30.0, 40.0], "visits": [2.0, 0.0]})
+        >>> Rows(table, None, GraphModel.MIXED, poisson=("visits",)).families()
+        ['binary', 'gaussian', 'counts']
+        """
+        numbers = ["gaussian" if dtype.kind == "f" else "binary" for dtype in self.table.dtypes]
+        return [
+            "counts" if name in self.poisson else family
+            for name, family in zip(self.table.columns, numbers, strict=True)
+        ]
 
     def in_words(self) -> str:
         """Return how many rows there are, and how many samples if their counts are whole numbers.
@@ -53,16 +69,16 @@ class Rows:
         """Return how many answers are missing and from how many rows edges are learnt, None if none is.
 
         >>> Rows(pd.DataFrame({"a": [1, 0, None], "b": [1, None, 0]}), None).missing_in_words()
-        '33.3 % of the cells are missing: an edge is learnt from the rows that have both ends, 1 or more'
+        '33.3 % of the cells are missing; both ends of an edge are there in 1 row or more'
         """
         there = self.table.notna().to_numpy()
         if there.all():
             return None
-        together = there.astype(int).T @ there
+        fewest = int((there.astype(int).T @ there).min())
         return (
             f"{1 - there.mean():.1%}".replace("%", " %")
-            + " of the cells are missing: an edge is learnt from "
-            f"the rows that have both ends, {together.min()} or more"
+            + " of the cells are missing; both ends of an edge are there in "
+            f"{fewest} row{'s' * (fewest != 1)} or more"
         )
 
 
@@ -73,6 +89,7 @@ def read_rows(
     drop_missing: bool,
     model: GraphModel,
     correlation: Correlation | None,
+    poisson: list[str],
 ) -> Rows:
     """Read a table as the data of a graph, or say what is in the way."""
     table = read_table(path)
@@ -91,7 +108,9 @@ def read_rows(
     if table.shape[1] < 2:
         raise BadInput(f"{path} must have at least two columns to join, got {table.shape[1]}")
     _require_answers(table)
-    return _as_data(table, seen, model, correlation)
+    events = names_among(poisson, table.columns)
+    require_columns(events, table, "--poisson")
+    return _as_data(table, seen, model, correlation, events)
 
 
 def _require_answers(table: pd.DataFrame) -> None:
@@ -101,20 +120,28 @@ def _require_answers(table: pd.DataFrame) -> None:
 
 
 def _as_data(
-    table: pd.DataFrame, seen: pd.Series | None, model: GraphModel, correlation: Correlation | None
+    table: pd.DataFrame,
+    seen: pd.Series | None,
+    model: GraphModel,
+    correlation: Correlation | None,
+    poisson: list[str],
 ) -> Rows:
     """Decide what the columns are variables of, and make them so."""
+    if poisson and (correlation is not None or model not in (GraphModel.AUTO, GraphModel.MIXED)):
+        other = f"--model {model.value}" if correlation is None else f"--correlation {correlation.value}"
+        raise BadInput(f"--poisson is for --model mixed, got {other}")
     if correlation is not None and model in (GraphModel.ISING, GraphModel.MIXED):
         raise BadInput(f"--correlation is for --model gaussian, got --model {model.value}")
     if model is GraphModel.AUTO:
-        model = GraphModel.GAUSSIAN if correlation is not None else model_of(table)
+        model = GraphModel.GAUSSIAN if correlation is not None else model_of(table.drop(columns=poisson))
+        model = GraphModel.MIXED if poisson else model
     if model is GraphModel.ISING:
         return Rows(as_yes_or_no(table), seen)
     if model is GraphModel.GAUSSIAN:
         return Rows(as_numbers(table), seen, model, correlation or Correlation.PEARSON)
-    binary = [name for name in table.columns if _is_binary(table[name])]
+    binary = [name for name in table.columns if name not in poisson and _is_binary(table[name])]
     parts = [as_yes_or_no(table[binary]), as_numbers(table.drop(columns=binary))]
-    return Rows(pd.concat(parts, axis=1)[list(table.columns)], seen, model)
+    return Rows(pd.concat(parts, axis=1)[list(table.columns)], seen, model, poisson=tuple(poisson))
 
 
 def model_of(table: pd.DataFrame) -> GraphModel:
@@ -126,8 +153,9 @@ def model_of(table: pd.DataFrame) -> GraphModel:
     Traceback (most recent call last):
     ...
     swapwise.cli.failures.BadInput: answers on a scale in 'mood', 'sleep', such as 1, 2, 3, ...: give
-    --correlation polychoric (or spearman) if they are ordered, --correlation pearson if they are numbers like
-    any other; --force-out leaves columns out
+    --correlation polychoric (or spearman) if they are ordered, --poisson with their names if they count
+    something, or --model gaussian (or mixed) if they are numbers like any other; --force-out leaves columns
+    out
     """
     binary = [name for name in table.columns if _is_binary(table[name])]
     if len(binary) == table.shape[1]:
@@ -142,13 +170,23 @@ def model_of(table: pd.DataFrame) -> GraphModel:
             f"text in {some_of([repr(name) for name in words])}, such as {some}: columns must hold numbers, "
             "or two values such as no and yes; --force-out leaves columns out"
         )
-    scales = [name for name in others.columns if is_scale(tuple(np.unique(others[name].dropna())))]
+    levels = {name: tuple(np.unique(others[name].dropna().astype(float))) for name in others.columns}
+    codes = {name: missing_code(values) for name, values in levels.items()}
+    coded = [name for name, code in codes.items() if code is not None]
+    if coded:
+        found = f"{codes[coded[0]]:g} in {some_of([repr(name) for name in coded])}"
+        raise BadInput(
+            f"{found} seems to stand for missing answers: leave such cells empty, or give --model gaussian "
+            "(or mixed) if it is a number like any other"
+        )
+    scales = [name for name, values in levels.items() if is_scale(values)]
     if scales:
         some = some_of([f"{value:g}" for value in sorted(others[scales[0]].dropna().unique())])
         raise BadInput(
             f"answers on a scale in {some_of([repr(name) for name in scales])}, such as {some}: give "
-            "--correlation polychoric (or spearman) if they are ordered, --correlation pearson if they are "
-            "numbers like any other; --force-out leaves columns out"
+            "--correlation polychoric (or spearman) if they are ordered, --poisson with their names if they "
+            "count something, or --model gaussian (or mixed) if they are numbers like any other; --force-out "
+            "leaves columns out"
         )
     return GraphModel.MIXED if binary else GraphModel.GAUSSIAN
 
@@ -189,24 +227,34 @@ def as_yes_or_no(table: pd.DataFrame) -> pd.DataFrame:
     [False, True]
     >>> as_yes_or_no(pd.DataFrame({"ill": ["no", None]}))["ill"].tolist()
     [False, <NA>]
-    >>> as_yes_or_no(pd.DataFrame({"ill": [1, 2]}))
+    >>> as_yes_or_no(pd.DataFrame({"ill": [0, 1, 2]}))
     Traceback (most recent call last):
     ...
-    swapwise.cli.failures.BadInput: columns must hold 0 and 1, -1 and 1, no and yes, n and y or false and
-    true; got 1, 2 in 'ill'; --force-out leaves columns out
+    swapwise.cli.failures.BadInput: columns must hold two values, such as 0 and 1 or no and yes; got 0, 1, 2
+    in 'ill'; --force-out leaves columns out
     """
     others = [name for name in table.columns if not _is_binary(table[name])]
     if others:
-        known = [f"{low} and {high}" for low, high in CODINGS]
         got = [
             f"{some_of(list(dict.fromkeys(table[name].dropna().map(str))))} in {name!r}" for name in others
         ]
         raise BadInput(
-            f"columns must hold {', '.join(known[:-1])} or {known[-1]}; got {'; '.join(got[:MOST_COLUMNS])}"
+            "columns must hold two values, such as 0 and 1 or no and yes; got "
+            + "; ".join(got[:MOST_COLUMNS])
             + (f"; and {len(got) - MOST_COLUMNS} columns more" if len(got) > MOST_COLUMNS else "")
             + "; --force-out leaves columns out"
         )
+    _say_what_is_yes(table)
     return table.apply(_as_booleans)
+
+
+def _say_what_is_yes(table: pd.DataFrame) -> None:
+    """Say which of two values counts as yes where that is not clear: the sign of a weight depends on it."""
+    words = {name: set(_in_words(table[name].dropna())) for name in table.columns}
+    unclear = {name: seen for name, seen in words.items() if _known_yes(seen) is None}
+    if unclear:
+        said = [f"{_yes_of(seen)!r} in {name!r}" for name, seen in unclear.items()]
+        warn(f"taken for yes, as it is the later of two values: {some_of(said)}")
 
 
 def _as_booleans(column: pd.Series) -> pd.Series:
@@ -248,6 +296,23 @@ def _in_words(column: pd.Series) -> pd.Series:
     return column.astype(str).str.strip().str.lower()
 
 
-def _yes_of(seen: set[str]) -> str | None:
-    """Return the word for yes among those of a column, None if the coding is not known."""
+def _known_yes(seen: set[str]) -> str | None:
+    """Return the word for yes among those of a column, None if they are none that is common."""
     return next((high for low, high in CODINGS if seen <= {low, high}), None)
+
+
+def _yes_of(seen: set[str]) -> str | None:
+    """Return what stands for yes among the words of a column, None if there are not two.
+
+    >>> _yes_of({"no", "yes"}), _yes_of({"2", "10"}), _yes_of({"f", "m"}), _yes_of({"a", "b", "c"})
+    ('yes', '10', 'm', None)
+    """
+    return _known_yes(seen) or (max(seen, key=_in_order) if len(seen) == 2 else None)
+
+
+def _in_order(word: str) -> tuple[bool, float, str]:
+    """Return by what words are sorted: numbers first, and by their size."""
+    try:
+        return False, float(word), word
+    except ValueError:
+        return True, 0.0, word

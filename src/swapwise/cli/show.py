@@ -160,7 +160,8 @@ def _in_words(levels: Sequence[str], numbers: Sequence[float]) -> str:
 def show_graph(answer: GraphAnswer) -> None:
     """Print what was chosen and why, the neighbours of each column with weights, how sure and how good."""
     model, graph = answer.model, answer.model.graph_
-    say(f"{model.summary()}; from {answer.rows.in_words()}")
+    kind = {"ising": "Ising", "gaussian": "Gaussian", "mixed": "Mixed"}[answer.rows.model.value]
+    say(f"{kind} graph: {model.summary()}; from {answer.rows.in_words()}")
     missing = answer.rows.missing_in_words()
     if missing:
         say(missing)
@@ -181,9 +182,11 @@ def show_graph(answer: GraphAnswer) -> None:
         say(f"Without an edge: {quoted(alone)}")
     if answer.bootstrap is not None:
         say(_bootstrap_in_words(answer))
+    elif "bootstrap" in answer.nothing_of:
+        say("Not learnt again from resampled tables: the bootstrap was interrupted")
     if answer.certificate is not None:
         say(proof_in_words(answer.certificate))
-    elif answer.unproven:
+    elif "certify" in answer.nothing_of:
         say("Nothing proven: the proof was interrupted")
     say(ending(model.result_, answer.seconds))
 
@@ -194,7 +197,7 @@ def _bootstrap_in_words(answer: GraphAnswer) -> str:
     assert boot is not None
     pairs = boot.edges
     kept = pairs.loc[pairs["weight"] != 0, "inclusion"]
-    words = f"Of {boot.n_boots} resampled tables"
+    words = f"Of {boot.n_boots} resampled table{'s' * (boot.n_boots != 1)}"
     if len(kept):
         least = pairs.loc[kept.idxmin()]
         words += f", {(kept >= 0.95).sum()} of {len(kept)} edges are in 95 % or more; least often"

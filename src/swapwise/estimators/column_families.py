@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from swapwise.checks import FloatArray
 from swapwise.estimators.two_values import Coding, coding_of
 from swapwise.estimators.vertices import Vertices
-
-#: The names of the families
-NAMES = ("binary", "gaussian", "counts")
+from swapwise.objectives.mixed.columns import check_values
+from swapwise.objectives.mixed.families import FAMILIES
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +64,7 @@ class MixedCoding:
                     f"X must hold numbers where a column is {self.families[place]}, got others in "
                     f"{names[place]!r}"
                 ) from None
+            check_values(FAMILIES[self.families[place]], numbers[:, place], f"{names[place]!r}")
         return numbers
 
 
@@ -82,9 +82,9 @@ def _named_families(given: Any, vertices: Vertices) -> dict[int, str]:
             raise ValueError(f"families must have a name for each of {vertices.n} columns, got {len(names)}")
         named = {place: name for place, name in enumerate(names) if name is not None}
     for place, name in named.items():
-        if name not in NAMES:
+        if name not in FAMILIES:
             raise ValueError(
-                f"families must be among {', '.join(NAMES)}; got {name!r} for {vertices.nodes[place]!r}"
+                f"families must be among {', '.join(FAMILIES)}; got {name!r} for {vertices.nodes[place]!r}"
             )
     return named
 

@@ -19,6 +19,7 @@ from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import Searches, planned, searched
 from swapwise.estimators.correlation import Correlations, correlations
 from swapwise.estimators.graph_base import BaseGraph, GraphSample
+from swapwise.estimators.vertices import warn_of_lost_names
 from swapwise.objectives.gaussian import GaussianPseudoLikelihood
 from swapwise.objectives.gaussian.likelihood import GaussianFit, NoMaximum, fit_correlations
 from swapwise.objectives.ising.open import read_weight
@@ -117,6 +118,8 @@ class BaseGaussianGraph(BaseGraph):
 
     def _read_data(self, X: Any, sample_weight: Any, *, reset: bool) -> GraphSample:
         """Return checked data, in which NaN is a missing entry."""
+        if reset:
+            warn_of_lost_names(X)
         values = validate_data(
             self,
             X,
@@ -173,12 +176,15 @@ class BaseGaussianGraph(BaseGraph):
         self.ridge_ = float(self.ridge)
         try:
             return fit_correlations(*graph, self.ridge_)
-        except NoMaximum:
+        except NoMaximum as no_maximum:
             self.ridge_ = max(LAST_RESORT, 2.0 * self.ridge_)
             if warns:
+                vertex = no_maximum.vertex
+                such = "" if vertex is None else f", such as {self._vertices().nodes[vertex]!r}"
                 warn(
                     "the likelihood has no maximum on this graph, since some variables are, or nearly are, "
-                    f"linear combinations of their neighbours: fitted with ridge={self.ridge_:g}"
+                    f"linear combinations of their neighbours{such}: "
+                    f"fitted with ridge={self.ridge_:g}"
                 )
             return fit_correlations(*graph, self.ridge_)
 

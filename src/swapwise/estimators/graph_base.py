@@ -121,7 +121,8 @@ class BaseGraph(BaseEstimator, ABC):
     def answer_in_words(self) -> str:
         """Return how many variables and edges there are."""
         n_edges = len(self.support_)
-        return f"{self.n_features_in_} variables, {n_edges} edge{'s' * (n_edges != 1)}"
+        n_variables = self.n_features_in_
+        return f"{n_variables} variable{'s' * (n_variables != 1)}, {n_edges} edge{'s' * (n_edges != 1)}"
 
     def choice_in_words(self) -> str:
         """Return by what the edges were chosen, and among which graphs."""
@@ -129,13 +130,16 @@ class BaseGraph(BaseEstimator, ABC):
 
     def _family_in_words(self) -> str:
         limits = sorted(set(self.limits_.tolist()))
-        words = []
+        words, n_forced = [], len(self.constraint_.forced)
+        if n_forced:
+            words.append(f"the {n_forced} forced edge{'s' * (n_forced != 1)}")
         if limits and limits[0] < self.n_features_in_ - 1:
             most = str(limits[0]) if len(limits) == 1 else f"{limits[0]} to {limits[-1]}"
             words.append(f"at most {most} neighbour{'s' * (limits != [1])} per variable")
         if self.max_edges is not None:
             words.append(f"at most {self.max_edges} edges")
-        found = f"the graphs with {' and '.join(words)}" if words else "all graphs"
+        graphs = "graphs" if self.edges is None else f"graphs among {len(self.pairs_)} pairs"
+        found = f"the {graphs} with {' and '.join(words)}" if words else f"all {graphs}"
         return found + (f", edges weaker than {self.threshold:g} left out" if self.threshold else "")
 
     def parts_in_words(self) -> str:

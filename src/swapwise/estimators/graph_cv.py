@@ -88,12 +88,14 @@ class BaseGraphCV(BaseGraph):
         constraint = self._constraint(objective)
         plan = planned(self, objective, constraint, "auto", of_path=True)
         path, scores = self._chosen_path(objective, constraint, plan, sample, y)
-        self.path_ = self._path_frame(path, sample, scores)
         self.n_edges_ = len(path.supports[path.best])
         limited = constraint.truncate(self.n_edges_)
         found = Searches(path.result, np.isin(np.arange(objective.n), path.result.support).astype(float))
         if self.n_restarts:
             found = searched(self, objective, limited, plan, progress=self.progress, first=path.result)
+            best = objective.start(found.best.support)
+            path.measures[path.best] = self._log_likelihood(objective, sample, best)
+        self.path_ = self._path_frame(path, sample, scores)
         self._install(objective, limited, found)
 
     def _chosen_path(
@@ -171,7 +173,15 @@ class BaseGraphCV(BaseGraph):
         weight = np.ones(len(sample.values)) if sample.weight is None else sample.weight
         if sample.weights_are_counts and isinstance(self.cv, (int, np.integer)):
             return _folds_of_counts(weight, int(self.cv), as_generator(self.random_state))
-        return _folds_of_rows(check_cv(self.cv).split(sample.values, y), weight)
+        splitter = check_cv(self.cv)
+        try:
+            splits = list(splitter.split(sample.values, y))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"cv must be able to split {len(weight)} rows, but {splitter} says: {error}. Splitters by "
+                "classes need fit(X, y); for groups give cv=list(GroupKFold(5).split(X, groups=groups))"
+            ) from error
+        return _folds_of_rows(splits, weight)
 
 
 class Fold(NamedTuple):

@@ -18,7 +18,7 @@ from swapwise.estimators.pairwise_graph import PairwiseGraph
 from swapwise.estimators.spin_chunks import coding_of_chunks, mean_over_chunks, require_memory
 from swapwise.estimators.spins import gibbs_samples, mean_likelihood, warn_of_constants
 from swapwise.estimators.two_values import as_real_numbers, coding_of, read_values
-from swapwise.estimators.vertices import symmetric_matrix
+from swapwise.estimators.vertices import symmetric_matrix, warn_of_lost_names
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.ising.open import are_chunks, read_weight
 from swapwise.objectives.ising.spin_data import drawn_spins
@@ -92,6 +92,7 @@ class BaseIsingGraph(PairwiseGraph):
         weight = read_weight(sample_weight, len(values))
         names = self._vertices().nodes
         if reset:
+            warn_of_lost_names(X)
             self._coding = coding_of(values, names, X)
             self._dtypes = list(X.dtypes) if isinstance(X, pd.DataFrame) else []
         spins = as_real_numbers(values) if self._coding is None else self._coding.to_spins(values, names)

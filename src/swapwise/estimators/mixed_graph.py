@@ -13,9 +13,9 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.estimators.column_families import MixedCoding
 from swapwise.estimators.graph_base import GraphSample
 from swapwise.estimators.pairwise_graph import PairwiseGraph
-from swapwise.estimators.spins import weight_of_answers
+from swapwise.estimators.spins import warn_of_constants, weight_of_answers
 from swapwise.estimators.two_values import read_values
-from swapwise.estimators.vertices import symmetric_matrix
+from swapwise.estimators.vertices import symmetric_matrix, warn_of_lost_names
 from swapwise.objectives.ising.open import read_weight
 from swapwise.objectives.mixed import MixedPseudoLikelihood
 from swapwise.search.rules import Pivot
@@ -58,9 +58,12 @@ class BaseMixedGraph(PairwiseGraph):
         weight = read_weight(sample_weight, len(values))
         vertices = self._vertices()
         if reset:
+            warn_of_lost_names(X)
             self._coding = MixedCoding.read(values, vertices, self.families, X)
             self.families_ = list(self._coding.families)
         numbers = self._coding.to_numbers(values, vertices.nodes)
+        if reset:
+            warn_of_constants(numbers if weight is None else numbers[weight > 0], vertices)
         return GraphSample(numbers, weight_of_answers(numbers, weight))
 
     def _objective(self, sample: Any) -> MixedPseudoLikelihood:

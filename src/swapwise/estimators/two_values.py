@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,9 @@ MOST_COLUMNS, MOST_VALUES = 3, 4
 
 # Whole numbers of no more values than this are answers on a scale.
 MOST_OF_A_SCALE = 10
+
+# Numbers that stand for missing answers in many files: 9, 98, 999 and so on, or less than 0.
+MISSING_CODE = re.compile("[89]+")
 
 #: The different values of a column, from the smallest to the largest
 Levels = tuple[Any, ...]
@@ -220,10 +224,12 @@ def _refuse_mixtures(levels: Sequence[Levels], names: Sequence[Hashable]) -> Non
     more = f"; and {len(wrong) - MOST_COLUMNS} columns more" if len(wrong) > MOST_COLUMNS else ""
     first, name = levels[wrong[0]], names[wrong[0]]
     place = f"X[{name!r}]" if isinstance(name, str) else f"X[:, {name!r}]"
-    raise ValueError(
-        f"X must hold two values in each column, got {'; '.join(got)}{more}; make two of them, as in "
-        f"{_advice(first, place)}, or leave the column out"
-    )
+    code = missing_code(first)
+    if code is not None:
+        advice = f"if {code:g} stands for missing, NaN does so here: X.replace({code:g}, np.nan) in pandas"
+    else:
+        advice = f"make two of them, as in {_advice(first, place)}, or leave the column out"
+    raise ValueError(f"X must hold two values in each column, got {'; '.join(got)}{more}; {advice}")
 
 
 def _refuse_ordered(levels: Sequence[Levels], names: Sequence[Hashable]) -> None:
@@ -237,7 +243,7 @@ def _refuse_ordered(levels: Sequence[Levels], names: Sequence[Hashable]) -> None
         "X must hold two values in each column, got answers on a scale, "
         f"{_listed(levels[longest])} in {name!r}; "
         "GaussianGraphCV(correlation='polychoric') or 'spearman' takes ordered answers as they are, or make "
-        f"two of them, as in np.where({place} >= {_word(levels[longest][-1])}, 1, 0)"
+        f"two of them, as in np.where({place} >= {_word(levels[longest][len(levels[longest]) // 2])}, 1, 0)"
     )
 
 
@@ -249,6 +255,20 @@ def is_scale(levels: Levels) -> bool:
     """
     whole = _are_numbers(levels) and all(float(value) >= 0 and float(value).is_integer() for value in levels)
     return whole and len(levels) <= MOST_OF_A_SCALE
+
+
+def missing_code(levels: Levels) -> float | None:
+    """Return the number that seems to stand for a missing answer: -9, 99 and the like beside few others.
+
+    >>> missing_code((0, 1, 9)), missing_code((-99, 1, 2, 3)), missing_code((7, 8, 9))
+    (9.0, -99.0, None)
+    """
+    if not 3 <= len(levels) <= MOST_OF_A_SCALE + 1 or not _are_numbers(levels):
+        return None
+    lowest, *_, second, highest = (float(value) for value in levels)
+    if MISSING_CODE.fullmatch(f"{-lowest:g}") and is_scale(levels[1:]):
+        return lowest
+    return highest if MISSING_CODE.fullmatch(f"{highest:g}") and highest > second + 1 else None
 
 
 def _advice(levels: Levels, place: str) -> str:

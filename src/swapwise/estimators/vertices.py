@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from swapwise.checks import FloatArray, as_count
+from swapwise.checks import FloatArray, as_count, warn
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.graphic import is_graph, read_edges
 from swapwise.search.result import SearchResult
@@ -39,9 +40,12 @@ class Vertices:
         )
 
     def pairs(self, edges: Any, what: str = "edges") -> list[tuple[int, int]]:
-        """Return pairs of vertices as pairs of columns, the smaller first."""
+        """Return pairs of vertices as pairs of columns, each once, the smaller first."""
         ends = [(self.position(u, what), self.position(v, what)) for u, v in read_edges(edges)]
-        return [(min(edge), max(edge)) for edge in ends]
+        for u, v in ends:
+            if u == v:
+                raise ValueError(f"{what} must join two different columns, got {self.nodes[u]!r} and itself")
+        return list(dict.fromkeys((min(edge), max(edge)) for edge in ends))
 
     def elements(self, given: Any, edges: list[tuple[int, int]], what: str = "start") -> list[int]:
         """Return the elements that edges stand for among those that may be chosen: by number or vertices."""
@@ -81,6 +85,17 @@ class Vertices:
         if missing:
             raise ValueError(f"max_degree must name every column of X, but has no number for {missing[0]!r}")
         return [limit_of[v] for v in range(self.n)]
+
+
+def warn_of_lost_names(X: Any) -> None:
+    """Warn of a frame whose columns have names that are no strings: scikit-learn knows of none then."""
+    if not isinstance(X, pd.DataFrame) or X.columns.equals(pd.RangeIndex(X.shape[1])):
+        return
+    if not all(isinstance(name, str) for name in X.columns):
+        warn(
+            f"columns go by their positions, from 0 to {X.shape[1] - 1}, since not all of their names are "
+            f"strings, such as {X.columns[0]!r}; X.columns = X.columns.map(str) keeps them"
+        )
 
 
 def degree_limits(objective: Any, limits: list[int]) -> BMatching:

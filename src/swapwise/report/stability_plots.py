@@ -386,7 +386,7 @@ def _require(given: Any, kind: type[Any], name: str, made_by: str) -> None:
 def _require_measures(names: list[str], known: Iterable[str], what: str) -> None:
     for name in names:
         if name not in known:
-            raise ValueError(f"{what} must be of {', '.join(known)}, got {name!r}")
+            raise ValueError(f"{what} must be one of {', '.join(known)}; got {name!r}")
 
 
 def _in_words(measure: str) -> str:

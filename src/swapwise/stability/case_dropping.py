@@ -204,7 +204,8 @@ class CaseDropping:
             return np.nan
         rows = self.summary[self.summary["measure"] == name]
         stable = rows["at_least"] >= PROBABILITY
-        return float((1 - rows["share"][stable]).max()) if stable.any() else 0.0
+        dropped = (1 - rows["share"][stable]).round(12)  # 0.45, not 0.44999999999999996
+        return float(dropped.max()) if stable.any() else 0.0
 
     def to_frame(self) -> pd.DataFrame:
         """Return ``summary``."""

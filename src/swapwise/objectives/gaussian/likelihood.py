@@ -20,7 +20,11 @@ CLOSE = 1e-6
 
 
 class NoMaximum(ValueError):
-    """The likelihood grows without bound on a graph."""
+    """The likelihood grows without bound on a graph; by which vertex, if it is known."""
+
+    def __init__(self, message: str, vertex: int | None = None) -> None:
+        super().__init__(message)
+        self.vertex = vertex
 
 
 class GaussianFit(NamedTuple):
@@ -144,6 +148,7 @@ def _select(correlations: FloatArray, tail: IndexArray, head: IndexArray) -> Flo
         raise NoMaximum(
             f"the likelihood has no maximum on this graph: vertex {dependent} is a linear combination of its "
             "neighbours, or these are of each other; leave out copies of variables, ask for fewer neighbours "
-            "than there are samples, or give a ridge such as 0.01"
+            "than there are samples, or give a ridge such as 0.01",
+            int(dependent),
         )
     return (precision + precision.T) / 2

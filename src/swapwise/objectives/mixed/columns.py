@@ -36,7 +36,7 @@ class Columns:
         counts = np.ones(len(X)) if weight is None else weight
         centre, spread = np.zeros(X.shape[1]), np.ones(X.shape[1])
         for column, family in enumerate(kinds):
-            _check(family, X[:, column], column)
+            check_values(family, X[:, column], f"column {column}")
             there = ~np.isnan(X[:, column]) & (counts > 0)
             if isinstance(family, Binary) or not there.any():
                 continue
@@ -88,7 +88,7 @@ def read_matrix(X: Any) -> FloatArray:
     return matrix
 
 
-def _check(family: VertexFamily, values: FloatArray, column: int) -> None:
+def check_values(family: VertexFamily, values: FloatArray, column: str) -> None:
     """Refuse values that a family does not have."""
     there = values[~np.isnan(values)]
     if isinstance(family, Binary):
@@ -98,4 +98,4 @@ def _check(family: VertexFamily, values: FloatArray, column: int) -> None:
     else:
         return
     if len(wrong):
-        raise ValueError(f"column {column} of X must hold {expected}; got {wrong[0]:g}")
+        raise ValueError(f"{column} of X must hold {expected}; got {wrong[0]:g}")
