@@ -94,7 +94,7 @@ def warn_of_lost_names(X: Any) -> None:
     if not all(isinstance(name, str) for name in X.columns):
         warn(
             f"columns go by their positions, from 0 to {X.shape[1] - 1}, since not all of their names are "
-            f"strings, such as {X.columns[0]!r}; X.columns = X.columns.map(str) keeps them"
+            f"strings, such as {X.columns.tolist()[0]!r}; X.columns = X.columns.map(str) keeps them"
         )
 
 
