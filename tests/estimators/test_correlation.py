@@ -49,7 +49,7 @@ def test_weights_count_samples():
 @pytest.mark.parametrize("method", ["spearman", "kendall", "polychoric"])
 def test_weights_need_pearson(method):
     with pytest.raises(ValueError, match="sample_weight needs correlation='pearson'"):
-        correlations(data(), method, np.ones(40))
+        correlations(data(), method, np.arange(40.0))
 
 
 def plain_polychoric(x, y):

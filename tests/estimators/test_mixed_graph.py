@@ -190,6 +190,44 @@ def test_refusals(change, families, message):
         sw.MixedGraph(1, families=families).fit(patients(50).assign(**change))
 
 
+def gaussian_chain(n, p, r, seed=0):
+    """Each column is correlated with the one before by r."""
+    noise = np.random.default_rng(seed).normal(size=(n, p))
+    X = noise.copy()
+    for column in range(1, p):
+        X[:, column] = r * X[:, column - 1] + np.sqrt(1 - r**2) * noise[:, column]
+    return X
+
+
+def test_what_is_missing_at_random_does_not_bias_weights():
+    X = gaussian_chain(20_000, 4, 0.9)
+    gaps = np.where(np.random.default_rng(1).random(X.shape) < 0.3, np.nan, X)
+    model = sw.MixedGraph(2, max_edges=3, families="gaussian", ridge=0.0)
+    whole, part = clone(model).fit(X), clone(model).fit(gaps)
+    np.testing.assert_allclose(part.adjacency_, whole.adjacency_, atol=0.03)
+    np.testing.assert_allclose(part.variance_, whole.variance_, rtol=0.08)
+
+
+def test_a_ridge_leaves_strong_edges_strong():
+    for r in (0.5, 0.9, 0.99):
+        X = gaussian_chain(2000, 2, r)
+        weight = sw.MixedGraph(1, families="gaussian").fit(X).adjacency_[0, 1]
+        assert weight == pytest.approx(np.corrcoef(X.T)[0, 1], abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_proofs_are_about_the_last_search_however_variances_went(seed):
+    X = np.cumsum(np.random.default_rng(seed).normal(size=(25, 12)), axis=1)
+    model = sw.MixedGraph(3, families="gaussian").fit(X)
+    assert model.certify(X, max_nodes=1).upper_bound >= model.result_.value
+
+
+def test_a_column_without_any_value_is_refused():
+    X = np.column_stack([gaussian_chain(30, 2, 0.5), np.full(30, np.nan)])
+    with pytest.raises(ValueError, match="a value in each column, got nothing but missing values in 2"):
+        sw.MixedGraph(1, families="gaussian").fit(X)
+
+
 @pytest.mark.slow
 def test_scikit_learns_checks():
     report = check_estimator(sw.MixedGraph(families="gaussian"), on_skip=None, on_fail=None)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
 import swapwise as sw
+from swapwise.estimators.graph_base import GraphSample
 from swapwise.estimators.spins import mean_likelihood, pseudo_log_likelihood, warn_of_constants
 from swapwise.estimators.two_values import coding_of, read_values
 from swapwise.estimators.vertices import Vertices
@@ -258,7 +259,8 @@ class TestLikelihoodWithMissingAnswers:
         margins = [0.3 + 0.7 * 0.25 + 0.2, -(0.2 - 0.2)]
         first = -np.log1p(np.exp(-2.0 * np.array(margins))).sum()
         last = pseudo_log_likelihood(data[2:], self.coupling, self.field)[0]
-        score = mean_likelihood(data, np.array([1.0, 7.0, 3.0]), self.coupling, self.field, self.filling)
+        sample = GraphSample.read(data, np.array([1.0, 7.0, 3.0]))
+        score = mean_likelihood(sample.values, sample.weight, self.coupling, self.field, self.filling)
         assert score == pytest.approx((first + 3 * last) / 4, abs=1e-14)
 
     def test_it_is_the_value_of_the_objective(self):
@@ -272,7 +274,7 @@ class TestLikelihoodWithMissingAnswers:
 
     def test_nothing_to_score(self):
         with pytest.raises(ValueError, match="a value in a row of positive weight"):
-            mean_likelihood(np.full((2, 3), np.nan), None, self.coupling, self.field, self.filling)
+            sw.IsingGraph(1).fit(coded((0, 1))).score(np.full((2, 4), np.nan))
 
 
 def test_a_column_is_constant_by_what_was_observed():

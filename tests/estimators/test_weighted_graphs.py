@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 import swapwise as sw
@@ -84,12 +85,60 @@ def test_rows_may_be_in_a_fold_twice():
 def test_a_fold_without_weight_is_refused():
     spins, times = table(5)
     times[:20] = 0
-    model = sw.IsingGraphCV(1, criterion="cv", cv=KFold(3))
-    with pytest.raises(
-        ValueError, match=r"fold 0 has none to score; leave out the rows of weight 0, or shuf"
-    ):
-        model.fit(spins, sample_weight=times)
-    model.set_params(cv=KFold(3, shuffle=True, random_state=0)).fit(spins, sample_weight=times)
+    given = list(KFold(3).split(spins))
+    with pytest.raises(ValueError, match=r"fold 0 has none to score; leave out the rows of weight 0"):
+        sw.IsingGraphCV(1, criterion="cv", cv=given).fit(spins, sample_weight=times)
+
+
+GRAPHS = {
+    "ising": sw.IsingGraphCV(random_state=0),
+    "gaussian": sw.GaussianGraphCV(),
+    "mixed": sw.MixedGraphCV(families="gaussian", random_state=0),
+}
+
+
+def answers(kind, n=120, missing=0.0, seed=0):
+    """Return a chain of five variables, of spins or of numbers, with entries missing at random."""
+    rng = np.random.default_rng(seed)
+    X = np.cumsum(rng.standard_normal((n, 5)), axis=1)
+    X = np.where(X > 0, 1.0, -1.0) if kind == "ising" else X
+    return np.where(rng.random(X.shape) < missing, np.nan, X)
+
+
+@pytest.mark.parametrize("criterion", ["ebic", "cv"])
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_rows_that_do_not_count_change_nothing(kind, criterion):
+    """Rows of weight 0, and those of which everything is missing, wherever they are."""
+    X, other = answers(kind, missing=0.2), answers(kind, 60, missing=0.2, seed=1)
+    model = clone(GRAPHS[kind]).set_params(criterion=criterion)
+    X = X[~np.isnan(X).all(axis=1)]
+    plain = clone(model).fit(X)
+    mixed = np.insert(X, 30, other, axis=0)
+    weighted = clone(model).fit(mixed, sample_weight=np.insert(np.ones(len(X)), 30, np.zeros(60)))
+    blank = clone(model).fit(np.insert(X, [30, 30, 80], np.nan, axis=0))
+    for same in (weighted, blank):
+        np.testing.assert_allclose(same.adjacency_, plain.adjacency_, atol=1e-10)
+        pd.testing.assert_frame_equal(same.path_, plain.path_)
+        np.testing.assert_array_equal(same.n_observed_, plain.n_observed_)
+    assert blank.score(np.insert(X, 9, np.nan, axis=0)) == pytest.approx(plain.score(X))
+
+
+def test_counts_are_cases_where_some_are_missing():
+    X = answers("gaussian", 60, missing=0.2)
+    times = np.random.default_rng(3).integers(0, 4, 60)
+    here = sw.GaussianGraphCV().fit(X, sample_weight=times)
+    there = sw.GaussianGraphCV().fit(np.repeat(X, times, axis=0))
+    pd.testing.assert_frame_equal(here.path_, there.path_)
+    np.testing.assert_array_equal(here.n_observed_, there.n_observed_)
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_graphs_chosen_by_folds_can_be_learnt_again(kind):
+    model = clone(GRAPHS[kind]).set_params(criterion="cv", cv=3)
+    first, second = answers(kind, 60), answers(kind, 60, seed=1)
+    assert sw.compare_graphs(model, first, second, 3).n_permutations == 3
+    assert sw.case_dropping(model, first[:24], n_boots=1).weights.shape[1] == 10
+    assert sw.bootstrap_graph(model, first, 3).n_boots == 3
 
 
 def test_counts_are_split_as_the_samples_that_they_stand_for():

@@ -324,7 +324,7 @@ class TestDrawing:
 class TestBadInput:
     def test_model(self, data):
         with pytest.raises(
-            TypeError, match="model must be a fitted IsingGraph or GaussianGraph, or their CV"
+            TypeError, match="model must be a fitted IsingGraph, GaussianGraph or MixedGraph"
         ):
             graph_report("x", data)
 

@@ -60,7 +60,7 @@ def test_around_the_best_size_answers_are_those_of_a_whole_path():
 def test_growth_stops_where_the_loss_has_long_been_rising():
     f = least_squares(2, 40, 60)
     assert len(path_of(f, sw.Uniform(40, 40), 0.03).supports) < 15
-    assert len(path_of(f, sw.Uniform(40, 40), 0.03, stops=False).supports) == 41
+    assert len(path_of(f, sw.Uniform(40, 40), 0.03, beyond=np.inf).supports) == 41
     assert len(path_of(f, sw.Uniform(40, 40), 0.0, largest=7).supports) == 8
 
 

@@ -1,6 +1,7 @@
 """The bootstrap is what a plain loop over copies of rows would do, and says how sure edges are."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -224,6 +225,12 @@ def test_what_is_wrong_is_said_before_work_begins():
             sw.bootstrap_graph(wrong, X, 5)
     with pytest.raises(TypeError, match=r"got a class; try CorrelationGraph\(\)"):
         sw.bootstrap_graph(CorrelationGraph, X, 5)
-    with pytest.raises(ValueError, match="must be those that model was fitted to"):
+
+
+def test_a_model_of_other_data_is_told():
+    X = chain(30, 3)
+    with pytest.warns(UserWarning, match="fitted to other data than X and sample_weight, or draws at random"):
         sw.bootstrap_graph(CorrelationGraph().fit(X), chain(30, 3, seed=1), 5)
-    sw.bootstrap_graph(CorrelationGraph().fit(X), X, 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sw.bootstrap_graph(CorrelationGraph().fit(X), X, 5)

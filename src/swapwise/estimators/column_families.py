@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray
-from swapwise.estimators.two_values import Coding, coding_of
+from swapwise.estimators.two_values import Coding, coding_of, require_observed
 from swapwise.estimators.vertices import Vertices
 from swapwise.objectives.mixed.columns import check_values
 from swapwise.objectives.mixed.families import FAMILIES
@@ -37,6 +37,7 @@ class MixedCoding:
     @classmethod
     def read(cls, values: NDArray[Any], vertices: Vertices, given: Any, X: Any = None) -> Self:
         """Return how columns are read: as they were said to be, or else by what they hold."""
+        require_observed(values, vertices.nodes)
         named = _named_families(given, vertices)
         families = [
             named.get(place) or _guess(values[:, place], name) for place, name in enumerate(vertices.nodes)

@@ -37,8 +37,6 @@ class Correlations(NamedTuple):
     n_observed: NDArray[np.int_]
     #: Which columns vary
     varies: NDArray[np.bool_]
-    #: The share of the samples that two columns were observed in, on average over the pairs that vary
-    share_observed: float
 
 
 def correlations(
@@ -78,23 +76,34 @@ def correlations(
     """
     if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"correlation must be one of {', '.join(METHODS)}; got {method!r}")
-    if weight is not None and method != "pearson":
+    weights = np.ones(len(X)) if weight is None else weight
+    if method != "pearson" and (weights != weights[:1]).any():
         raise ValueError(
             f"sample_weight needs correlation='pearson', got correlation={method!r}; repeat samples instead"
         )
     names = list(range(X.shape[1])) if names is None else names
     known = ~np.isnan(X)
-    weights = np.ones(len(X)) if weight is None else weight
-    counted = known[weights > 0].astype(np.int_)
     means, deviations = _moments(X, known, weights)
     varies = deviations > 0
-    _warn_of_columns(names, varies, counted)
+    together = _times_together(known, weights)
+    _warn_of_columns(names, varies, together)
     matrix = _find(method, X, known, weights, varies, names)
     np.fill_diagonal(matrix, 1.0)
-    together = counted.T @ counted
-    pairs = together[np.triu(np.outer(varies, varies), 1)]
-    share = float(pairs.mean()) / len(counted) if len(pairs) else 1.0
-    return Correlations(nearest(matrix), means, deviations, together, varies, share)
+    return Correlations(nearest(matrix), means, deviations, together, varies)
+
+
+def _times_together(known: NDArray[np.bool_], weights: FloatArray) -> NDArray[np.int_]:
+    """Return in how many samples both of two columns were observed: rows, or what whole numbers count.
+
+    >>> known = np.array([[True, True], [True, False]])
+    >>> _times_together(known, np.array([3.0, 2.0])), _times_together(known, np.array([0.3, 0.2]))
+    (array([[5, 3],
+           [3, 3]]), array([[2, 1],
+           [1, 1]]))
+    """
+    times = (weights > 0).astype(np.float64) if (weights % 1).any() else weights
+    together: NDArray[np.int_] = ((known * times[:, None]).T @ known).round().astype(np.int_)
+    return together
 
 
 def _moments(X: FloatArray, known: NDArray[np.bool_], weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -107,12 +116,13 @@ def _moments(X: FloatArray, known: NDArray[np.bool_], weights: FloatArray) -> tu
     return means, deviations
 
 
-def _warn_of_columns(names: Sequence[Hashable], varies: NDArray[np.bool_], counted: NDArray[np.int_]) -> None:
+def _warn_of_columns(
+    names: Sequence[Hashable], varies: NDArray[np.bool_], together: NDArray[np.int_]
+) -> None:
     """Warn of columns that never vary, and of pairs that were never observed together."""
     constant = [repr(names[v]) for v in np.flatnonzero(~varies).tolist()]
     if constant:
         warn(f"X has columns that never vary, of which nothing can be learnt: {some_of(constant)}")
-    together = counted.T @ counted
     apart = np.argwhere(np.triu((together < 2) & np.outer(varies, varies), 1))
     if len(apart):
         pairs = [f"{names[u]!r} and {names[v]!r}" for u, v in apart.tolist()]

@@ -128,7 +128,7 @@ class BaseGaussianGraph(BaseGraph):
             ensure_min_samples=1 + reset,
             reset=reset,
         )
-        return GraphSample(values, read_weight(sample_weight, len(values)))
+        return GraphSample.read(values, read_weight(sample_weight, len(values)))
 
     def _objective(self, sample: GraphSample) -> SampleLikelihood:
         moments = self._correlations(sample)
@@ -158,8 +158,7 @@ class BaseGaussianGraph(BaseGraph):
     # -- data, objective and fits -------------------------------------------------------------------
 
     def _correlations(self, sample: GraphSample) -> Correlations:
-        counted = sample.that_count()
-        return correlations(counted.values, self.correlation, counted.weight, self._vertices().nodes)
+        return correlations(sample.values, self.correlation, sample.weight, self._vertices().nodes)
 
     def _objective_at(self, moments: Correlations, diagonal: FloatArray) -> SampleLikelihood:
         shrunk = moments.matrix / (1.0 + as_real(self.ridge, "ridge"))

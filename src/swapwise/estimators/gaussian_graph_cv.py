@@ -160,24 +160,26 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
         plan: Plan,
         sample: GraphSample,
         loss: Callable[[float, int], float],
+        measure: Callable[[SparseState], float] | None = None,
         **options: Any,
     ) -> SizePath:
         """Return the path up to where samples can tell edges from chance: about N / log V neighbours each."""
         n = self.n_features_in_
         most = int(n * sample.size / (2.0 * np.log(max(n, 2))))
         options.setdefault("largest", max(most, len(constraint.forced)))
-        return super()._path(objective, constraint, plan, sample, loss, **options)
+        return super()._path(objective, constraint, plan, sample, loss, measure, **options)
 
     def _log_likelihood(self, objective: SampleLikelihood, sample: GraphSample, state: SparseState) -> float:
         fit = self._fit_on(objective, state.support)
-        n_samples = sample.size * objective.moments.share_observed
-        return n_samples * (fit.log_likelihood - float(np.log(objective.scale_of_data).sum()))
+        return self._n_samples(sample) * (fit.log_likelihood - float(np.log(objective.scale_of_data).sum()))
+
+    def _n_samples(self, sample: GraphSample) -> float:
+        """Return in how many samples pairs were observed, on average."""
+        return sample.size * sample.share_observed
 
     def _prices(self, n_samples: float, n_vertices: int, gamma: float) -> Prices:
-        log_n, n_pairs = float(np.log(n_samples)), n_vertices * (n_vertices - 1) / 2
-        # Among many pairs the best gains that much by chance, and samples that are left out know.
-        aic = 2.0 * max(1.0, float(np.log(max(1.0, n_pairs / n_samples))))
-        return Prices(aic=aic, bic=log_n, ebic=log_n + 4.0 * gamma * float(np.log(n_vertices)))
+        log_n = float(np.log(n_samples))
+        return Prices(bic=log_n, ebic=log_n + 4.0 * gamma * float(np.log(n_vertices)))
 
     def _held_out(self, objective: SampleLikelihood, support: IndexArray, sample: GraphSample) -> float:
         scale = objective.scale_of_data

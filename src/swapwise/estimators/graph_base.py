@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import networkx as nx
 import numpy as np
@@ -22,25 +22,48 @@ from swapwise.search.rules import Pivot
 
 
 class GraphSample(NamedTuple):
-    """Checked data, how much each row counts if they differ, and data in which nothing is missing, if any.
+    """The rows that count, how much each does if they differ, and the same with nothing missing, if known.
 
-    >>> GraphSample(np.array([[1.0], [2.0], [3.0]]), np.array([2.0, 0.0, 2.0])).that_count()
+    >>> GraphSample.read(np.array([[1.0], [2.0], [np.nan], [3.0]]), np.array([2.0, 0.0, 1.0, 2.0]))
     GraphSample(values=array([[1.],
-           [3.]]), weight=None, completed=None)
+           [3.]]), weight=array([2., 2.]), completed=None, rows=array([0, 3]))
     """
 
     values: Any
     weight: Any
     completed: Any = None
+    #: Where these rows were among those that were given
+    rows: Any = None
 
-    def that_count(self) -> GraphSample:
-        """Return the rows whose weight is not 0; without weights if all weigh the same."""
-        if self.weight is None:
-            return self
-        rows = np.flatnonzero(self.weight)
-        weight = self.weight[rows]
+    @classmethod
+    def read(cls, values: FloatArray, weight: FloatArray | None) -> Self:
+        """Return the rows with a weight of which not everything is missing: no others are samples."""
+        counts = ~np.isnan(values).all(axis=1)
+        if weight is not None:
+            counts &= weight > 0
+        if not counts.any():
+            raise ValueError(
+                "X must have a value in a row of positive weight, got nothing but missing values"
+            )
+        rows = np.flatnonzero(counts)
+        return cls(values[rows], None if weight is None else weight[rows], None, rows)
+
+    def weighted(self, weight: FloatArray) -> Self:
+        """Return the rows that have one of these weights, which are those of all rows."""
+        rows = np.flatnonzero(weight)
         completed = None if self.completed is None else self.completed[rows]
-        return GraphSample(self.values[rows], None if (weight == weight[:1]).all() else weight, completed)
+        return type(self)(self.values[rows], weight[rows], completed, self.rows[rows])
+
+    @property
+    def share_observed(self) -> float:
+        """The share of the samples that two columns were observed in, on average over the pairs."""
+        known = ~np.isnan(self.values)
+        if known.all() or known.shape[1] < 2:
+            return 1.0
+        weight = np.ones(len(known)) if self.weight is None else self.weight
+        observed = known.sum(axis=1)
+        pairs = observed * (observed - 1) / (known.shape[1] * (known.shape[1] - 1))
+        return float(np.average(pairs, weights=weight))
 
     @property
     def weights_are_counts(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 from joblib import delayed
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
 
 from swapwise.checks import FloatArray, IndexArray, as_generator, as_real, unwarned, warn
 from swapwise.constraints.base import Constraint
@@ -25,6 +27,9 @@ from swapwise.search.size_path import SizePath, size_path
 
 CRITERIA = ("ebic", "bic", "cv")
 
+# Each fold goes on to twice its best number of edges: the best for all folds together is hardly beyond.
+FOLDS_BEYOND = 1.0
+
 #: How a criterion is written
 WRITTEN = {"ebic": "EBIC", "bic": "BIC", "cv": "cross-validation"}
 
@@ -32,7 +37,6 @@ WRITTEN = {"ebic": "EBIC", "bic": "BIC", "cv": "cross-validation"}
 class Prices(NamedTuple):
     """What an edge costs by each information criterion, next to minus twice the log-likelihood."""
 
-    aic: float
     bic: float
     ebic: float
 
@@ -53,12 +57,16 @@ class BaseGraphCV(BaseGraph):
 
     def _log_likelihood(self, objective: Any, sample: GraphSample, state: SparseState) -> float:
         """Return the log-likelihood of all samples, with the numbers of the fit on a graph."""
-        return sample.size * float(objective.mean_log_likelihood(state.value, state.coef))
+        return self._n_samples(sample) * float(objective.mean_log_likelihood(state.value, state.coef))
+
+    def _n_samples(self, sample: GraphSample) -> float:
+        """Return the number of samples that a likelihood is of."""
+        return sample.size
 
     def _prices(self, n_samples: float, n_vertices: int, gamma: float) -> Prices:
         """Return what an edge costs: it is a parameter of two regressions, those of its ends."""
         log_n, log_others = float(np.log(n_samples)), float(np.log(max(1, n_vertices - 1)))
-        return Prices(aic=4.0, bic=2.0 * log_n, ebic=2.0 * (log_n + 2.0 * gamma * log_others))
+        return Prices(bic=2.0 * log_n, ebic=2.0 * (log_n + 2.0 * gamma * log_others))
 
     @abstractmethod
     def _held_out(self, objective: Any, support: IndexArray, sample: GraphSample) -> float:
@@ -104,16 +112,14 @@ class BaseGraphCV(BaseGraph):
         """Return the path whose best is the graph chosen, and held-out scores by fold and size, if any."""
         if self.criterion != "cv":
             return self._path(objective, constraint, plan, sample, self._loss(sample, self.criterion)), None
-        # AIC estimates what cross-validation measures: it says which sizes are worth looking at.
-        first = self._path(objective, constraint, plan, sample, self._loss(sample, "aic"))
-        if first.result.status is Status.INTERRUPTED:
-            return first, None
-        scores, interrupted = self._scores(constraint, plan, sample, y, len(first.supports))
-        sizes = [len(support) for support in first.supports]
-        loss = self._loss(sample, "bic")
-        if scores is not None:
-            loss = _distance_to(sizes[_best_size(scores, self.one_standard_error)])
-        path = self._path(objective, constraint, plan, sample, loss, largest=sizes[-1], stops=False)
+        scores, interrupted = self._scores(constraint, plan, sample, y)
+        if scores is None:
+            path = self._path(objective, constraint, plan, sample, self._loss(sample, "bic"))
+        else:
+            smallest = len(constraint.forced)
+            loss = _distance_to(smallest + _best_size(scores, self.one_standard_error))
+            largest = smallest + scores.shape[1] - 1
+            path = self._path(objective, constraint, plan, sample, loss, largest=largest, beyond=np.inf)
         if interrupted:
             path = replace(path, result=replace(path.result, status=Status.INTERRUPTED))
         return path, scores
@@ -125,15 +131,16 @@ class BaseGraphCV(BaseGraph):
         plan: Plan,
         sample: GraphSample,
         loss: Callable[[float, int], float],
+        measure: Callable[[SparseState], float] | None = None,
         **options: Any,
     ) -> SizePath:
-        def measure(state: SparseState) -> float:
-            return self._log_likelihood(objective, sample, state)
-
-        return size_path(objective, constraint, plan, measure, loss, time_limit=self.time_limit, **options)
+        """Return graphs of every size; what is measured of them is by default the log-likelihood."""
+        measured = measure or partial(self._log_likelihood, objective, sample)
+        options["time_limit"] = self.time_limit
+        return size_path(objective, constraint, plan, measured, loss, **options)
 
     def _loss(self, sample: GraphSample, criterion: str) -> Callable[[float, int], float]:
-        price = getattr(self._prices(sample.size, self.n_features_in_, self.gamma), criterion)
+        price = getattr(self._prices(self._n_samples(sample), self.n_features_in_, self.gamma), criterion)
         return lambda log_likelihood, size: price * size - 2.0 * log_likelihood
 
     def _path_frame(self, path: SizePath, sample: GraphSample, scores: FloatArray | None) -> pd.DataFrame:
@@ -150,15 +157,16 @@ class BaseGraphCV(BaseGraph):
     # -- cross-validation ---------------------------------------------------------------------------
 
     def _scores(
-        self, constraint: Constraint, plan: Plan, sample: GraphSample, y: Any, n_sizes: int
+        self, constraint: Constraint, plan: Plan, sample: GraphSample, y: Any
     ) -> tuple[FloatArray | None, bool]:
         """Return the held-out score of every size in every fold, and whether there was an interrupt.
 
-        After one, the scores are those of the folds that were finished, None if none was.
+        After one, the scores are those of the folds that were finished, None if none was. Where a fold has
+        ended, long after its best size, the score stays what it was.
         """
         folds = self._folds(sample, y)
         _require_weight(folds)
-        tasks = [delayed(_fold_scores)(self, constraint, plan, sample, fold, n_sizes) for fold in folds]
+        tasks = [delayed(_fold_scores)(self, constraint, plan, sample, fold) for fold in folds]
         found, interrupted = results_so_far(tasks, here=False, n_jobs=self.n_jobs, progress=self.progress)
         if interrupted:
             how = f"{len(found)} of {len(folds)} folds" if found else "BIC"
@@ -166,22 +174,32 @@ class BaseGraphCV(BaseGraph):
                 f"cross-validation was interrupted: the number of edges is chosen by {how}",
                 ConvergenceWarning,
             )
-        return np.array(found) if found else None, interrupted
+        if not found:
+            return None, interrupted
+        n_sizes = max(map(len, found))
+        return np.array([np.pad(one, (0, n_sizes - len(one)), "edge") for one in found]), interrupted
 
     def _folds(self, sample: GraphSample, y: Any) -> list[Fold]:
-        """Return how much rows count in each fold: of counts, samples are left out one by one."""
+        """Return how much rows count in each fold: of counts, samples are left out one by one.
+
+        Splitters split the rows that count; folds that are given are about all rows.
+        """
         weight = np.ones(len(sample.values)) if sample.weight is None else sample.weight
         if sample.weights_are_counts and isinstance(self.cv, (int, np.integer)):
             return _folds_of_counts(weight, int(self.cv), as_generator(self.random_state))
         splitter = check_cv(self.cv)
+        are_given = isinstance(self.cv, Iterable) and not hasattr(self.cv, "split")
+        target = None if y is None else _safe_indexing(y, sample.rows)
         try:
-            splits = list(splitter.split(sample.values, y))
+            splits = list(splitter.split(sample.values, target))
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"cv must be able to split {len(weight)} rows, but {splitter} says: {error}. Splitters by "
                 "classes need fit(X, y); for groups give cv=list(GroupKFold(5).split(X, groups=groups))"
             ) from error
-        return _folds_of_rows(splits, weight)
+        if not are_given:
+            splits = [(sample.rows[train], sample.rows[test]) for train, test in splits]
+        return _folds_of_rows(splits, weight, sample.rows)
 
 
 class Fold(NamedTuple):
@@ -197,9 +215,18 @@ def _folds_of_counts(weight: FloatArray, n_folds: int, rng: np.random.Generator)
     return [Fold(weight - part, part) for part in parts.T]
 
 
-def _folds_of_rows(splits: Iterable[tuple[Any, Any]], weight: FloatArray) -> list[Fold]:
-    parts = [[np.bincount(rows, minlength=len(weight)) * weight for rows in split] for split in splits]
-    return [Fold(*each) for each in parts]
+def _folds_of_rows(splits: Iterable[tuple[Any, Any]], weight: FloatArray, rows: IndexArray) -> list[Fold]:
+    """Return folds that are given by numbers of rows, some of which do not count.
+
+    >>> _folds_of_rows([([0, 1], [2])], np.ones(2), np.array([0, 2]))
+    [Fold(train=array([1., 0.]), test=array([0., 1.]))]
+    """
+
+    def counted(part: Any) -> FloatArray:
+        times: FloatArray = np.bincount(part, minlength=rows[-1] + 1)[rows] * weight
+        return times
+
+    return [Fold(counted(train), counted(test)) for train, test in splits]
 
 
 def _require_weight(folds: list[Fold]) -> None:
@@ -214,18 +241,20 @@ def _require_weight(folds: list[Fold]) -> None:
 
 
 def _fold_scores(
-    model: BaseGraphCV, constraint: Constraint, plan: Plan, sample: GraphSample, fold: Fold, n_sizes: int
+    model: BaseGraphCV, constraint: Constraint, plan: Plan, sample: GraphSample, fold: Fold
 ) -> FloatArray:
-    """Return the held-out score of every size; sizes that a fold does not reach score as the one before."""
-    train, test = sample._replace(weight=fold.train), sample._replace(weight=fold.test).that_count()
+    """Return the held-out score of every size, up to where it has long been falling."""
+    train, test = sample.weighted(fold.train), sample.weighted(fold.test)
+
+    def score(state: SparseState) -> float:
+        return model._held_out(objective, state.support, test)
+
     # A column that is constant in one fold does not matter, and the last fit warns of the rest.
     with unwarned():
         objective = model._objective(train)
-        loss, largest = model._loss(train, "aic"), len(constraint.forced) + n_sizes - 1
-        options = {"largest": largest, "stops": False, "all_or_nothing": True}
-        path = model._path(objective, constraint, plan, train, loss, **options)
-        scores = [model._held_out(objective, support, test) for support in path.supports]
-    return np.array(scores + scores[-1:] * (n_sizes - len(scores)))
+        options: dict[str, Any] = {"beyond": FOLDS_BEYOND, "all_or_nothing": True}
+        path = model._path(objective, constraint, plan, train, lambda found, size: -found, score, **options)
+    return path.measures
 
 
 def _mean_and_error(scores: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -96,9 +96,10 @@ class BaseIsingGraph(PairwiseGraph):
             self._coding = coding_of(values, names, X)
             self._dtypes = list(X.dtypes) if isinstance(X, pd.DataFrame) else []
         spins = as_real_numbers(values) if self._coding is None else self._coding.to_spins(values, names)
+        sample = GraphSample.read(spins, weight)
         if reset:
-            warn_of_constants(spins if weight is None else spins[weight > 0], self._vertices())
-        return GraphSample(spins, weight)
+            warn_of_constants(sample.values, self._vertices())
+        return sample
 
     def _objective(self, sample: Any) -> IsingPseudoLikelihood:
         return IsingPseudoLikelihood(
@@ -177,7 +178,8 @@ class IsingGraph(BaseIsingGraph):
     n_restarts : int
         This many further searches begin at random graphs, and the best answer is kept.
     time_limit : float, optional
-        Seconds after which the best graph so far is taken; for all searches together.
+        Seconds after which the best graph so far is taken, for a search with all its restarts. Where values
+        are missing there are two searches.
     random_state : int or numpy Generator, optional
         For the random graphs, and for what is drawn for missing values. None is 0: the same call gives the
         same answer.

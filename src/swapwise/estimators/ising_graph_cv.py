@@ -48,7 +48,8 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
         As in :func:`swapwise.maximize`; ``"auto"`` is non-oblivious, which found the same graphs around the
         best size as the semi-oblivious rule does, in a tenth of the time.
     n_restarts, q, max_iter, tol, time_limit, random_state, progress
-        As in :class:`IsingGraph`; restarts are made with the number of edges that was chosen.
+        As in :class:`IsingGraph`; restarts are made with the number of edges that was chosen, and the limit
+        on time is for each path over numbers of edges, of which a fold has its own.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.estimators.column_families import MixedCoding
 from swapwise.estimators.graph_base import GraphSample
 from swapwise.estimators.pairwise_graph import PairwiseGraph
-from swapwise.estimators.spins import warn_of_constants, weight_of_answers
+from swapwise.estimators.spins import warn_of_constants
 from swapwise.estimators.two_values import read_values
 from swapwise.estimators.vertices import symmetric_matrix, warn_of_lost_names
 from swapwise.objectives.ising.open import read_weight
@@ -31,6 +31,7 @@ class BaseMixedGraph(PairwiseGraph):
     ridge: float
 
     weight_is = "standardised coupling"
+    #: The conditional variances that the last search was made with
     _variances: FloatArray | None = None
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
@@ -61,19 +62,25 @@ class BaseMixedGraph(PairwiseGraph):
             warn_of_lost_names(X)
             self._coding = MixedCoding.read(values, vertices, self.families, X)
             self.families_ = list(self._coding.families)
-        numbers = self._coding.to_numbers(values, vertices.nodes)
+        sample = GraphSample.read(self._coding.to_numbers(values, vertices.nodes), weight)
         if reset:
-            warn_of_constants(numbers if weight is None else numbers[weight > 0], vertices)
-        return GraphSample(numbers, weight_of_answers(numbers, weight))
+            warn_of_constants(sample.values, vertices)
+        return sample
 
     def _objective(self, sample: Any) -> MixedPseudoLikelihood:
+        return self._objective_at(sample, self._variances)
+
+    def _first_objective(self, sample: Any) -> MixedPseudoLikelihood:
+        return self._objective_at(sample, None)
+
+    def _objective_at(self, sample: Any, variances: FloatArray | None) -> MixedPseudoLikelihood:
         return MixedPseudoLikelihood(
             sample.values,
             self.families_,
             self.ridge,
             self._candidate_edges(),
             sample.weight,
-            self._variances,
+            variances,
             sample.completed,
         )
 
@@ -88,24 +95,31 @@ class BaseMixedGraph(PairwiseGraph):
 
         Those of regressions on all other columns do, and do not change; of few samples, they begin at 1.
         """
-        self._variances = None
-        objective = self._objective(sample)
-        regressed = objective.samples.are_regressed
+        found = self._first_objective(sample).variances
         for _ in range(MOST_ROUNDS):
-            self._variances = objective.variances
-            search(sample)
-            found = objective.residual_variances(self.result_.support)
-            if regressed or np.allclose(found, self._variances, rtol=SETTLED):
-                return
             self._variances = found
-            objective = self._objective(sample)
+            search(sample)
+            found = self._agreeing_variances(sample)
+            if np.allclose(found, self._variances, rtol=SETTLED):
+                return
+
+    def _refit(self, sample: GraphSample) -> None:
+        """Fit the graph that was found to other draws of what is missing, which have other variances."""
+        self._variances = self._agreeing_variances(sample)
+        super()._refit(sample)
+
+    def _agreeing_variances(self, sample: GraphSample) -> FloatArray:
+        """Return conditional variances on the graph that was found, or on all columns of many samples."""
+        first = self._first_objective(sample)
+        if first.samples.are_regressed:
+            return first.variances
+        return self._objective(sample).residual_variances(self.result_.support)
 
     def _install_fit(self, objective: MixedPseudoLikelihood, support: IndexArray) -> None:
         _, parameters = objective.fit_from(support, objective.no_couplings(len(support)))
         coef = np.zeros(objective.n)
         coef[support] = parameters[: len(support)]
-        self.coupling_ = symmetric_matrix(objective, coef)
-        self.adjacency_ = symmetric_matrix(objective, objective.edge_weights(coef))
+        self.coupling_ = self.adjacency_ = symmetric_matrix(objective, coef)
         self.field_: FloatArray = parameters[len(support) :]
         self.variance_, self.n_observed_ = objective.variances, objective.n_observed
         self._conditionals = objective.samples.conditionals
@@ -140,11 +154,10 @@ class MixedGraph(BaseMixedGraph):
 
     Attributes
     ----------
-    adjacency_ : array of shape (n_features, n_features)
-        Couplings in units of conditional standard deviations: partial correlations among Gaussian columns,
-        couplings of an Ising model among binary ones; zeros where there is no edge.
-    coupling_ : array of shape (n_features, n_features)
-        The couplings of columns that are standardised (binary ones are -1 and +1).
+    coupling_, adjacency_ : array of shape (n_features, n_features)
+        The couplings: partial correlations among Gaussian columns, couplings of an Ising model among binary
+        ones; zeros where there is no edge. Gaussian columns are in units of their conditional deviations, and
+        counts of their deviations.
     field_ : array of shape (n_features,)
         The biases.
     variance_ : array of shape (n_features,)

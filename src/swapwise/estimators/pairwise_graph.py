@@ -65,10 +65,13 @@ class PairwiseGraph(BaseGraph):
         completed = _from_their_columns(sample.values, rng)
         for _ in range(TURNS):
             self._redraw(completed, missing, rng)
-            objective = self._objective(sample._replace(completed=completed))
-            self._install_fit(objective, self.result_.support)
+            self._refit(sample._replace(completed=completed))
         self._drawn = completed[missing]
         search(sample._replace(completed=completed))
+
+    def _refit(self, sample: GraphSample) -> None:
+        """Fit the graph that was found to other draws of what is missing."""
+        self._install_fit(self._objective(sample), self.result_.support)
 
     def _redraw(self, values: FloatArray, missing: BoolArray, rng: np.random.Generator) -> None:
         """Draw what is missing in place, every entry once per sweep, given all others in its row."""

@@ -25,20 +25,6 @@ def warn_of_constants(spins: FloatArray, vertices: Vertices) -> None:
         warn(f"X has columns that never vary, of which nothing can be learnt: {first_few(constant)}")
 
 
-def weight_of_answers(values: FloatArray, weight: FloatArray | None) -> FloatArray | None:
-    """Return weights that are 0 where everything is missing: such rows are not among the samples.
-
-    >>> weight_of_answers(np.array([[1.0, np.nan], [np.nan, np.nan], [1.0, 1.0]]), None)
-    array([1., 0., 1.])
-    >>> weight_of_answers(np.array([[1.0, np.nan]]), None) is None
-    True
-    """
-    blank = np.isnan(values).all(axis=1)
-    if not blank.any():
-        return weight
-    return np.where(blank, 0.0, 1.0 if weight is None else weight)
-
-
 def pseudo_log_likelihood(
     spins: FloatArray, coupling: FloatArray, field: FloatArray, filling: FloatArray | None = None
 ) -> FloatArray:
@@ -70,19 +56,11 @@ def mean_likelihood(
 ) -> float:
     """Return the weighted mean of :func:`pseudo_log_likelihood` over the samples.
 
-    Those of which everything is missing do not count.
-
     >>> spins, coupling = np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([[0.0, 9.0], [9.0, 0.0]])
     >>> round(mean_likelihood(spins, np.array([3.0, 1.0]), coupling, np.zeros(2)), 6)
     -9.0
     """
-    answered = ~np.isnan(spins).all(axis=1)
-    if not answered.any() or (weight is not None and not weight[answered].any()):
-        raise ValueError("X must have a value in a row of positive weight, got nothing but missing values")
-    if filling is not None:
-        filling = np.broadcast_to(filling, spins.shape)[answered]
-    terms = pseudo_log_likelihood(spins[answered], coupling, field, filling)
-    return float(np.average(terms, weights=None if weight is None else weight[answered]))
+    return float(np.average(pseudo_log_likelihood(spins, coupling, field, filling), weights=weight))
 
 
 def gibbs_samples(

@@ -114,7 +114,7 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
     ValueError: X must hold two values in each column, got 'no', 'perhaps', 'yes' in 'ill'; make two of them,
     as in np.where(X['ill'] == 'yes', 1, 0), or leave the column out
     """
-    _require_observed(values, names)
+    require_observed(values, names)
     levels = _numeric_levels(values) if values.dtype.kind in "biuf" else _levels_of(values, names, X)
     if levels is None or any(len(one) > 2 for one in levels):
         if levels is not None:
@@ -131,7 +131,7 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
     return Coding(low, high, dtype)
 
 
-def _require_observed(values: NDArray[Any], names: Sequence[Hashable]) -> None:
+def require_observed(values: NDArray[Any], names: Sequence[Hashable]) -> None:
     """Refuse columns of which everything is missing: nothing tells which values they would have."""
     empty = np.flatnonzero((values != values).all(axis=0)).tolist()
     if empty:

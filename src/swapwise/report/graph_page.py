@@ -41,7 +41,7 @@ def graph_report(
 
     Parameters
     ----------
-    model : fitted IsingGraph or GaussianGraph, or their CV
+    model : fitted IsingGraph, GaussianGraph or MixedGraph, or their CV
         The ``CV`` ones show the criterion over the number of edges too.
     X : pandas.DataFrame
         The data of fit.
@@ -73,7 +73,9 @@ def graph_report(
     (True, True)
     """
     if not isinstance(model, BaseGraph):
-        raise TypeError(f"model must be a fitted IsingGraph or GaussianGraph, or their CV, got {model!r}")
+        raise TypeError(
+            f"model must be a fitted IsingGraph, GaussianGraph or MixedGraph, or their CV, got {model!r}"
+        )
     require_data(model, X)
     names, weights, words = [shown_name(name) for name in X.columns], _weights(model), words_of(model)
     field, draws = getattr(model, "field_", None), draws_of(bootstrap, list(X.columns))

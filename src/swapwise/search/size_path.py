@@ -18,8 +18,8 @@ from swapwise.search.path import Answer, Walk
 from swapwise.search.plan import Plan
 from swapwise.search.result import Event, SearchResult, Status
 
-# Growth ends this many elements, or this share of them, beyond the best size: criteria rise steadily there.
-FEWEST_BEYOND, SHARE_BEYOND = 5, 0.25
+# Growth ends this many elements, or a share of them, beyond the best size: criteria rise steadily there.
+FEWEST_BEYOND = 5
 
 # Local searches are made this many sizes around the best: swaps seldom change which is best by more.
 AROUND = 2
@@ -45,7 +45,7 @@ def size_path(
     loss: Callable[[float, int], float],
     *,
     largest: int | None = None,
-    stops: bool = True,
+    beyond: float = 0.25,
     seed: int = 0,
     time_limit: float | None = None,
     all_or_nothing: bool = False,
@@ -70,8 +70,8 @@ def size_path(
         What is to be small, of a measure and the size of its set.
     largest : int, optional
         The largest size; by default the largest that the constraint has.
-    stops : bool
-        Whether to stop growing where the loss has long been rising.
+    beyond : float
+        Growth ends this share of the best size beyond it, or five elements.
     seed : int
         For methods that draw at random.
     time_limit : float, optional
@@ -95,7 +95,7 @@ def size_path(
     """
     most = constraint.max_size() if largest is None else min(largest, constraint.max_size())
     walk = _SizeWalk(objective, _Truncations(constraint, most), plan, Clock(as_time_limit(time_limit)), seed)
-    walk.judge_by(measure, loss, stops=stops)
+    walk.judge_by(measure, loss, beyond)
     walk.run(all_or_nothing=all_or_nothing)
     return walk.path()
 
@@ -128,10 +128,10 @@ class _SizeWalk(Walk):
     """A walk over sizes that looks closely only where the loss is small."""
 
     def judge_by(
-        self, measure: Callable[[SparseState], float], loss: Callable[[float, int], float], *, stops: bool
+        self, measure: Callable[[SparseState], float], loss: Callable[[float, int], float], beyond: float
     ) -> None:
-        """Say what is measured of a set, what is to be small, and whether growth may stop."""
-        self._measure, self._loss, self._stops = measure, loss, stops
+        """Say what is measured of a set, what is to be small, and how far growth goes on beyond the best."""
+        self._measure, self._loss, self._beyond = measure, loss, beyond
         self._first = len(self._constraints[0].forced)
         self._measures = [np.nan] * len(self._answers)
         self._losses_of = [np.inf] * len(self._answers)
@@ -168,8 +168,7 @@ class _SizeWalk(Walk):
     def _is_enough(self) -> bool:
         """Return whether the loss has been rising for long."""
         best = self._best()
-        beyond = max(FEWEST_BEYOND, int(SHARE_BEYOND * (self._first + best)))
-        return self._stops and self._reached() > best + beyond
+        return self._reached() > best + max(FEWEST_BEYOND, self._beyond * (self._first + best))
 
     def _answer_each(self) -> None:
         for place in range(len(self._constraints)):

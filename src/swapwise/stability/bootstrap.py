@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, as_generator
+from swapwise.checks import FloatArray, as_generator, warn
 from swapwise.stability.centrality import MEASURES, measure
 from swapwise.stability.fits import Fits, last_step, seeds
 from swapwise.stability.tables import (
@@ -103,22 +103,22 @@ def bootstrap_graph(
     drawn = [(seed,) for seed in seeds(as_generator(random_state), n_boots, "n_boots")]
     fitted = fits.fitted(fits.cases.counts)
     names = fits.names(fitted)
-    _require_same(last_step(model), fitted)
+    _warn_of_other_data(last_step(model), fitted)
     weights, interrupted = fits.repeated(
         fits.cases.resampled, drawn, what="bootstrap", n_jobs=n_jobs, progress=progress
     )
     return GraphBootstrap(names, upper_triangle(fitted.adjacency_), weights[:, 0], level, interrupted)
 
 
-def _require_same(given: Any, fitted: Any) -> None:
-    """Refuse a fitted model that learns another graph from X than it has."""
+def _warn_of_other_data(given: Any, fitted: Any) -> None:
+    """Warn of a fitted model that learns another graph from X than it has."""
     known = getattr(given, "adjacency_", None)
     if known is None:
         return
     if known.shape != fitted.adjacency_.shape or not np.allclose(known, fitted.adjacency_, atol=1e-6):
-        raise ValueError(
-            "X and sample_weight must be those that model was fitted to, but a fit to them gives another "
-            "graph; to bootstrap the fit to X, give sklearn.base.clone(model)"
+        warn(
+            "model was fitted to other data than X and sample_weight, or draws at random: the graph of the "
+            "sample is that of a new fit to X"
         )
 
 

@@ -172,7 +172,8 @@ class CaseDropping:
     def summary(self) -> pd.DataFrame:
         """A row per measure and share: mean, median and interval of the correlations.
 
-        ``at_least`` is the share of subsets whose correlation is what the coefficient asks for, or more.
+        ``at_least`` is the share of subsets whose correlation is what the coefficient asks for, or more. In
+        ``n_undefined`` of them there is none, such as where no edge was found; they count as less.
         """
         long = self.correlations.melt("share", var_name="measure", value_name="correlation")
         tails = (1 - self.level) / 2, (1 + self.level) / 2
@@ -184,6 +185,7 @@ class CaseDropping:
             upper=lambda values: values.quantile(tails[1]),
             at_least=lambda values: (values >= self.correlation).mean(),
             n_subsets="size",
+            n_undefined=lambda values: values.isna().sum(),
         )
         return frame.reset_index()
 

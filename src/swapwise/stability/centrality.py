@@ -28,9 +28,8 @@ def centralities(model: Any) -> pd.DataFrame:
 
     - ``strength``: the sum of the absolute weights of the edges at a vertex,
     - ``expected_influence``: the sum of their weights,
-    - ``closeness``: how near the others are, if an edge of weight w has the length 1/\\|w\\|: for a vertex
-      that
-      reaches r of the n − 1 others, whose distances sum to d, it is (r/d)·(r/(n − 1)),
+    - ``closeness``: how near the others are, if an edge of weight w has the length 1/\\|w\\|: for a
+      vertex that reaches r of the n − 1 others, whose distances sum to d, it is (r/d)·(r/(n − 1)),
     - ``betweenness``: how many pairs of others have the vertex on their shortest path; a pair with several
       shortest paths counts with the share of them,
     - ``degree``: the number of edges.

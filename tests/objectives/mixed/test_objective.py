@@ -43,7 +43,7 @@ def plain_value(X, families, variances, coupling, bias, weight=None):
             filling[v] = np.average(own, weights=shares)
         else:
             centre[v] = np.average(own, weights=shares)
-            spread[v] = np.sqrt(np.average((own - centre[v]) ** 2, weights=shares))
+            spread[v] = np.sqrt(np.average((own - centre[v]) ** 2, weights=shares) * variances[v])
     seen = np.where(there, (X - centre) / spread, filling)
     total = 0.0
     for row, count in enumerate(counts):
@@ -54,10 +54,7 @@ def plain_value(X, families, variances, coupling, bias, weight=None):
             if family == "binary":
                 total -= count * np.log1p(np.exp(-2.0 * x * local))
             elif family == "gaussian":
-                deviation = np.sqrt(variances[v])
-                total += count * norm.logpdf(
-                    x, centre[v] + spread[v] * variances[v] * local, spread[v] * deviation
-                )
+                total += count * norm.logpdf(x, centre[v] + spread[v] * local, spread[v])
             else:
                 total += count * poisson.logpmf(x, np.exp(local / spread[v]))
     return total / counts[there.any(axis=1)].sum()
@@ -148,7 +145,7 @@ def test_weights_of_edges_are_partial_correlations():
     precision = np.array([[1.0, 0.4, 0.0], [0.4, 1.0, -0.3], [0.0, -0.3, 1.0]])
     X = rng.multivariate_normal(np.zeros(3), np.linalg.inv(precision), 20_000)
     objective = MixedPseudoLikelihood(X, "gaussian")
-    weights = objective.edge_weights(objective.coef(range(3)))
+    weights = objective.coef(range(3))
     np.testing.assert_allclose(weights, [-0.4, 0.0, 0.3], atol=0.02)
     conditional = 1 / np.diag(np.linalg.inv(np.corrcoef(X.T)))
     np.testing.assert_allclose(objective.variances, conditional, rtol=0.01)
@@ -212,6 +209,7 @@ def test_neighbours_see_what_was_completed():
     seen = MixedPseudoLikelihood(gaps, families, 0.05, completed=X)
     local = seen.samples.local_fields(coef, np.zeros(3))
     z = (X - means * [0, 1, 1]) / np.where([False, True, True], X[:50].std(axis=0), 1.0)
+    z /= np.sqrt(seen.variances)
     np.testing.assert_allclose(local[0], z @ [0.0, 0.3, -0.2], atol=1e-12)
     filled = np.where(np.isnan(gaps), np.array([0.0, *means[1:]]), gaps)
     by_means = MixedPseudoLikelihood(gaps, families, 0.05, completed=filled)

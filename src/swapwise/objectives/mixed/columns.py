@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -45,6 +45,10 @@ class Columns:
             deviation = np.sqrt(np.average((values - centre[column]) ** 2, weights=weights))
             spread[column] = deviation or 1.0
         return cls(kinds, centre, spread)
+
+    def in_units_of(self, deviations: FloatArray) -> Self:
+        """Return columns whose spread is as many times as large."""
+        return replace(self, spread=self.spread * deviations)
 
     def standardised(self, X: FloatArray) -> FloatArray:
         """Return values as neighbours see them."""

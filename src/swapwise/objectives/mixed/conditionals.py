@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,17 @@ from swapwise.objectives.mixed.families import Binary, Counts, Gaussian
 
 @dataclass(frozen=True, eq=False)
 class Conditionals:
-    """Columns with their scales: conditional variances, and of counts how much a unit is."""
+    """Columns in units in which Gaussian ones have a conditional variance of 1."""
 
     columns: Columns
-    scales: FloatArray
     #: What each vertex is to its neighbours where it is missing
     filling: FloatArray
+
+    @cached_property
+    def scales(self) -> FloatArray:
+        """The scale of each vertex: of counts, how much a unit is; 1 for others."""
+        are_counts = [isinstance(family, Counts) for family in self.columns.families]
+        return np.where(are_counts, 1.0 / self.columns.spread, 1.0)
 
     def own(self, X: FloatArray) -> FloatArray:
         """Return what is predicted, one vertex per row: NaN where it is missing, but 0 if it is binary."""
@@ -77,12 +83,6 @@ class Conditionals:
         terms = self.of_families("terms", own, coupling @ seen + fields[:, None]) + self.base(own)
         weight = None if weight is None else weight[counts]
         return float(np.average(terms.sum(axis=0), weights=weight))
-
-
-def scales_of(columns: Columns, variances: FloatArray) -> FloatArray:
-    """Return the scale of each vertex: conditional variances, and of counts how much a unit is."""
-    are_counts = [isinstance(family, Counts) for family in columns.families]
-    return np.where(are_counts, 1.0 / columns.spread, variances)
 
 
 def have_answers(X: FloatArray, weight: FloatArray | None) -> BoolArray:

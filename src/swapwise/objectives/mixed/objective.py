@@ -41,7 +41,7 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
     sample_weight : array-like of shape (n_samples,), optional
         How much each sample counts.
     variances : array-like of shape (n_vertices,), optional
-        The conditional variances of Gaussian columns, once these are standardised; numbers of other columns
+        The conditional variances of Gaussian columns, relative to their variances; numbers of other columns
         are ignored. By default they come from regressions on all other columns, or are 1 if there are
         fewer than five samples per column.
     completed : array-like of shape (n_samples, n_vertices), optional
@@ -50,9 +50,9 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
     Notes
     -----
     This is the pairwise model of [1]_ and [2]_: ``log p(x) = Σ b_v x_v + Σ w_uv x_u x_v + ...``, in which
-    ``A(h)`` is ``log(2 cosh h)`` for spins, ``s h²/2`` for a Gaussian of conditional variance s, and ``e^h``
-    for counts. Gaussian columns are standardised, and so are counts as their neighbours see them, so that
-    couplings can be compared. Among Gaussian columns ``w_uv √(s_u s_v)`` is a partial correlation.
+    ``A(h)`` is ``log(2 cosh h)`` for spins, ``h²/2`` for Gaussian columns, in units of their conditional
+    deviations, and ``e^h`` for counts, which are standardised as their neighbours see them. So couplings can
+    be compared: among Gaussian columns they are partial correlations.
 
     Without counts there is a joint distribution whenever the couplings of Gaussian columns make a positive
     definite matrix. With counts there is none if two of them are coupled positively, or one is coupled to a
@@ -110,7 +110,7 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
 
     @property
     def variances(self) -> FloatArray:
-        """The conditional variances of Gaussian columns, once these are standardised; 1 for others."""
+        """The conditional variances of Gaussian columns, relative to their variances; 1 for others."""
         return self.samples.variances
 
     def residual_variances(self, support: IndexArray) -> FloatArray:
@@ -122,14 +122,6 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
         coef = np.zeros(self.n)
         coef[support] = parameters[: len(support)]
         return self.samples.residual_variances(coef, parameters[len(support) :])
-
-    def edge_weights(self, coef: FloatArray) -> FloatArray:
-        """Return couplings in units of conditional standard deviations.
-
-        They are partial correlations of Gaussian columns, and couplings as they are of others.
-        """
-        deviations = np.sqrt(self.variances)
-        return coef * deviations[self.tail] * deviations[self.head]
 
     # -- curvature and proofs -----------------------------------------------------------------------
 

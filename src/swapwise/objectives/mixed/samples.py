@@ -10,7 +10,7 @@ from swapwise.checks import FloatArray
 from swapwise.objectives.ising.model import IsingModel
 from swapwise.objectives.ising.samples import Samples
 from swapwise.objectives.mixed.columns import Columns
-from swapwise.objectives.mixed.conditionals import Conditionals, scales_of
+from swapwise.objectives.mixed.conditionals import Conditionals
 from swapwise.objectives.mixed.families import Gaussian
 
 # A column that others nearly determine has a conditional variance near 0, and couplings without bounds.
@@ -22,16 +22,17 @@ SAMPLES_PER_COLUMN = 5
 
 
 class MixedSamples(Samples):
-    """Samples whose columns are standardised, but for spins.
+    """Samples whose columns are standardised, but for spins; Gaussian ones by conditional deviations.
 
+    A coupling of two Gaussian vertices is then a partial correlation, and a ridge means the same to all.
     What is missing of ``own`` is NaN, but 0 if it is binary, as the kernels want it.
 
     >>> X = np.array([[1.0, 2.0], [-1.0, 4.0]])
     >>> model = IsingModel.read(2, 0.1, True, None)
-    >>> data = MixedSamples(model, X, Columns.read(X, ["binary", "gaussian"], None), None)
-    >>> data.own
+    >>> columns, variances = Columns.read(X, ["binary", "gaussian"], None), np.array([1.0, 0.25])
+    >>> MixedSamples(model, X, columns, None, variances).own
     array([[ 1., -1.],
-           [-1.,  1.]])
+           [-2.,  2.]])
     """
 
     def __init__(
@@ -45,14 +46,18 @@ class MixedSamples(Samples):
     ) -> None:
         seen = None if completed is None else columns.standardised(completed)
         super().__init__(model, columns.standardised(X), weight, seen)
-        self.columns = columns
+        families = columns.families
+        self._are_gaussian = np.array([isinstance(family, Gaussian) for family in families])
         #: Whether there are samples enough to take conditional variances from regressions on all columns
         self.are_regressed = self.n_counted >= SAMPLES_PER_COLUMN * model.n_vertices
         #: The conditional variances of Gaussian vertices; 1 for others
         self.variances = self._of_gaussian(self._regressed_variances() if variances is None else variances)
-        self.conditionals = Conditionals(columns, scales_of(columns, self.variances), self.filling)
+        deviations = np.sqrt(self.variances)
+        self.seen, self.filling = self.seen / deviations[:, None], self.filling / deviations
+        self.columns = columns.in_units_of(deviations)
+        self.conditionals = Conditionals(self.columns, self.filling)
         self.own = self.conditionals.own(X)
-        numbers = np.array([family.number for family in columns.families], dtype=np.intp)
+        numbers = np.array([family.number for family in families], dtype=np.intp)
         self._kinds = (numbers, self.conditionals.scales)
         self.perfect = float(self.mean(self._of_families("highest")).sum())
         self.offset = float(self.mean(self.conditionals.base(self.own)).sum())
@@ -97,8 +102,8 @@ class MixedSamples(Samples):
     def residual_variances(self, coef: FloatArray, fields: FloatArray) -> FloatArray:
         """Return how much Gaussian vertices vary around their conditional means; 1 for others."""
         residuals = self.slopes(self.local_fields(coef, fields))
-        return self._of_gaussian(np.clip(self._of_observed(self.mean(residuals**2)), LEAST_VARIANCE, 1.0))
+        found = self.variances * self._of_observed(self.mean(residuals**2))
+        return self._of_gaussian(np.clip(found, LEAST_VARIANCE, 1.0))
 
     def _of_gaussian(self, values: FloatArray) -> FloatArray:
-        are_gaussian = [isinstance(family, Gaussian) for family in self.columns.families]
-        return np.where(are_gaussian, values, 1.0)
+        return np.where(self._are_gaussian, values, 1.0)

@@ -31,14 +31,14 @@ def vertex_summands(samples: MixedSamples, coef: FloatArray) -> Iterator[Summand
             )
         else:
             share = np.where(np.isnan(spin), 0.0, samples.weight) / samples.n_samples
-            numbers = np.nan_to_num(spin), share, float(samples.variances[vertex])
-            yield GaussianSummand(elements, seen, *numbers, model.ridge, prices, alone[vertex])
+            own = np.nan_to_num(spin)
+            yield GaussianSummand(elements, seen, own, share, model.ridge, prices, alone[vertex])
 
 
 class GaussianSummand(Summand):
     """How well a Gaussian vertex is predicted from its neighbours, with prices on the couplings.
 
-    ``mean (x h − s h²/2) − ridge ‖β‖²/4 + ⟨prices, β⟩`` is quadratic: its maximum is known in closed form.
+    ``mean (x h − h²/2) − ridge ‖β‖²/4 + ⟨prices, β⟩`` is quadratic: its maximum is known in closed form.
     """
 
     def __init__(
@@ -47,7 +47,6 @@ class GaussianSummand(Summand):
         seen: FloatArray,
         own: FloatArray,
         share: FloatArray,
-        variance: float,
         ridge: float,
         prices: FloatArray,
         at_zero: float,
@@ -58,8 +57,8 @@ class GaussianSummand(Summand):
         # The best bias, given the couplings, leaves what varies around the means of the observed samples.
         around = seen - (seen @ share / total)[:, None]
         self._slope = around @ (share * own) + prices
-        self._curve = variance * (around * share) @ around.T + ridge / 2 * np.eye(len(elements))
-        self._at_best_bias = float(own @ share) ** 2 / (2 * variance * total) - at_zero
+        self._curve = (around * share) @ around.T + ridge / 2 * np.eye(len(elements))
+        self._at_best_bias = float(own @ share) ** 2 / (2 * total) - at_zero
 
     def bounds(self, subsets: IndexArray) -> FloatArray:
         """Return what the summand does not exceed on each of some sets of equal size, a row each."""
