@@ -323,9 +323,7 @@ class TestDrawing:
 
 class TestBadInput:
     def test_model(self, data):
-        with pytest.raises(
-            TypeError, match="model must be a fitted IsingGraph, GaussianGraph or MixedGraph"
-        ):
+        with pytest.raises(TypeError, match="model must be a fitted IsingGraph, GaussianGraph or MixedGraph"):
             graph_report("x", data)
 
     def test_array(self, data, model):

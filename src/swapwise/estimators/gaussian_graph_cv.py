@@ -12,7 +12,7 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.gaussian_graph import BaseGaussianGraph, SampleLikelihood, mean_log_likelihood
 from swapwise.estimators.graph_base import GraphSample
-from swapwise.estimators.graph_cv import BaseGraphCV, Prices
+from swapwise.estimators.graph_cv import BaseGraphCV, EdgePenalty
 from swapwise.objectives.base import SparseState
 from swapwise.search.plan import Plan
 from swapwise.search.rules import Pivot
@@ -177,9 +177,9 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
         """Return in how many samples pairs were observed, on average."""
         return sample.size * sample.share_observed
 
-    def _prices(self, n_samples: float, n_vertices: int, gamma: float) -> Prices:
+    def _edge_penalty(self, n_samples: float, n_vertices: int, gamma: float) -> EdgePenalty:
         log_n = float(np.log(n_samples))
-        return Prices(bic=log_n, ebic=log_n + 4.0 * gamma * float(np.log(n_vertices)))
+        return EdgePenalty(bic=log_n, ebic=log_n + 4.0 * gamma * float(np.log(n_vertices)))
 
     def _held_out(self, objective: SampleLikelihood, support: IndexArray, sample: GraphSample) -> float:
         scale = objective.scale_of_data

@@ -34,7 +34,7 @@ FOLDS_BEYOND = 1.0
 WRITTEN = {"ebic": "EBIC", "bic": "BIC", "cv": "cross-validation"}
 
 
-class Prices(NamedTuple):
+class EdgePenalty(NamedTuple):
     """What an edge costs by each information criterion, next to minus twice the log-likelihood."""
 
     bic: float
@@ -46,7 +46,7 @@ class BaseGraphCV(BaseGraph):
 
     A subclass says how well a graph predicts samples that were left out (``_held_out``). One that is not
     chosen by a pseudo-likelihood also says what the likelihood of a fit is (``_log_likelihood``), and what an
-    edge costs (``_prices``).
+    edge costs (``_edge_penalty``).
     """
 
     criterion: str
@@ -63,10 +63,10 @@ class BaseGraphCV(BaseGraph):
         """Return the number of samples that a likelihood is of."""
         return sample.size
 
-    def _prices(self, n_samples: float, n_vertices: int, gamma: float) -> Prices:
+    def _edge_penalty(self, n_samples: float, n_vertices: int, gamma: float) -> EdgePenalty:
         """Return what an edge costs: it is a parameter of two regressions, those of its ends."""
         log_n, log_others = float(np.log(n_samples)), float(np.log(max(1, n_vertices - 1)))
-        return Prices(bic=2.0 * log_n, ebic=2.0 * (log_n + 2.0 * gamma * log_others))
+        return EdgePenalty(bic=2.0 * log_n, ebic=2.0 * (log_n + 2.0 * gamma * log_others))
 
     @abstractmethod
     def _held_out(self, objective: Any, support: IndexArray, sample: GraphSample) -> float:
@@ -140,8 +140,10 @@ class BaseGraphCV(BaseGraph):
         return size_path(objective, constraint, plan, measured, loss, **options)
 
     def _loss(self, sample: GraphSample, criterion: str) -> Callable[[float, int], float]:
-        price = getattr(self._prices(self._n_samples(sample), self.n_features_in_, self.gamma), criterion)
-        return lambda log_likelihood, size: price * size - 2.0 * log_likelihood
+        penalty = getattr(
+            self._edge_penalty(self._n_samples(sample), self.n_features_in_, self.gamma), criterion
+        )
+        return lambda log_likelihood, size: penalty * size - 2.0 * log_likelihood
 
     def _path_frame(self, path: SizePath, sample: GraphSample, scores: FloatArray | None) -> pd.DataFrame:
         sizes = [len(support) for support in path.supports]
