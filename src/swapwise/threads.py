@@ -10,9 +10,16 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 # Factorisations of matrices up to this size take longer with several threads than with one. Up to the smaller
 # size OpenBLAS keeps to one by itself, and to limit it would take longer than the factorisation.
 ONE_THREAD_UP_TO, ONE_THREAD_ANYWAY = 500, 20
+
+# Products of fewer multiplications take a few milliseconds; with threads they take far longer where other
+# programs use the cores, as these wait for each other.
+PRODUCT_WORTH_THREADS = 5e7
 
 _kernel_threads: ContextVar[int | None] = ContextVar("kernel_threads", default=None)
 
@@ -22,6 +29,19 @@ def few_threads(n: int) -> AbstractContextManager[Any]:
     if not ONE_THREAD_ANYWAY < n <= ONE_THREAD_UP_TO:
         return nullcontext()
     return _one_thread()
+
+
+def product(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the product of two matrices, without needless threads.
+
+    >>> product(np.eye(2), np.ones((2, 3)))
+    array([[1., 1., 1.],
+           [1., 1., 1.]])
+    """
+    is_small = first.size * second.shape[1] < PRODUCT_WORTH_THREADS
+    with _one_thread() if is_small else nullcontext():
+        found: NDArray[np.float64] = first @ second
+    return found
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from swapwise.objectives.ising.spin_data import (
     slopes_of,
     without_fields,
 )
-from swapwise.threads import n_kernel_threads
+from swapwise.threads import n_kernel_threads, product
 
 # A refit that scores a move may stop this far below the maximum.
 GAIN_TOLERANCE = 1e-13
@@ -176,7 +176,7 @@ class Samples(SpinData):
 
     def local_fields(self, coef: FloatArray, fields: FloatArray | None = None) -> FloatArray:
         """Return h for every vertex and sample, with given fields or else the best for these couplings."""
-        local = self.model.coupling_matrix(coef) @ self.seen
+        local = product(self.model.coupling_matrix(coef), self.seen)
         if not self.model.fields:
             return local
         return local + (self._best_biases(local) if fields is None else fields)[:, None]
@@ -185,7 +185,7 @@ class Samples(SpinData):
         """Return the best bias of every vertex, given the couplings; zeros without fields."""
         if not self.model.fields:
             return np.zeros(self.model.n_vertices)
-        return self._best_biases(self.model.coupling_matrix(coef) @ self.seen)
+        return self._best_biases(product(self.model.coupling_matrix(coef), self.seen))
 
     def _best_biases(self, local: FloatArray) -> FloatArray:
         """Return the best bias of every vertex on top of local fields."""
@@ -204,7 +204,7 @@ class Samples(SpinData):
     def vertex_gradients(self, coef: FloatArray, fields: FloatArray | None) -> FloatArray:
         """Return the gradient of each vertex's log-likelihood, a row, by its coupling to each vertex."""
         local = self.local_fields(coef, fields)
-        return self.slopes(local) @ self._weighted.T / self.n_samples
+        return product(self.slopes(local), self._weighted.T) / self.n_samples
 
     @cached_property
     def _weighted(self) -> FloatArray:
