@@ -154,6 +154,11 @@ class TestOtherColumns:
         frame.to_csv(tmp_path / "t.csv", index=False)
         refused(graph(tmp_path / "t.csv"), "99 in 'b' seems to stand for missing answers: leave such cells")
 
+    def test_polychoric_is_not_advised_where_it_would_fail(self, tmp_path, numbers):
+        frame = numbers.rank(pct=True).mul(4).round().astype(int).assign(d=numbers["d"])
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        refused(graph(tmp_path / "t.csv"), "give --correlation spearman if they are ordered, --poisson")
+
     def test_answers_on_a_scale_have_to_be_explained(self, tmp_path, numbers):
         frame = numbers.rank(pct=True).mul(4).round().astype(int)
         frame.to_csv(tmp_path / "t.csv", index=False)
@@ -241,6 +246,15 @@ def test_interrupted_among_folds_a_graph_is_written(tmp_path, data, monkeypatch)
     assert "was interrupted" in (tmp_path / "r.html").read_text()
 
 
+def test_a_proof_is_of_the_graph_before_the_threshold(tmp_path, data):
+    graph(data, "--edges", tmp_path / "e.csv")
+    second = edges_of(tmp_path / "e.csv").abs().sort_values().iloc[1]
+    done = graph(data, "--threshold", second + 1e-6, "--certify", "--report", tmp_path / "r.html")
+    words = "about the graph with 2 edges that the threshold left out"
+    assert words in done.output
+    assert words in (tmp_path / "r.html").read_text()
+
+
 def test_an_interrupted_bootstrap_leaves_the_graph(tmp_path, data, monkeypatch):
     def impatient(*_, **__):
         raise KeyboardInterrupt
@@ -291,6 +305,7 @@ def test_bad_options_are_told(tmp_path, data):
     refused(graph(data, "--bootstrap", "-1"), "--bootstrap must be at least 0, got -1")
     refused(graph(data, "--method", "obliviuos"), "did you mean 'oblivious'?")
     refused(graph(data, "--figure", "g.gif"), "--figure draws .png, .pdf or .svg, got g.gif")
+    refused(graph(data, "--graphml", "g.gml"), "--graphml writes .graphml or .xml, got g.gml")
     refused(graph(data, "--edges", "e.txt"), "--edges writes .csv, got e.txt; --json has the edges, too")
     assert graph().exit_code == 2
     assert graph(data, "--criterion", "aic").exit_code == 2

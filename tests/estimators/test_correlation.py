@@ -1,5 +1,7 @@
 """Correlation matrices, against pandas, and against plain maximum likelihood."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -108,7 +110,7 @@ def test_columns_never_observed_together_are_told():
     X = data(10, 3)
     X[:5, 0] = X[5:, 1] = np.nan
     for method in ("pearson", "spearman", "kendall"):
-        with pytest.warns(UserWarning, match="uncorrelated: 0 and 1"):
+        with pytest.warns(UserWarning, match="fewer than two samples, and have no edge: 0 and 1"):
             assert correlations(X, method).matrix[0, 1] == 0
 
 
@@ -132,3 +134,23 @@ def test_the_nearest_correlation_matrix_of_higham():
 def test_an_unknown_name_is_refused():
     with pytest.raises(ValueError, match="correlation must be one of pearson, spearman, kendall, polychoric"):
         correlations(data(), "cosine")
+
+
+def test_kendall_warns_of_ties():
+    with pytest.warns(UserWarning, match="'kendall' is for numbers without ties, and too large for 0, 1"):
+        correlations(np.digitize(data()[:, :2], [np.median(data())]).astype(float), "kendall")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        correlations(data(), "kendall")
+
+
+def test_information_of_categories_is_what_simulations_see():
+    """Under independence, a polychoric correlation varies as Pearson's of so many fewer samples does."""
+    rng = np.random.default_rng(0)
+    cuts, n = [0.8, 1.5], 500
+    X = np.digitize(rng.normal(size=(400, n, 2)), cuts).astype(float)
+    found = [correlations(each, "polychoric") for each in X]
+    spread = np.std([one.matrix[0, 1] for one in found])
+    expected = np.mean([one.information for one in found])
+    assert 1 / (n * spread**2) == pytest.approx(expected, rel=0.15)
+    assert correlations(X[0], "spearman").information == 1.0

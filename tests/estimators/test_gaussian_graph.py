@@ -269,3 +269,41 @@ def test_a_search_that_was_cut_short_is_warned_about():
 def test_parameters_are_checked_in_fit(kind, parameters, message):
     with pytest.raises(ValueError, match=message):
         kind(**parameters).fit(simulated(30)[0])
+
+
+@pytest.mark.parametrize("cuts", [[0.0], [0.8, 1.5]])
+def test_few_categories_do_not_make_false_edges(cuts):
+    false = 0
+    for seed in range(4):
+        X = np.random.default_rng(seed).normal(size=(2000, 8))
+        for column in range(1, 8):
+            X[:, column] = 0.6 * X[:, column - 1] + 0.8 * X[:, column]
+        answers = np.digitize(X, cuts).astype(float)
+        found = edges_of(sw.GaussianGraphCV(correlation="polychoric").fit(answers))
+        assert {(v, v + 1) for v in range(7)} <= found
+        false += len(found) - 7
+    assert false <= 2
+
+
+def test_ordered_categories_are_taken_in_their_order():
+    words = np.array(["low", "mid", "high"])
+    codes = np.digitize(np.cumsum(np.random.default_rng(0).normal(size=(200, 3)), axis=1), [-0.5, 0.5])
+    frame = pd.DataFrame(codes.astype(float), columns=list("abc"))
+    ordered = frame.assign(b=pd.Categorical(words[codes[:, 1]], categories=words, ordered=True))
+    for correlation in ("spearman", "polychoric"):
+        models = [sw.GaussianGraphCV(correlation=correlation).fit(each) for each in (frame, ordered)]
+        np.testing.assert_allclose(models[0].adjacency_, models[1].adjacency_)
+    with pytest.raises(ValueError, match=r"X must hold numbers, got '.*' in 'b'; ordered categories"):
+        sw.GaussianGraph(1).fit(ordered)
+    with pytest.raises(ValueError, match=r"X must hold numbers, got '.*' in 'b'; ordered categories"):
+        sw.GaussianGraph(1, correlation="spearman").fit(frame.assign(b=words[codes[:, 1]]))
+
+
+def test_pairs_that_were_never_observed_together_have_no_edge():
+    X = np.cumsum(np.random.default_rng(0).normal(size=(200, 3)), axis=1)
+    X[:100, 0], X[100:, 1] = np.nan, np.nan
+    with pytest.warns(UserWarning, match="and have no edge: 0 and 1"):
+        model = sw.GaussianGraph(None, max_edges=3).fit(X)
+    assert edges_of(model) == {(0, 2), (1, 2)}
+    with pytest.warns(UserWarning, match="and have no edge"):
+        assert len(sw.GaussianGraph(None, edges=[(0, 1)]).fit(X).support_) == 0

@@ -370,7 +370,7 @@ class TestWarnings:
         ),
         ({"start": [(0, 1), (0, 2)], "max_degree": 1}, ValueError, "start must be independent"),
         ({"start": [28]}, ValueError, r"start must hold integers from 0 to 27 \(n = 28\), got 28"),
-        ({"start": [0, (0, 1)]}, TypeError, "edges must be pairs of vertices, got 0 as number 0"),
+        ({"start": [0, (0, 1)]}, TypeError, "start must be pairs of vertices, got 0 as number 0"),
         ({"n_restarts": -1}, ValueError, "n_restarts must be a non-negative integer, got -1"),
         ({"n_restarts": 1, "method": "greedy"}, ValueError, "n_restarts must be 0 for greedy"),
         ({"method": "best"}, ValueError, "got 'best'"),
@@ -386,7 +386,7 @@ class TestWarnings:
         (
             {"forced_edges": [(0, 1), (0, 2)], "max_degree": 1},
             ValueError,
-            "within max_degree, but 'ant' has 2 of them and may have 1 neighbours",
+            "within max_degree, but 'ant' has 2 of them and may have 1 neighbour$",
         ),
         ({"threshold": -0.1}, ValueError, "threshold must be a non-negative number, got -0.1"),
     ],

@@ -78,7 +78,7 @@ class TestInformationCriteria:
         model = sw.IsingGraphCV().fit(data)
         assert model.n_edges_ == 0
         assert model.adjacency_.shape == (6, 6)
-        assert model.summary().endswith("0 components, 6 variables without an edge")
+        assert model.summary().endswith("; 6 variables without an edge")
 
     def test_limits_are_kept(self):
         data = chain()

@@ -246,7 +246,7 @@ def test_other_values_are_told_beside_missing_ones():
     values = np.array([[0.0, np.nan], [1.0, 1.5], [np.nan, 2.0], [0.0, 3.0]])
     with pytest.raises(ValueError, match=r"got 1\.5, 2, 3 in 'b'"):
         coding_of(values, ["a", "b"])
-    with pytest.warns(UserWarning, match=r"taken as they are, which are 1.5, 2, 3$"):
+    with pytest.warns(UserWarning, match=r"taken as they are, which are 1.5, 2, 3; GaussianGraphCV"):
         assert coding_of(values[:, [1, 1]], ["a", "b"]) is None
 
 
@@ -288,3 +288,6 @@ def test_codes_of_missing_answers_are_told():
     with pytest.raises(ValueError, match=r"if 9 stands for missing, .*X.replace\(9, np.nan\)"):
         sw.IsingGraph(1).fit(frame)
     assert sw.IsingGraph(1).fit(frame.replace(9, np.nan)).n_observed_[2, 2] == 60
+    everywhere = coded((0, 1)).mask(gaps(), 99)
+    with pytest.raises(ValueError, match="if 99 stands for missing"):
+        sw.IsingGraph(1).fit(everywhere)

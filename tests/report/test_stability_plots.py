@@ -72,6 +72,14 @@ def test_centralities_are_sorted():
         sw.plot_centrality(boot, measure="eigenvector")
 
 
+def test_centralities_of_a_fitted_graph_have_no_intervals():
+    model = sw.IsingGraph(2).fit(np.sign(np.random.default_rng(0).normal(size=(60, 4))))
+    axes = sw.plot_centrality(model, "degree")
+    expected = sw.centralities(model)["degree"].sort_values(ascending=False)
+    np.testing.assert_array_equal(drawn(axes)["sample"].get_xdata(), expected)
+    assert axes.get_xlabel() == "degree"
+
+
 @pytest.mark.parametrize("of", ["edges", "strength"])
 def test_tiles_are_differences(of):
     boot = bootstrap(6)
@@ -140,7 +148,7 @@ def test_large_graphs_and_axes_of_others():
     assert len(axes.get_yticks()) == 120
     assert "180 smallest left out" in axes.get_xlabel()
     _, own = plt.subplots()
-    assert sw.plot_centrality(boot, own) is own
+    assert sw.plot_centrality(boot, ax=own) is own
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,8 @@ def _check(asked: dict[str, Any]) -> None:
     picture = asked["figure"]
     if picture is not None and picture.suffix.lower() not in PICTURES:
         raise BadInput(f"--figure draws {', '.join(PICTURES[:-1])} or {PICTURES[-1]}, got {picture}")
+    if asked["graphml"] is not None and asked["graphml"].suffix.lower() not in (".graphml", ".xml"):
+        raise BadInput(f"--graphml writes .graphml or .xml, got {asked['graphml']}")
     if asked["edges"] is not None and asked["edges"].suffix.lower() != ".csv":
         raise BadInput(f"--edges writes .csv, got {asked['edges']}; --json has the edges, too")
 
@@ -240,7 +242,7 @@ def _bootstrap(model: Any, rows: Rows, n_boots: int, progress: bool, seconds: fl
         return None
 
 
-def _in_words(asked: dict[str, Any], rows: Rows) -> dict[str, str]:
+def _in_words(asked: dict[str, Any], rows: Rows) -> dict[str, Any]:
     """Return what was asked for, as the page and the JSON show it."""
     words = {
         "data": str(asked["data"]),
@@ -255,6 +257,6 @@ def _in_words(asked: dict[str, Any], rows: Rows) -> dict[str, str]:
         "counts in": asked["counts"],
         "counts of events": ", ".join(rows.poisson) or None,
         "bootstrap": asked["bootstrap"] or None,
-        "certify": "yes" if asked["certify"] else None,
+        "certify": asked["certify"] or None,
     }
-    return {name: str(value) for name, value in words.items() if value is not None}
+    return {name: value for name, value in words.items() if value is not None}

@@ -28,7 +28,7 @@ class GraphAnswer:
 
     model: Any
     rows: Rows
-    asked: dict[str, str]
+    asked: dict[str, Any]
     seconds: float
     certificate: Certificate | None
     bootstrap: GraphBootstrap | None
@@ -98,7 +98,7 @@ class GraphAnswer:
             sample_weight=self.rows.counts,
             bootstrap=self.bootstrap,
             certificate=self.certificate,
-            asked=with_notes(self.asked, self.notes),
+            asked=with_notes({name: _word(value) for name, value in self.asked.items()}, self.notes),
             seconds=self.seconds,
         )
 
@@ -139,6 +139,15 @@ class GraphAnswer:
                 "centralities": self.bootstrap.centralities.to_dict("records"),
             }
         return written(answer)
+
+
+def _word(value: Any) -> str:
+    """Return an option as a page shows it.
+
+    >>> _word(True), _word(0.5), _word("ebic")
+    ('yes', '0.5', 'ebic')
+    """
+    return "yes" if value is True else str(value)
 
 
 def proof_of(model: Any, rows: Rows, seconds: float, progress: bool) -> Certificate | None:

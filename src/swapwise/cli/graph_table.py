@@ -16,6 +16,7 @@ from swapwise.cli.reading.cells import is_number, other_kind, strange_cells
 from swapwise.cli.reading.columns import names_among, require_columns, without_missing
 from swapwise.cli.reading.messages import some_of
 from swapwise.cli.reading.tables import read_table
+from swapwise.estimators.correlation import MOST_CATEGORIES
 from swapwise.estimators.two_values import is_scale, missing_code
 
 # What may stand for the two values of a column: no and yes, as text in small letters.
@@ -168,7 +169,8 @@ def model_of(table: pd.DataFrame) -> GraphModel:
         some = some_of(list(dict.fromkeys(others[words[0]].dropna().map(str))))
         raise BadInput(
             f"text in {some_of([repr(name) for name in words])}, such as {some}: columns must hold numbers, "
-            "or two values such as no and yes; --force-out leaves columns out"
+            "or two values such as no and yes; leave cells without an answer empty; --force-out leaves "
+            "columns out"
         )
     levels = {name: tuple(np.unique(others[name].dropna().astype(float))) for name in others.columns}
     codes = {name: missing_code(values) for name, values in levels.items()}
@@ -176,15 +178,17 @@ def model_of(table: pd.DataFrame) -> GraphModel:
     if coded:
         found = f"{codes[coded[0]]:g} in {some_of([repr(name) for name in coded])}"
         raise BadInput(
-            f"{found} seems to stand for missing answers: leave such cells empty, or give --model gaussian "
-            "(or mixed) if it is a number like any other"
+            f"{found} seems to stand for missing answers: leave such cells empty, or give --poisson with the "
+            "names of columns that count something, or --model gaussian (or mixed) for numbers like any other"
         )
     scales = [name for name, values in levels.items() if is_scale(values)]
     if scales:
         some = some_of([f"{value:g}" for value in sorted(others[scales[0]].dropna().unique())])
+        few = all(len(values) <= MOST_CATEGORIES for values in levels.values())
+        ordered = "polychoric (or spearman)" if few else "spearman"
         raise BadInput(
             f"answers on a scale in {some_of([repr(name) for name in scales])}, such as {some}: give "
-            "--correlation polychoric (or spearman) if they are ordered, --poisson with their names if they "
+            f"--correlation {ordered} if they are ordered, --poisson with their names if they "
             "count something, or --model gaussian (or mixed) if they are numbers like any other; --force-out "
             "leaves columns out"
         )

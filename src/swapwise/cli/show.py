@@ -186,6 +186,8 @@ def show_graph(answer: GraphAnswer) -> None:
         say("Not learnt again from resampled tables: the bootstrap was interrupted")
     if answer.certificate is not None:
         say(proof_in_words(answer.certificate))
+        if model.weaker_in_words():
+            say(f"The proof is about the graph with {model.weaker_in_words()}")
     elif "certify" in answer.nothing_of:
         say("Nothing proven: the proof was interrupted")
     say(ending(model.result_, answer.seconds))

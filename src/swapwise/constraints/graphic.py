@@ -142,10 +142,10 @@ class _Trees:
         return vertex
 
 
-def read_edges(edges: Any) -> list[Edge]:
+def read_edges(edges: Any, what: str = "edges") -> list[Edge]:
     """Return the edges as pairs; those of a networkx graph come in its own order."""
     if not is_graph(edges) and (isinstance(edges, str) or not isinstance(edges, Iterable)):
-        raise TypeError(f"edges must be pairs of vertices or a networkx graph, got {edges!r}")
+        raise TypeError(f"{what} must be pairs of vertices or a networkx graph, got {edges!r}")
     # Called, the edges of a multigraph are pairs; iterated over, they come with their keys.
     pairs = []
     for e, edge in enumerate(edges.edges() if is_graph(edges) else edges):
@@ -154,7 +154,7 @@ def read_edges(edges: Any) -> list[Edge]:
                 raise TypeError("a string is one name, not two")
             u, v = edge
         except (TypeError, ValueError):
-            raise TypeError(f"edges must be pairs of vertices, got {edge!r} as number {e}") from None
+            raise TypeError(f"{what} must be pairs of vertices, got {edge!r} as number {e}") from None
         _require_vertex(u, e)
         _require_vertex(v, e)
         pairs.append((u, v))

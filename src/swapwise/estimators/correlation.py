@@ -10,8 +10,11 @@ import scipy
 from numpy.typing import NDArray
 
 from swapwise.checks import FloatArray, IndexArray, some_of, warn
-from swapwise.estimators.polychoric import polychoric
+from swapwise.estimators.polychoric import category_information, polychoric
 from swapwise.numerics import ROUNDING
+
+# Pairs of samples that are tied, as a share of all, beyond which Kendall's τ is far off.
+MOST_TIES = 0.05
 
 METHODS = ("pearson", "spearman", "kendall", "polychoric")
 
@@ -37,6 +40,8 @@ class Correlations(NamedTuple):
     n_observed: NDArray[np.int_]
     #: Which columns vary
     varies: NDArray[np.bool_]
+    #: How much is known of a correlation, relative to one of as many complete samples of numbers, on average
+    information: float
 
 
 def correlations(
@@ -87,9 +92,22 @@ def correlations(
     varies = deviations > 0
     together = _times_together(known, weights)
     _warn_of_columns(names, varies, together)
+    if method == "kendall":
+        _warn_of_ties(X, known, names)
     matrix = _find(method, X, known, weights, varies, names)
     np.fill_diagonal(matrix, 1.0)
-    return Correlations(nearest(matrix), means, deviations, together, varies)
+    share = _share_together(known, weights)
+    if method == "polychoric":
+        share = share * np.outer(*[category_information(_codes(X, known, names))] * 2)
+    pairs = share[np.triu(np.outer(varies, varies), 1)]
+    information = float(pairs.mean()) if len(pairs) else 1.0
+    return Correlations(nearest(matrix), means, deviations, together, varies, information)
+
+
+def _share_together(known: NDArray[np.bool_], weights: FloatArray) -> FloatArray:
+    """Return the share of the samples in which both of two columns were observed."""
+    share: FloatArray = (known * weights[:, None]).T @ known / weights.sum()
+    return share
 
 
 def _times_together(known: NDArray[np.bool_], weights: FloatArray) -> NDArray[np.int_]:
@@ -127,8 +145,22 @@ def _warn_of_columns(
     if len(apart):
         pairs = [f"{names[u]!r} and {names[v]!r}" for u, v in apart.tolist()]
         warn(
-            "some columns were observed together in fewer than two samples, and count as uncorrelated: "
+            "some columns were observed together in fewer than two samples, and have no edge: "
             f"{some_of(pairs)}"
+        )
+
+
+def _warn_of_ties(X: FloatArray, known: NDArray[np.bool_], names: Sequence[Hashable]) -> None:
+    """Warn of columns with few values: of ties, ``sin(π τ/2)`` is too large."""
+    tied = []
+    for v, column in enumerate(X.T):
+        _, times = np.unique(column[known[:, v]], return_counts=True)
+        if len(times) > 1 and ((times / times.sum()) ** 2).sum() > MOST_TIES:
+            tied.append(repr(names[v]))
+    if tied:
+        warn(
+            f"correlation='kendall' is for numbers without ties, and too large for {some_of(tied)}; "
+            "'polychoric' is for ordered categories"
         )
 
 

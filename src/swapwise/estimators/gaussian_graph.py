@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -122,7 +124,7 @@ class BaseGaussianGraph(BaseGraph):
             warn_of_lost_names(X)
         values = validate_data(
             self,
-            X,
+            as_ordered_numbers(X, self.correlation),
             dtype=np.float64,
             ensure_all_finite="allow-nan",
             ensure_min_samples=1 + reset,
@@ -163,7 +165,8 @@ class BaseGaussianGraph(BaseGraph):
     def _objective_at(self, moments: Correlations, diagonal: FloatArray) -> SampleLikelihood:
         shrunk = moments.matrix / (1.0 + as_real(self.ridge, "ridge"))
         np.fill_diagonal(shrunk, 1.0)
-        objective = SampleLikelihood.from_covariance(shrunk, edges=self._candidate_edges(), diagonal=diagonal)
+        edges = known_pairs(self._candidate_edges(), moments)
+        objective = SampleLikelihood.from_covariance(shrunk, edges=edges, diagonal=diagonal)
         objective.moments = moments
         return objective
 
@@ -329,7 +332,8 @@ class GaussianGraph(BaseGaussianGraph):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Numbers; NaN where one is missing.
+            Numbers; NaN where one is missing. In a frame also ordered categories, unless the correlations
+            are Pearson's.
         y : object
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
@@ -362,6 +366,41 @@ class GaussianGraph(BaseGaussianGraph):
             before, start = support, start if plan.rule is None else support
             objective = self._objective_at(objective.moments, objective.best_diagonal(coef))
         return objective, constraint, found
+
+
+def as_ordered_numbers(X: Any, correlation: str) -> Any:
+    """Return a frame with the places of ordered categories, or say which columns hold no numbers.
+
+    >>> mood = pd.Categorical(["low", "high", None], categories=["low", "high"], ordered=True)
+    >>> as_ordered_numbers(pd.DataFrame({"mood": mood}), "polychoric")["mood"].tolist()
+    [0.0, 1.0, nan]
+    """
+    if not isinstance(X, pd.DataFrame):
+        return X
+    numbers = {}
+    for place, (name, column) in enumerate(X.items()):
+        if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered and correlation != "pearson":
+            numbers[place] = column.cat.codes.astype(np.float64).where(column.notna())
+        elif not is_numeric_dtype(column) and not is_bool_dtype(column):
+            some = column.dropna()
+            if isinstance(column.dtype, pd.CategoricalDtype) or any(isinstance(one, str) for one in some):
+                raise ValueError(
+                    f"X must hold numbers, got {some.iloc[0]!r} in {name!r}; ordered categories, as of "
+                    "pd.Categorical(..., ordered=True), are taken with correlation='polychoric' or 'spearman'"
+                )
+    if not numbers:
+        return X
+    columns = [numbers.get(place, X.iloc[:, place]) for place in range(X.shape[1])]
+    return pd.concat(columns, axis=1).set_axis(X.columns, axis=1)
+
+
+def known_pairs(edges: list[tuple[int, int]] | None, moments: Correlations) -> list[tuple[int, int]] | None:
+    """Return the pairs of columns that may have an edge: not those of which the data say nothing."""
+    unknown = np.triu(moments.n_observed < 2, 1) & np.outer(moments.varies, moments.varies)
+    if not unknown.any():
+        return edges
+    pairs = list(combinations(range(len(unknown)), 2)) if edges is None else edges
+    return [(u, v) for u, v in pairs if not unknown[min(u, v), max(u, v)]]
 
 
 def first_diagonal(sample: GraphSample, moments: Correlations) -> FloatArray:

@@ -171,11 +171,12 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
 
     def _log_likelihood(self, objective: SampleLikelihood, sample: GraphSample, state: SparseState) -> float:
         fit = self._fit_on(objective, state.support)
-        return self._n_samples(sample) * (fit.log_likelihood - float(np.log(objective.scale_of_data).sum()))
+        mean = fit.log_likelihood - float(np.log(objective.scale_of_data).sum())
+        return self._n_samples(objective, sample) * mean
 
-    def _n_samples(self, sample: GraphSample) -> float:
-        """Return in how many samples pairs were observed, on average."""
-        return sample.size * sample.share_observed
+    def _n_samples(self, objective: SampleLikelihood, sample: GraphSample) -> float:
+        """Return how many complete samples of numbers would tell as much."""
+        return sample.size * objective.moments.information
 
     def _edge_penalty(self, n_samples: float, n_vertices: int, gamma: float) -> EdgePenalty:
         log_n = float(np.log(n_samples))

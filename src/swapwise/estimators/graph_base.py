@@ -55,17 +55,6 @@ class GraphSample(NamedTuple):
         return type(self)(self.values[rows], weight[rows], completed, self.rows[rows])
 
     @property
-    def share_observed(self) -> float:
-        """The share of the samples that two columns were observed in, on average over the pairs."""
-        known = ~np.isnan(self.values)
-        if known.all() or known.shape[1] < 2:
-            return 1.0
-        weight = np.ones(len(known)) if self.weight is None else self.weight
-        observed = known.sum(axis=1)
-        pairs = observed * (observed - 1) / (known.shape[1] * (known.shape[1] - 1))
-        return float(np.average(pairs, weights=weight))
-
-    @property
     def weights_are_counts(self) -> bool:
         """Whether weights say how often each row was seen: whole numbers, not all of them 0 and 1."""
         weight = self.weight
@@ -165,12 +154,18 @@ class BaseGraph(BaseEstimator, ABC):
         found = f"the {graphs} with {' and '.join(words)}" if words else f"all {graphs}"
         return found + (f", edges weaker than {self.threshold:g} left out" if self.threshold else "")
 
+    def weaker_in_words(self) -> str:
+        """Return how many edges the threshold has left out; nothing if none."""
+        n_weaker = len(self.result_.support) - len(self.support_)
+        return f"{n_weaker} edge{'s' * (n_weaker != 1)} that the threshold left out" if n_weaker else ""
+
     def parts_in_words(self) -> str:
         """Return how many components the kept edges make, and how many variables have none."""
         parts = sum(len(part) > 1 for part in nx.connected_components(self.graph_))
         alone = nx.number_of_isolates(self.graph_)
-        found = f"{parts} component{'s' * (parts != 1)}"
-        return f"{found}, {alone} variable{'s' * (alone != 1)} without an edge" if alone else found
+        components = f"{parts} component{'s' * (parts != 1)}" if parts or not alone else ""
+        isolated = f"{alone} variable{'s' * (alone != 1)} without an edge" if alone else ""
+        return ", ".join(filter(None, [components, isolated]))
 
     def certify(
         self,
@@ -253,7 +248,7 @@ class BaseGraph(BaseEstimator, ABC):
             v = int(over[0])
             raise ValueError(
                 f"forced_edges must be within max_degree, but {vertices.nodes[v]!r} has {degrees[v]} of "
-                f"them and may have {self.limits_[v]} neighbours"
+                f"them and may have {self.limits_[v]} neighbour{'s' * int(self.limits_[v] != 1)}"
             )
         return forced
 

@@ -57,9 +57,10 @@ class BaseGraphCV(BaseGraph):
 
     def _log_likelihood(self, objective: Any, sample: GraphSample, state: SparseState) -> float:
         """Return the log-likelihood of all samples, with the numbers of the fit on a graph."""
-        return self._n_samples(sample) * float(objective.mean_log_likelihood(state.value, state.coef))
+        mean = float(objective.mean_log_likelihood(state.value, state.coef))
+        return self._n_samples(objective, sample) * mean
 
-    def _n_samples(self, sample: GraphSample) -> float:
+    def _n_samples(self, objective: Any, sample: GraphSample) -> float:
         """Return the number of samples that a likelihood is of."""
         return sample.size
 
@@ -103,7 +104,7 @@ class BaseGraphCV(BaseGraph):
             found = searched(self, objective, limited, plan, progress=self.progress, first=path.result)
             best = objective.start(found.best.support)
             path.measures[path.best] = self._log_likelihood(objective, sample, best)
-        self.path_ = self._path_frame(path, sample, scores)
+        self.path_ = self._path_frame(path, objective, sample, scores)
         self._install(objective, limited, found)
 
     def _chosen_path(
@@ -111,10 +112,11 @@ class BaseGraphCV(BaseGraph):
     ) -> tuple[SizePath, FloatArray | None]:
         """Return the path whose best is the graph chosen, and held-out scores by fold and size, if any."""
         if self.criterion != "cv":
-            return self._path(objective, constraint, plan, sample, self._loss(sample, self.criterion)), None
+            loss = self._loss(objective, sample, self.criterion)
+            return self._path(objective, constraint, plan, sample, loss), None
         scores, interrupted = self._scores(constraint, plan, sample, y)
         if scores is None:
-            path = self._path(objective, constraint, plan, sample, self._loss(sample, "bic"))
+            path = self._path(objective, constraint, plan, sample, self._loss(objective, sample, "bic"))
         else:
             smallest = len(constraint.forced)
             loss = _distance_to(smallest + _best_size(scores, self.one_standard_error))
@@ -139,17 +141,19 @@ class BaseGraphCV(BaseGraph):
         options["time_limit"] = self.time_limit
         return size_path(objective, constraint, plan, measured, loss, **options)
 
-    def _loss(self, sample: GraphSample, criterion: str) -> Callable[[float, int], float]:
+    def _loss(self, objective: Any, sample: GraphSample, criterion: str) -> Callable[[float, int], float]:
         penalty = getattr(
-            self._edge_penalty(self._n_samples(sample), self.n_features_in_, self.gamma), criterion
+            self._edge_penalty(self._n_samples(objective, sample), self.n_features_in_, self.gamma), criterion
         )
         return lambda log_likelihood, size: penalty * size - 2.0 * log_likelihood
 
-    def _path_frame(self, path: SizePath, sample: GraphSample, scores: FloatArray | None) -> pd.DataFrame:
+    def _path_frame(
+        self, path: SizePath, objective: Any, sample: GraphSample, scores: FloatArray | None
+    ) -> pd.DataFrame:
         sizes = [len(support) for support in path.supports]
         frame = pd.DataFrame({"n_edges": sizes, "log_likelihood": path.measures})
         for name in ("bic", "ebic"):
-            loss = self._loss(sample, name)
+            loss = self._loss(objective, sample, name)
             frame[name] = [loss(*each) for each in zip(path.measures, sizes, strict=True)]
         if scores is not None:
             scores = scores[:, : len(frame)]

@@ -118,11 +118,13 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
     levels = _numeric_levels(values) if values.dtype.kind in "biuf" else _levels_of(values, names, X)
     if levels is None or any(len(one) > 2 for one in levels):
         if levels is not None:
+            _refuse_codes(levels, names)
             _refuse_mixtures(levels, names)
             _refuse_ordered(levels, names)
         warn(
             "X was expected to hold two values in each column: its numbers are taken as they are, which are "
-            f"{_listed(tuple(_observed(np.unique(as_real_numbers(values)))))}"
+            f"{_listed(tuple(_observed(np.unique(as_real_numbers(values)))))}; "
+            "GaussianGraphCV is for real numbers"
         )
         return None
     pairs = [_pair_of(one, levels) for one in levels]
@@ -210,6 +212,17 @@ def _as_array(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return array
 
 
+def _refuse_codes(levels: Sequence[Levels], names: Sequence[Hashable]) -> None:
+    """Refuse numbers that seem to stand for missing answers: as answers they would make no sense."""
+    for one, name in zip(levels, names, strict=True):
+        code = missing_code(one)
+        if code is not None:
+            raise ValueError(
+                f"X must hold two values in each column, got {_listed(one)} in {name!r}; if {code:g} stands "
+                f"for missing, NaN does so here: X.replace({code:g}, np.nan) in pandas"
+            )
+
+
 def _refuse_mixtures(levels: Sequence[Levels], names: Sequence[Hashable]) -> None:
     """Refuse words of more than two values, and numbers of more than two beside columns of two.
 
@@ -224,12 +237,10 @@ def _refuse_mixtures(levels: Sequence[Levels], names: Sequence[Hashable]) -> Non
     more = f"; and {len(wrong) - MOST_COLUMNS} columns more" if len(wrong) > MOST_COLUMNS else ""
     first, name = levels[wrong[0]], names[wrong[0]]
     place = f"X[{name!r}]" if isinstance(name, str) else f"X[:, {name!r}]"
-    code = missing_code(first)
-    if code is not None:
-        advice = f"if {code:g} stands for missing, NaN does so here: X.replace({code:g}, np.nan) in pandas"
-    else:
-        advice = f"make two of them, as in {_advice(first, place)}, or leave the column out"
-    raise ValueError(f"X must hold two values in each column, got {'; '.join(got)}{more}; {advice}")
+    raise ValueError(
+        f"X must hold two values in each column, got {'; '.join(got)}{more}; make two of them, as in "
+        f"{_advice(first, place)}, or leave the column out"
+    )
 
 
 def _refuse_ordered(levels: Sequence[Levels], names: Sequence[Hashable]) -> None:

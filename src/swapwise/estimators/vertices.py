@@ -41,7 +41,7 @@ class Vertices:
 
     def pairs(self, edges: Any, what: str = "edges") -> list[tuple[int, int]]:
         """Return pairs of vertices as pairs of columns, each once, the smaller first."""
-        ends = [(self.position(u, what), self.position(v, what)) for u, v in read_edges(edges)]
+        ends = [(self.position(u, what), self.position(v, what)) for u, v in read_edges(edges, what)]
         for u, v in ends:
             if u == v:
                 raise ValueError(f"{what} must join two different columns, got {self.nodes[u]!r} and itself")

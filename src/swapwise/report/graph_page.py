@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from swapwise.certify.certificate import Certificate
 from swapwise.estimators.graph_base import BaseGraph
+from swapwise.estimators.ising_graph import BaseIsingGraph
 from swapwise.report.graph_chart import graph_chart
 from swapwise.report.graph_parts import Weights, degrees_part, edges_parts, missing_parts, weights_part
 from swapwise.report.graph_words import words_of
@@ -87,7 +89,7 @@ def graph_report(
         weights_part(weights, names, words, hasattr(model, "path_"), draws),
         *stability_parts(bootstrap, draws, names, words),
         *dropping_parts(case_dropping),
-        *([certificate_part(certificate, model.result_)] if proven else []),
+        *([_proven(model, certificate)] if proven else []),
         *course_parts(certificate, model.result_),
         *missing_parts(X, names),
         degrees_part(weights, names, field, model.limits_.tolist()),
@@ -112,10 +114,17 @@ def _drawn(model: Any, weights: Weights, names: list[str], field: Any) -> Part:
             f" Lines are as wide as the {words.weight} is large; the tables of {words.weight}s and degrees"
         )
         said += " have all numbers."
+    if isinstance(model, BaseIsingGraph):
+        said += " Couplings are of values -1 and +1; those of 0 and 1 are four times as large."
     if field is not None:
         said += " A variable's colour is its field: what it tends to by itself, whatever the others are."
     pointing = "Point at a variable or the middle of an edge for its numbers."
     return Part("graph", "The graph", said, figure, height, pointing=pointing)
+
+
+def _proven(model: Any, certificate: Certificate | None) -> Part:
+    part, weaker = certificate_part(certificate, model.result_), model.weaker_in_words()
+    return replace(part, words=f"{part.words} This is about the graph with {weaker}.") if weaker else part
 
 
 def _samples(X: pd.DataFrame, sample_weight: ArrayLike | None) -> str:

@@ -14,7 +14,7 @@ from swapwise.report.graph_plots import NEGATIVE, POSITIVE
 from swapwise.report.quality import FOUND, PROVEN
 from swapwise.stability.bootstrap import GraphBootstrap
 from swapwise.stability.case_dropping import CaseDropping
-from swapwise.stability.centrality import MEASURES
+from swapwise.stability.centrality import MEASURES, centralities
 from swapwise.stability.comparison import GraphComparison
 from swapwise.stability.tables import as_share, pair_labels
 
@@ -89,16 +89,17 @@ def plot_edge_intervals(
     return axes
 
 
-def plot_centrality(boot: GraphBootstrap, ax: Axes | None = None, *, measure: str = "strength") -> Axes:
+def plot_centrality(boot: GraphBootstrap | Any, measure: str = "strength", *, ax: Axes | None = None) -> Axes:
     """Draw how central the vertices are, from the most central to the least, with their bootstrap intervals.
 
     Parameters
     ----------
-    boot : GraphBootstrap
-    ax : matplotlib axes, optional
-        As in :func:`plot_edge_intervals`.
+    boot : GraphBootstrap, or fitted graph estimator
+        Of a fitted graph there are no intervals.
     measure : str
         ``"strength"``, ``"expected_influence"``, ``"closeness"``, ``"betweenness"`` or ``"degree"``.
+    ax : matplotlib axes, optional
+        As in :func:`plot_edge_intervals`.
 
     Returns
     -------
@@ -113,12 +114,25 @@ def plot_centrality(boot: GraphBootstrap, ax: Axes | None = None, *, measure: st
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['a', 'b', 'c']
     """
-    _require(boot, GraphBootstrap, "boot", "bootstrap_graph")
     _require_measures([measure], MEASURES, "measure")
+    if hasattr(boot, "adjacency_"):
+        return _draw_values(centralities(boot)[measure], measure, ax)
+    _require(boot, GraphBootstrap, "boot", "bootstrap_graph")
     rows = boot.centralities
     rows = rows[rows["measure"] == measure].sort_values("value", ascending=False, kind="stable")
     axes = axes_or_new(ax, height=_height(len(rows)))
     _draw_intervals(axes, rows, rows["value"], rows["vertex"], boot.level)
+    axes.set_xlabel(_in_words(measure))
+    return axes
+
+
+def _draw_values(values: pd.Series, measure: str, ax: Axes | None) -> Axes:
+    """Draw how central the vertices of one graph are."""
+    values = values.sort_values(ascending=False, kind="stable")
+    axes = axes_or_new(ax, height=_height(len(values)))
+    marks: dict[str, Any] = {"linestyle": "none", "color": FOUND, "markersize": 4.5, "label": "sample"}
+    axes.plot(values, np.arange(len(values)), "D", **marks)
+    _name_rows(axes, values.index)
     axes.set_xlabel(_in_words(measure))
     return axes
 
@@ -169,7 +183,7 @@ def _per_cent(share: float) -> str:
     return ">99" if 0.99 < share < 1 else f"{100 * share:.0f}"
 
 
-def plot_differences(boot: GraphBootstrap, ax: Axes | None = None, *, of: str = "edges") -> Axes:
+def plot_differences(boot: GraphBootstrap, of: str = "edges", *, ax: Axes | None = None) -> Axes:
     """Draw which edges, or vertices, differ from each other: black tiles if so, grey ones if not.
 
     The diagonal holds the values of the sample: those of edges as colours, blue if positive and orange if
@@ -178,10 +192,10 @@ def plot_differences(boot: GraphBootstrap, ax: Axes | None = None, *, of: str = 
     Parameters
     ----------
     boot : GraphBootstrap
-    ax : matplotlib axes, optional
-        As in :func:`plot_edge_intervals`.
     of : str
         ``"edges"``, or a measure of centrality, as in :meth:`GraphBootstrap.differences`.
+    ax : matplotlib axes, optional
+        As in :func:`plot_edge_intervals`.
 
     Returns
     -------
@@ -193,7 +207,7 @@ def plot_differences(boot: GraphBootstrap, ax: Axes | None = None, *, of: str = 
     >>> from swapwise import GraphBootstrap, plot_differences
     >>> weights = np.array([[0.5, 0.2, 0.0], [0.7, 0.0, 0.0]])
     >>> boot = GraphBootstrap(["a", "b", "c"], np.array([0.6, 0.1, 0.0]), weights)
-    >>> ax = plot_differences(boot, of="strength")
+    >>> ax = plot_differences(boot, "strength")
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['a', 'b', 'c']
     """

@@ -140,7 +140,7 @@ def _unfitted(model: Any) -> Any:
     if isinstance(model, type):
         raise TypeError(f"{expected}, got a class; try {model.__name__}()")
     if not hasattr(model, "fit") or not hasattr(model, "get_params"):
-        raise TypeError(f"{expected}, got {model!r}")
+        raise TypeError(f"{expected}, got {type(model).__name__}")
     if get_tags(model).target_tags.required:
         raise TypeError(f"{expected}, got {model!r}, which needs a target to learn from")
     unfitted = clone(model)
