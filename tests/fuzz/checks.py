@@ -207,7 +207,8 @@ def other_values(truth: Truth) -> list[tuple[Set, float, str, float]]:
             found += [(s, float(v), "rational numbers", 1e-7) for s, v in fractions if v is not None]
     if objective.likelihood is not None:
         good = [s for s in few if objective.likelihood.condition(s) < ILL]
-        found += [(s, objective.likelihood.value(s), "Newton's method", AGREE) for s in good]
+        values = [(s, objective.likelihood.value(s)) for s in good]
+        found += [(s, value, "Newton's method", AGREE) for s, value in values if not np.isnan(value)]
     return found
 
 

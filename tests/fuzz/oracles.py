@@ -18,6 +18,10 @@ Set = tuple[int, ...]
 LONG_EPS = float(np.finfo(np.longdouble).eps)
 #: Where a likelihood has no maximum, a step gains about 1 in the linear predictor: e^-40 is nothing
 MOST_STEPS = 300
+#: Slopes of a maximum, but for rounding
+SETTLED = 1e-6
+#: Coefficients beyond this are on their way to infinity, and products with them are rounding
+LARGEST = 1e8
 
 
 def independent_sets(n: int, allows: Callable[[frozenset[int]], bool], forced: Iterable[int]) -> list[Set]:
@@ -190,7 +194,10 @@ class Likelihood:
         self._null, self._alone = self._maximum(np.empty((len(self.y), 0)), alone)
 
     def value(self, chosen: Set) -> float:
-        """Return the largest log-likelihood on a set, relative to that of the free columns alone."""
+        """Return the largest log-likelihood on a set, relative to that of the free columns alone.
+
+        NaN if Newton's method has not come to its end, as on separable data where rounding stops it.
+        """
         return self._maximum(self._columns(chosen), self._alone)[0] - self._null
 
     def condition(self, chosen: Set) -> float:
@@ -233,7 +240,8 @@ class Likelihood:
             damping = max(1e-14, damping / 10) if worked else max(1e-8, damping * 10)
             if worked:
                 theta, (value, slope, curve) = theta + step, after
-        return value, theta
+        ended = np.abs(slope).max(initial=0.0) < SETTLED and np.abs(theta).max(initial=0.0) < LARGEST
+        return value if ended else np.nan, theta
 
     def _derivatives(
         self, design: np.ndarray, theta: np.ndarray, penalty: np.ndarray
