@@ -138,7 +138,8 @@ class RandomResidualGreedy(Method):
     """In each of rank rounds, add a random element of what would be the max-weight rest.
 
     The rest is the base of the contracted matroid with the largest sum of marginal gains; one of its
-    elements, each as likely as the others, is added.
+    elements, each as likely as the others, is added. One that would lower the value, which no element of a
+    monotone function does, is not: the round is over without an addition.
 
     References
     ----------
@@ -164,14 +165,20 @@ class RandomResidualGreedy(Method):
     def rounds(self, state: State, budget: Budget) -> Iterator[Sequence[Step]]:
         """Make the random addition of a round, up to a base."""
         assert self._rng is not None
-        while True:
+        left = self._constraint.n
+        while left:
             gains = gains_of_additions(state, self._constraint.addable(state.support), budget)
             best_first = np.argsort(-gains, kind="stable")
             fitting = best_first[np.isfinite(gains[best_first])]
             rest = np.setdiff1d(self._constraint.extend(state.support, fitting), state.support)
+            if len(rest) > left:  # rounds without an addition have used up places
+                rest = np.sort(rest[np.argsort(-gains[rest], kind="stable")[:left]])
             if not len(rest):
                 return
-            move = Move(added=(int(self._rng.choice(rest)),))
+            drawn, left = int(self._rng.choice(rest)), len(rest) - 1
+            if gains[drawn] < -state.resolution(self._tol):
+                continue
+            move = Move(added=(drawn,))
             budget.keep([Step(move, np.inf)], np.inf)
             state.apply(move)
             yield [Step(move, state.value)]
