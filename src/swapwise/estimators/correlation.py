@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -94,20 +94,17 @@ def correlations(
     _warn_of_columns(names, varies, together)
     if method == "kendall":
         _warn_of_ties(X, known, names)
-    matrix = _find(method, X, known, weights, varies, names)
-    np.fill_diagonal(matrix, 1.0)
-    share = _share_together(known, weights)
+    told = np.ones(X.shape[1])  # how much a value tells of the number behind it
+    values: NDArray[Any] = X
     if method == "polychoric":
-        share = share * np.outer(*[category_information(_codes(X, known, names))] * 2)
+        values = _codes(X, known, names)
+        told = category_information(values)
+    matrix = _find(method, values, known, weights, varies)
+    np.fill_diagonal(matrix, 1.0)
+    share = (known * weights[:, None]).T @ known / weights.sum() * np.outer(told, told)
     pairs = share[np.triu(np.outer(varies, varies), 1)]
     information = float(pairs.mean()) if len(pairs) else 1.0
     return Correlations(nearest(matrix), means, deviations, together, varies, information)
-
-
-def _share_together(known: NDArray[np.bool_], weights: FloatArray) -> FloatArray:
-    """Return the share of the samples in which both of two columns were observed."""
-    share: FloatArray = (known * weights[:, None]).T @ known / weights.sum()
-    return share
 
 
 def _times_together(known: NDArray[np.bool_], weights: FloatArray) -> NDArray[np.int_]:
@@ -166,13 +163,12 @@ def _warn_of_ties(X: FloatArray, known: NDArray[np.bool_], names: Sequence[Hasha
 
 def _find(
     method: str,
-    X: FloatArray,
+    X: NDArray[Any],
     known: NDArray[np.bool_],
     weights: FloatArray,
     varies: NDArray[np.bool_],
-    names: Sequence[Hashable],
 ) -> FloatArray:
-    """Return correlations of all pairs; zeros of columns that do not vary."""
+    """Return correlations of all pairs, of codes if they are polychoric; zeros where columns do not vary."""
     if method == "pearson":
         return pearson(X, known, weights)
     if method == "spearman" and known.all():
@@ -183,7 +179,7 @@ def _find(
     first, second = first[worth], second[worth]
     matrix = np.zeros((X.shape[1], X.shape[1]))
     if method == "polychoric":
-        found = polychoric(_codes(X, known, names), first, second)
+        found = polychoric(X, first, second)
     else:
         found = _pair_by_pair(RANKED[method], X, known, first, second)
     matrix[first, second] = matrix[second, first] = found

@@ -70,9 +70,6 @@ class BaseMixedGraph(PairwiseGraph):
     def _objective(self, sample: Any) -> MixedPseudoLikelihood:
         return self._objective_at(sample, self._variances)
 
-    def _first_objective(self, sample: Any) -> MixedPseudoLikelihood:
-        return self._objective_at(sample, None)
-
     def _objective_at(self, sample: Any, variances: FloatArray | None) -> MixedPseudoLikelihood:
         return MixedPseudoLikelihood(
             sample.values,
@@ -95,7 +92,7 @@ class BaseMixedGraph(PairwiseGraph):
 
         Those of regressions on all other columns do, and do not change; of few samples, they begin at 1.
         """
-        found = self._first_objective(sample).variances
+        found = self._objective_at(sample, None).variances
         for _ in range(MOST_ROUNDS):
             self._variances = found
             search(sample)
@@ -110,7 +107,7 @@ class BaseMixedGraph(PairwiseGraph):
 
     def _agreeing_variances(self, sample: GraphSample) -> FloatArray:
         """Return conditional variances on the graph that was found, or on all columns of many samples."""
-        first = self._first_objective(sample)
+        first = self._objective_at(sample, None)
         if first.samples.are_regressed:
             return first.variances
         return self._objective(sample).residual_variances(self.result_.support)
