@@ -10,7 +10,9 @@ def main() -> None:
 
     try:
         from swapwise.cli import app
+        from swapwise.cli.terminal import open_closed_streams
 
+        open_closed_streams()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")  # a terminal that knows no ² is no reason to stop

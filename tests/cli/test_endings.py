@@ -95,14 +95,14 @@ def test_files_are_written_before_anything_is_printed(tmp_path, data, monkeypatc
 def test_a_file_that_fails_loses_no_other_and_no_answer(tmp_path, data, monkeypatch):
     from swapwise.cli import output
 
-    write = output.write_atomically
+    write = output.write_new
 
     def full(path, content):
         if path.suffix == ".joblib":
             raise OSError(28, "No space left on device")
-        write(path, content)
+        return write(path, content)
 
-    monkeypatch.setattr(output, "write_atomically", full)
+    monkeypatch.setattr(output, "write_new", full)
     files = ["--json", tmp_path / "a.json", "--save", tmp_path / "m.joblib", "--report", tmp_path / "r.html"]
     done = select(data, "-t", "y", "--size", 2, *files)
     assert done.exit_code == 1

@@ -429,3 +429,17 @@ class TestCounts:
         refused(graph(tmp_path / "p.csv", *left_out), "--counts names 'times', which --force-out leaves out")
         one = ["--counts", "times", "--force-out", "a"]
         refused(graph(tmp_path / "p.csv", *one), "must have at least two columns to join, got 1")
+
+
+def test_columns_that_xml_cannot_tell_apart_stay_apart(tmp_path):
+    names = ["a\x01b", "a\x02b", "a\ufffeb", "c"]
+    column = np.arange(64) % 2
+    flipped = np.where(np.arange(64) % 16 == 0, 1 - column, column)
+    columns = [column, flipped, np.roll(flipped, 2), np.arange(64) // 2 % 2]
+    pd.DataFrame(dict(zip(names, columns, strict=True))).to_csv(tmp_path / "data.csv", index=False)
+    path = tmp_path / "g.graphml"
+    options = ["--max-degree", 2, "--criterion", "none", "--graphml", path, "--json", tmp_path / "g.json"]
+    assert graph(tmp_path / "data.csv", *options).exit_code == 0
+    read = nx.read_graphml(path)
+    assert sorted(read) == ["a b (1)", "a b (2)", "a b (3)", "c (4)"]
+    assert read.number_of_edges() == len(json.loads((tmp_path / "g.json").read_text())["edges"]) >= 2

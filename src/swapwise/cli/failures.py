@@ -10,6 +10,8 @@ from typing import Any
 
 import typer
 
+from swapwise.cli.terminal import printable, printable_line
+
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
@@ -41,12 +43,17 @@ def exit_on_error(command: str, *, debug: bool = False) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:  # the reader of the pipe has closed it, such as head: not an error
         raise
+    except MemoryError as error:
+        if debug:
+            raise
+        said = printable_line(f" ({error})" if str(error) else "")
+        raise SystemExit(f"{command}: out of memory{said}: a smaller table, or a larger machine") from None
     # What the library raises for wrong arguments.
     except (ValueError, TypeError, OSError) as error:
         if debug:
             raise
         words = str(error) if isinstance(error, BadInput) else " ".join(str(error).split())
-        raise SystemExit(f"{command}: {words}") from None
+        raise SystemExit(f"{command}: {printable(words)}") from None
 
 
 @contextmanager
@@ -80,7 +87,7 @@ def warnings_to_stderr(quiet: bool) -> Iterator[list[str]]:
             return
         notes.append(str(message))
         if not quiet:
-            typer.echo(f"Note: {message}", err=True)
+            typer.echo(f"Note: {printable(str(message))}", err=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)

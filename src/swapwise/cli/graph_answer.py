@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # Journals ask for 300 dots per inch.
 FIGURE_DPI = 300
 
+# What XML cannot hold at all, and line feeds and tabs, which readers turn into blanks.
+NOT_IN_XML = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 
 @dataclass(frozen=True, eq=False)
 class GraphAnswer:
@@ -62,7 +65,7 @@ class GraphAnswer:
         import networkx as nx
 
         file, graph = BytesIO(), self.model.graph_
-        names = {name: re.sub(r"[\x00-\x1f]", " ", str(name)) for name in graph}
+        names = {name: NOT_IN_XML.sub(" ", str(name)) for name in graph}
         if len(set(names.values())) == len(names):
             graph = nx.relabel_nodes(graph, names)
         else:  # two columns that look alike would become one node

@@ -10,7 +10,8 @@ from pathlib import Path
 import typer
 
 from swapwise.cli.failures import INTERRUPTED, BadInput
-from swapwise.files import write_atomically
+from swapwise.cli.terminal import printable_line
+from swapwise.files import make_empty, write_atomically, write_new
 
 # Where a file is wanted, if it is, and what makes its content.
 Output = tuple[Path | None, Callable[[], str | bytes]]
@@ -39,27 +40,35 @@ def check_outputs(paths: Iterable[Path | None], *, inputs: Iterable[Path | None]
     swapwise.cli.failures.BadInput: cannot write no-such-folder/out.html: there is no folder no-such-folder
     """
     wanted: set[Path] = set()
-    read = {path.resolve() for path in filter(None, inputs)}
+    read = {_place(path) for path in filter(None, inputs)}
     for path in filter(None, paths):
-        if path.resolve() in wanted:
+        place = _place(path)
+        if place in wanted:
             raise BadInput(f"two outputs would be written to {path}: give each a file of its own")
-        if path.resolve() in read:
+        if place in read:
             raise BadInput(f"{path} would be overwritten, but it is what is read: give another name")
-        wanted.add(path.resolve())
+        wanted.add(place)
         reason = _why_not_writable(path)
         if reason:
             raise BadInput(f"cannot write {path}: {reason}")
-        if path.exists() and not force:
+        if os.path.lexists(path) and not force:  # also a link to what is not there: it leads elsewhere
             raise BadInput(f"{path} exists already; --force overwrites it")
+
+
+def _place(path: Path) -> Path:
+    """Return where a path leads; unlike Path.resolve, also if its links lead in a circle."""
+    return Path(os.path.realpath(path))
 
 
 def _why_not_writable(path: Path) -> str | None:
     try:
+        if _place(path).is_symlink():
+            return "its symbolic links lead in a circle"
         if path.is_dir():
             return "it is a folder"
         if path.exists() and not path.is_file():
             return "it is no ordinary file"
-        folder = path.resolve().parent
+        folder = _place(path).parent
         if not folder.is_dir():
             return f"there is no folder {path.parent}"
         return _why_no_file_in(folder)
@@ -69,10 +78,8 @@ def _why_not_writable(path: Path) -> str | None:
 
 def _why_no_file_in(folder: Path) -> str | None:
     """Return why no file can be made in a folder: only trying tells that of all kinds of folders."""
-    trial = folder / f".{os.getpid()}.unfinished"
     try:
-        trial.touch()
-        trial.unlink()
+        make_empty(folder).unlink()
     except PermissionError:
         return f"no permission to write in the folder {folder}"
     except OSError as error:
@@ -108,9 +115,9 @@ class Written:
         Wrote a.json
         """
         for line in [] if quiet else self.said:
-            typer.echo(line)
+            typer.echo(printable_line(line))
         for line in self.failed:
-            typer.echo(f"{command}: {line}", err=True)
+            typer.echo(printable_line(f"{command}: {line}"), err=True)
         if interrupted or self.interrupted:
             raise typer.Exit(INTERRUPTED)
         if self.failed:
@@ -133,8 +140,7 @@ def write_outputs(outputs: Iterable[Output], *, force: bool) -> Written:
         if path is None:
             continue
         try:
-            free = path if force else _free_name(path)
-            _write(free, make())
+            free = _write(path, make(), force)
         except OSError as error:
             written.failed.append(f"cannot write {path}: {str(error.strerror or error).lower()}")
         except KeyboardInterrupt:
@@ -143,19 +149,16 @@ def write_outputs(outputs: Iterable[Output], *, force: bool) -> Written:
         else:
             written.said.append(f"Wrote {free}")
             if free != path:  # said whatever else is not: a program would read what is not its answer
-                typer.echo(f"Note: {path} has come to exist: {free} is written instead", err=True)
+                note = f"Note: {path} has come to exist: {free} is written instead"
+                typer.echo(printable_line(note), err=True)
     return written
 
 
-def _write(path: Path, content: str | bytes) -> None:
+def _write(path: Path, content: str | bytes, force: bool) -> Path:
+    """Write a file; return its path, which is another one if that has come to be taken."""
     # Names of files may hold what is no text; that is no reason to lose all.
     data = content.encode(errors="replace") if isinstance(content, str) else content
-    write_atomically(path.resolve(), data)
-
-
-def _free_name(path: Path) -> Path:
-    free, number = path, 1
-    while free.exists():
-        number += 1
-        free = path.with_stem(f"{path.stem}-{number}")
-    return free
+    if not force:
+        return write_new(path, data)
+    write_atomically(_place(path), data)
+    return path

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from swapwise.cli.limits import Limits
 from swapwise.cli.reading.messages import quoted
+from swapwise.cli.terminal import printable_line
 
 if TYPE_CHECKING:
     from swapwise.certify.certificate import Certificate
@@ -43,7 +44,7 @@ def say(text: str) -> None:
     >>> say("[red] is a name")
     [red] is a name
     """
-    Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    Console().print(printable_line(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def plain_table(*headings: str, right: int) -> Table:
@@ -55,8 +56,17 @@ def plain_table(*headings: str, right: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for place, heading in enumerate(headings):
         is_number = place >= len(headings) - right
-        table.add_column(Text(heading), justify="right" if is_number else "left", overflow="fold")
+        table.add_column(cell(heading), justify="right" if is_number else "left", overflow="fold")
     return table
+
+
+def cell(text: str) -> Text:
+    """Return what a cell of a table shows.
+
+    >>> cell("[red]").plain
+    '[red]'
+    """
+    return Text(printable_line(text))
 
 
 def show_selection(selection: Selection) -> None:
@@ -143,7 +153,7 @@ def _table_of(selection: Selection) -> Table:
         if len(words) == 2:  # the group once for all of its features, and not if it is one feature
             shown[0], group = ("" if row[0] in (group, row[1]) else row[0]), row[0]
         cells = [f"{value:.4g}" for value in values] if beside else [_in_words(levels, values)]
-        table.add_row(*map(Text, shown), *map(Text, cells))
+        table.add_row(*map(cell, [*shown, *cells]))
     return table
 
 
@@ -171,7 +181,7 @@ def show_graph(answer: GraphAnswer) -> None:
     for vertex in connected[:MOST_VERTICES]:
         neighbours = sorted(graph[vertex].items(), key=lambda item: -abs(item[1]["weight"]))
         table.add_row(
-            Text(str(vertex)), Text(", ".join(f"{name} ({at['weight']:+.2f})" for name, at in neighbours))
+            cell(str(vertex)), cell(", ".join(f"{name} ({at['weight']:+.2f})" for name, at in neighbours))
         )
     if connected:
         Console().print(table)
