@@ -23,6 +23,10 @@ MOST_KNOWN = 1000
 # This many numbers of each vector are handed out at a time.
 NUMBERS_AT_ONCE = 2048
 
+# What is not kept is computed by a function that comes with the request: a cache that held a method of its
+# owner would be garbage together with it, and all its data, until the collector finds out.
+Compute = Callable[[IndexArray], FloatArray]
+
 
 class VectorCache:
     """A vector for each of the elements that were asked for last: a column, or its products with all others.
@@ -31,24 +35,18 @@ class VectorCache:
     their vectors of length ``width``, one per row. ``room`` is how many vectors are kept, or more if they are
     asked for together.
 
-    >>> asked = []
-    >>> kept = VectorCache(4, 10, 2, lambda elements: asked.append(elements.tolist()) or np.eye(4)[elements])
-    >>> kept.of(np.array([2, 0]))
+    >>> asked, kept = [], VectorCache(4, 10, 2)
+    >>> compute = lambda elements: asked.append(elements.tolist()) or np.eye(4)[elements]
+    >>> kept.of(np.array([2, 0]), compute)
     array([[0., 0., 1., 0.],
            [1., 0., 0., 0.]])
-    >>> _ = kept.of(np.array([0, 3]))
+    >>> _ = kept.of(np.array([0, 3]), compute)
     >>> asked
     [[2, 0], [3]]
     """
 
-    def __init__(
-        self,
-        width: int,
-        room: int,
-        at_once: int,
-        compute: Callable[[IndexArray], FloatArray],
-    ) -> None:
-        self._compute, self._at_once = compute, at_once
+    def __init__(self, width: int, room: int, at_once: int) -> None:
+        self._at_once = at_once
         #: How many vectors are kept
         self.room = max(1, room)
         self._width = width
@@ -63,7 +61,7 @@ class VectorCache:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: vectors can be computed again."""
-        kept = ("_compute", "_at_once", "_width", "room")
+        kept = ("_at_once", "_width", "room")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -79,22 +77,22 @@ class VectorCache:
         """Return the elements whose vectors are kept."""
         return np.array(list(self._row), dtype=np.intp)
 
-    def of(self, elements: IndexArray) -> FloatArray:
+    def of(self, elements: IndexArray, compute: Compute) -> FloatArray:
         """Return the vectors of some elements, one per row."""
         with self._lock:
-            places = self._places(elements)
+            places = self._places(elements, compute)
             return self._rows[places]
 
-    def parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+    def parts(self, elements: IndexArray, compute: Compute) -> Iterator[tuple[slice, FloatArray]]:
         """Go through the same vectors, a part of each at a time: that takes less memory."""
         for begin in range(0, self._width, NUMBERS_AT_ONCE):
             part = slice(begin, begin + NUMBERS_AT_ONCE)
             with self._lock:
-                places = self._places(elements)
+                places = self._places(elements, compute)
                 rows = self._rows[places, part]
             yield part, rows
 
-    def _places(self, elements: IndexArray) -> list[int]:
+    def _places(self, elements: IndexArray, compute: Compute) -> list[int]:
         wanted = elements.tolist()
         self._reserve(len(wanted))
         missing = [element for element in dict.fromkeys(wanted) if element not in self._row]
@@ -102,7 +100,7 @@ class VectorCache:
             rows = self._free(len(missing), set(wanted))
             for begin in range(0, len(missing), self._at_once):
                 part = slice(begin, begin + self._at_once)
-                self._rows[rows[part]] = self._compute(np.array(missing[part], dtype=np.intp))
+                self._rows[rows[part]] = compute(np.array(missing[part], dtype=np.intp))
             for element, row in zip(missing, rows, strict=True):
                 self._row[element], self._element[row] = row, element
         return [self._row[element] for element in wanted]
@@ -133,15 +131,15 @@ class GramRows:
     ``compute`` is asked for what is not known yet: it takes at most ``at_once`` columns, and returns their
     products with all others, one per row.
 
-    >>> kept = GramRows(3, 2, lambda elements: np.eye(3)[elements])
-    >>> kept.of(np.array([2]))
+    >>> kept = GramRows(3, 2)
+    >>> kept.of(np.array([2]), lambda elements: np.eye(3)[elements])
     array([[0., 0., 1.]])
     >>> kept.is_known
     array([False, False,  True])
     """
 
-    def __init__(self, n: int, at_once: int, compute: Callable[[IndexArray], FloatArray]) -> None:
-        self._n, self._compute, self._at_once = n, compute, at_once
+    def __init__(self, n: int, at_once: int) -> None:
+        self._n, self._at_once = n, at_once
         self._forget()
 
     def _forget(self) -> None:
@@ -152,7 +150,7 @@ class GramRows:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: products can be computed again."""
-        return {name: self.__dict__[name] for name in ("_n", "_compute", "_at_once")}
+        return {name: self.__dict__[name] for name in ("_n", "_at_once")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Begin with nothing."""
@@ -167,24 +165,24 @@ class GramRows:
         """Return the elements whose rows are known."""
         return np.flatnonzero(self.is_known)
 
-    def of(self, elements: IndexArray) -> FloatArray:
+    def of(self, elements: IndexArray, compute: Compute) -> FloatArray:
         """Return some rows."""
-        return self.know(elements)[0][elements]
+        return self.know(elements, compute)[0][elements]
 
-    def parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
+    def parts(self, elements: IndexArray, compute: Compute) -> Iterator[tuple[slice, FloatArray]]:
         """Go through the same rows, a part of each at a time: that takes less memory."""
-        matrix, _ = self.know(elements)
+        matrix, _ = self.know(elements, compute)
         for begin in range(0, self._n, NUMBERS_AT_ONCE):
             part = slice(begin, begin + NUMBERS_AT_ONCE)
             yield part, matrix[elements, part]
 
-    def know(self, elements: IndexArray) -> tuple[FloatArray, BoolArray]:
+    def know(self, elements: IndexArray, compute: Compute) -> tuple[FloatArray, BoolArray]:
         """Return the matrix, with at least some rows known, and which of them are."""
         with self._lock:
             missing = np.unique(elements[~self.is_known[elements]])
             for begin in range(0, len(missing), self._at_once):
                 some = missing[begin : begin + self._at_once]
-                self.matrix[some] = self._compute(some)
+                self.matrix[some] = compute(some)
                 self.is_known[some] = True
             return self.matrix, self.is_known.copy()  # others may fill in more while a kernel reads it
 
@@ -254,20 +252,19 @@ class ColumnCache:
 class TriangleCache:
     """Columns and a target in few coordinates: the R of ``[A_K y] = QR`` for the columns read last.
 
-    ``read`` returns it for columns in increasing order. It holds all that inner products can tell, to the
+    ``compute`` returns it for columns in increasing order. It holds all that inner products can tell, to the
     last digit.
 
     >>> A, y = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 0.0]]), np.ones(3)
-    >>> read = lambda elements: np.linalg.qr(np.column_stack([A[:, elements], y]), mode="r")
-    >>> triangles = TriangleCache(y @ y, read)
-    >>> _ = triangles.read(np.array([1, 0]))
+    >>> compute = lambda elements: np.linalg.qr(np.column_stack([A[:, elements], y]), mode="r")
+    >>> triangles = TriangleCache(y @ y)
+    >>> _ = triangles.read(np.array([1, 0]), compute)
     >>> columns, target = triangles.find(np.array([1]))
     >>> (columns @ columns.T).round(6), (columns @ target).round(6)
     (array([[5.]]), array([3.]))
     """
 
-    def __init__(self, square: float, read: Callable[[IndexArray], FloatArray]) -> None:
-        self._read = read
+    def __init__(self, square: float) -> None:
         # Replaced as a whole: searches of one objective may run side by side.
         self._known = np.empty(0, dtype=np.intp), np.array([[np.sqrt(square)]])
 
@@ -278,13 +275,15 @@ class TriangleCache:
             return None
         return _shown(known, triangle, elements)
 
-    def read(self, elements: IndexArray, *others: IndexArray) -> tuple[FloatArray, FloatArray]:
+    def read(
+        self, elements: IndexArray, compute: Compute, *others: IndexArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Read some columns, and along with them those known and others, if these are not too many."""
         known = np.unique(elements)
         for more in (self._known[0], *others):
             if len(known) + len(more) <= MOST_KNOWN:
                 known = np.union1d(known, more)
-        triangle = self._read(known)
+        triangle = compute(known)
         self._known = known, triangle
         return _shown(known, triangle, elements)
 

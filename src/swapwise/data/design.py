@@ -148,12 +148,14 @@ class Design(Columns):
         """Make room for columns that are read apart from all others."""
         self._some_columns = ColumnCache(self.matrix)
         room = KEPT_COLUMNS_ENTRIES // self.n_samples
-        self._used_columns = VectorCache(self.n_samples, room, room, self.columns) if room else None
+        self._used_columns = VectorCache(self.n_samples, room, room) if room else None
 
     def kept_columns(self, elements: IndexArray) -> FloatArray | None:
         """Return columns of data that are read as a whole, and keep them in memory; None if they are many."""
         kept = self._used_columns
-        return kept.of(elements) if kept is not None and len(elements) <= kept.room else None
+        if kept is None or len(elements) > kept.room:
+            return None
+        return kept.of(elements, self.columns)
 
     def _no_products(self) -> VectorCache | GramRows:
         """Return what will keep products of columns with all others."""
@@ -162,8 +164,8 @@ class Design(Columns):
         if self.sequential:
             room, at_once = max(FEWEST_KEPT, KEPT_ENTRIES // n), max(1, ENTRIES_AT_ONCE // n)
         if n * n <= SMALL_GRAM:
-            return GramRows(n, at_once, self.cross)
-        return VectorCache(n, min(n, room), at_once, self.cross)
+            return GramRows(n, at_once)
+        return VectorCache(n, min(n, room), at_once)
 
     # -- centre and scale ---------------------------------------------------------------------------
 
@@ -404,15 +406,15 @@ class Design(Columns):
         if self.sequential and likely is not None and not self._has_products(elements):
             more = likely()
             if more is not None:
-                return self._products.of(np.append(elements, more))[: len(elements)]
-        return self._products.of(elements)
+                return self._products.of(np.append(elements, more), self.cross)[: len(elements)]
+        return self._products.of(elements, self.cross)
 
     def _has_products(self, elements: IndexArray) -> bool:
         return all(element in self._products for element in elements.tolist())
 
     def product_parts(self, elements: IndexArray) -> Iterator[tuple[slice, FloatArray]]:
         """Go through the same products, a part of the features at a time."""
-        return self._products.parts(elements)
+        return self._products.parts(elements, self.cross)
 
     def cross(self, elements: IndexArray, weight: FloatArray | None = None) -> FloatArray:
         """Return the same products, computed again: one pass over the data."""
@@ -478,7 +480,7 @@ class Design(Columns):
         if self.sequential:
             return super().gram_of_all()
         if not isinstance(self._products, GramRows):
-            self._products = GramRows(self.n_features, PRODUCTS_AT_ONCE, self.cross)
+            self._products = GramRows(self.n_features, PRODUCTS_AT_ONCE)
         if not self._products.is_known.all():
             self._products.fill(self._gram_in_memory())
         return self._products.matrix
@@ -494,7 +496,7 @@ class Design(Columns):
             # Half of the rows take as long as all of them, which are symmetric.
             if 2 * (np.count_nonzero(kept.is_known) + len(elements)) >= n:
                 return super().gram_rows(elements, likely)
-        return kept.know(elements)
+        return kept.know(elements, self.cross)
 
     def _gram_in_memory(self) -> FloatArray:
         if len(self._kept) or self.offsets.max(initial=0.0) > CENTRED:
@@ -563,12 +565,12 @@ class Design(Columns):
         triangles = self._triangles
         shown = triangles.find(elements) or self._view_of_products(elements)
         if shown is None:
-            shown = triangles.read(elements, self._products.elements())
+            shown = triangles.read(elements, self._read_triangle, self._products.elements())
         return shown
 
     def _no_triangles(self) -> TriangleCache:
         target = self._rooted(self.target)
-        return TriangleCache(float(target @ target), self._read_triangle)
+        return TriangleCache(float(target @ target))
 
     def _read_triangle(self, elements: IndexArray) -> FloatArray:
         target, columns = self._rooted(self.target), self.scaled(elements)

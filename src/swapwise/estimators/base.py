@@ -46,6 +46,7 @@ from swapwise.estimators.constraint_of import (
     resolve_constraint,
     with_forced,
 )
+from swapwise.estimators.kept_data import without_large_data
 from swapwise.estimators.sample import Sample, read_offset, some_rows, times
 from swapwise.maximize import THEORY
 from swapwise.objectives.base import SparseObjective
@@ -231,7 +232,8 @@ class SparseEstimator(BaseEstimator, ABC):
             Data in chunks are a memory-mapped file (or the name of a ``.npy`` file), a Dask array or a Dask
             frame: they are read chunk by chunk, in few passes, and no more than a few chunks are in memory
             at a time. Sparse matrices (CSR, CSC) stay sparse, and single precision stays single in linear
-            regression; X is not copied: leave it as it is while you ask for ``result_.guarantee``.
+            regression. Only data of up to 1 MB are kept, for ``result_.guarantee``: leave them as they are
+            while you ask for it.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 is as good as the same sample twice, and one of 0 as none.
@@ -420,7 +422,7 @@ class SparseEstimator(BaseEstimator, ABC):
             idle = elements.filled_in_words(found.best.filled)
             warn(f"{idle}; result_.filled says which")
         self.constraint_ = constraint
-        self.result_ = found.best
+        self.result_ = without_large_data(found.best)
         self.n_iter_ = max(1, found.best.n_iter)  # scikit-learn asks for at least one
         self.support_ = elements.features(found.best.support)
         self.selection_frequency_ = found.frequency[elements.of_feature]

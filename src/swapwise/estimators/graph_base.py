@@ -17,6 +17,7 @@ from swapwise.certify.certify import certify
 from swapwise.checks import BoolArray, FloatArray, IndexArray, as_count, as_real
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import Searches, warn_if_cut_short
+from swapwise.estimators.kept_data import without_large_data
 from swapwise.estimators.vertices import Vertices, degree_limits, symmetric_matrix
 from swapwise.search.rules import Pivot
 
@@ -259,7 +260,7 @@ class BaseGraph(BaseEstimator, ABC):
 
     def _install(self, objective: Any, constraint: Constraint, found: Searches) -> None:
         """Make an answer that of the estimator."""
-        self.constraint_, self.result_ = constraint, found.best
+        self.constraint_, self.result_ = constraint, without_large_data(found.best)
         self.n_iter_ = max(1, found.best.n_iter)
         warn_if_cut_short([found.best.status], self.time_limit, self.max_iter, "result_.status")
         self.selection_frequency_ = symmetric_matrix(objective, found.frequency)

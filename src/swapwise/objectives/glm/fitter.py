@@ -193,7 +193,7 @@ class MemoryFitter(Fitter):
         super().__init__(likelihood, columns, groups, penalties, bounds)
         self._room = room = max(FEWEST_KEPT, min(columns.n_features, ENTRIES_KEPT // likelihood.n_samples))
         self._last_point: tuple[IndexArray, FloatArray, FitPoint] | None = None
-        self._kept = VectorCache(likelihood.n_samples, room, room, columns.columns)
+        self._kept = VectorCache(likelihood.n_samples, room, room)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: nothing that can be computed again."""
@@ -209,7 +209,8 @@ class MemoryFitter(Fitter):
 
     def _columns(self, rows: IndexArray) -> FloatArray:
         """Return some columns; if they are few, those that were read last need not be read again."""
-        return self._kept.of(rows) if 2 * len(rows) <= self._room else self.columns.columns(rows)
+        few, read = 2 * len(rows) <= self._room, self.columns.columns
+        return self._kept.of(rows, read) if few else read(rows)
 
     def refit(self, support: IndexArray, theta: FloatArray) -> Fit:
         """Return the best parameters on a set, from θ on."""
