@@ -92,6 +92,8 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("swapwise")
     if name not in _LAZY:
         raise AttributeError(f"module 'swapwise' has no attribute {name!r}")
     return getattr(import_module(f"swapwise.{_LAZY[name]}"), name)
