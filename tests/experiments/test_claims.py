@@ -554,5 +554,7 @@ def test_page():
 
 
 def test_description():
-    assert describe(as_in_the_paper(1)).endswith("1 trial in each setting; running times are of one core.")
+    assert describe(as_in_the_paper(1)).endswith(
+        "1 trial in each setting; running times are processor time of one core."
+    )
     assert describe(pd.DataFrame()) == "There are no rows."

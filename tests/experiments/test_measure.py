@@ -1,6 +1,8 @@
 """A row depends on its own coordinates, and says what a direct call of the library says."""
 
 import dataclasses
+import time
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -9,7 +11,7 @@ import pytest
 import swapwise as sw
 from swapwise import checks
 from swapwise.experiments.grid import cells
-from swapwise.experiments.measure import COLUMNS, instance_of, measure, one_core, to_frame
+from swapwise.experiments.measure import COLUMNS, ENOUGH_RUNS, instance_of, measure, one_core, to_frame
 from swapwise.experiments.procedures import Interrupted, Plain, Proof, Search
 from swapwise.experiments.settings import ISING_10, REGRESSION_200, REGRESSION_1000
 from swapwise.search.result import Status
@@ -112,10 +114,13 @@ def test_as_published_is_one_constant_and_two_hundred_moves(monkeypatch):
         return sw.maximize(objective, constraint, method, **options)
 
     monkeypatch.setattr("swapwise.experiments.procedures.maximize", spy)
-    for flavour in ("default", "as-published"):
-        row_of("ising-10", "non-oblivious", 1, flavour=flavour)
-        row_of("ising-10", "random", 1, flavour=flavour)
-    non_oblivious, published, random = (calls[index] for index in (0, 6, 9))  # each is timed three times
+    first = {}
+    for method, flavour in product(("non-oblivious", "random"), ("default", "as-published")):
+        calls.clear()
+        row_of("ising-10", method, 1, flavour=flavour)
+        first[method, flavour] = calls[0]
+    non_oblivious, published = first["non-oblivious", "default"], first["non-oblivious", "as-published"]
+    random = first["random", "as-published"]
     assert non_oblivious[0] == "non-oblivious"
     assert non_oblivious[1]["max_iter"] is None
     assert published[0].smoothness == pytest.approx(4 * 10**1.5)
@@ -206,6 +211,45 @@ def test_cells_that_are_not_timed_alone_say_so():
     timed, other = row_of("regression-200", "modular", 1), row_of("regression-1000", "modular", 1)
     assert (timed["alone"], other["alone"]) == (True, False)
     assert other["seconds"] > 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Waiting(Search):
+    """A search that waits for a processor which others use."""
+
+    calls: list = dataclasses.field(default_factory=list, compare=False)
+    works: float = 0.0
+
+    def run(self, *args):
+        self.calls.append(args)
+        time.sleep(0.01)
+        end = time.thread_time() + self.works
+        while time.thread_time() < end:
+            pass
+        return {"value": 1.0}
+
+
+def measured_with(procedure):
+    (cell,) = (cell for cell in cells(1, only=["regression-200", "modular"]) if cell.size == 1)
+    return measure(dataclasses.replace(cell, block=dataclasses.replace(cell.block, procedure=procedure)))
+
+
+def test_seconds_are_those_of_the_processor():
+    assert measured_with(Waiting("modular"))["seconds"] < 0.005
+    assert measured_with(Waiting("modular", works=0.02))["seconds"] == pytest.approx(0.02, rel=0.2)
+
+
+def test_what_takes_little_time_runs_more_often():
+    short, middling, long = (
+        Waiting("modular"),
+        Waiting("modular", works=0.004),
+        Waiting("modular", works=0.04),
+    )
+    for procedure in (short, middling, long):
+        measured_with(procedure)
+    assert len(short.calls) == ENOUGH_RUNS
+    assert short.repeats < len(middling.calls) < ENOUGH_RUNS
+    assert len(long.calls) == long.repeats
 
 
 def test_counts_stay_whole_numbers_in_a_frame():

@@ -106,6 +106,18 @@ def test_timed_cells_run_by_themselves_and_first(tmp_path, monkeypatch):
     assert order == sorted(order, reverse=True)
 
 
+def test_all_methods_are_timed_on_an_instance_before_the_next(tmp_path, monkeypatch):
+    """A machine that is slower for a while is slower for all of them, and ratios stay."""
+    order = []
+    monkeypatch.setattr(runs, "measure", lambda cell: order.append(cell) or dict.fromkeys(cell.key))
+    monkeypatch.setattr(runs, "warm_up", lambda cells: None)
+    grid = cells(2, only=["regression-200", "modular", "oblivious", "non-oblivious"])
+    list(runs._measured(grid, 1))
+    instances = [(cell.trial, cell.size) for cell in order if cell.is_timed]
+    assert instances == sorted(instances)
+    assert {cell.block.procedure.name for cell in order[:3]} == {"modular", "oblivious", "non-oblivious"}
+
+
 def test_warm_up_covers_every_compiled_method_once_for_the_smallest_and_the_largest_size(monkeypatch):
     warmed = []
     monkeypatch.setattr(runs, "measure", lambda cell: warmed.append((cell.key[2], cell.size)))

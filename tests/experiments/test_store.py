@@ -81,6 +81,14 @@ def test_a_line_without_coordinates_is_detected(path):
         rows_in(path)
 
 
+def test_rows_with_times_of_the_clock_are_refused(path):
+    """Until format 2 seconds were not processor time, and lines had no format."""
+    first, *others = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([first.replace(b', "format": 2', b""), *others, b""]))
+    with pytest.raises(StoreError, match=r"another version of swapwise \(format 1.*processor time.*--out"):
+        rows_in(path)
+
+
 def test_a_second_row_for_the_same_cell_is_detected(path):
     path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[0])
     with pytest.raises(StoreError, match=r"line 4 of .* is a second row for"):

@@ -164,12 +164,12 @@ def too_slow(setting: str, reason: str, rows: pd.DataFrame) -> Outcome:
     remark = "Too slow: a run takes more than a minute on average at the largest size, with either variant."
     there = rows[(rows["setting"] == setting) & (rows["size"] == largest)].dropna(subset=["seconds"])
     if not there.loc[there["method"].isin([OBLIVIOUS, SEMI]), "alone"].all():
-        remark += " These runs were measured beside others, which makes them somewhat longer."
+        remark += " These runs were measured beside others, with which they share caches and memory."
     holds = bool((seconds.mean() > TOO_LONG).all())
     return Outcome(holds, measured, remark if holds else f"{remark} {reason}")
 
 
-# Running times of one machine differ by as much from run to run.
+# Ratios of processor times differ by less than 1.1 from run to run, idle or busy; between processors by more.
 CLOSE = 1.25
 
 
@@ -208,7 +208,7 @@ def speed(
     if min(ratios) > bounds[1]:
         remarks.append(f"The difference is in favour of {listed(fast)}.")
     if any(1 / CLOSE < ratio / bar < CLOSE for ratio, bar in product(ratios, bounds)):
-        remarks.append("That is close to the bar: times of another run may decide otherwise.")
+        remarks.append("That is close to the bar: another processor may decide otherwise.")
     return Outcome(holds, f"{comparison.extent}: {'; '.join(texts)}", " ".join(filter(None, remarks)))
 
 

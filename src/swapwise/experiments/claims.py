@@ -113,7 +113,7 @@ def describe(rows: pd.DataFrame) -> str:
 
     >>> describe(pd.DataFrame({"setting": "ising-10", "part": "paper", "method": "random", "size": 1,
     ...                        "trial": [0, 1], "flavour": "default", "seed": 0}))
-    '2 rows of the default flavour, 2 trials in each setting; running times are of one core.'
+    '2 rows of the default flavour, 2 trials in each setting; running times are processor time of one core.'
     """
     rows = tidy(rows)
     if rows.empty:
@@ -122,7 +122,7 @@ def describe(rows: pd.DataFrame) -> str:
     flavours = listed(sorted(rows["flavour"].dropna().unique())) or "unknown"
     return (
         f"{span([len(rows)], 'row')} of the {flavours} flavour, {span(trials, 'trial')} in each setting; "
-        "running times are of one core."
+        "running times are processor time of one core."
     )
 
 

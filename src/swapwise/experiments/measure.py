@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from math import isfinite
 from statistics import median
-from time import perf_counter
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,10 @@ from swapwise.threads import kernel_threads
 if TYPE_CHECKING:
     import pandas as pd
 
+# What is timed runs again until this many seconds are spent on it, or until it has run so many times: on the
+# median of a few milliseconds claims would be decided by chance.
+ENOUGH_SECONDS, ENOUGH_RUNS = 0.03, 15
+
 #: The columns of a row.
 COLUMNS = (*COORDINATES, *FIGURES, "quality", "seconds", "alone")
 
@@ -30,8 +34,11 @@ def measure(cell: Cell) -> Row:
     """Run a cell on one core and return its row.
 
     ``quality`` is what the paper plots: the value divided by that of the true graph for graphs, and R²
-    itself for regression; proofs, whose objective may have a ridge, have none. ``seconds`` are good to be
-    compared where the paper shows them: those cells run ``alone``, others beside each other.
+    itself for regression; proofs, whose objective may have a ridge, have none. ``seconds`` are processor time
+    of the one thread that searches, the median of several runs where the time is shown: what else the machine
+    has to do hardly changes it, while the time on the clock may grow several times. They are good to be
+    compared where the paper shows them: those cells run ``alone``, others beside each other, which share the
+    memory's bandwidth and caches.
 
     >>> from swapwise.experiments.grid import cells
     >>> row = measure(cells(trials=1, only=["regression-200", "modular"])[4])
@@ -41,21 +48,26 @@ def measure(cell: Cell) -> Row:
     block = cell.block
     instance, yardstick = instance_of(block.setting, cell.trial, cell.seed)
     seed = cell.method_seed()
-    seconds = []
+    seconds: list[float] = []
     with one_core():
-        for _ in range(block.procedure.repeats if cell.is_timed else 1):
-            begin = perf_counter()
+        while not seconds or (cell.is_timed and not _enough(seconds, block.procedure.repeats)):
+            begin = thread_time()
             try:
                 figures = block.procedure.run(block.setting, instance, cell.size, cell.flavour, seed)
             except UserWarning as broken:
                 raise RuntimeError(f"the search of {cell.key} went wrong: {broken}") from broken
-            seconds.append(perf_counter() - begin)
+            seconds.append(thread_time() - begin)
     row: Row = dict.fromkeys(COLUMNS)
     row.update(zip(COORDINATES, cell.key, strict=True))
     row.update(figures, seconds=median(seconds), alone=cell.is_timed)
     if block.procedure.part != "certificates":
         row["quality"] = figures["value"] / yardstick
     return {name: _stored(figure) for name, figure in row.items()}
+
+
+def _enough(seconds: Sequence[float], repeats: int) -> bool:
+    """Tell whether the median of these runs can be relied on."""
+    return len(seconds) >= repeats and (sum(seconds) >= ENOUGH_SECONDS or len(seconds) >= ENOUGH_RUNS)
 
 
 def to_frame(rows: Sequence[Row]) -> pd.DataFrame:

@@ -48,7 +48,7 @@ class Procedure(ABC):
 
     @property
     def repeats(self) -> int:
-        """How often it runs when it is timed; the median counts."""
+        """How often it runs at least when it is timed; the median counts."""
         return 3
 
     @abstractmethod
@@ -169,7 +169,7 @@ class Plain(Procedure):
 
     @property
     def repeats(self) -> int:
-        """Once: it takes long enough to be timed well."""
+        """Once: most runs take long enough to be timed well."""
         return 1
 
     def run(self, setting: Setting, instance: Any, size: int, flavour: str, seed: int) -> dict[str, Any]:

@@ -12,6 +12,9 @@ from zlib import crc32
 
 from swapwise.experiments.grid import COORDINATES, Key, Row
 
+# What a line says of how its row was measured: since 2, seconds are processor time and not the clock's.
+FORMAT = 2
+
 
 class StoreError(RuntimeError):
     """The file is not what this program wrote, or somebody else is writing to it."""
@@ -20,9 +23,10 @@ class StoreError(RuntimeError):
 class Store:
     """The rows made so far, by their coordinates.
 
-    Every line is a JSON object with a row and its checksum, written in one go. A program that is killed
-    leaves at most one unfinished line, the last: it is taken off, and its row made again. A damaged line
-    anywhere else is an error, since nobody knows what else is wrong.
+    Every line is a JSON object with a row, its checksum and the format, written in one go. A program that is
+    killed leaves at most one unfinished line, the last: it is taken off, and its row made again. A damaged
+    line anywhere else is an error, since nobody knows what else is wrong; so is a row of another format,
+    whose seconds cannot be compared.
 
     Use it as a context manager: the file is open, and locked, in between.
 
@@ -92,12 +96,19 @@ class Store:
             entry = json.loads(line)
             row = entry["row"]
             intact = entry["check"] == _check(row) and all(name in row for name in COORDINATES)
+            written_as = entry.get("format", 1)
         except (ValueError, KeyError, TypeError):
             intact = False
         if not intact:
             raise StoreError(
                 f"line {number} of {self.path} is damaged: it is not what was written there. Delete the line "
-                "to have its row made again, or the file to begin anew"
+                "to have its row made again, or the file to start again"
+            )
+        if written_as != FORMAT:
+            raise StoreError(
+                f"{self.path} was written by another version of swapwise (format {written_as}; this one "
+                f"writes {FORMAT}): seconds of format 1 are elapsed time, those of format 2 processor time. "
+                "They cannot be compared: delete the folder, or give another one by --out"
             )
         return dict(row)
 
@@ -107,9 +118,8 @@ def _key(row: Mapping[str, Any]) -> Key:
 
 
 def _line(row: Row) -> bytes:
-    return (
-        json.dumps({"row": row, "check": _check(row)}, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-    )
+    entry = {"row": row, "check": _check(row), "format": FORMAT}
+    return json.dumps(entry, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
 def _check(row: Row) -> str:
