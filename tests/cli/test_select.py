@@ -317,7 +317,14 @@ def test_rows_with_missing_values_can_be_left_out(tmp_path, numbers):
 def test_the_first_try_needs_nothing():
     done = select("--demo")
     assert done.exit_code == 0
-    assert "4 of 10 features chosen to explain progression" in done.output
+    assert "6 of 30 features chosen to explain diagnosis" in done.output
+    assert "texture_worst" in done.output
+
+
+def test_a_first_try_with_a_limit_has_no_other():
+    done = select("--demo", "--size", "2")
+    assert "2 of 30 features chosen to explain diagnosis" in done.output
+    assert "prefixes" not in done.output
 
 
 # What is wrong is said in one line.

@@ -19,8 +19,10 @@ from swapwise.cli.reading.messages import quoted
 if TYPE_CHECKING:
     import pandas as pd
 
-DEMO = "the diabetes data of scikit-learn"
-DEMO_TARGET, DEMO_SIZE = "progression", 4
+DEMO = "scikit-learn's breast cancer data: ten measurements of cells, each as mean, error and worst"
+DEMO_TARGET = "diagnosis"
+#: Columns of few measurements: every measurement costs work, all three columns of it no more than one
+DEMO_LIMITS = Limits(groups_from_prefix="_", few_groups=3, size=6)
 
 
 @dataclass(frozen=True)
@@ -126,11 +128,11 @@ def request_of(asked: Mapping[str, Any]) -> Request:
     if follows_path and limits.in_all[1] is not None:
         other = "--size" if limits.exactly is None else "--exactly"
         raise typer.BadParameter(f"--path and --choose try several sizes, which does not go with {other}")
-    if asked["demo"] and not follows_path and limits.needs_size and limits.at_least is None:
-        limits = replace(limits, size=DEMO_SIZE)
-    plain = ("data", "family", "method", "ridge", "certify", "one_hot", "drop_missing", "offset", "exposure")
+    is_plain_demo = asked["demo"] and not follows_path and limits == Limits()
+    plain = ("data", "method", "ridge", "certify", "one_hot", "drop_missing", "offset", "exposure")
     return Request(
-        limits=limits,
+        limits=DEMO_LIMITS if is_plain_demo else limits,
+        family=Family.LOGISTIC if asked["demo"] else asked["family"],
         target=asked["target"] or DEMO_TARGET,
         force_in=asked["force_in"] or [],
         force_out=asked["force_out"] or [],

@@ -234,7 +234,12 @@ def _answer(request: Request, proof_seconds: float, notes: list[str], quiet: boo
 
 
 def _demo_table() -> pd.DataFrame:
-    from sklearn.datasets import load_diabetes
+    """Return the data with names that begin with the measurement: ``area_worst`` for "worst area"."""
+    from sklearn.datasets import load_breast_cancer
 
-    table: pd.DataFrame = load_diabetes(as_frame=True, scaled=False).frame
-    return table.rename(columns={"target": DEMO_TARGET})
+    data = load_breast_cancer(as_frame=True)
+    table: pd.DataFrame = data.data
+    words = table.columns.str.extract("(mean|worst|error)", expand=False)
+    measured = table.columns.str.replace(" ?(mean|worst|error) ?", "", regex=True)
+    table.columns = measured + "_" + words
+    return table.assign(**{DEMO_TARGET: data.target_names[data.target]})
