@@ -10,7 +10,7 @@ from swapwise.cli.failures import BadInput
 from swapwise.cli.reading.cells import strange_cells
 from swapwise.cli.reading.diagnostics import require_usable
 from swapwise.cli.reading.tables import read_table
-from swapwise.cli.reading.targets import require_target
+from swapwise.cli.targets import require_target
 
 
 @pytest.fixture

@@ -1,16 +1,13 @@
 """What ``swapwise select`` reads: files of many kinds, names, numbers, groups and targets."""
 
-import io
 import warnings
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.pipeline import make_pipeline
 from typer import BadParameter
 
 import swapwise as sw
@@ -21,9 +18,10 @@ from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.problem import read_problem
 from swapwise.cli.reading.columns import names_among, read_dataset
+from swapwise.cli.reading.dialect import Dialect
 from swapwise.cli.reading.tables import read_table
-from swapwise.cli.reading.targets import FOLDS, require_rows_for_folds
 from swapwise.cli.request import request_of
+from swapwise.cli.targets import FOLDS, require_rows_for_folds
 
 ROWS = 40
 OPTIONS = dict.fromkeys(
@@ -72,26 +70,7 @@ def assert_same(read, table):
     pd.testing.assert_frame_equal(read.reset_index(drop=True), table)
 
 
-# A saved model takes the table that was read.
-
-
-def test_the_transformer_makes_the_design_of_the_table_as_it_is_in_the_file(tmp_path, towns):
-    path = tmp_path / "t.csv"
-    with pytest.warns(UserWarning, match="'town' is one-hot encoded, reference level 'Bonn'"):
-        dataset = problem_of(as_read(path, towns), one_hot=True, force_out=["k"]).dataset
-    assert list(dataset.X.columns) == ["age", "town_Kiel", "town_Ulm", "h", "ill"]
-    assert dataset.variables == ["age", "town", "h", "ill"]
-    model = sw.SparseRegressor(2, groups=dataset.variable_of).fit(dataset.X, dataset.y)
-    file = io.BytesIO()
-    joblib.dump(make_pipeline(dataset.transformer, model), file)
-    file.seek(0)
-    saved = joblib.load(file)
-    raw = pd.read_csv(path)
-    np.testing.assert_array_equal(saved.predict(raw), model.predict(dataset.X))
-    shuffled = raw[["ill", "h", "town", "age"]].iloc[::-1]
-    np.testing.assert_array_equal(saved.predict(shuffled), model.predict(dataset.X)[::-1])
-    with pytest.raises(ValueError, match="'town' has 'Rom', which was not in the data of the fit"):
-        saved.predict(raw.assign(town="Rom"))
+# Text becomes columns.
 
 
 @pytest.mark.parametrize("dtype", ["object", "str", "category"])
@@ -99,21 +78,22 @@ def test_text_of_any_type_becomes_columns(towns, dtype):
     towns["town"] = towns["town"].astype(dtype)
     towns["ill"] = towns["ill"].astype("boolean")
     towns["age"] = towns["age"].astype("Int64")
-    with pytest.warns(UserWarning, match="town_Kiel"):
+    with pytest.warns(UserWarning, match="'town' is one-hot encoded, reference level 'Bonn': 'town_Kiel'"):
         dataset = read_dataset(towns, "y", classes=False)
+    assert list(dataset.X.columns) == ["age", "town_Kiel", "town_Ulm", "h", "k", "ill"]
+    assert dataset.variables == ["age", "town", "h", "k", "ill"]
     assert {dtype.kind for dtype in dataset.X.dtypes} == {"f"}
     expected = pd.get_dummies(towns["town"].astype(str), prefix="town", drop_first=True).astype(float)
     pd.testing.assert_frame_equal(dataset.X[["town_Kiel", "town_Ulm"]], expected)
     np.testing.assert_array_equal(dataset.X["ill"], [1.0, 0.0] * (ROWS // 2))
-    pd.testing.assert_frame_equal(dataset.transformer.transform(towns), dataset.X)
     assert list(dataset.variable_of) == list(dataset.X.columns)
 
 
-def test_without_text_the_transformer_picks_the_columns(table):
-    dataset = read_dataset(table, "y", classes=False)
-    assert dataset.variable_of is None
-    further = table.assign(more="text")[["more", "y", "k", "h", "age"]]
-    pd.testing.assert_frame_equal(dataset.transformer.transform(further), dataset.X)
+def test_numbers_beside_words_are_categories(table):
+    kinds = pd.Series([2, "b", 10, 10] * (ROWS // 4), dtype=object)
+    with pytest.warns(UserWarning, match="reference level '2': 'kind_10', 'kind_b'"):
+        dataset = read_dataset(table[["h", "y"]].assign(kind=kinds), "y", classes=False)
+    np.testing.assert_array_equal(dataset.X["kind_b"], kinds == "b")
 
 
 def test_objects_that_are_numbers_are_numbers(table):
@@ -245,7 +225,7 @@ def test_plain_text_is_a_table(tmp_path, table, separator):
 def test_decimal_commas_are_read_between_semicolons(tmp_path, table):
     table.loc[3, "h"] = np.nan
     table["k"] = table["k"].map("{:+.1e}".format).astype(float)
-    with pytest.warns(UserWarning, match="decimal commas in 'h', 'k', 'y': 1,5 is read as 1.5"):
+    with pytest.warns(UserWarning, match="read with decimal commas: 1,5 is 1.5"):
         assert_same(as_read(tmp_path / "t.csv", table, sep=";", decimal=","), table)
 
 
@@ -289,15 +269,21 @@ def test_encodings_that_say_what_they_are(tmp_path, table, encoding):
         assert_same(as_read(tmp_path / "t.csv", named, encoding=encoding), named)
 
 
-def test_letters_of_windows_are_read_and_told(tmp_path, table):
+def test_other_encodings_are_for_the_user_to_name(tmp_path, table):
     # Far behind the first lines, which would be text in UTF-8 too.
     table["town"] = ["Ulm"] * (ROWS - 1) + ["Köln – €"]
-    with pytest.warns(UserWarning, match="is read as Windows-1252") as told:
-        assert_same(as_read(tmp_path / "t.csv", table, encoding="cp1252"), table)
-    assert len(told) == 1
+    with pytest.raises(BadInput, match=r"no text in UTF-8, as line 41 shows: --encoding says which") as error:
+        as_read(tmp_path / "t.csv", table, encoding="cp1252")
+    assert "--encoding cp1252 reads '" in str(error.value)
+    assert "Köln – €'" in str(error.value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_same(read_table(tmp_path / "t.csv", Dialect(encoding="cp1252")), table)
+    with pytest.raises(BadInput, match=r"--encoding must be one that Python knows, .*; got 'klingon'"):
+        read_table(tmp_path / "t.csv", Dialect(encoding="klingon"))
 
 
-@pytest.mark.parametrize("content", [b"a,y\n\x81,2\n", "a,y\n1,2\n".encode("utf-16-le"), bytes(range(256))])
+@pytest.mark.parametrize("content", [b"a,y\n\x81\0,2\n", "a,y\n1,2\n".encode("utf-16-le"), bytes(range(256))])
 def test_what_is_no_text_is_told(tmp_path, content):
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(BadInput, match=r"t\.csv must be text.*save it as"):
@@ -387,7 +373,10 @@ def test_numbers_stored_as_text_are_told(table):
 
 def test_decimal_commas_that_are_not_read_are_told(tmp_path, table):
     read = as_read(tmp_path / "t.csv", table.assign(k=["1,234", "1,5"] * (ROWS // 2)))
-    refused("the column 'k' holds numbers with decimal commas, such as '1,234'; write points", read)
+    told = (
+        "the column 'k' holds numbers with decimal commas, such as '1,5', and others do not; write all alike"
+    )
+    refused(told, read)
 
 
 @pytest.mark.parametrize(("form", "meant"), [("({})", "-0"), ("\u2212{}", "-0"), ("\u2013 {}", "-0")])

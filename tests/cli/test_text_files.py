@@ -9,7 +9,6 @@ from itertools import pairwise
 from zipfile import ZipFile
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +17,8 @@ from swapwise.checks import unwarned
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limit_files import read_groups
 from swapwise.cli.reading.cells import strange_cells
-from swapwise.cli.reading.preparation import Preparation
-from swapwise.cli.reading.rows import rows_of, separator_of, stream_of
+from swapwise.cli.reading.dialect import Dialect
+from swapwise.cli.reading.rows import rows_of
 from swapwise.cli.reading.tables import read_table
 
 ROW_NAMES = "first column of .* is taken as the names of the rows"
@@ -27,10 +26,10 @@ ROW_NAMES = "first column of .* is taken as the names of the rows"
 
 @pytest.fixture
 def read(tmp_path):
-    def read(content, name="t.csv"):
+    def read(content, name="t.csv", **dialect):
         path = tmp_path / name
         path.write_bytes(content.encode())
-        return read_table(path)
+        return read_table(path, Dialect(**dialect))
 
     return read
 
@@ -201,19 +200,12 @@ def test_cells_of_blanks_are_missing(read):
     assert table["self"].isna().tolist() == [False, True]
 
 
-def test_saved_models_take_words_with_blanks():
-    towns = Preparation(["town"], {"town": ["Kiel", "Ulm"]})
-    assert towns.transform(pd.DataFrame({"town": ["Ulm ", "Kiel"]}))["town_Ulm"].tolist() == [1, 0]
-
-
 # Separators.
 
 
 @pytest.mark.parametrize(
     ("content", "names"),
     [
-        ("size, in m;weight;y\n1,5;2;3\n1;2,5;4\n", ["size, in m", "weight", "y"]),
-        ("size, m;weight, kg;y\n1,5;2,5;3\n1,5;2,5;4\n", ["size, m", "weight, kg", "y"]),
         ("first, last;town\nJo;Ulm\nAn;Bonn\n", ["first, last", "town"]),
         ("a;b,c;d,y\n1,2,3\n4,5,6\n", ["a;b", "c;d", "y"]),
         ("first name,age in y\nJo Po,4\nAn Po,5\n", ["first name", "age in y"]),
@@ -251,38 +243,58 @@ CELLS = st.text(st.sampled_from('ab ,;|\t"\n1.5é'), max_size=5).map(str.strip)
 def test_rows_are_what_was_written(rows, separator, ends):
     file = io.StringIO(newline="")
     csv.writer(file, delimiter=separator, lineterminator=ends).writerows(rows)
-    found = list(rows_of(stream_of(file.getvalue()), separator, None))
+    found = list(rows_of(file.getvalue(), separator))
     assert [row.cells for row in found] == rows
     lines = file.getvalue().count("\n")
     assert found[-1].last_line == lines
     assert all(one.last_line + 1 == other.first_line for one, other in pairwise(found))
 
 
-def test_the_usual_separator_is_taken_if_others_do_as_well():
-    assert separator_of("a,b;c\nu,v;w\n", ";") == ";"
-    assert separator_of("a,b;c\nu,v;w\n", ",") == ","
-    assert separator_of("a\n1\n", "\t") == "\t"
+@pytest.mark.parametrize(
+    "content",
+    ["size, in m;weight;y\n1,5;2;3\n1;2,5;4\n", "size, m;weight, kg;y\n1,5;2,5;3\n1,5;2,5;4\n"],
+)
+@pytest.mark.parametrize("name", ["t.csv", "t.txt"])
+def test_two_separators_that_fit_are_for_the_user_to_choose(read, content, name):
+    with pytest.raises(BadInput, match="may have commas or semicolons between its columns: --separator"):
+        read(content, name)
+    with unwarned():
+        assert read(content, name, separator=";").columns[-1] == "y"
+        assert read(content, name, separator=",").columns[0] == "size"
 
 
-# Decimal commas.
+@pytest.mark.parametrize(("sign", "word"), [("\t", "tab"), ("\t", "\\t"), (" ", "blank"), ("^", "^")])
+def test_any_separator_can_be_given(read, sign, word):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = read(f"a{sign}b\n1{sign}2\n", separator=word)
+    assert table.to_dict("list") == {"a": [1], "b": [2]}
 
 
-@pytest.mark.parametrize("name", ["t.tsv", "t.txt", "t.csv"])
-@pytest.mark.filterwarnings("ignore:.*is read with")
-def test_decimal_commas_are_read_whatever_is_between_columns(read, name):
-    rows = [["0,5", "1,100", "7"], ["1,25", "2,200", "8"], ["3", "3,300", "9"]]
-    sign = {"t.tsv": "\t", "t.txt": "   ", "t.csv": ","}[name]
-    lines = [["a", "b", "y"], *([f'"{cell}"' for cell in row] for row in rows)]
-    with pytest.warns(UserWarning, match="has decimal commas in 'a', 'b': 1,5 is read as 1.5"):
-        table = read("\n".join(sign.join(line) for line in lines), name)
-    assert table.to_dict("list") == {"a": [0.5, 1.25, 3], "b": [1.1, 2.2, 3.3], "y": [7, 8, 9]}
+def test_separators_and_decimals_that_are_none_are_told():
+    with pytest.raises(BadInput, match=r"--separator must be a single character .*; got 'comma'"):
+        Dialect(separator="comma")
+    with pytest.raises(BadInput, match=r"--decimal must be \. or , \(a point or a comma\); got ';'"):
+        Dialect(decimal=";")
 
 
-def test_between_tabs_one_comma_tells(read):
-    with pytest.warns(UserWarning, match="decimal commas in 'a'"):
-        assert read("a\ty\n1,234\t1\n0,130\t2\n", "t.tsv")["a"].tolist() == [1.234, 0.13]
-    with pytest.warns(UserWarning, match="commas between thousands in 'a'"):
-        assert read("a\ty\n1,234\t1\n130\t2\n", "t.tsv")["a"].tolist() == [1234, 130]
+# Missing cells at the end, which only separators tell from rows that are too short.
+
+
+@pytest.mark.parametrize("last", ["", "NA", '""'])
+@pytest.mark.parametrize("words", ["x", '"x, y"', '5" x', '"5"" x"'])
+def test_missing_values_in_the_last_column_are_no_short_rows(read, last, words):
+    table = read(f"a,b,y\n1,{words},2\n3,{words},{last}\n")
+    assert table["y"].isna().tolist() == [False, True]
+    with pytest.raises(BadInput, match="line 3 has 2 cells, but there are 3 names"):
+        read(f"a,b,y\n1,{words},2\n3,{words}\n4,{words},{last}\n")
+
+
+def test_parts_of_a_large_file_are_of_one_type(read):
+    """pandas reads large files in parts, of which some may be numbers and others text."""
+    table = read("a,b,y\n" + "1.50,7,2\n" * 300_000 + "x,8,3\n")
+    assert set(table["a"]) == {"1.50", "x"}
+    assert table["b"].dtype.kind == "i"
 
 
 # Headers and files.

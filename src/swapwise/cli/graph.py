@@ -19,7 +19,9 @@ from swapwise.cli.options import (
     STANDARD_OUTPUT,
     Certify,
     Debug,
+    Decimal,
     DropMissing,
+    Encoding,
     Force,
     ForceOut,
     Json,
@@ -27,6 +29,7 @@ from swapwise.cli.options import (
     ProofSeconds,
     Quiet,
     Report,
+    Separator,
     check_method,
     check_proof_seconds,
     file,
@@ -34,6 +37,7 @@ from swapwise.cli.options import (
     option,
 )
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
+from swapwise.cli.reading.dialect import Dialect
 from swapwise.cli.show import show_graph
 from swapwise.clock import Clock
 
@@ -109,6 +113,9 @@ def graph(
     ] = None,
     force_out: ForceOut = None,
     drop_missing: DropMissing = False,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     report: Report = None,
     figure: Annotated[Path | None, file(help="The graph drawn, as .png, .pdf or .svg.")] = None,
     graphml: Annotated[Path | None, file(help="The graph, as GraphML.")] = None,
@@ -177,9 +184,10 @@ def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
 
     from swapwise.cli.graph_answer import GraphAnswer, proof_of
     from swapwise.cli.graph_table import read_rows
+    from swapwise.cli.reading.tables import read_table
 
     rows = read_rows(
-        asked["data"],
+        read_table(asked["data"], Dialect(asked["separator"], asked["decimal"], asked["encoding"])),
         counts=asked["counts"],
         force_out=asked["force_out"] or [],
         drop_missing=asked["drop_missing"],
@@ -201,7 +209,7 @@ def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
 
 
 def _warn_of_limits(asked: dict[str, Any], rows: Rows) -> None:
-    from swapwise.cli.reading.targets import require_rows_for_folds
+    from swapwise.cli.targets import require_rows_for_folds
 
     n_columns, most = rows.table.shape[1], asked["max_degree"]
     if most is not None and most >= n_columns:

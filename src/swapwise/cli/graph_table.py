@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,6 @@ from swapwise.cli.graph_names import Correlation, GraphModel
 from swapwise.cli.reading.cells import is_number, other_kind, strange_cells
 from swapwise.cli.reading.columns import names_among, require_columns, without_missing
 from swapwise.cli.reading.messages import some_of
-from swapwise.cli.reading.tables import read_table
 from swapwise.estimators.correlation import MOST_CATEGORIES
 from swapwise.estimators.two_values import is_scale, missing_code
 
@@ -84,7 +82,7 @@ class Rows:
 
 
 def read_rows(
-    path: Path,
+    table: pd.DataFrame,
     counts: str | None,
     force_out: list[str],
     drop_missing: bool,
@@ -92,8 +90,7 @@ def read_rows(
     correlation: Correlation | None,
     poisson: list[str],
 ) -> Rows:
-    """Read a table as the data of a graph, or say what is in the way."""
-    table = read_table(path)
+    """Return a table as the data of a graph, or say what is in the way."""
     left_out = names_among(force_out, table.columns)
     require_columns(left_out, table, "--force-out")
     weights = [] if counts is None else [counts]
@@ -107,7 +104,7 @@ def read_rows(
     seen = None if counts is None else as_counts(table[counts])
     table = table.drop(columns=weights).reset_index(drop=True)
     if table.shape[1] < 2:
-        raise BadInput(f"{path} must have at least two columns to join, got {table.shape[1]}")
+        raise BadInput(f"the table must have at least two columns to join, got {table.shape[1]}")
     _require_answers(table)
     events = names_among(poisson, table.columns)
     require_columns(events, table, "--poisson")

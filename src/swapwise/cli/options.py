@@ -14,6 +14,7 @@ STANDARD_OUTPUT = Path("-")
 PROOF_SECONDS = 10.0
 
 # The parts of a command's help.
+READING = "How the table is written"
 LIMITS, SEARCH, FILES, MESSAGES = "What may be chosen", "How to choose", "Files to write", "Messages"
 
 
@@ -80,6 +81,17 @@ def limit(*names: str, help: str, metavar: str) -> Any:
 
 
 DATA = "A table: .csv, .tsv or .txt (also packed, as .csv.gz), .parquet or .npz."
+Separator = Annotated[
+    str | None,
+    option(help="What is between the columns of text: , ; | or tab, blank.", metavar="SIGN", panel=READING),
+]
+Decimal = Annotated[
+    str | None, option(help="The sign before decimals: . or ,", metavar="SIGN", panel=READING)
+]
+Encoding = Annotated[
+    str | None,
+    option(help="Of text that is not UTF-8, such as cp1252 or latin-1.", metavar="NAME", panel=READING),
+]
 DropMissing = Annotated[bool, flag("--drop-missing", help="Leave out rows with missing values.")]
 ForceOut = Annotated[
     list[str] | None, option(help="Columns to leave out: c,d, or one option per column.", metavar="NAMES")

@@ -14,8 +14,8 @@ from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.reading.columns import Dataset, read_dataset, without_missing
 from swapwise.cli.reading.diagnostics import require_usable
-from swapwise.cli.reading.targets import read_offset, require_family, require_rows, require_target
 from swapwise.cli.request import Request
+from swapwise.cli.targets import read_offset, require_family, require_rows, require_target
 
 if TYPE_CHECKING:
     import pandas as pd

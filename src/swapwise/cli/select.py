@@ -18,7 +18,9 @@ from swapwise.cli.options import (
     Certify,
     Choice,
     Debug,
+    Decimal,
     DropMissing,
+    Encoding,
     Family,
     Force,
     ForceOut,
@@ -27,6 +29,7 @@ from swapwise.cli.options import (
     ProofSeconds,
     Quiet,
     Report,
+    Separator,
     check_proof_seconds,
     file,
     flag,
@@ -34,6 +37,7 @@ from swapwise.cli.options import (
     option,
 )
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
+from swapwise.cli.reading.dialect import Dialect
 from swapwise.cli.request import DEMO, DEMO_TARGET, Request, request_of
 from swapwise.cli.show import show_selection
 
@@ -166,6 +170,9 @@ def select(
     force_out: ForceOut = None,
     drop_missing: DropMissing = False,
     one_hot: OneHot = False,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     demo: Demo = False,
     size: Size = None,
     exactly: Exactly = None,
@@ -208,7 +215,8 @@ def select(
         printed, json = json == STANDARD_OUTPUT, None if json == STANDARD_OUTPUT else json
         check_page(report)
         check_outputs([report, json, save], inputs=[data, *request.limits.files], force=force)
-        selection = _answer(request, proof_seconds, notes, quiet)
+        dialect = Dialect(separator, decimal, encoding)
+        selection = _answer(request, dialect, proof_seconds, notes, quiet)
         made: list[Output] = [(json, selection.to_json), (save, selection.to_bytes)]
         # Before anything is printed: the reader of a pipe may close it.
         written = write_outputs([*made, (report, selection.to_html)], force=force)
@@ -219,7 +227,9 @@ def select(
         written.end("swapwise select", interrupted=selection.interrupted, quiet=quiet or printed)
 
 
-def _answer(request: Request, proof_seconds: float, notes: list[str], quiet: bool) -> Selection:
+def _answer(
+    request: Request, dialect: Dialect, proof_seconds: float, notes: list[str], quiet: bool
+) -> Selection:
     """Read the data and choose."""
     import sys
 
@@ -227,7 +237,7 @@ def _answer(request: Request, proof_seconds: float, notes: list[str], quiet: boo
     from swapwise.cli.reading.tables import read_table
     from swapwise.cli.selection import select_features
 
-    table = _demo_table() if request.data is None else read_table(request.data)
+    table = _demo_table() if request.data is None else read_table(request.data, dialect)
     problem = read_problem(request, table)
     progress = not quiet and sys.stderr.isatty()
     return select_features(problem, proof_seconds, notes, progress=progress)

@@ -56,6 +56,7 @@ class Selection:
     unproven: bool
     #: What was said of the data and of the search
     notes: list[str]
+    family: Family
     #: What is added to the linear predictor of every row
     offset: FloatArray | None = None
 
@@ -155,11 +156,13 @@ class Selection:
     def to_bytes(self) -> bytes:
         """Return the fitted model, which takes tables like that of the file, as ``joblib.load`` reads it."""
         import joblib
-        from sklearn.pipeline import make_pipeline
 
+        import swapwise
+        from swapwise.cli.saving import saved_model
+
+        kind = getattr(swapwise, ESTIMATORS.get(self.family, ANY_FAMILY))
         file = BytesIO()
-        prepare = self.dataset.transformer.restricted_to(self.dataset.X.columns[self.model.support_])
-        joblib.dump(make_pipeline(prepare, self.model), file)
+        joblib.dump(saved_model(self.model, kind, self.dataset, self.y, self.offset), file)
         return file.getvalue()
 
 
@@ -185,6 +188,7 @@ def select_features(problem: Problem, proof_seconds: float, notes: list[str], *,
         proof,
         unproven=request.certify and proof is None,
         notes=notes,
+        family=request.family,
         offset=problem.offset,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from swapwise.cli.reading.messages import Diagnostic, quoted, some_of
-from swapwise.cli.reading.numerals import DECIMAL_COMMAS, GROUPED, are_numbers
+from swapwise.cli.reading.numerals import are_numbers, decimal_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,18 +115,7 @@ def other_kind(column: pd.Series) -> Diagnostic | None:
     if words is None:
         return None
     if are_numbers(words).all():
-        with_comma = words[words.str.contains(",")]
-        if len(with_comma) and all(map(DECIMAL_COMMAS.is_plain, words)):
-            fact = f"{column.name!r} holds numbers with decimal commas, such as {with_comma.iloc[0]!r}"
-            return Diagnostic(fact, "write points, or semicolons between the columns")
-        # What is left as text in a text file could not be read.
-        ways = _mixed_formats(words) if column.index.name == "line" else words[:0]
-        if len(ways):
-            fact = f"{column.name!r} has numbers written in several ways: {_shown(ways, column)}"
-            return Diagnostic(fact, "write all alike")
-        return Diagnostic(
-            f"{column.name!r} holds numbers as text, such as {words.iloc[0]!r}", "store them as numbers"
-        )
+        return _not_read(words, column)
     usual = words.map(_with_usual_sign)
     if are_numbers(usual).all():
         other, meant = words[usual != words].iloc[0], usual[usual != words].iloc[0]
@@ -162,17 +151,30 @@ def _have_unit(words: pd.Series) -> pd.Series:
     return found & (units[found].nunique() == 1 and 2 * found.sum() >= len(words))
 
 
-def _mixed_formats(words: pd.Series) -> pd.Series:
-    """Return one example per way of using points and commas, if there are several.
-
-    >>> import pandas as pd
-    >>> _mixed_formats(pd.Series(["1.234", "943", "3.5"])).tolist()
-    ['1.234', '3.5']
-    """
-    marked = words[words.str.contains("[.,]")]
-    last = marked.str.extract(r"([.,])[^.,]*$")[0]
-    first_of_kind = ~last.mask(marked.str.fullmatch(GROUPED), "grouped").duplicated()
-    return marked[first_of_kind] if first_of_kind.sum() > 1 else marked[:0]
+def _not_read(words: pd.Series, column: pd.Series) -> Diagnostic:
+    """Return why a column of numbers is still text."""
+    signs = words.map(decimal_of)
+    first = words[signs.isin([",", "."]) & ~signs.duplicated()]
+    if len(first) > 1:
+        fact = f"{column.name!r} has numbers written in several ways: {_shown(first, column)}"
+        return Diagnostic(fact, "write all alike")
+    if len(first):
+        sign, word = decimal_of(first.iloc[0]), first.iloc[0]
+        name = "commas" if sign == "," else "points"
+        fact = f"{column.name!r} holds numbers with decimal {name}, such as {word!r}, and others do not"
+        return Diagnostic(
+            fact, f"write all alike; --decimal {sign} is for all columns", decide=f"--decimal {sign}"
+        )
+    unclear = words[words.str.contains(",", regex=False)]
+    if len(unclear):
+        word = unclear.iloc[0]
+        fact = f"{column.name!r} holds numbers such as {word!r}"
+        either = f"{word.replace(',', '.')} or {word.replace(',', '')}"
+        decide = "--decimal , or --decimal ."
+        return Diagnostic(f"{fact}, which may be {either}", f"{decide} says which", decide=decide)
+    return Diagnostic(
+        f"{column.name!r} holds numbers as text, such as {words.iloc[0]!r}", "store them as numbers"
+    )
 
 
 def _words_of(column: pd.Series) -> pd.Series | None:

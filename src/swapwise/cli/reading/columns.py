@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
 from swapwise.cli.reading.cells import text_columns
 from swapwise.cli.reading.messages import hint, quoted, some_of
-from swapwise.cli.reading.targets import as_target
+from swapwise.cli.targets import as_target
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from swapwise.cli.reading.preparation import Preparation
-
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Columns of numbers, the target, which columns stand for which variable, and what made them."""
+    """Columns of numbers, the target, and which columns stand for which variable."""
 
     X: pd.DataFrame
     y: pd.Series
     #: The variable of each column, if some variables have several; else None
     variable_of: dict[str, str] | None
-    #: What makes X of a table like the one that was read, whatever else is in it
-    transformer: Preparation
+    #: The columns of text that some columns of numbers were made of, and which of them each was
+    text: pd.DataFrame | None = None
+    made_of: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def variables(self) -> list[str]:
@@ -130,35 +131,39 @@ def read_dataset(table: pd.DataFrame, target: str, *, classes: bool) -> Dataset:
     1       0.0
     2       1.0
     3       0.0
-    >>> dataset.transformer.transform(pd.DataFrame({"town": ["Ulm"], "street": ["Lange"]}))
-       town_Ulm
-    0       1.0
     """
-    from swapwise.cli.reading.preparation import Preparation, words_of
-
-    X = table.drop(columns=target)
-    y = as_target(table[target], classes=classes)
-    categories = {name: list(dict.fromkeys(words_of(_sorted(X[name])))) for name in text_columns(X)}
-    preparation = Preparation(list(X.columns), categories)
-    variable_of = _variables(preparation) if categories else None
-    return Dataset(preparation.transform(X), y, variable_of, preparation)
-
-
-def _sorted(column: pd.Series) -> pd.Series:
-    """Return the different values of a column in their order, numbers before words."""
     import pandas as pd
 
-    values = sorted(column.unique(), key=lambda value: (isinstance(value, str), value))
-    return pd.Series(values, dtype=object)
+    y = as_target(table[target], classes=classes)
+    table = table.drop(columns=target)
+    texts = text_columns(table)
+    if not texts:
+        return Dataset(pd.DataFrame(table.to_numpy(dtype=float), columns=table.columns), y, None)
+    pieces, variable_of, made_of = [], dict[str, str](), dict[str, str]()
+    for name in table.columns:
+        if name in texts:
+            first, *others = categories = categories_of(table[name])
+            made = [f"{name}_{value}" for value in others]
+            warn(f"{name!r} is one-hot encoded, reference level {str(first)!r}: {quoted(made)}")
+            codes = pd.Categorical(table[name].astype(object), categories=categories).codes
+            pieces.append((codes[:, None] == np.arange(1, len(categories))).astype(float))
+            made_of |= dict.fromkeys(made, name)
+        else:
+            made = [name]
+            pieces.append(table[[name]].to_numpy(dtype=float))
+        if not variable_of.keys().isdisjoint(made):
+            second = next(column for column in made if column in variable_of)
+            raise BadInput(f"--one-hot would make a second column {second!r}: rename that of the data")
+        variable_of |= dict.fromkeys(made, name)
+    X = pd.DataFrame(np.hstack(pieces), columns=list(variable_of))
+    return Dataset(X, y, variable_of, table[texts], made_of)
 
 
-def _variables(preparation: Preparation) -> dict[str, str]:
-    """Return the variable of every column that is made, and say how text is encoded."""
-    variable_of: dict[str, str] = {}
-    for column, name in preparation.variable_of:
-        if variable_of.setdefault(column, name) != name:
-            raise BadInput(f"--one-hot would make a second column {column!r}: rename that of the data")
-    for name, (first, *others) in preparation.categories.items():
-        made = quoted(f"{name}_{value}" for value in others)
-        warn(f"{name!r} is one-hot encoded, reference level {first!r}: {made}")
-    return variable_of
+def categories_of(column: pd.Series) -> list[Any]:
+    """Return the different values of a column in their order, numbers before words.
+
+    >>> import pandas as pd
+    >>> categories_of(pd.Series(["Ulm", 10, 2, "Ulm"]))
+    [2, 10, 'Ulm']
+    """
+    return sorted(column.dropna().unique(), key=lambda value: (isinstance(value, str), value))

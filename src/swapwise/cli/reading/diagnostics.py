@@ -6,10 +6,12 @@ from collections.abc import Collection, Iterable
 from shlex import quote
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from swapwise.cli.failures import BadInput
 from swapwise.cli.reading.cells import holds_lists, other_kind, strange_cells, text_columns
 from swapwise.cli.reading.messages import Diagnostic, quoted, some_of
-from swapwise.cli.reading.targets import FEWEST_ROWS
+from swapwise.cli.targets import FEWEST_ROWS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +93,8 @@ def _not_usable(column: pd.Series, one_hot: bool) -> Diagnostic | None:
         found = strange_cells(column) or other_kind(column)
         if found:
             fact = f"the column {found.fact}"
-            return Diagnostic(fact, f"{found.advice}, or leave out the column by --force-out", (name,))
+            advice = f"{found.advice}, or leave out the column by --force-out"
+            return Diagnostic(fact, advice, (name,), decide=found.decide)
     is_category = isinstance(column.dtype, CategoricalDtype)
     if is_category or is_object_dtype(column) or is_string_dtype(column):
         return None
@@ -131,7 +134,7 @@ def _missing(table: pd.DataFrame, target: str, drop: bool) -> list[Diagnostic]:
         left = f"{DROP} alone leaves only {len(table) - rows} of {len(table)} rows"
         advice = f"{left}; try: {' '.join(options)}"
     extent = f"; in {rows} of {len(table)} rows"
-    return [Diagnostic(fact, advice, tuple(emptiest), "" if drop else DROP, extent)]
+    return [Diagnostic(fact, advice, tuple(emptiest), "" if drop else DROP, extent=extent)]
 
 
 def _emptiest(missing: pd.DataFrame, target: str) -> list[str]:
@@ -161,9 +164,8 @@ def _text(columns: list[pd.Series], one_hot: bool) -> list[Diagnostic]:
 
 
 def _infinite(numbers: pd.DataFrame) -> list[Diagnostic]:
-    from swapwise.cli.reading.preparation import infinite_columns
-
-    found = infinite_columns(numbers)
+    finite = np.isfinite(numbers.to_numpy(dtype=float)).all(axis=0)
+    found = [str(name) for name in numbers.columns[~finite]]
     if not found:
         return []
     fact = f"infinite numbers in the columns {quoted(found)}"
@@ -172,11 +174,16 @@ def _infinite(numbers: pd.DataFrame) -> list[Diagnostic]:
 
 def _suggestion(found: list[Diagnostic], columns: Collection[str], forced: Collection[str]) -> str:
     """Return the line that says which options to try."""
-    unfit = set(_left_out(found))
-    out = [name for name in columns if name in unfit]
-    if len(out) == len(columns):
+    unfit, undecided = (
+        set(_left_out(found)),
+        {name: one.decide for one in found for name in one.leave_out if one.decide},
+    )
+    if len(unfit) == len(columns) and not undecided:
         return "no column can be used as it is: correct the data"
+    out = [name for name in columns if name in unfit and name not in undecided]
     options = [*_force_out(out, columns), *dict.fromkeys(one.option for one in found if one.option)]
+    decide = " and ".join(dict.fromkeys(undecided.values()))
+    options += [f"{'with ' if options else ''}{decide} for {quoted(undecided)}"] if undecided else []
     both = [name for name in out if name in forced]
     without = f", without {quoted(both)} in --force-in" if both else ""
     return f"try: {' '.join(options)}{without}"

@@ -23,6 +23,8 @@ class Diagnostic:
     leave_out: tuple[str, ...] = ()
     #: Another option that solves the problem
     option: str = ""
+    #: An option that would decide what the column holds, which is for the user to say
+    decide: str = ""
     #: What is added to the fact in a list of problems, where the advice is not given
     extent: str = ""
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from swapwise.cli.failures import BadInput
 from swapwise.cli.reading.binary_files import read_arrays, read_parquet
-from swapwise.cli.reading.text_content import COMPRESSIONS
+from swapwise.cli.reading.content import COMPRESSIONS
+from swapwise.cli.reading.dialect import Dialect
 from swapwise.cli.reading.text_files import read_text, require_different
 
 if TYPE_CHECKING:
@@ -18,12 +19,12 @@ USUAL_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat
 FORMATS = ".csv, .tsv, .txt (also with .gz, .bz2, .xz, .zip or .zst behind it), .parquet or .npz"
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path, dialect: Dialect | None = None) -> pd.DataFrame:
     """Return a table with different names for its columns, in the format that the file's name ends in.
 
-    The index of a text file are its lines. An array of an ``.npz`` file is a column if it has one dimension.
-    One of two dimensions, such as ``X``, is columns ``X_0``, ``X_1``, … or those that an array ``columns``
-    names.
+    The index of a text file are its lines; ``dialect`` is what options say of it. An array of an ``.npz``
+    file is a column if it has one dimension. One of two dimensions, such as ``X``, is columns ``X_0``,
+    ``X_1``, … or those that an array ``columns`` names.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +38,7 @@ def read_table(path: Path) -> pd.DataFrame:
     require_file(path)
     suffix = _format(path)
     if suffix in USUAL_SEPARATORS:
-        table = read_text(path, USUAL_SEPARATORS[suffix])
+        table = read_text(path, USUAL_SEPARATORS[suffix], dialect or Dialect())
     elif suffix == ".parquet":
         table = read_parquet(path)
     elif suffix == ".npz":

@@ -1,23 +1,28 @@
-"""Tables in text: which names they have, which rows, and what is in their cells."""
+"""Tables in text: read by pandas in one pass, and looked at row by row only where something is off."""
 
 from __future__ import annotations
 
 import csv
 import re
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import partial
-from io import StringIO
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO, StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.messages import some_of
-from swapwise.cli.reading.numerals import has_decimal_commas, holds_words, is_number, with_numbers
-from swapwise.cli.reading.rows import SEPARATORS, Layout, layout_of, rows_of, separator_of, stream_of
-from swapwise.cli.reading.text_content import text_of
+from swapwise.cli.reading.content import content_of
+from swapwise.cli.reading.dialect import Dialect
+from swapwise.cli.reading.messages import quoted, some_of
+from swapwise.cli.reading.numerals import has_comma_decimals, is_number, with_numbers
+from swapwise.cli.reading.rows import SEPARATORS, Layout, layout_of, rows_of, separator_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,52 +30,114 @@ if TYPE_CHECKING:
 # What a table of two values has in every line; the names of columns are other words.
 ANSWERS = {"no", "yes", "n", "y", "false", "true"}
 
+# Lines of remarks (those with columns may be the header), and the separator as Excel declares it.
+ABOVE = re.compile(rb'((?:#[^\r\n,;\t|]*\r?\n)*)(?:"?sep=([,;\t|])"?[^\S\r\n]*\r?\n)?', re.IGNORECASE)
 
-# Lines of remarks; those with columns may be the header.
-COMMENTS = re.compile(r"(?:#[^\n,;\t|]*\n)+")
+# Lines, or bytes of more than two lines, that tell what the separator is.
+MOST_LINES, MOST_BYTES = 50, 1_000_000
+
+# Of more columns, pandas is faster on the whole file than on parts of it, and later on one block of numbers.
+MANY_COLUMNS = 1000
 
 
-def read_text(path: Path, usual: str | None) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class _File:
+    """The content of a file, and how its header is read."""
+
+    path: Path
+    content: bytes
+    #: Where the header begins, and the number of lines above it
+    start: int
+    n_above: int
+    separator: str
+
+    @cached_property
+    def head(self) -> str:
+        """The first lines."""
+        return _head(self.content, self.start)
+
+    @cached_property
+    def first_rows(self) -> list[list[str]]:
+        """The cells of the first lines, with the names of the columns first."""
+        return [row.cells for row in rows_of(self.head, self.separator)]
+
+    @cached_property
+    def body(self) -> int:
+        """Where the row below the names begins."""
+        lines = next(rows_of(self.head, self.separator)).last_line
+        above = "".join(line for line, _ in zip(StringIO(self.head, newline=""), range(lines), strict=False))
+        return self.start + len(above.encode())
+
+    def layout(self) -> Layout:
+        """Look at each row, which takes long."""
+        text = "\n" * self.n_above + self.content[self.start :].decode()
+        return layout_of(text, self.separator, self.path)
+
+    def parse(self, width: int, decimal: str, **how: Any) -> pd.DataFrame:
+        """Return the columns below the names, by their places."""
+        import pandas as pd
+
+        body = BytesIO(self.content)
+        body.seek(self.body)
+        numbered = {"header": None, "names": range(width), "index_col": False}
+        blanks = {"skipinitialspace": b" " in self.content}  # which takes pandas a third longer
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # such columns are read again
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # cells would be lost
+            options = {"low_memory": width < MANY_COLUMNS} | numbered | blanks | how
+            return pd.read_csv(body, sep=self.separator, decimal=decimal, **options)
+
+
+def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
     """Return a table that begins with the names of its columns; its index are the lines of the file.
 
-    ``usual`` is what is expected between the columns, None for anything. Another separator that fits better
-    is used, and told. There are no blanks around words.
+    ``usual`` is what is expected between the columns, None for anything. Another separator is used if only
+    that fits, and told. There are no blanks around words.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "data.csv"
     ...     _ = path.write_text("a,b\\n1,2\\n")
-    ...     read_text(path, ",")
+    ...     read_text(path, ",", Dialect())
           a  b
     line
     2     1  2
     """
-    text = _without_comments(text_of(path), path)
-    layout = layout_of(text, path, usual)
-    _require_header(layout.names, path)
-    names, n_before = layout.names, int(layout.has_one_more)
-    if layout.has_one_more or names[0] == "":  # as R writes them without a name, and pandas
+    file = _opened(path, usual, dialect)
+    names = [name.strip() for name in file.first_rows[0]]
+    _require_header(names, path)
+    decimal = dialect.decimal or ("," if has_comma_decimals(file.first_rows[1:], file.separator) else ".")
+    table, width, n_before = _parsed(file, decimal)
+    if n_before or names[0] == "":  # as R writes them without a name, and pandas
         names, n_before = names[1 - n_before :], 1
         warn(f"the first column of {path} has no name, and is taken as the names of the rows")
-    if layout.separator != usual:
-        warn(f"{path} is read with {SEPARATORS.get(layout.separator, 'blanks')} between its columns")
+    if dialect.separator is None and file.separator != usual:
+        warn(f"{path} is read with {SEPARATORS.get(file.separator, 'blanks')} between its columns")
     named = {n_before + place: name or f"column {place + 1}" for place, name in enumerate(names)}
     require_different(named.values(), path)
-    parse = partial(_parsed, text, layout, path)
-    table = _stripped(parse(named))
-    unnamed = table.columns.difference(names)
-    table = table.drop(columns=[name for name in unnamed if table[name].isna().all()])
+    empty = {place for place in named if not names[place - n_before] and table[place].isna().all()}
+    named = {place: name for place, name in named.items() if place not in empty}
 
-    def as_text(chosen: Sequence[str]) -> pd.DataFrame:
-        wanted = set(chosen)
-        return parse({place: name for place, name in named.items() if name in wanted}, dtype=str)
+    def named_words(part: pd.DataFrame, decimal: str) -> pd.DataFrame:
+        part = part if len(named) == part.shape[1] else part[list(named)]
+        part = _with_words(part, file, width, decimal)
+        return part.set_axis([named[place] for place in part.columns], axis=1)
 
-    decimal_comma = layout.separator == ";" or has_decimal_commas(table, layout.separator == ",")
-    return with_numbers(table, path, as_text, decimal_comma=decimal_comma)
+    def read(columns: Collection[str] | None, decimal: str) -> pd.DataFrame:
+        """Read some columns as they are written, or all with another decimal sign."""
+        if columns is None:
+            return named_words(file.parse(width, decimal).set_axis(table.index), decimal)
+        some = {place: name for place, name in named.items() if name in columns}
+        return file.parse(width, decimal, usecols=list(some), dtype=str).rename(columns=some)
+
+    found, is_given = named_words(table, decimal), dialect.decimal is not None
+    if len(named) > MANY_COLUMNS:
+        found = found.copy()  # in one block of each type
+    return with_numbers(found, path, read, decimal, is_given=is_given, separator=file.separator)
 
 
 def read_cells(path: Path, usual: str | None) -> list[list[str]]:
-    """Return the words of a text file, line by line, without the blanks around them.
+    """Return the words of a small text file, line by line, without the blanks around them.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -79,26 +146,15 @@ def read_cells(path: Path, usual: str | None) -> list[list[str]]:
     ...     read_cells(path, ",")
     [['x', 'roof'], ['y', 'hall']]
     """
-    text = _without_comments(text_of(path), path)
-    rows = list(rows_of(stream_of(text), separator_of(text, usual), path))
+    file = _opened(path, usual, Dialect(), remedy="save it as UTF-8")
+    text = "\n" * file.n_above + file.content[file.start :].decode()
+    rows = list(rows_of(text, file.separator))
     width = len(rows[0].cells)
     for row in rows:
         if len(row.cells) != width:
-            raise BadInput(
-                f"{path}: line {row.first_line} must have {width} cells as the lines before, got "
-                f"{len(row.cells)}"
-            )
+            got = f"must have {width} cells as the lines before, got {len(row.cells)}"
+            raise BadInput(f"{path}: line {row.first_line} {got}")
     return [[word.strip() for word in row.cells] for row in rows]
-
-
-def _without_comments(text: str, path: Path) -> str:
-    """Return a text with blank lines for those above the table that begin with # and have no columns."""
-    comments = COMMENTS.match(text)
-    if comments is None:
-        return text
-    n_lines = comments[0].count("\n")
-    warn(f"{path}: {n_lines} {'lines' if n_lines > 1 else 'line'} above the table, with # before, left out")
-    return "\n" * n_lines + text[comments.end() :]
 
 
 def require_different(names: Iterable[str], path: Path) -> None:
@@ -110,12 +166,41 @@ def require_different(names: Iterable[str], path: Path) -> None:
     swapwise.cli.failures.BadInput: t.csv has several columns of the same name: 'a'; rename one of them, or
     leave it out of the file
     """
-    twice = [repr(name) for name, count in Counter(names).items() if count > 1]
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise BadInput(
-            f"{path} has several columns of the same name: {some_of(twice)}; rename one of them, or leave it "
+            f"{path} has several columns of the same name: {quoted(twice)}; rename one of them, or leave it "
             "out of the file"
         )
+
+
+def _opened(path: Path, usual: str | None, dialect: Dialect, **how: str) -> _File:
+    content = content_of(path, dialect.encoding, **how)
+    above = ABOVE.match(content)
+    assert above is not None  # it may be empty
+    n_remarks, n_above = above[1].count(b"\n"), above[0].count(b"\n")
+    if n_remarks:
+        lines = f"{n_remarks} line{'s' * (n_remarks > 1)}"
+        warn(f"{path}: {lines} above the table, with # before, left out")
+    if not content[above.end() : above.end() + MOST_BYTES].strip():
+        raise BadInput(f"{path} is empty")
+    separator = dialect.sign or (above[2] and above[2].decode())
+    if not separator:
+        separator = separator_of(_head(content, above.end()), usual, path)
+    return _File(path, content, above.end(), n_above, separator)
+
+
+def _head(content: bytes, start: int) -> str:
+    """Return the first lines from a place on, and no part of a row if a cell goes over several of them."""
+    end, n_lines = start, 0
+    while end < len(content) and n_lines < MOST_LINES and (n_lines < 2 or end - start < MOST_BYTES):
+        found = content.find(b"\n", end)
+        end = len(content) if found < 0 else found + 1
+        n_lines += bool(content[start:end].strip()) if n_lines == 0 else 1
+    head = content[start:end]
+    if end < len(content) and head.count(b'"') % 2:  # within a cell
+        head = head[: head.rfind(b"\n", 0, head.rfind(b'"')) + 1] or head
+    return head.decode()
 
 
 def _require_header(names: Sequence[str], path: Path) -> None:
@@ -145,39 +230,96 @@ def _count(names: Sequence[str]) -> bool:
     return len(steps) == 1 and bool(steps - {0}) and (are_years or steps == {1})
 
 
-def _parsed(text: str, layout: Layout, path: Path, named: dict[int, str], **options: Any) -> pd.DataFrame:
-    """Return some columns, which have names by their places."""
+def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, int, int]:
+    """Return all columns by their places, how many there are, and how many come before the first name."""
     import pandas as pd
 
-    lines = pd.Index(layout.lines, dtype="int64", name="line")
-    if not len(lines):
-        return pd.DataFrame(columns=list(named.values()), index=lines)
-    named = {place: name for place, name in named.items() if place < layout.width}
-    body = StringIO(text, newline="")
-    body.seek(layout.start)
-    numbered = {"header": None, "names": range(layout.width), "usecols": list(named), "index_col": False}
-    sep = layout.separator
+    names, *rows = file.first_rows
+    n_before = int(any(row[len(names) :][-1:] > [""] for row in rows))
+    n_before *= all(len(row) == len(names) + 1 for row in rows)
+    width = len(names) + n_before
     try:
-        read = pd.read_csv(body, sep=sep, skipinitialspace=True, low_memory=False, **numbered, **options)
+        table = file.parse(width, decimal)
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame(columns=range(width)), width, 0
+    except (pd.errors.ParserError, pd.errors.ParserWarning):
+        table = None
+    first_line = file.content.count(b"\n", 0, file.body) + 1
+    if table is not None and _is_plain(file, table, n_before):
+        return (
+            table.set_axis(pd.RangeIndex(first_line, first_line + len(table), name="line")),
+            width,
+            n_before,
+        )
+    layout = file.layout()
+    try:
+        if table is None or layout.width != width:
+            table = file.parse(layout.width, decimal)
     except pd.errors.ParserError:
-        read = None
-    if read is None or len(read) != len(lines):
+        table = None
+    if table is None or len(table) != len(layout.lines):
+        last = layout.lines[-1] if layout.lines else first_line
         raise BadInput(
-            f"{path} cannot be read: a quote is not closed, perhaps in line {lines[-1]}, or a line holds "
+            f"{file.path} cannot be read: a quote is not closed, perhaps in line {last}, or a line holds "
             "nothing but quotes or odd blanks"
         )
-    return read[list(named)].set_axis(list(named.values()), axis=1).set_axis(lines)
+    numbers = pd.Index(layout.lines, dtype="int64", name="line")
+    return table.set_axis(numbers), layout.width, int(layout.has_one_more)
 
 
-def _stripped(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without blanks around words, which may be numbers or nothing without them."""
+def _is_plain(file: _File, table: pd.DataFrame, n_before: int) -> bool:
+    """Return whether every row is certainly one line, with a cell for each name, as pandas has read them."""
+    content, body = file.content, file.body
+    n_ends = np.count_nonzero(np.frombuffer(content, dtype=np.uint8)[body:] == ord("\n"))
+    if n_ends + (not content.endswith(b"\n")) != len(table):
+        return False
+    if b"\r" in content and content.count(b"\r", body) != content.count(b"\r\n", body):
+        return False
+    if n_before and not table[0].is_unique:
+        return False
+    names = file.first_rows[0]
+    last = max((place for place, name in enumerate(names) if name.strip()), default=0) + n_before
+    # A row that is too short lacks its last cell at least.
+    return not table[last].isna().any() or _has_separators(file, last)
+
+
+def _has_separators(file: _File, expected: int) -> bool:
+    """Return whether every line has as many separators outside quotes; False if that is not clear."""
+    if len(file.separator) > 1 or ord(file.separator) > 127:
+        return False
+    body = np.frombuffer(file.content, dtype=np.uint8)[file.body :]
+    ends = np.append(np.flatnonzero(body == ord("\n")), len(body))
+    quotes, signs = np.flatnonzero(body == ord('"')), np.flatnonzero(body == ord(file.separator))
+    if (np.searchsorted(quotes, ends) % 2).any():  # a quote that is part of a cell
+        return False
+    signs = signs[np.searchsorted(quotes, signs) % 2 == 0]
+    counts = np.diff(np.searchsorted(signs, ends), prepend=0)
+    return bool((counts[: None if body[-1] != ord("\n") else -1] >= expected).all())
+
+
+def _with_words(table: pd.DataFrame, file: _File, width: int, decimal: str) -> pd.DataFrame:
+    """Return a table whose text is text, and not numbers in parts of it, without blanks around words."""
     import pandas as pd
+    from pandas.api.types import infer_dtype
 
-    for name in filter(lambda name: holds_words(table[name]), table.columns):
-        words = table[name].str.strip()
-        blank = words.notna() & (words != table[name])
-        if blank.any():
-            written = table[name].mask(blank, words).to_csv(index=False, header=False, quoting=csv.QUOTE_ALL)
-            read = pd.read_csv(StringIO(written), header=None, skip_blank_lines=False)[0]
-            table[name] = read.set_axis(table.index)
+    texts = [place for place, dtype in table.dtypes.items() if dtype.kind == "O"]
+    kinds = {place: infer_dtype(table[place], skipna=True) for place in texts}
+    mixed = [place for place, kind in kinds.items() if kind not in ("string", "boolean", "empty")]
+    changed: dict[int, pd.Series] = {}
+    if mixed:
+        words = file.parse(width, decimal, usecols=mixed, dtype=str, low_memory=False).set_axis(table.index)
+        changed |= {place: words[place] for place in mixed}
+    if b" " in file.content or b"\t" in file.content or not file.content.isascii():
+        for place in texts:
+            column = changed.get(place, table[place])
+            words = column.str.strip() if kinds[place] != "boolean" else column
+            blank = words.notna() & (words != column)
+            if blank.any():
+                written = words.to_csv(index=False, header=False, quoting=csv.QUOTE_ALL)
+                read = pd.read_csv(StringIO(written), header=None, skip_blank_lines=False, decimal=decimal)
+                changed[place] = read[0].set_axis(table.index)
+    if changed:
+        table = table.copy()
+    for place, column in changed.items():
+        table[place] = column
     return table
