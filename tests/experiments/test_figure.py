@@ -33,7 +33,10 @@ class TestPanels:
         assert isinstance(figure, Figure)
         for axes, panel in zip(figure.axes[:9], (*PAPER_PANELS, *BEYOND_PANELS), strict=True):
             assert axes.get_title() == panel.caption
-            assert (axes.get_xlabel(), axes.get_ylabel()) == (panel.x_label, panel.y_label)
+            assert (axes.get_xlabel(), axes.get_ylabel()) == (
+                panel.chart([]).x.label,
+                panel.chart([]).y.label,
+            )
             assert axes.get_yscale() == ("log" if panel.log else "linear")
             assert axes.get_xticks().tolist() == panel.sizes
             curves = panel.curves(rows)

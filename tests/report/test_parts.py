@@ -12,11 +12,11 @@ from swapwise import ProofEvent, SparseClassifier, SparseRegressor, SparseRegres
 from swapwise.constraints.uniform import Uniform
 from swapwise.objectives.linear import Linear
 from swapwise.report.chosen_parts import Chosen
-from swapwise.report.data_parts import MOST_POINTS, data_part
-from swapwise.report.fit_parts import path_part
-from swapwise.report.proof_parts import certificate_part, course_parts
+from swapwise.report.data_parts import MOST_POINTS, data_parts
+from swapwise.report.fit_parts import path_parts
+from swapwise.report.proof_parts import certificate_parts, course_parts, proof_in_words
 from swapwise.report.record import Move, moves_of
-from swapwise.report.search_parts import MOST_MOVES, moves_part
+from swapwise.report.search_parts import MOST_MOVES, moves_parts
 from swapwise.report.selection import selection_report
 from swapwise.search.result import Event
 from tests.report import test_selection
@@ -46,31 +46,31 @@ def perturbed():
 class TestParts:
     def test_the_path_shows_what_was_chosen(self, data):
         model = SparseRegressorCV(sizes=range(1, 7), criterion="bic").fit(*data)
-        part = path_part(model)
-        line, chosen = part.figure.data
+        (part,) = path_parts(model)
+        line, chosen = part.chart.series
         assert list(line.x) == [1, 2, 3, 4, 5, 6]
         assert list(line.y) == model.path_["bic"].tolist()
-        assert (chosen.x[0], chosen.y[0]) == (model.size_, model.path_["bic"].min())
+        assert (chosen.at, chosen.upright) == (model.size_, True)
         assert f"Of 6 sizes, from 1 to 6, size {model.size_} was chosen, by BIC" in part.words
 
     def test_a_cross_validated_path_has_bars(self, data):
         model = SparseRegressorCV(sizes=range(1, 5)).fit(*data)
-        part = path_part(model)
-        assert list(part.figure.data[0].error_y.array) == model.path_["cv_se"].tolist()
+        (part,) = path_parts(model)
+        line = part.chart.series[0]
+        np.testing.assert_allclose(np.subtract(line.high, line.y), model.path_["cv_se"])
+        np.testing.assert_allclose(np.subtract(line.y, line.low), model.path_["cv_se"])
         assert "cross-validated mean squared error" in part.words
 
     def test_a_path_without_a_fold_was_chosen_by_bic(self, data):
         model = SparseRegressorCV(sizes=range(1, 4)).fit(*data)
         model.path_[["cv_mean", "cv_se"]] = np.nan
         model.criterion_ = "bic"
-        part = path_part(model)
+        (part,) = path_parts(model)
         assert "by BIC" in part.words
-        assert list(part.figure.data[0].y) == model.path_["bic"].tolist()
+        assert list(part.chart.series[0].y) == model.path_["bic"].tolist()
 
-    def test_one_size_says_how_to_compare_several(self, model):
-        words = path_part(model).words
-        assert "swapwise select --path 1:20" in words
-        assert "SparseRegressorCV" in words
+    def test_one_size_has_no_path(self, model):
+        assert path_parts(model) == []
 
     def test_gains_add_up_to_the_value(self, model):
         moves = moves_of(model.result_)
@@ -82,8 +82,8 @@ class TestParts:
     def test_the_chart_is_that_of_the_record(self, data, kind, start):
         X, y = data
         result = kind(3, start=start).fit(X, y if kind is SparseRegressor else y > np.median(y)).result_
-        part = moves_part(result, str)
-        line, *marks = part.figure.data
+        (part,) = moves_parts(result, str)
+        line, *marks = part.chart.series
         values = [event.value for event in result.history]
         assert list(line.y) == [0.0, *values]
         drawn = {x: y for trace in marks for x, y in zip(trace.x, trace.y, strict=True)}
@@ -95,10 +95,10 @@ class TestParts:
     def test_strategies_are_told_apart(self, data):
         X, y = data
         result = SparseRegressor(2, start="arbitrary").fit(X[NAMES[::-1]], y).result_
-        part = moves_part(result, NAMES[::-1].__getitem__)
-        labels = [trace.name for trace in part.figure.data[1:]]
+        (part,) = moves_parts(result, NAMES[::-1].__getitem__)
+        labels = [trace.name for trace in part.chart.series[1:]]
         assert labels == ["arbitrary: added", "oblivious: exchanged"]
-        assert len({(trace.marker.color, trace.marker.symbol) for trace in part.figure.data[1:]}) == 2
+        assert len({(trace.colour, trace.marker) for trace in part.chart.series[1:]}) == 2
         rows = cells_of(part.below)
         ran, start = rows[:2], rows[2]
         assert start[:3] == ["1", "+ tax, a &amp; b", "arbitrary"]
@@ -108,17 +108,18 @@ class TestParts:
         ]
 
     def test_one_strategy_needs_no_table_of_strategies(self, model):
-        assert "strategy" not in moves_part(model.result_, str).below
+        assert "strategy" not in moves_parts(model.result_, str)[0].below
 
     def test_perturbations_are_marked(self):
         result = perturbed()
-        part = moves_part(result, str)
-        solid, dotted, *marks = part.figure.data
+        (part,) = moves_parts(result, str)
+        solid, dotted, *marks = part.chart.series
         (at,) = (event.n_iter for event in result.history if event.strategy == "perturbation")
         before, leap = result.history[at - 2], result.history[at - 1]
-        assert list(dotted.x) == [at - 1, at, None]
-        assert list(dotted.y) == [before.value, leap.value, None]
-        assert list(solid.y) == [0.0, before.value, None, leap.value, result.value]
+        np.testing.assert_array_equal(dotted.x, [at - 1, at, np.nan])
+        np.testing.assert_array_equal(dotted.y, [before.value, leap.value, np.nan])
+        np.testing.assert_array_equal(solid.y, [0.0, before.value, np.nan, leap.value, result.value])
+        assert dotted.dash == "dot"
         mark = next(trace for trace in marks if trace.name == "perturbation")
         assert (list(mark.x), list(mark.y)) == ([at], [leap.value])
         assert "At a perturbation or a restart it left a local optimum" in part.words
@@ -131,35 +132,26 @@ class TestParts:
         assert moves[0].gain is None
         assert {move.kind for move in moves} == {"exchanged"}
         assert re.fullmatch(r"\+ \d − \d", moves[0].words(str))
-        part = moves_part(result, str)
+        (part,) = moves_parts(result, str)
         assert "It began with a given set" in part.words
-        assert list(part.figure.data[0].y) == [event.value for event in result.history]
+        assert list(part.chart.series[0].y) == [event.value for event in result.history]
 
-    @pytest.mark.parametrize(
-        ("options", "words"),
-        [
-            ({"start": [0, 1]}, "No move: the search began at a local optimum, of value"),
-            ({"start": [4, 5], "max_iter": 0}, "No move: the search ended at once (iteration limit)"),
-        ],
-    )
-    def test_a_search_without_moves_says_so(self, data, options, words):
-        part = moves_part(SparseRegressor(2, **options).fit(*data).result_, str)
-        assert part.words.startswith(words)
-        assert part.figure is None
+    def test_a_search_without_moves_has_nothing_to_show(self, data):
+        assert moves_parts(SparseRegressor(2, start=[0, 1]).fit(*data).result_, str) == []
 
     def test_thousands_of_moves_stay_a_small_page(self):
         n = 6000
         events = [Event(k + 1, (k,), (), np.arange(k + 1), float(k + 1), 0.0, "greedy") for k in range(n)]
         events[700] = events[700]._replace(strategy="perturbation")
         result = replace(perturbed(), history=events, n_iter=n, value=float(n))
-        part = moves_part(result, "a feature with a long name {}".format)
-        shown = sorted(x for trace in part.figure.data if trace.mode == "markers" for x in trace.x)
+        (part,) = moves_parts(result, "a feature with a long name {}".format)
+        shown = sorted(x for trace in part.chart.series if trace.marker for x in trace.x)
         assert shown[0] == 1
         assert shown[-1] == n
         assert 701 in shown
         assert len(shown) <= MOST_MOVES + 1
         assert f"{len(shown)} of the moves are shown here" in part.words
-        assert len(part.figure.to_json()) + len(part.below) < 300_000
+        assert len(part.html()) < 250_000
 
     def test_a_move_of_very_many_elements_names_some(self):
         move = Move(1, "added", "modular", tuple(range(5000)), (), 1.0, 1.0)
@@ -172,33 +164,34 @@ class TestParts:
 
     def test_a_bar_between_value_and_bound(self, data, model):
         proof = replace(model.certify(*data), value=0.6, upper_bound=0.8, resolution=0.0)
-        part = certificate_part(proof, model.result_)
-        found, open_ = part.figure.data
-        assert (found.base[0], found.x[0]) == (0.0, 0.6)
-        assert (open_.base[0], open_.base[0] + open_.x[0]) == (0.6, 0.8)
-        assert "at least 74.9% of the optimum" in certificate_part(replace(proof, value=0.5999), model).words
+        (part,) = certificate_parts(proof, model.result_)
+        found, open_ = part.chart.series
+        assert (found.begin, found.end) == ([0.0], [0.6])
+        assert (open_.begin, open_.end) == ([0.6], [0.8])
+        assert part.chart.x.limits[0] == 0
+        assert (
+            "at least 74.9% of the optimum" in certificate_parts(replace(proof, value=0.5999), model)[0].words
+        )
         assert "better" not in part.words
         better = replace(proof, better=np.array([1]), better_value=0.7)
-        assert "a better choice was found, of value 0.7" in certificate_part(better, model.result_).words
+        assert "a better choice was found, of value 0.7" in certificate_parts(better, model.result_)[0].words
 
     def test_a_bar_that_is_nearly_full_is_seen_from_close(self, data, model):
         proof = replace(model.certify(*data), value=0.999, upper_bound=1.0, resolution=0.0)
-        figure = certificate_part(proof, model.result_).figure
-        whole, _, near, open_ = figure.data
-        assert (whole.base[0], whole.xaxis, near.xaxis, open_.xaxis) == (0.0, "x", "x2", "x2")
-        begin, end = figure.layout.xaxis2.range
+        (part,) = certificate_parts(proof, model.result_)
+        begin, end = part.chart.x.limits
         assert (1.0 - 0.999) / (end - begin) > 0.25
         assert begin < 0.999 < 1.0 < end
-        assert figure.layout.xaxis2.ticktext == ("0.999", "1")
-        assert figure.layout.xaxis2.title.text == f"the end of it, from {begin:.6g} on"
+        assert part.chart.x.ticks == {0.999: "0.999", 1.0: "1"}
+        assert part.chart.x.label == f"value of the objective, from {begin:.6g} on"
 
     def test_value_and_bound_are_told_apart(self, data, model):
         proof = replace(model.certify(*data), value=0.99999999, upper_bound=1.0, bounds={}, resolution=0.0)
-        part = certificate_part(proof, model.result_)
+        (part,) = certificate_parts(proof, model.result_)
         assert "0.99999999, is at least 99.9999990% of the optimum" in part.words
         assert "says nothing about new data" in part.words
         assert "at least 99.9999990% of the optimum" in part.below
-        assert part.figure.layout.xaxis2.ticktext == ("0.99999999", "1")
+        assert list(part.chart.x.ticks.values()) == ["0.99999999", "1"]
 
     @pytest.mark.parametrize(
         ("status", "words"),
@@ -211,88 +204,97 @@ class TestParts:
     def test_a_proof_that_was_cut_short_could_be_tightened(self, data, model, status, words):
         proof = replace(model.certify(*data), value=0.6, upper_bound=0.8, resolution=0.0, status=status)
         proof = replace(proof, seconds=7.2)
-        assert words in certificate_part(proof, model.result_).words
-        assert words in certificate_part(replace(proof, upper_bound=np.inf), model.result_).words
+        assert words in certificate_parts(proof, model.result_)[0].words
+        assert words in certificate_parts(replace(proof, upper_bound=np.inf), model.result_)[0].words
         done = replace(proof, upper_bound=0.6)
-        assert "tighten" not in certificate_part(done, model.result_).words
+        assert "tighten" not in certificate_parts(done, model.result_)[0].words
 
     def test_a_value_of_nothing_has_no_bar(self, data, model):
         proof = replace(model.certify(*data), value=0.0, upper_bound=0.0)
-        part = certificate_part(proof, model.result_)
+        (part,) = certificate_parts(proof, model.result_)
         assert part.words.startswith("Proven optimal: no feasible choice has a larger value than 0")
-        assert part.figure is None
+        assert part.chart is None
 
     def test_value_and_bound_over_time(self, data, model):
         history = tuple(ProofEvent(0.1 * k, 0.6, 1.0 - 0.001 * k, "branching", k) for k in range(1, 201))
         numbers = {"value": 0.6, "upper_bound": 0.8, "resolution": 0.0, "history": history}
         proof = replace(model.certify(*data), **numbers, n_nodes=200, seconds=25.0)
         (part,) = course_parts(proof, model.result_)
-        value, bound = part.figure.data
-        assert bound.x == (*(event.seconds for event in history), 25.0)
-        assert bound.y == (*(event.upper_bound for event in history), 0.8)
+        between, bound, value = part.chart.series
+        assert bound.x == [*(event.seconds for event in history), 25.0]
+        assert bound.y == [*(event.upper_bound for event in history), 0.8]
         assert set(value.y) == {0.6}
-        assert (value.line.shape, bound.line.shape, bound.fill) == ("hv", "hv", "tonexty")
+        assert (between.low, between.high) == (value.y, bound.y)
+        assert value.steps
+        assert bound.steps
+        assert between.steps
         assert (
             "ended after 25 seconds, with 200 parts of the problem looked at: gap 0.2: at least 7"
             in part.words
         )
-        assert part.figure.layout.xaxis.type == "log"
-        assert part.figure.layout.xaxis.range[1] == pytest.approx(np.log10(1.3 * 25))
+        assert part.chart.x.log
+        assert part.chart.x.limits[1] == pytest.approx(1.3 * 25)
         rows = cells_of(part.below)
         assert len(rows) == 30
         assert rows[0] == ["0.1", "0.6", "0.999", "branching", "1"]
         assert rows[-1] == ["25", "0.6", "0.8", proof.kind, "200"]
 
     def test_no_course_where_there_is_nothing_to_see(self, data, model):
-        proof = model.certify(*data)
+        history = tuple(ProofEvent(0.1 * k, 0.6, 1.0 - 0.1 * k, "branching", k) for k in range(5))
+        numbers = {"value": 0.6, "upper_bound": 0.8, "resolution": 0.0, "history": history}
+        proof = replace(model.certify(*data), **numbers)
         assert course_parts(proof, model.result_)
         assert course_parts(None, model.result_) == []
-        assert course_parts(replace(proof, history=()), model.result_) == []
+        assert course_parts(replace(proof, history=history[:4]), model.result_) == []
         assert course_parts(replace(proof, upper_bound=np.inf, bounds={}), model.result_) == []
 
     def test_no_bound_and_no_proof(self, data, model):
         proof = replace(model.certify(*data), upper_bound=np.inf)
-        assert "no bound on the optimum was proven" in certificate_part(proof, model.result_).words
-        assert "No proof was asked for" in certificate_part(None, model.result_).words
+        assert "no bound on the optimum was proven" in certificate_parts(proof, model.result_)[0].words
+        assert certificate_parts(None, model.result_) == []
+        assert proof_in_words(None, model.result_, "graph").startswith(
+            "none was asked for: swapwise graph --certify"
+        )
 
     def test_the_proof_of_the_search_itself(self):
         result = exact(Linear([1, 3, 2]), Uniform(3, 2))
-        part = certificate_part(None, result)
+        (part,) = certificate_parts(None, result)
         assert part.words.startswith(
             "Proven optimal: no feasible choice has a larger value than 5 (by gains)."
         )
         assert "says nothing about new data" in part.words
-        assert "optimal" in part.below
+        assert part.chart is None
 
     def test_a_trivial_bound_is_not_told_as_a_share(self, data, model):
         numbers = {"value": 0.893, "upper_bound": 1.0, "bounds": {"all": 1.0}, "kind": "all"}
         proof = replace(model.certify(*data), **numbers)
-        part = certificate_part(proof, model.result_)
+        (part,) = certificate_parts(proof, model.result_)
         assert part.words.startswith("Nothing proven beyond the trivial bound: the value found is 0.893,")
         assert "no choice can have more than 1, about what everything together has." in part.words
         assert "nothing proven beyond the trivial bound" in part.below
         assert "89.3" not in part.words + part.below
-        assert part.figure.data[1].name == "the optimum lies here"
+        assert part.chart.series[1].name == "the optimum lies here"
 
     def test_what_is_assumed_and_what_is_in_doubt(self, data, model):
         remarks = {"assumptions": ("that it is a matroid",), "doubt": "a value is only known within bounds"}
         proof = replace(model.certify(*data), value=0.6, upper_bound=0.8, resolution=0.0, **remarks)
-        words = certificate_part(proof, model.result_).words
+        words = certificate_parts(proof, model.result_)[0].words
         assert "This assumes that it is a matroid." in words
         assert "More could not be proven because a value is only known within bounds." in words
-        optimal = certificate_part(replace(proof, upper_bound=0.6), model.result_).words
+        optimal = certificate_parts(replace(proof, upper_bound=0.6), model.result_)[0].words
         assert "This assumes that it is a matroid." in optimal
         assert "because" not in optimal
 
     def test_not_too_many_points(self):
         X, y = sample(MOST_POINTS + 50)
-        part = data_part(SparseRegressor(2).fit(X, y), X, y)
-        assert len(part.figure.data[0].x) == MOST_POINTS
+        (part,) = data_parts(SparseRegressor(2).fit(X, y), X, y)
+        assert len(part.chart.series[0].x) == MOST_POINTS
+        assert len(part.html()) < 150_000
         assert f"{MOST_POINTS} of {MOST_POINTS + 50} samples" in part.words
 
     def test_residuals(self, data, model):
-        part = data_part(model, *data)
-        trace = part.figure.data[0]
+        (part,) = data_parts(model, *data)
+        trace = part.chart.series[0]
         assert np.allclose(np.add(trace.x, trace.y), data[1])
         assert f"from {min(trace.y):.4g} to {max(trace.y):.4g}" in part.words
         rows = cells_of(part.below)
@@ -303,15 +305,15 @@ class TestParts:
 
     def test_calibration_keeps_the_mean(self, data):
         X, y = data[0], np.where(data[1] > 1, "yes", "no")
-        _, curve = data_part(SparseClassifier(2).fit(X, y), X, y).figure.data
+        _, curve = data_parts(SparseClassifier(2).fit(X, y), X, y)[0].chart.series
         assert curve.name == "yes"
         assert len(curve.x) == 10
         assert np.isclose(np.mean(curve.y), np.mean(y == "yes"))
 
     def test_calibration_as_a_table(self, data):
         X, y = data[0], np.where(data[1] > 1, "yes", "no")
-        part = data_part(SparseClassifier(2).fit(X, y), X, y)
-        curve, rows = part.figure.data[1], cells_of(part.below)
+        (part,) = data_parts(SparseClassifier(2).fit(X, y), X, y)
+        curve, rows = part.chart.series[1], cells_of(part.below)
         assert [row[:3] for row in rows] == [
             ["yes", f"{p:.4g}", f"{s:.4g}"] for p, s in zip(curve.x, curve.y, strict=True)
         ]
@@ -322,19 +324,19 @@ class TestParts:
         rng = np.random.default_rng(0)
         X = pd.DataFrame(rng.standard_normal((360, 2)))
         y = np.repeat(np.arange(8), [20, 60, 50, 50, 50, 10, 60, 60])
-        part = data_part(SparseClassifier(1).fit(X, y), X, y)
-        assert [trace.name for trace in part.figure.data] == ["as predicted", "1", "2", "3", "4", "6", "7"]
+        (part,) = data_parts(SparseClassifier(1).fit(X, y), X, y)
+        assert [trace.name for trace in part.chart.series] == ["as predicted", "1", "2", "3", "4", "6", "7"]
         assert "The 6 most frequent of 8 classes are drawn." in part.words
         assert {row[0] for row in cells_of(part.below)} == set("01234567")
-        assert len({trace.marker.symbol for trace in part.figure.data[1:]}) == 6
+        assert len({trace.marker for trace in part.chart.series[1:]}) == 6
 
     def test_correlations_as_a_matrix_or_pairs(self):
         rng = np.random.default_rng(0)
         X = pd.DataFrame(rng.standard_normal((90, 31))).add_prefix("x")
         X["x4"] = X["x2"] + 0.1 * X["x4"]
         y = X @ np.arange(1.0, 32.0)
-        few, many = (
-            Chosen(SparseRegressor(k).fit(X, y), X, list(X), None).correlation_part() for k in (30, 31)
+        (few,), (many,) = (
+            Chosen(SparseRegressor(k).fit(X, y), list(X), None).correlation_parts(X) for k in (30, 31)
         )
         rows = cells_of(few.below)
         assert [len(row) for row in rows] == [31] * 30

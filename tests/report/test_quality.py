@@ -137,7 +137,7 @@ class TestFigure:
     def test_axes_and_legends(self):
         above, below = plot_quality(table()).axes
         assert [above.get_ylabel(), below.get_ylabel(), below.get_xlabel()] == [
-            "value",
+            "value of the objective",
             "share of the optimum",
             "size",
         ]
@@ -159,7 +159,10 @@ class TestFigure:
         trivial = line(below, "trivial bound, nothing proven")
         assert trivial.get_xdata().tolist() == [2]
         np.testing.assert_allclose(trivial.get_ydata(), [2 / 3])
-        assert (trivial.get_markerfacecolor(), trivial.get_linestyle()) == ("none", "None")
+        assert (trivial.get_markerfacecolor(), trivial.get_linestyle()) == ("white", "None")
+        # Only what is guaranteed or trivial is hollow; what was found is not.
+        assert line(below, "proven by the certificate").get_markerfacecolor() != "white"
+        assert line(below, "guaranteed").get_markerfacecolor() == "white"
 
     def test_axes_of_the_users_own(self, tmp_path):
         figure = Figure()

@@ -16,10 +16,11 @@ from swapwise import (
     SparseRegressorCV,
 )
 from swapwise.report.chosen_parts import MOST_CLASSES, MOST_DRAWN, Chosen
-from swapwise.report.parts import tick
+from swapwise.report.parts import significant
 from swapwise.report.selection import selection_report
+from swapwise.report.svg import in_lines
 from tests.report import pages
-from tests.report.pages import EVIL, Reader
+from tests.report.pages import EVIL, Reader, charts_of, harmless, then
 
 opened = pages.opened
 
@@ -27,7 +28,7 @@ IMAGE = "</script><img src=x onerror=alert(2)>"
 LINK = '<a href="javascript:alert(3)">go</a>'
 NAMES = ["rooms", EVIL, IMAGE, LINK, "a & b", "tax"]
 GROUPS = {"rooms": "house", EVIL: EVIL, IMAGE: EVIL, LINK: "house", "a & b": "house"}
-CHARTS = ["chosen", "path", "moves", "certificate", "fit", "correlation"]
+CHARTS = ["chosen", "path", "certificate", "fit", "correlation", "moves"]
 
 
 def sample(n=120):
@@ -59,19 +60,51 @@ def trimmed(page, name):
 
 
 class TestContent:
-    def test_what_was_asked(self, page):
-        text = trimmed(page, "asked")
+    def test_the_answer_comes_first_and_settings_last(self, page):
+        sections = re.findall(r'<section id="(\w+)"', page)
+        assert sections == ["chosen", "certificate", "fit", "correlation", "moves", "settings"]
+
+    def test_the_answer_has_score_proof_and_time(self, data, model, page):
+        text = trimmed(page, "chosen")
+        for words in (f"R² on the data of fit{model.score(*data):.4f}", "proofproven optimal", "1.5 seconds"):
+            assert words in text
+
+    def test_a_cross_validated_score_is_told_first(self, data):
+        model = SparseRegressorCV(sizes=range(1, 4)).fit(*data)
+        row = model.path_.set_index("size").loc[model.size_]
+        told = f"cross-validated mean squared error{row['cv_mean']:.5g} ± {row['cv_se']:.2g} on rows left out"
+        text = trimmed(selection_report(model, *data), "chosen")
+        assert text.index(told) < text.index("R² on the data of fit")
+
+    def test_settings(self, page):
+        text = trimmed(page, "settings")
         for words in (
             "size4",
             f"{EVIL}{EVIL}",
             "SparseRegressor",
             "120 samples of 6 features",
-            "1.5 seconds",
+            "search4 moves",
         ):
             assert words in text
 
-    def test_no_time_without_one(self, data, model):
-        assert "seconds" not in trimmed(selection_report(model, *data), "asked")
+    def test_what_has_nothing_to_say_is_left_out(self, data):
+        X, y = data
+        page = selection_report(SparseRegressor(1, start=[0]).fit(X, y), X, y)
+        assert re.findall(r'<section id="(\w+)"', page) == ["chosen", "fit", "settings"]
+        assert "none was asked for: swapwise select --certify" in trimmed(page, "chosen")
+        assert "seconds" not in trimmed(page, "chosen")
+        assert "searchno move: the search began at a local optimum" in trimmed(page, "settings")
+
+    def test_without_data(self, data, model):
+        page = selection_report(model)
+        assert re.findall(r'<section id="(\w+)"', page) == ["chosen", "moves", "settings"]
+        assert f"value of the objective{model.result_.value:.5g}" in trimmed(page, "chosen")
+        whole = selection_report(model, *data)
+        table = re.compile(r'<table class="numbers long">.*?</table>')
+        assert table.search(page)[0] == table.search(whole)[0]
+
+    def test_a_page_is_small(self, page):
+        assert len(page.encode()) < 100_000
 
     def test_features_by_group_with_coefficients(self, data, model, page):
         text = trimmed(page, "chosen")
@@ -82,8 +115,8 @@ class TestContent:
             group, coefficient, scaled = re.findall(r"<td.*?>(.*?)</td>", cells)
             column = NAMES.index(unescape(name))
             assert unescape(group) == GROUPS[unescape(name)]
-            assert coefficient == f"{model.coef_[column]:.4g}"
-            assert scaled == f"{model.coef_[column] * data[0].iloc[:, column].std(ddof=0):.4g}"
+            assert coefficient == significant(model.coef_[column])
+            assert scaled == significant(model.coef_[column] * data[0].iloc[:, column].std(ddof=0))
 
     def test_without_groups_there_is_no_column_of_them(self, data, model):
         page = selection_report(model, *data)
@@ -100,8 +133,7 @@ class TestContent:
         X, y = data
         page = selection_report(SparseRegressor(2).fit(X, np.ones(len(y))), X, np.ones(len(y)))
         assert "0 of 6 features were chosen: no feasible feature improves the fit." in page
-        assert "Fewer than two features were chosen" in page
-        assert 'id="plot-chosen"' not in page
+        assert charts_of(page) == ["fit"]
 
     def test_classes_have_columns_of_their_own(self, data):
         X, y = data
@@ -116,7 +148,7 @@ class TestContent:
         y = np.arange(300) % (2 * MOST_CLASSES + 1)
         model = SparseClassifier(2).fit(X, y)
         page = selection_report(model, X, y, groups={})
-        tables = re.findall(r"<table.*?</table>", page[page.index('id="chosen"') : page.index('id="path"')])
+        tables = re.findall(r"<table.*?</table>", page[page.index('id="chosen"') : page.index('id="fit"')])
         heads = [re.findall(r'<th scope="col".*?>(.*?)</th>', one)[2:] for one in tables]
         assert heads[:3] == [list("012345"), ["6", "7", "8", "9", "10", "11"], ["12"]]
         assert heads[3:] == heads[:3]
@@ -128,17 +160,16 @@ class TestContent:
                 numbers = (
                     model.intercept_ if name == "(intercept)" else model.coef_[:, list("abc").index(name)]
                 )
-                assert shown == [f"{number:.4g}" for number in numbers[some]]
+                assert shown == [significant(number) for number in numbers[some]]
             assert len(rows) == 3
 
     def test_more_groups_than_colours(self):
         rng = np.random.default_rng(0)
         X = pd.DataFrame(rng.standard_normal((80, 9))).add_prefix("x")
         model = SparseRegressor(9).fit(X, X @ np.arange(9.0, 0.0, -1.0))
-        traces = Chosen(model, X, list(X), [f"g{n}" for n in range(9)]).part().figure.data
-        assert [trace.name for trace in traces] == ["g0", "g1", "g2", "g3", "g4", "g5", "other groups"]
-        assert len({trace.marker.color for trace in traces}) == 7
-        assert "x8 (g8)" in traces[-1].hovertext[-1]
+        bars = Chosen(model, list(X), [f"g{n}" for n in range(9)]).part({}).chart.series
+        assert len({bar.colour for bar in bars}) == 7
+        assert [bar.colour for bar in bars[6:]] == [bars[6].colour] * 3
 
     @pytest.mark.parametrize(
         ("kind", "of_y", "words", "heading"),
@@ -159,7 +190,7 @@ class TestContent:
         page = selection_report(model, X, y)
         score = model.score(X, y)
         shown = f"{100 * score:.1f} %" if kind is SparseClassifier else f"{score:.4f}"
-        assert f"{words}{shown}" in trimmed(page, "asked")
+        assert f"{words}{shown}" in trimmed(page, "chosen")
         assert trimmed(page, "fit").startswith(heading)
 
     @pytest.mark.parametrize(("family", "outcome"), [("gamma", "amount"), ("negative-binomial", "count")])
@@ -167,9 +198,9 @@ class TestContent:
         X, y = data[0], np.ceil(np.exp(data[1] / 4))
         model = SparseGLMRegressor(2, family=family).fit(X, y)
         page = selection_report(model, X, y)
-        assert f"deviance explained on the data of fit{model.score(X, y):.4f}" in trimmed(page, "asked")
+        assert f"deviance explained on the data of fit{model.score(X, y):.4f}" in trimmed(page, "chosen")
         assert f"expected {outcome}mean {outcome} in the data" in trimmed(page, "fit")
-        assert ("dispersion alpha" in trimmed(page, "asked")) == (family == "negative-binomial")
+        assert ("dispersion alpha" in trimmed(page, "settings")) == (family == "negative-binomial")
 
     @pytest.mark.parametrize("kind", [SparsePoissonRegressor, SparseClassifier])
     def test_an_offset_that_is_given_is_used(self, data, kind):
@@ -179,7 +210,7 @@ class TestContent:
         page = selection_report(model, X, y, offset=offset)
         score = model.score(X, y, offset=offset)
         assert (f"{100 * score:.1f} %" if kind is SparseClassifier else f"{score:.4f}") in trimmed(
-            page, "asked"
+            page, "chosen"
         )
         assert "They differ most where" in trimmed(page, "fit")
 
@@ -187,18 +218,18 @@ class TestContent:
         X, y = data[0], np.ones(len(data[0]))
         model = SparsePoissonRegressor(1).fit(X, y, offset=np.linspace(0, 1, len(y)))
         page = selection_report(model, X, y)
-        assert "fitted with an offset" in trimmed(page, "fit")
-        assert "deviance" not in trimmed(page, "asked")
+        assert 'id="fit"' not in page
+        assert "deviance" not in trimmed(page, "chosen")
 
     def test_the_fit_in_numbers(self, data, model):
         X, y = data
-        text = trimmed(selection_report(model, X, y), "asked")
+        text = trimmed(selection_report(model, X, y), "chosen")
         assert f"standard deviation of the residuals{np.std(y - model.predict(X)):.4g}" in text
 
     def test_accuracy_stands_beside_that_of_no_model(self, data):
         X, y = data[0], np.where(data[1] > 1, EVIL, "no")
         model = SparseClassifier(2).fit(X, y)
-        text = trimmed(selection_report(model, X, y), "asked")
+        text = trimmed(selection_report(model, X, y), "chosen")
         shares = [100 * np.mean(y == one) for one in (EVIL, "no")]
         assert shares[1] > shares[0]
         assert f"most frequent classno: {shares[1]:.1f} % of the data of fit" in text
@@ -208,8 +239,8 @@ class TestContent:
 
     def test_the_chosen_size(self, data):
         model = SparseRegressorCV(sizes=range(1, 4), criterion="ebic").fit(*data)
-        asked = trimmed(selection_report(model, *data), "asked")
-        assert f"size chosen{model.size_}, of 1 to 3, by EBIC" in asked
+        settings = trimmed(selection_report(model, *data), "settings")
+        assert f"size chosen{model.size_}, of 1 to 3, by EBIC" in settings
 
     def test_correlations_name_the_strongest_pair(self, data):
         X, y = data[0].copy(), data[1]
@@ -224,20 +255,22 @@ class TestContent:
         y = X @ np.arange(1.0, MOST_DRAWN + 4)
         page = selection_report(SparseRegressor(MOST_DRAWN + 3).fit(X, y), X, y)
         assert f"The {MOST_DRAWN} of the largest coefficients are drawn." in page
-        ticks = re.search(r'"ticktext": \[(.*?)\]', page)[1]
-        assert '"x0"' not in ticks
-        assert ticks.count("x") == MOST_DRAWN
+        drawing = page[page.index('<figure id="panel-chosen"') : page.index("</figure>")]
+        names = re.findall(r"<tspan.*?>(x\d+)</tspan>", drawing)
+        assert "x0" not in names
+        assert len(names) == MOST_DRAWN
         assert '<th scope="row">x0</th>' in page
 
-    def test_names_of_plots_are_escaped_and_short(self):
-        assert tick(EVIL) == "&lt;script&gt;ale…)&lt;/script&gt;"
-        assert tick("&lt;") == "&amp;lt;"
+    def test_long_names_keep_all_their_letters(self):
+        name = "the colour of the third door on the left side"
+        assert in_lines(name).replace("\n", " ") == name
+        assert max(map(len, in_lines("x" * 90 + "1").split("\n"))) <= 24
+        assert in_lines("x" * 90 + "1").endswith("1")
 
     def test_no_name_is_left_as_it_is(self, page):
         for name in (EVIL, IMAGE, LINK):
-            assert name not in pages.own(page)
-        assert "\\u003c" in page  # only the breaks of hover texts
-        assert set(re.findall(r"\\u003c/?\w*", page)) == {"\\u003cbr"}
+            assert name not in page
+        assert harmless(page)
 
 
 class TestBadInput:
@@ -272,57 +305,40 @@ class TestBadInput:
             selection_report(model, *data, **{name: 3})
 
 
-def drawn(document):
-    """The charts that have something in them."""
-    boxes = re.findall(r'<figure id="panel-(\w+)">(.*?)</figure>', document, re.DOTALL)
-    shapes = ('class="trace', 'class="point', 'class="hm"')
-    return [name for name, box in boxes if 'class="main-svg"' in box and any(s in box for s in shapes)]
-
-
-def harmless(document):
-    """Whether no name of a column became an element of the page, or a link that does more than move."""
-    tags = Reader(document).tags
-    names = [name for name, _ in tags]
-    links = {attrs[name] for _, attrs in tags for name in ("href", "xlink:href") if name in attrs}
-    handlers = [name for _, attrs in tags for name in attrs if name.startswith("on")]
-    return (
-        "img" not in names
-        and not handlers
-        and all(link.startswith(("#", "data:image/png")) for link in links)
-    )
-
-
-def hovered(document):
-    """The texts that stand beside points which a mouse is at."""
-    boxes = re.findall(r'<g class="hovertext".*?</g>', document, re.DOTALL)
-    return [unescape(re.sub(r"<.*?>", " ", box)) for box in boxes]
-
-
-def then(page, script):
-    """The page with something done to it, once it is drawn."""
-    return page.replace("</body>", f"<script>{script}</script></body>")
-
-
 TOGGLE = """
 const theme = document.getElementById("theme"), look = document.body.dataset;
 const state = () => theme.getAttribute("aria-pressed") + " " + getComputedStyle(document.body).color;
 look.before = state(); theme.click(); look.after = state();
 """
 
-HOVER = """
-Plotly.Fx.hover("plot-chosen", [{curveNumber: 1, pointNumber: 0}]);
-Plotly.Fx.hover("plot-moves", [{curveNumber: 1, pointNumber: 1}]);
-Plotly.Fx.hover("plot-correlation", {xval: 1, yval: 3});
+# What keys, a pointer and the legend do, in the chart of a section.
+USED = """
+const used = document.querySelector("#panel-SECTION .plot"), told = document.body.dataset;
+const press = (key) => used.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+press("ArrowRight"); told.first = tip.textContent;
+press("ArrowLeft"); told.last = tip.textContent;
+press("Escape"); told.hidden = tip.hidden;
+const box = used.querySelector("[data-t]").getBoundingClientRect();
+const at = {clientX: box.left + 3, clientY: box.top + 3, bubbles: true};
+used.dispatchEvent(new PointerEvent("pointermove", at));
+told.pointed = tip.textContent;
+const button = document.querySelector("#panel-SECTION .legend button");
+const isDrawn = (part) => getComputedStyle(part).display !== "none";
+const seen = () => [...used.querySelectorAll("[data-s]")].filter(isDrawn);
+told.seen = seen().length; button.click();
+told.less = seen().length + " " + button.getAttribute("aria-pressed");
+button.click(); button.dispatchEvent(new MouseEvent("dblclick", {bubbles: true})); told.alone = seen().length;
 """
 
-
-# A phone's width, for what is in the page; the plots are told as they are when a window changes.
+# A phone's width, for what is in the page.
 NARROW = """
 document.body.style.width = "400px";
-Promise.all(plots().map((plot) => Plotly.Plots.resize(plot))).then(() => {
-  document.body.dataset.over = document.body.scrollWidth - document.body.clientWidth;
-});
+document.body.dataset.over = document.body.scrollWidth - document.body.clientWidth;
 """
+
+
+def told(document, name):
+    return unescape(re.search(rf'data-{name}="(.*?)"', document, re.DOTALL)[1])
 
 
 @pytest.mark.browser
@@ -331,25 +347,27 @@ class TestInChromium:
         path = SparseRegressorCV(sizes=range(1, 6)).fit(*data)
         proof = replace(model.certify(*data), upper_bound=1.0)
         page = selection_report(path, *data, groups=GROUPS, certificate=proof, asked={EVIL: EVIL})
-        document = opened(then(page, TOGGLE + HOVER))
-        assert drawn(document) == CHARTS
+        assert charts_of(page) == CHARTS
+        document = opened(then(page, TOGGLE + NARROW + USED.replace("SECTION", "moves")))
         assert 'data-before="false rgb(27, 31, 36)" data-after="true rgb(230, 232, 235)"' in document
         assert '<html lang="en" data-theme="dark">' in document
-        # The ticks of the plots have followed.
-        assert re.search(r'class="xtick".*?fill: rgb\((.*?)\)', document)[1] == "230, 232, 235"
-        assert len(Reader(document).all("script")) == 4
-        assert harmless(document)
-        texts = hovered(document)
-        assert len(texts) == 3
-        assert all(EVIL in text or IMAGE in text or LINK in text for text in texts)
-
-    def test_classes_on_a_phone(self, opened, data):
-        X, y = data[0], np.array(["low", "mid", EVIL])[np.digitize(data[1], [-1, 1])]
-        page = selection_report(SparseClassifier(3, start="empty").fit(X, y), X, y)
-        document = opened(then(page, NARROW))
-        assert drawn(document) == ["chosen", "moves", "fit", "correlation"]
         assert 'data-over="0"' in document
+        assert len(Reader(document).all("script")) == 2
         assert harmless(document)
+        assert told(document, "first").startswith("move 1: + rooms")
+        assert told(document, "last").startswith(f"move {path.result_.n_iter}: ")
+        assert told(document, "pointed") == told(document, "first")
+        assert told(document, "hidden") == "true"
+        assert (told(document, "seen"), told(document, "less"), told(document, "alone")) == (
+            "1",
+            "0 false",
+            "1",
+        )
+
+    def test_only_the_script_of_the_page_runs(self, opened, page):
+        opened(page)
+        with pytest.raises(AssertionError, match="CONSOLE"):
+            opened(page.replace("</main>", "<script>document.title = 'no'</script></main>"))
 
     @pytest.mark.parametrize(
         "mischief", ["<img alt=''>", "<p onclick='go()'></p>", "<a href='javascript:x'></a>"]
@@ -357,6 +375,3 @@ class TestInChromium:
     def test_harm_is_seen(self, page, mischief):
         assert harmless(page)
         assert not harmless(page.replace("</main>", f"{mischief}</main>"))
-
-    def test_a_plot_that_is_not_drawn_is_missed(self, opened, page):
-        assert drawn(opened(page.replace("of Object.entries(panels)", "of []"))) == []

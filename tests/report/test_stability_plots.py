@@ -55,10 +55,10 @@ def test_edges_are_sorted_by_weight_with_intervals_and_frequencies():
 
 def test_pairs_that_are_rarely_edges_are_left_out():
     boot = sw.GraphBootstrap(list("abc"), np.zeros(3), np.array([[1.0, 0, 0]] + [[0.5, 0.2, 0]] * 30))
-    assert words(sw.plot_edge_intervals(boot).get_yticklabels()) == ["a--b", "a--c"]
-    assert words(sw.plot_edge_intervals(boot, least=0.99).get_yticklabels()) == ["a--b"]
+    assert words(sw.plot_edge_intervals(boot).get_yticklabels()) == ["a – b", "a – c"]
+    assert words(sw.plot_edge_intervals(boot, least=0.99).get_yticklabels()) == ["a – b"]
     axes = sw.plot_edge_intervals(boot, top=1)
-    assert words(axes.get_yticklabels()) == ["a--b"]
+    assert words(axes.get_yticklabels()) == ["a – b"]
     assert "2 pairs" in axes.get_xlabel()
 
 

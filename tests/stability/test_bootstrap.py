@@ -94,7 +94,7 @@ def test_differences_are_those_of_plain_intervals():
         if of == "edges":
             values = dict(
                 zip(
-                    [f"{u}--{v}" for u, v in zip(*np.triu_indices(5, 1), strict=True)],
+                    [f"{u} – {v}" for u, v in zip(*np.triu_indices(5, 1), strict=True)],
                     boot.weights.T,
                     strict=True,
                 )

@@ -156,7 +156,7 @@ class Certificate:
 
         >>> from swapwise import Linear, Uniform, certify
         >>> certify(Linear([1, 3, 2]), Uniform(3, 2)).plot().get_xlabel()
-        'seconds'
+        'time (seconds)'
         """
         # Plots are a layer above, and loaded when they are first asked for.
         axes: Axes = import_module("swapwise").plot_proof(self, ax)

@@ -62,7 +62,7 @@ SMALL_GRAM, QUICK_GRAM = 1 << 18, 10**6
 
 # What a design knows of each column.
 BY_COLUMN = {
-    *("origin", "sizes", "shift", "scale", "factor", "squared_norms", "offsets"),
+    *("origin", "sizes", "deviation", "shift", "scale", "factor", "squared_norms", "offsets"),
     *("with_target", "largest_entries"),
 }
 
@@ -197,6 +197,8 @@ class Design(Columns):
                 self.matrix.replace(self.matrix.stored.in_double())
                 self.is_float32 = False
             extreme, exponent = self._rescale_extreme(mean, spread)
+            #: The weighted standard deviation of every column as it is stored
+            self.deviation = np.ldexp(np.sqrt(spread / total), exponent)
             switches = bool(self._centre), bool(self._standardize)
             found = moments.scales(mean, spread, exponent, total, CONSTANT, *switches)
             # Stored columns are multiplied by the factor: of a constant one that is centred nothing is left.

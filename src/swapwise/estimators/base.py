@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
@@ -48,6 +52,7 @@ from swapwise.estimators.constraint_of import (
 )
 from swapwise.estimators.kept_data import without_large_data
 from swapwise.estimators.sample import Sample, read_offset, some_rows, times
+from swapwise.files import write_atomically
 from swapwise.maximize import THEORY
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.coefficient_bounds import CoefficientBounds, read_bounds
@@ -273,6 +278,72 @@ class SparseEstimator(BaseEstimator, ABC):
         check_is_fitted(self)
         return self._certify(self._read(X, y, sample_weight, reset=False), time_limit, options)
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return the chosen features with their coefficients, the largest per standard deviation first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``feature``, ``class`` (a row per feature and class, if there are more than two),
+            ``coefficient`` (in the units of the data) and ``per_std``: the coefficient times the standard
+            deviation of the feature in the data of fit, which can be compared between features.
+
+        Examples
+        --------
+        >>> from swapwise import SparseRegressor
+        >>> X = np.array([[1.0, 30.0, 0.0], [2.0, 10.0, 1.0], [3.0, 20.0, 0.0], [4.0, 40.0, 1.0]])
+        >>> SparseRegressor(2).fit(X, X @ [4.0, 1.0, 0.0]).to_frame().round(3)
+          feature  coefficient  per_std
+        0      x1          1.0   11.180
+        1      x0          4.0    4.472
+        """
+        check_is_fitted(self)
+        names, coef = self.get_feature_names_out(), np.atleast_2d(self.coef_)[:, self.support_]
+        per_std = coef * self.feature_std_[self.support_]
+        order = np.argsort(-np.linalg.norm(per_std, axis=0), kind="stable")
+        columns: dict[str, Any] = {"feature": np.repeat(names[order], len(coef))}
+        if len(coef) > 1:
+            columns["class"] = np.tile(self.classes_, len(order))
+        columns |= {"coefficient": coef[:, order].T.ravel(), "per_std": per_std[:, order].T.ravel()}
+        return pd.DataFrame(columns)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: pd.DataFrame | None = None,
+        y: ArrayLike | None = None,
+        **options: Any,
+    ) -> None:
+        """Write an HTML page about the answer: chosen features, how good they are, how they were found.
+
+        Parameters
+        ----------
+        path : path of the file
+            One file that opens without a network; it is written in whole or not at all.
+        X : pandas.DataFrame, optional
+            The data of fit, for how predictions compare with them and how the features are correlated.
+        y : array-like of shape (n_samples,), optional
+            The target of fit.
+        **options :
+            ``groups`` (a mapping from feature to group), ``certificate`` (as of :meth:`certify`), ``asked``
+            (a mapping of words, shown among the settings), ``seconds`` and ``offset``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from swapwise import SparseRegressor
+        >>> model = SparseRegressor(1).fit([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]], [1.0, 2.0, 3.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(Path(folder) / "answer.html")
+        ...     "1 of 2 features was chosen" in (Path(folder) / "answer.html").read_text(encoding="utf-8")
+        True
+        """
+        check_is_fitted(self)
+        # Pages are a layer above, and loaded when they are first asked for.
+        page: str = import_module("swapwise.report.selection").selection_report(self, X, y, **options)
+        write_atomically(Path(path), page.encode())
+
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Return the names of the chosen features, as selectors do; x0, x1, … if they have none.
 
@@ -427,6 +498,8 @@ class SparseEstimator(BaseEstimator, ABC):
         self.support_ = elements.features(found.best.support)
         self.selection_frequency_ = found.frequency[elements.of_feature]
         self.coef_, self.intercept_ = self._coefficients(task, found.best)
+        self.n_samples_fit_ = len(task.sample.y)
+        self.feature_std_ = task.design.deviation.copy()
         bounds = self._bounds_as_given()
         if bounds is not None:  # to the last digit, which scaling may change
             self.coef_ = bounds.clip(self.coef_)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import networkx as nx
@@ -19,6 +22,7 @@ from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import Searches, warn_if_cut_short
 from swapwise.estimators.kept_data import without_large_data
 from swapwise.estimators.vertices import Vertices, degree_limits, symmetric_matrix
+from swapwise.files import write_atomically
 from swapwise.search.rules import Pivot
 
 
@@ -125,6 +129,36 @@ class BaseGraph(BaseEstimator, ABC):
         frame = pd.DataFrame(rows, columns=["source", "target", "weight"])
         strongest = frame["weight"].abs().sort_values(ascending=False, kind="stable").index
         return frame.loc[strongest].reset_index(drop=True)
+
+    def report(self, path: str | os.PathLike[str], X: pd.DataFrame | None = None, **options: Any) -> None:
+        """Write an HTML page about the graph: drawn first, then why it is that, how sure, and how good.
+
+        Parameters
+        ----------
+        path : path of the file
+            One file that opens without a network; it is written in whole or not at all.
+        X : pandas.DataFrame, optional
+            The data of fit, for the score and what is said of missing answers.
+        **options :
+            ``sample_weight`` (the weights of fit), ``bootstrap`` (as of :func:`swapwise.bootstrap_graph`),
+            ``case_dropping`` (as of :func:`swapwise.case_dropping`), ``certificate`` (as of :meth:`certify`),
+            ``asked`` (a mapping of words, shown among the settings) and ``seconds``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from swapwise import IsingGraph
+        >>> model = IsingGraph(1).fit([[0, 0, 1], [1, 1, 1], [1, 1, 0], [0, 0, 0], [1, 0, 1]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(Path(folder) / "graph.html")
+        ...     "3 variables" in (Path(folder) / "graph.html").read_text(encoding="utf-8")
+        True
+        """
+        check_is_fitted(self)
+        # Pages are a layer above, and loaded when they are first asked for.
+        page: str = import_module("swapwise.report.graph_page").graph_report(self, X, **options)
+        write_atomically(Path(path), page.encode())
 
     def summary(self) -> str:
         """Return in a sentence what was chosen, by what, among which graphs, and how it hangs together."""

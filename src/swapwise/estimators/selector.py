@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -147,6 +149,22 @@ class SparseSelector(SelectorMixin, BaseEstimator):
         """Prove how far from the best choice this one can be; see :meth:`SparseRegressor.certify`."""
         check_is_fitted(self)
         return self.estimator_.certify(X, y, sample_weight, time_limit=time_limit, **options)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the chosen features with their coefficients; see :meth:`SparseRegressor.to_frame`."""
+        check_is_fitted(self)
+        return self.estimator_.to_frame()
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: pd.DataFrame | None = None,
+        y: ArrayLike | None = None,
+        **options: Any,
+    ) -> None:
+        """Write an HTML page about the answer; see :meth:`SparseRegressor.report`."""
+        check_is_fitted(self)
+        self.estimator_.report(path, X, y, **options)
 
     def transform(self, X: Any) -> Any:
         """Return the features that are kept; of Dask arrays and frames as lazily as they come."""

@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from swapwise.experiments.panels import (
-    NAMES,
-    PAPER_PANELS,
-    Curve,
-    Panel,
-    check_rows,
-    footnotes,
-    log_range,
-    log_range_of,
-    panels_of,
-)
-from swapwise.experiments.scatters import FAMILIES, TICKS, Point, Scatter, nines, scatter_note, scatters_of
+from swapwise.experiments.panels import NAMES, PAPER_PANELS, Curve, Panel, check_rows, footnotes, panels_of
+from swapwise.experiments.scatters import FAMILIES, Point, Scatter, scatter_note, scatters_of
+from swapwise.report.chart import Chart
+from swapwise.report.chart import Curve as Drawn
+from swapwise.report.figures import DASHES, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -40,23 +33,6 @@ SMALL, NORMAL, LARGE = 7.0, 7.5, 9.0
 # Neighbouring curves are shifted by this share of the width, so that their bars stand side by side.
 _SHIFT = 0.007
 
-_MARKERS = {
-    "circle": "o",
-    "square": "s",
-    "diamond": "D",
-    "triangle-up": "^",
-    "triangle-down": "v",
-    "star": "*",
-    "pentagon": "p",
-    "cross": "P",
-    "x": "x",
-}
-_DASHES: dict[str, Any] = {
-    "solid": "-",
-    "dash": (0, (4, 1.6)),
-    "dot": (0, (1, 1.4)),
-    "dashdot": (0, (5, 1.4, 1, 1.4)),
-}
 _LEGEND_LOOKS: dict[str, Any] = {
     "fontsize": SMALL,
     "frameon": False,
@@ -153,33 +129,37 @@ def _draw_row(
 
 def _draw_panel(axes: Axes, panel: Panel, curves: list[Curve]) -> list[Artist]:
     """Draw one panel and return what its legend shows."""
-    from matplotlib.ticker import NullFormatter
-
-    sizes = panel.sizes
+    chart = panel.chart(curves)
     # In the middle of the cell, not of the axes: long titles have no room to spare on the right.
     axes.set_title(panel.caption, fontsize=NORMAL, pad=4, x=(CELL / 2 - LEFT) / (CELL - LEFT - RIGHT))
-    axes.set_xlabel(panel.x_label, fontsize=NORMAL, labelpad=2)
-    axes.set_ylabel(panel.y_label, fontsize=NORMAL, labelpad=2)
-    axes.set_xlim(sizes[0] - 0.5, sizes[-1] + 0.5)
-    axes.set_xticks(sizes)
+    handles = _draw_curves(axes, chart)
+    _set_axes(axes, chart)
+    return handles
+
+
+def _set_axes(axes: Axes, chart: Chart) -> None:
+    """Write what the axes of a chart say, in the sizes of print; without curves, that it was not run."""
+    from matplotlib.ticker import NullFormatter
+
+    axes.set_xlabel(chart.x.label, fontsize=NORMAL, labelpad=2)
+    axes.set_ylabel(chart.y.label, fontsize=NORMAL, labelpad=2)
     axes.spines[["top", "right"]].set_visible(False)
-    if panel.log:
-        axes.set_yscale("log")
-    handles = _draw_curves(axes, curves)
-    if not curves:
+    for axis, line, side in ((chart.x, axes.xaxis, "x"), (chart.y, axes.yaxis, "y")):
+        if axis.log:
+            axes.set(**{f"{side}scale": "log"})
+            line.set_minor_formatter(NullFormatter())
+        if axis.limits is not None:
+            axes.set(**{f"{side}lim": axis.limits})
+        if axis.ticks is not None:
+            low, high = sorted(axis.limits or (-np.inf, np.inf))
+            told = {at: label for at, label in axis.ticks.items() if low <= at <= high}
+            line.set_ticks(list(told), list(told.values()))
+    if chart.series:
+        axes.grid(alpha=0.25, linewidth=0.5)
+    else:
         _say_not_run(axes)
-    elif panel.log:
-        axes.set_ylim(log_range(curves))
-        axes.yaxis.set_minor_formatter(NullFormatter())
-    elif panel.top is not None:
-        # A mean ± spread may go beyond what is possible: no need to show where to.
-        low, high = axes.get_ylim()
-        axes.set_ylim(low, min(high, panel.top + 0.04 * (panel.top - low)))
     axes.tick_params(labelsize=SMALL, pad=2, which="both")
     axes.tick_params(length=2.5)
-    if curves:
-        axes.grid(alpha=0.25, linewidth=0.5)
-    return handles
 
 
 def _say_not_run(axes: Axes) -> None:
@@ -189,26 +169,28 @@ def _say_not_run(axes: Axes) -> None:
     axes.text(0.5, 0.5, "not run", transform=axes.transAxes, **words)
 
 
-def _draw_curves(axes: Axes, curves: list[Curve]) -> list[Artist]:
-    left, right = axes.get_xlim()
+def _draw_curves(axes: Axes, chart: Chart) -> list[Artist]:
+    left, right = chart.x.limits or (0.0, 1.0)
     handles: list[Artist] = []
-    for rank, curve in enumerate(curves):
-        look = curve.style
-        x = curve.x + (rank - (len(curves) - 1) / 2) * _SHIFT * (right - left)
+    for rank, curve in enumerate(chart.series):
+        assert isinstance(curve, Drawn)
+        x = np.array(curve.x) + (rank - (len(chart.series) - 1) / 2) * _SHIFT * (right - left)
         # Thin bars beneath the lines; where there is one trial, the spread is NaN and there is no bar.
-        if np.isfinite(curve.spread).any():
-            axes.vlines(x, curve.low, curve.high, color=look.color, linewidth=0.7, alpha=0.55, zorder=1)
+        if curve.low is not None and curve.high is not None:
+            axes.vlines(x, curve.low, curve.high, color=curve.colour, linewidth=0.7, alpha=0.55, zorder=1)
+        assert curve.dash is not None
+        assert curve.marker is not None
         (line,) = axes.plot(
             x,
-            curve.mean,
-            linestyle=_DASHES[look.dash],
-            marker=_MARKERS[look.marker],
+            curve.y,
+            linestyle=DASHES[curve.dash],
+            marker=MARKERS[curve.marker],
             markersize=3.2,
-            markerfacecolor="white" if look.hollow else look.color,
+            markerfacecolor="white" if curve.hollow else curve.colour,
             markeredgewidth=0.8,
             linewidth=1.0,
-            color=look.color,
-            label=curve.label,
+            color=curve.colour,
+            label=curve.name,
             zorder=2,
         )
         handles.append(line)
@@ -260,41 +242,24 @@ def _draw_scatters(figure: Figure, scatters: tuple[Scatter, ...], rows: pd.DataF
 
 def _draw_scatter(axes: Axes, scatter: Scatter, points: list[Point]) -> list[Artist]:
     """Draw one panel of value against time and return what its legend shows."""
-    from matplotlib.ticker import NullFormatter
-
+    chart = scatter.chart(points)
     axes.set_title(scatter.caption, fontsize=NORMAL, pad=4)
-    axes.set_xlabel(scatter.x_label, fontsize=NORMAL, labelpad=2)
-    axes.set_ylabel(scatter.y_label, fontsize=NORMAL, labelpad=2)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_xscale("log")
     handles: list[Artist] = []
-    for point in points:
-        look = point.style
+    for point in chart.series:
+        assert isinstance(point, Drawn)
+        assert point.marker is not None
         (marker,) = axes.plot(
-            point.seconds,
-            nines(point.share),
+            point.x,
+            point.y,
             linestyle="none",
-            marker=_MARKERS[look.marker],
-            markersize=5.5 if look.marker == "star" else 4.2,
-            markerfacecolor=look.color,
-            markeredgecolor=look.color if look.marker == "x" else "white",
-            markeredgewidth=0.9 if look.marker == "x" else 0.4,
-            color=look.color,
+            marker=MARKERS[point.marker],
+            markersize=5.5 if point.marker == "star" else 4.2,
+            markeredgecolor="white",
+            markeredgewidth=0.4,
+            color=point.colour,
             label=point.name,
             clip_on=False,
         )
         handles.append(marker)
-    if points:
-        low, high = log_range_of([point.seconds for point in points])
-        axes.set_xlim(low, high)
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        lowest = min(nines(point.share) for point in points)
-        ticks = {share: label for share, label in TICKS.items() if nines(share) >= lowest - 0.35}
-        axes.set_yticks([nines(share) for share in ticks], list(ticks.values()))
-        axes.set_ylim(lowest - 0.15, nines(1.0) + 0.1)
-        axes.grid(alpha=0.25, linewidth=0.5)
-    else:
-        _say_not_run(axes)
-    axes.tick_params(labelsize=SMALL, pad=2, which="both")
-    axes.tick_params(length=2.5)
+    _set_axes(axes, chart)
     return handles

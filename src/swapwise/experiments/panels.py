@@ -12,6 +12,8 @@ from swapwise.experiments.comparisons import best_known_share
 from swapwise.experiments.measure import COLUMNS
 from swapwise.experiments.procedures import AS_PUBLISHED, DEFAULT, FLAVOURS, LOCAL_SEARCHES
 from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, REGRESSION_1000, Setting
+from swapwise.report.chart import Axis, Chart, Dash, Marker
+from swapwise.report.chart import Curve as Drawn
 from swapwise.report.frames import require_columns
 
 # The colours of Okabe and Ito, which the colour-blind tell apart; without black and yellow, of which one
@@ -33,11 +35,11 @@ _FLAVOUR_NOTES = {
 
 @dataclass(frozen=True)
 class Style:
-    """How a curve looks, in plotly's words for markers and dashes; ``hollow`` markers are not filled."""
+    """How a curve looks; ``hollow`` markers are for what is guaranteed, not found: see ``report.chart``."""
 
     color: str
-    marker: str
-    dash: str
+    marker: Marker
+    dash: Dash
     hollow: bool = False
 
 
@@ -98,6 +100,7 @@ class Panel:
     x_label: str
     y_label: str
     lines: tuple[Line, ...]
+    y_unit: str = ""
     log: bool = False
     top: float | None = None  # what y cannot exceed
 
@@ -115,6 +118,18 @@ class Panel:
         """Return the curves that have rows, in the declared order; none says that it was not run."""
         found = (_curve(line, rows, self.log) for line in self.lines)
         return [curve for curve in found if curve is not None]
+
+    def chart(self, curves: list[Curve]) -> Chart:
+        """Return some curves, or none, as a chart."""
+        limits = log_range(curves) if self.log and curves else None
+        if self.top is not None and curves:
+            least = min(float(np.nanmin([curve.mean, curve.low])) for curve in curves)
+            room = 0.05 * max(self.top - least, 1e-6)
+            limits = least - room, self.top + room
+        sizes = {float(size): str(size) for size in self.sizes}
+        across = Axis(self.x_label, ticks=sizes, limits=(self.sizes[0] - 0.5, self.sizes[-1] + 0.5))
+        upwards = Axis(self.y_label, self.y_unit, log=self.log, limits=limits)
+        return Chart(across, upwards, tuple(_drawn(curve, across, upwards) for curve in curves), height=260)
 
 
 def _curve(line: Line, rows: pd.DataFrame, log: bool) -> Curve | None:
@@ -146,6 +161,29 @@ def _curve(line: Line, rows: pd.DataFrame, log: bool) -> Curve | None:
     )
 
 
+def _drawn(curve: Curve, across: Axis, upwards: Axis) -> Drawn:
+    """Return a curve with its spread, and what its points say of themselves."""
+    hover = [
+        f"{curve.label}\n{across.label}: {size}\n{upwards.label}: {mean:.4g}"
+        + (f" ± {spread:.2g}\n{count} trials" if count > 1 else "\n1 trial")
+        for size, mean, spread, count in zip(curve.x, curve.mean, curve.spread, curve.trials, strict=True)
+    ]
+    look, ends = curve.style, {}
+    if np.isfinite(curve.spread).any():
+        ends = {"low": curve.low.tolist(), "high": curve.high.tolist()}
+    return Drawn(
+        curve.x.tolist(),
+        curve.mean.tolist(),
+        curve.label,
+        look.color,
+        look.dash,
+        look.marker,
+        look.hollow,
+        hover=hover,
+        **ends,
+    )
+
+
 _METHODS = {
     "oblivious": Style(BLUE, "circle", "solid"),
     "semi-oblivious": Style(PURPLE, "square", "dash"),
@@ -168,7 +206,7 @@ def _paper(setting: Setting, column: str, left_out: tuple[str, ...] = ()) -> tup
             "paper",
             method,
             column,
-            Style(style.color, style.marker, style.dash, hollow=method in left_out),
+            style,
             method in left_out,
         )
         for name, (method, style) in zip(NAMES, _METHODS.items(), strict=True)
@@ -177,7 +215,11 @@ def _paper(setting: Setting, column: str, left_out: tuple[str, ...] = ()) -> tup
 
 def _starts() -> tuple[Line, ...]:
     """Return two methods (colours) from three starts (markers and dashes)."""
-    looks = {"empty": ("circle", "dash"), "modular": ("triangle-down", "dot"), "greedy": ("square", "solid")}
+    looks: dict[str, tuple[Marker, Dash]] = {
+        "empty": ("circle", "dash"),
+        "modular": ("triangle-down", "dot"),
+        "greedy": ("square", "solid"),
+    }
     return tuple(
         Line(
             f"{method} from {start}",
@@ -185,7 +227,7 @@ def _starts() -> tuple[Line, ...]:
             "paper" if start == "empty" else "starts",
             method if start == "empty" else f"{method} from {start}",
             SHARE,
-            Style(_METHODS[method].color, *looks[start], hollow=start == "empty"),
+            Style(_METHODS[method].color, *looks[start]),
         )
         for method in ("oblivious", "non-oblivious")
         for start in looks
@@ -211,13 +253,16 @@ def _pairs() -> tuple[Line, ...]:
 
 
 def _certificates() -> tuple[Line, ...]:
-    """Return what is proven (solid, filled) and what is promised (dotted, hollow) for three problems."""
-    problems = (
+    """Return what is proven (solid, filled) and what is guaranteed (dotted, hollow) for three problems."""
+    problems: tuple[tuple[str, Setting, str, str, Marker], ...] = (
         ("n = 200", REGRESSION_200, "certificate", BLUE, "circle"),
         ("n = 200, ridge", REGRESSION_200, "certificate with ridge", VERMILION, "diamond"),
         ("|V| = 10, ridge", ISING_10, "certificate with ridge", GREEN, "square"),
     )
-    kinds = (("proven", "proven", "solid"), ("promised", "promised", "dot"))
+    kinds: tuple[tuple[str, str, Dash], ...] = (
+        ("proven", "proven", "solid"),
+        ("guaranteed", "promised", "dot"),
+    )
     return tuple(
         Line(
             f"{kind}: {name}",
@@ -238,7 +283,15 @@ _RATIO, _BEST = "ratio to the true graph", "share of the best found"
 
 #: The six panels of the paper, in its order.
 PAPER_PANELS: tuple[Panel, ...] = (
-    Panel("a", "regression, time, n = 200", _CAPACITY, "seconds", _paper(REGRESSION_200, "seconds"), True),
+    Panel(
+        "a",
+        "regression, time, n = 200",
+        _CAPACITY,
+        "time",
+        _paper(REGRESSION_200, "seconds"),
+        "seconds",
+        True,
+    ),
     Panel("b", "regression, objective, n = 200", _CAPACITY, "R²", _paper(REGRESSION_200, "quality"), top=1.0),
     Panel(
         "c",
@@ -248,7 +301,9 @@ PAPER_PANELS: tuple[Panel, ...] = (
         _paper(REGRESSION_1000, "quality", _SLOW),
         top=1.0,
     ),
-    Panel("d", "graphical, time, |V| = 10", _DEGREE, "seconds", _paper(ISING_10, "seconds"), True),
+    Panel(
+        "d", "graphical, time, |V| = 10", _DEGREE, "time", _paper(ISING_10, "seconds"), "seconds", log=True
+    ),
     Panel("e", "graphical, objective, |V| = 10", _DEGREE, _RATIO, _paper(ISING_10, "quality")),
     Panel("f", "graphical, objective, |V| = 20", _DEGREE, _RATIO, _paper(ISING_20, "quality", _SLOW)),
 )

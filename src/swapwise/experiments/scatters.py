@@ -11,9 +11,10 @@ import pandas as pd
 from swapwise.experiments.comparisons import best_known_share
 from swapwise.experiments.grid import GRID, NEIGHBOURS
 from swapwise.experiments.neighbours import rule_of
-from swapwise.experiments.panels import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Style
+from swapwise.experiments.panels import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Style, log_range_of
 from swapwise.experiments.procedures import DEFAULT, LOCAL_SEARCHES
 from swapwise.experiments.settings import ISING_10, ISING_20, REGRESSION_200, REGRESSION_1000, Setting
+from swapwise.report.chart import Axis, Chart, Curve, Marker
 
 #: Families of methods, each with its colour; within a family, shapes tell methods apart.
 FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -24,7 +25,17 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "graphs only": (SKY, ()),
     "others": (PURPLE, ()),
 }
-_MARKERS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star", "pentagon", "cross", "x")
+_MARKERS: tuple[Marker, ...] = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "triangle-down",
+    "star",
+    "pentagon",
+    "cross",
+    "x",
+)
 
 #: The ticks of shares: each step upwards is a tenth of what is missing. More than the last one counts as 1.
 TICKS: dict[float, str] = {0.0: "0", 0.5: ".5", 0.9: ".9", 0.99: ".99", 0.999: ".999", 0.9999: "1"}
@@ -71,7 +82,7 @@ class Scatter:
     letter: str
     title: str
     setting: Setting
-    x_label: ClassVar[str] = "seconds"
+    x_label: ClassVar[str] = "time (seconds)"
     y_label: ClassVar[str] = "share of the best found"
 
     @property
@@ -87,6 +98,25 @@ class Scatter:
             for name, (family, style) in _LOOKS.items()
             if name in means.index
         ]
+
+    def chart(self, points: list[Point]) -> Chart:
+        """Return some points, or none, as a chart."""
+        lowest = min((nines(point.share) for point in points), default=0.0)
+        ticks = {nines(tick): label for tick, label in TICKS.items()}
+        limits = log_range_of([point.seconds for point in points]) if points else None
+        across = Axis("time", "seconds", log=True, limits=limits)
+        upwards = Axis(self.y_label, ticks=ticks, limits=(lowest - 0.2, nines(1.0) + 0.2))
+        return Chart(across, upwards, tuple(map(_drawn, points)), height=260)
+
+
+def _drawn(point: Point) -> Curve:
+    hover = (
+        f"{point.name}\nshare of the best found: {point.share:.5f}\nseconds: {point.seconds:.2g}"
+        f"\n{point.instances} runs"
+    )
+    look = point.style
+    at = [point.seconds], [nines(point.share)]
+    return Curve(*at, point.name, look.color, dash=None, marker=look.marker, size=10, hover=[hover])
 
 
 def methods_of(setting: Setting) -> list[str]:

@@ -1,14 +1,11 @@
-"""The axes that plots are drawn on and how they look, and the model that is drawn."""
+"""The axes that plots are drawn on, and the model that is drawn."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# Okabe and Ito: told apart with any kind of colour vision.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 
 
 def axes_or_new(ax: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
@@ -36,15 +33,3 @@ def drawn_model(model: Any) -> Any:
 
         check_is_fitted(last)
     return getattr(last, "estimator_", last)
-
-
-def tidy(axes: Axes, grid: Literal["both", "x"] = "both", integers: bool = False) -> Axes:
-    """Return the axes with a light grid and no frame."""
-    from matplotlib.ticker import MaxNLocator
-
-    if integers:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis=grid, alpha=0.25)
-    axes.set_axisbelow(True)
-    return axes

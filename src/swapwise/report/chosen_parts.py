@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -11,10 +11,13 @@ import pandas as pd
 
 from swapwise.checks import FloatArray, some_of
 from swapwise.estimators.constraint_of import Elements
+from swapwise.report.chart import Axis, Chart, Tiles
 from swapwise.report.document import table
-from swapwise.report.parts import GREY, MARKS, Part, as_table, chart, plotted, shown_name, tick
+from swapwise.report.parts import Part, as_table, listed, shown_name, significant
+from swapwise.report.support_chart import Support
+from swapwise.report.svg import LONGEST, in_lines
 
-# Plots show at most this many features, those of the largest coefficients; tables have all.
+# Charts show at most this many features, those of the largest coefficients; tables have all.
 MOST_DRAWN = 40
 
 # Classes per table: more columns would be too wide for paper, and go into the next table.
@@ -26,77 +29,87 @@ _LARGEST_MATRIX = 30
 # Correlations are written into their cells where these are large enough, on a phone too.
 _MOST_WRITTEN = 8
 
-# Light enough at both ends for dark digits.
-_COLOUR_SCALE = [[0, "#f0a27a"], [0.5, "#f7f7f7"], [1, "#6fb3de"]]
-
-_OTHERS = "other groups"
-
 
 class Chosen:
     """The chosen features, group by group, and those of larger coefficients first.
 
     >>> from swapwise import SparseRegressor
     >>> X = pd.DataFrame({"tea": [1.0, 2.0, 4.0, 3.0], "milk": [1.0, 1.0, 0.0, 0.0]})
-    >>> Chosen(SparseRegressor(1).fit(X, X["tea"]), X, ["tea", "milk"], None).part().words
+    >>> Chosen(SparseRegressor(1).fit(X, X["tea"]), ["tea", "milk"], None).part({}).words
     '1 of 2 features was chosen.'
     """
 
-    def __init__(self, model: Any, X: pd.DataFrame, names: list[str], group_of: list[Any] | None) -> None:
-        self.model, self.X, self.names, self.group_of = model, X, names, group_of
+    def __init__(self, model: Any, names: list[str], group_of: list[Any] | None) -> None:
+        self.model, self.names, self.group_of = model, names, group_of
         self.coef = np.atleast_2d(model.coef_)
-        spread = np.zeros(len(names))
-        spread[model.support_] = X.iloc[:, model.support_].to_numpy(float).std(axis=0)
         #: Coefficients in units of the features' standard deviations, which can be compared
-        self.scaled: FloatArray = self.coef * spread
+        self.scaled: FloatArray = self.coef * model.feature_std_
         self.size: FloatArray = self.scaled[0] if len(self.coef) == 1 else np.linalg.norm(self.scaled, axis=0)
-        by_size = sorted(model.support_.tolist(), key=lambda feature: -abs(self.size[feature]))
+        labels = None if group_of is None else [self.group(feature) for feature in range(len(names))]
+        self.support = Support(model.support_, self.size, names, labels)
+        by_size = self.support.by_size()
         self.groups = list(dict.fromkeys(self.group(feature) for feature in by_size))
         place = {group: rank for rank, group in enumerate(self.groups)}
         self.features = sorted(by_size, key=lambda feature: place[self.group(feature)])
         drawn = set(by_size[:MOST_DRAWN])
-        #: The features that plots have room for, in order
+        #: The features that charts have room for, in order
         self.drawn = [feature for feature in self.features if feature in drawn]
 
     def group(self, feature: int) -> str:
         """Return the group of a feature; all are in one if there are none."""
         return "" if self.group_of is None else shown_name(self.group_of[feature])
 
-    def part(self) -> Part:
-        """Return the coefficients as bars and as a table."""
-        words = f"{len(self.features)} of {len(self.names)} features "
-        words += "was chosen" if len(self.features) == 1 else "were chosen"
-        if self.group_of is not None and self.features:
-            all_groups = [self.group(feature) for feature in range(len(self.names))]
-            mine = [self.group(feature) for feature in self.features]
-            words += ": " + "; ".join(
-                f"{mine.count(group)} of {all_groups.count(group)} of {group}" for group in self.groups
-            )
-        words += "." if self.features else ": no feasible feature improves the fit."
-        if len(self.model.result_.filled):
-            elements = Elements.of(self.model.groups, len(self.names), [str(name) for name in self.X.columns])
-            words += f" {elements.filled_in_words(self.model.result_.filled)}."
-        if len(self.model.result_.at_bound):
-            held = some_of([shown_name(self.names[feature]) for feature in self.model.result_.at_bound])
-            words += f" Coefficients at one of their bounds: {held}."
+    def part(self, facts: Mapping[str, object]) -> Part:
+        """Return the answer: how many were chosen, what is known of it, and the coefficients."""
+        above = listed(facts) if facts else ""
         if not self.features:
-            return Part("chosen", "What was chosen", words)
+            nothing = f"{self._count()}: no feasible feature improves the fit."
+            return Part("chosen", "The answer", nothing, above=above)
+        words = " ".join(filter(None, [f"{self._count()}{self._by_group()}.", *self._remarks()]))
+        quantity = "coefficient per standard deviation of the feature"
+        if len(self.coef) > 1:
+            quantity = "norm over the classes of the coefficients per standard deviation"
+        chart = self.support.chart(quantity, MOST_DRAWN, LONGEST)
+        return Part("chosen", "The answer", words, chart, self._tables(), above)
+
+    def _count(self) -> str:
+        was = "was" if len(self.features) == 1 else "were"
+        return f"{len(self.features)} of {len(self.names)} features {was} chosen"
+
+    def _by_group(self) -> str:
+        if self.group_of is None:
+            return ""
+        all_groups = [self.group(feature) for feature in range(len(self.names))]
+        mine = [self.group(feature) for feature in self.features]
+        return ": " + "; ".join(
+            f"{mine.count(group)} of {all_groups.count(group)} of {group}" for group in self.groups
+        )
+
+    def _remarks(self) -> list[str]:
+        """Return what should be known of some of the coefficients."""
+        said, result, names = [], self.model.result_, getattr(self.model, "feature_names_in_", None)
+        if len(result.filled):
+            known = None if names is None else [str(name) for name in names]
+            elements = Elements.of(self.model.groups, len(self.names), known)
+            said.append(f"{elements.filled_in_words(result.filled)}.")
+        if len(result.at_bound):
+            held = some_of([self.names[feature] for feature in result.at_bound])
+            said.append(f"Coefficients at one of their bounds: {held}.")
         if len(self.features) > MOST_DRAWN:
-            words += f" The {MOST_DRAWN} of the largest coefficients are drawn."
+            said.append(f"The {MOST_DRAWN} of the largest coefficients are drawn.")
         classes = getattr(self.model, "classes_", [])
         if len(classes) == 2:
             no, yes = map(shown_name, classes)
-            words += f" A positive coefficient speaks for {yes}, a negative one for {no}."
+            said.append(f"A positive coefficient speaks for {yes}, a negative one for {no}.")
         if len(self.coef) > 1:
-            words += " A bar is as long as the coefficients of all classes together, by their norm."
-        named = 0 if self.group_of is None else min(len(self.groups), len(MARKS) + 1)
-        height = 120 + 24 * len(self.drawn) + 16 * named
-        return Part("chosen", "What was chosen", words, self._bars(), height, self._tables())
+            said.append("A bar is as long as the coefficients of all classes together, by their norm.")
+        return said
 
     def _tables(self) -> str:
         if len(self.coef) > 1:
             return self._tables_of_classes()
         numbers = np.stack([self.coef[0], self.scaled[0]])
-        constant = f"{float(np.ravel(self.model.intercept_)[0]):.4g}"
+        constant = significant(float(np.ravel(self.model.intercept_)[0]))
         return (
             self._table(["coefficient", "per standard deviation"], numbers)
             + f'<p class="note">Intercept: {constant}.</p>'
@@ -123,86 +136,44 @@ class Chosen:
     ) -> str:
         grouped = self.group_of is not None
         rows = [
-            [self.names[f], *[self.group(f)] * grouped, *(f"{number:.4g}" for number in numbers[:, f])]
+            [self.names[f], *[self.group(f)] * grouped, *(significant(number) for number in numbers[:, f])]
             for f in self.features
         ]
         if intercepts is not None:
-            rows.append(["(intercept)", *[""] * grouped, *(f"{number:.4g}" for number in intercepts)])
+            rows.append(["(intercept)", *[""] * grouped, *(significant(number) for number in intercepts)])
         kind = "numbers named" if grouped else "numbers long"
         kind += " wrapped" if len(self.coef) > 1 else ""
         return table(["feature", *["group"] * grouped, *head], rows, kind, caption)
 
-    def _bars(self) -> Any:
-        coloured = self.groups[: len(MARKS)]
-        traces = []
-        for rank, name in enumerate([*coloured, _OTHERS]):
-            mine = [
-                (place, f)
-                for place, f in enumerate(self.drawn)
-                if (self.group(f) == name if rank < len(coloured) else self.group(f) not in coloured)
-            ]
-            if mine:
-                traces.append(self._bars_of(mine, name, [*MARKS[: len(coloured)], GREY][rank]))
-        across = {"title": {"text": "per standard deviation"}, "zeroline": True}
-        return chart(traces, across, self._names_axis(), showlegend=self.group_of is not None)
-
-    def _bars_of(self, placed: list[tuple[int, int]], name: str, colour: str) -> dict[str, Any]:
-        of_group = "" if self.group_of is None else " ({})"
-        hover = [
-            plotted(self.names[f]) + of_group.format(plotted(self.group(f))) + f"<br>{self.size[f]:.4g}"
-            for _, f in placed
-        ]
-        return {
-            "type": "bar",
-            "orientation": "h",
-            "name": tick(name),
-            "x": [float(self.size[f]) for _, f in placed],
-            "y": [place for place, _ in placed],
-            "marker": {"color": colour},
-            "hovertext": hover,
-            "hoverinfo": "text",
-        }
-
-    def _names_axis(self) -> dict[str, Any]:
-        many = len(self.drawn)
-        ticks = {"tickvals": list(range(many)), "ticktext": [tick(self.names[f]) for f in self.drawn]}
-        return {**ticks, "range": [many - 0.5, -0.5], "showgrid": False, "ticks": ""}
-
-    def correlation_part(self) -> Part:
-        """Return the correlations between the chosen features."""
-        title = "Correlation among the chosen"
+    def correlation_parts(self, X: pd.DataFrame) -> list[Part]:
+        """Return the correlations between the chosen features, if there are two."""
         if len(self.drawn) < 2:
-            return Part("correlation", title, "Fewer than two features were chosen.")
-        values = self.X.iloc[:, self.drawn].astype(float)
+            return []
+        values = X.iloc[:, self.drawn].astype(float)
         correlation = values.set_axis(range(len(self.drawn)), axis=1).corr().to_numpy()
         names = [self.names[feature] for feature in self.drawn]
         words = _strongest(correlation, names)
         if len(self.features) > len(self.drawn):
             words = f"Of the {MOST_DRAWN} that have the largest coefficients. {words}"
-        upwards = self._names_axis()
-        across = {**upwards, "range": [-0.5, len(names) - 0.5], "tickangle": -45}
-        figure = chart([_heatmap(correlation, names)], across, upwards)
-        height = max(200 + 26 * len(names), 340)
-        return Part("correlation", title, words, figure, height, _correlation_table(correlation, names))
+        below = _correlation_table(correlation, names)
+        return [Part("correlation", "Correlation among the chosen", words, _tiles(correlation, names), below)]
 
 
-def _heatmap(correlation: FloatArray, names: list[str]) -> dict[str, Any]:
+def _tiles(correlation: FloatArray, names: list[str]) -> Chart:
+    """Return the matrix, with names on one side and their numbers on the other."""
     hover = [
-        [f"{plotted(a)}<br>{plotted(b)}<br>{correlation[i, j]:.3f}" for j, b in enumerate(names)]
+        [f"{a}\n{b}\ncorrelation {correlation[i, j]:.3f}" for j, b in enumerate(names)]
         for i, a in enumerate(names)
     ]
-    return {
-        "type": "heatmap",
-        "z": correlation.round(4).tolist(),
-        "zmin": -1,
-        "zmax": 1,
-        "colorscale": _COLOUR_SCALE,
-        "textfont": {"color": "#1b1f24"},
-        "hovertext": hover,
-        "hoverinfo": "text",
-        "texttemplate": "%{z:.2f}" if len(names) <= _MOST_WRITTEN else "",
-        "colorbar": {"thickness": 12, "outlinewidth": 0},
-    }
+    side = len(names) - 0.5
+    upwards = {float(n): in_lines(f"{n + 1}. {name}") for n, name in enumerate(names)}
+    across = {place: str(int(place) + 1) for place in upwards}
+    return Chart(
+        Axis("", ticks=across, limits=(-0.5, side)),
+        Axis("", ticks=upwards, limits=(side, -0.5)),
+        (Tiles((correlation.round(2) + 0.0).tolist(), hover, written=len(names) <= _MOST_WRITTEN),),
+        height=max(34 * len(names), 120),
+    )
 
 
 def _by_strength(correlation: FloatArray) -> list[tuple[int, int]]:

@@ -8,21 +8,11 @@ import numpy as np
 import pandas as pd
 
 from swapwise.checks import FloatArray, IndexArray
-from swapwise.report.parts import (
-    GREY,
-    MARKS,
-    SYMBOLS,
-    Part,
-    as_table,
-    chart,
-    plotted,
-    points,
-    shown_name,
-    tick,
-)
+from swapwise.report.chart import COLOURS, GREY, MARKERS, Axis, Chart, Curve
+from swapwise.report.parts import Part, as_table, shown_name
 
 # More points than this are no longer told apart, and make the page slow.
-MOST_POINTS = 2000
+MOST_POINTS = 1000
 
 # Calibration: the number of bins of similar predictions, and the fewest samples per bin.
 _BINS, _LEAST_IN_BIN = 10, 10
@@ -37,24 +27,26 @@ class _Bin(NamedTuple):
     samples: int
 
 
-def data_part(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> Part:
+def data_parts(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> list[Part]:
     """Return how the model's predictions compare with the data of fit, as suits the kind of target.
+
+    Nothing can be said of a model that was fitted with an offset, without that offset.
 
     >>> from swapwise import SparseRegressor
     >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
-    >>> data_part(SparseRegressor(1).fit(X, [1.0, 2.0, 3.0, 6.0]), X, [1.0, 2.0, 3.0, 6.0]).heading
+    >>> data_parts(SparseRegressor(1).fit(X, [1.0, 2.0, 3.0, 6.0]), X, [1.0, 2.0, 3.0, 6.0])[0].heading
     'Residuals'
     """
     y, family = np.asarray(y), getattr(model, "family_", None)
     if family is None:  # least squares
-        return _residuals(np.asarray(model.predict(X), float), y.astype(float))
+        return [_residuals(np.asarray(model.predict(X), float), y.astype(float))]
     if offset is None and model._has_offset:
-        return Part("fit", "Calibration", "Not drawn: the model was fitted with an offset.")
+        return []
     shift = {} if offset is None else {"offset": offset}
     if family.outcome == "class":
-        return _class_calibration(model.classes_, model.predict_proba(X, **shift), y)
+        return [_class_calibration(model.classes_, model.predict_proba(X, **shift), y)]
     predicted = np.asarray(model.predict(X, **shift), float)
-    return _mean_calibration(family.outcome, predicted, y.astype(float))
+    return [_mean_calibration(family.outcome, predicted, y.astype(float))]
 
 
 def _residuals(predicted: FloatArray, y: FloatArray) -> Part:
@@ -67,11 +59,13 @@ def _residuals(predicted: FloatArray, y: FloatArray) -> Part:
     if len(rows) > MOST_POINTS:
         rows = np.linspace(0, len(y) - 1, MOST_POINTS).astype(int)
         words += f" {MOST_POINTS} of {len(y)} samples are drawn."
-    hover = [f"row {n}<br>predicted {predicted[n]:.5g}<br>residual {residual[n]:.4g}" for n in rows]
-    look = {"color": MARKS[0], "size": 6}
-    trace = points(predicted[rows], residual[rows], hover, "samples", MARKS[0], marker=look, showlegend=False)
-    zero = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}
-    figure = chart([trace], {"title": {"text": "predicted"}}, {"title": {"text": "data − predicted"}, **zero})
+    hover = [f"row {n}\npredicted {predicted[n]:.5g}\nresidual {residual[n]:.4g}" for n in rows]
+    look: dict[str, Any] = {"dash": None, "marker": "circle", "size": 6, "hover": hover}
+    chart = Chart(
+        Axis("predicted target"),
+        Axis("residual: target − predicted", zero=True),
+        (Curve(predicted[rows].tolist(), residual[rows].tolist(), **look),),
+    )
     head = ["predicted from", "to", "samples", "mean residual", "standard deviation", "least", "largest"]
     lines = []
     for some in _alike(predicted):
@@ -79,7 +73,7 @@ def _residuals(predicted: FloatArray, y: FloatArray) -> Part:
         numbers = (mine.mean(), mine.std(), mine.min(), mine.max())
         lines.append([*(f"{x:.5g}" for x in ends), str(len(some)), *(f"{x:.4g}" for x in numbers)])
     below = as_table(head, lines, "numbers long", "By bins of similar predictions, as a table")
-    return Part("fit", "Residuals", words, figure, below=below)
+    return Part("fit", "Residuals", words, chart, below)
 
 
 def _class_calibration(names: Any, probability: FloatArray, y: Any) -> Part:
@@ -121,41 +115,43 @@ def _calibration(curves: dict[str, list[_Bin]], words: str, labels: tuple[str, s
     words += f" They differ most where {at.predicted:.3g} was predicted and {at.seen:.3g} was observed"
     words += f", of {worst}." if len(curves) > 1 else "."
     frequent = sorted(curves, key=lambda name: -sum(one.seen * one.samples for one in curves[name]))
-    drawn = [name for name in curves if name in frequent[: len(MARKS)]]
+    drawn = [name for name in curves if name in frequent[: len(COLOURS)]]
     if len(drawn) < len(curves):
         words += f" The {len(drawn)} most frequent of {len(curves)} classes are drawn."
-    traces = [_just(curves, drawn)]
-    for name, colour, symbol in zip(drawn, MARKS, SYMBOLS, strict=False):
-        traces.append(_curve(name, curves[name], colour, symbol))
-    figure = chart(traces, {"title": {"text": across}}, {"title": {"text": upwards}})
+    series = [_just(curves, drawn), *(_curve(name, curves[name], rank) for rank, name in enumerate(drawn))]
+    chart = Chart(Axis(across), Axis(upwards), tuple(series))
     rows = [
         [name, f"{one.predicted:.4g}", f"{one.seen:.4g}", f"{one.error:.2g}", str(one.samples)]
         for name, bins in curves.items()
         for one in bins
     ]
     below = as_table([what, across, upwards, "standard error", "samples"], rows, "numbers long")
-    return Part("fit", "Calibration", words, figure, 380 + 16 * len(drawn), below)
+    return Part("fit", "Calibration", words, chart, below)
 
 
 def _difference(named: tuple[str, _Bin]) -> float:
     return abs(named[1].seen - named[1].predicted)
 
 
-def _just(curves: dict[str, list[_Bin]], drawn: list[str]) -> dict[str, Any]:
+def _just(curves: dict[str, list[_Bin]], drawn: list[str]) -> Curve:
     """Return the line on which predictions are as the data."""
     ends = [value for name in drawn for one in curves[name] for value in (one.predicted, one.seen)]
-    line, straight = [min(ends), max(ends)], {"dash": "dot", "color": GREY}
-    return points(line, line, ["", ""], "as predicted", GREY, mode="lines", line=straight, hoverinfo="skip")
+    line = [min(ends), max(ends)]
+    return Curve(line, line, "as predicted", GREY, dash="dot")
 
 
-def _curve(name: str, bins: list[_Bin], colour: str, symbol: str) -> dict[str, Any]:
+def _curve(name: str, bins: list[_Bin], rank: int) -> Curve:
     hover = [
-        f"{plotted(name)}<br>predicted {one.predicted:.4g}<br>data {one.seen:.4g} ± {one.error:.2g}"
-        f"<br>{one.samples} samples"
+        f"{name}\npredicted {one.predicted:.4g}\ndata {one.seen:.4g} ± {one.error:.2g}\n{one.samples} samples"
         for one in bins
     ]
-    errors = {"type": "data", "array": [one.error for one in bins], "thickness": 1, "width": 3}
-    look = {"mode": "lines+markers", "error_y": errors}
-    look["marker"] = {"symbol": symbol, "color": colour, "size": 8}
-    x, y = ([one[at] for one in bins] for at in (0, 1))
-    return points(x, y, hover, tick(name), colour, **look)
+    return Curve(
+        [one.predicted for one in bins],
+        [one.seen for one in bins],
+        name,
+        COLOURS[rank],
+        marker=MARKERS[rank],
+        low=[one.seen - one.error for one in bins],
+        high=[one.seen + one.error for one in bins],
+        hover=hover,
+    )

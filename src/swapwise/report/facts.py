@@ -1,4 +1,4 @@
-"""How well a model fits the data of fit, in a few numbers, and which size was chosen."""
+"""How well a model fits, in a few numbers, and which size was chosen."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from swapwise.report.parts import shown_name
 from swapwise.search.result import Status
 
 
-def facts_of(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> dict[str, str]:
-    """Return the model's name, its data, its size if that was chosen, and how well it fits.
-
-    A model that was fitted with an offset fits as well as that says; without it, nothing is said.
+def settings_of(model: Any) -> dict[str, str]:
+    """Return the model's name, its data, and its size if that was chosen.
 
     >>> from swapwise import SparseRegressor
-    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
-    >>> facts_of(SparseRegressor(1).fit(X, X["tea"]), X, X["tea"])["R² on the data of fit"]
-    '1.0000'
+    >>> settings_of(SparseRegressor(1).fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]))
+    {'model': 'SparseRegressor', 'fitted to': '3 samples of 1 features'}
     """
-    facts = {"model": type(model).__name__, "fitted to": f"{len(X)} samples of {X.shape[1]} features"}
+    samples = f"{model.n_samples_fit_} samples of {model.n_features_in_} features"
+    facts = {"model": type(model).__name__, "fitted to": samples}
     if hasattr(model, "path_"):
         sizes = model.path_["size"]
         by = "cross-validation" if model.criterion_ == "cv" else model.criterion_.upper()
@@ -33,9 +31,29 @@ def facts_of(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> dict[st
     if hasattr(model, "alpha_"):
         how = "estimated" if model.alpha is None else "given"
         facts["dispersion alpha"] = f"{model.alpha_:.4g}, {how}"
+    return facts
+
+
+def scores_of(model: Any, X: pd.DataFrame | None, y: Any, offset: Any = None) -> dict[str, str]:
+    """Return how good the fit is: on rows that were left out, if any were, and on the data of fit if given.
+
+    A model that was fitted with an offset fits as well as that says; without it, nothing is said.
+
+    >>> from swapwise import SparseRegressor
+    >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
+    >>> scores_of(SparseRegressor(1).fit(X, X["tea"]), X, X["tea"])["R² on the data of fit"]
+    '1.0000'
+    """
+    said = {}
+    if getattr(model, "criterion_", None) == "cv":
+        row = model.path_[model.path_["size"] == model.size_].iloc[0]
+        spread = f" ± {row['cv_se']:.2g}" if np.isfinite(row["cv_se"]) else ""
+        said[f"cross-validated {loss_name(model)}"] = f"{row['cv_mean']:.5g}{spread} on rows left out"
+    if X is None or y is None:
+        return said or {"value of the objective": f"{model.result_.value:.5g}"}
     if offset is None and getattr(model, "_has_offset", False):
-        return facts
-    return facts | _quality(model, X, y, offset)
+        return said
+    return said | _quality(model, X, y, offset)
 
 
 def loss_name(model: Any) -> str:

@@ -2,89 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from swapwise.report.chart import FOUND, GREY, PROVEN, Axis, Chart, Curve, Rule, Series
 from swapwise.report.facts import loss_name
-from swapwise.report.parts import MARKS, SYMBOLS, Part, as_table, chart, points, ring
-from swapwise.report.plots import CRITERIA
+from swapwise.report.frames import require_columns
+from swapwise.report.parts import Part, as_table
+
+# In the order in which a frame without an estimator is looked through; "cv" has its mean and spread.
+CRITERIA = {"cv": "cv_mean", "ebic": "ebic", "bic": "bic", "gic": "gic", "aic": "aic", "value": "value"}
+
+NEAR = "one standard error from the best"
 
 
-@dataclass(frozen=True)
-class Line:
-    """Numbers over a size, with their standard errors (or None) and a name that plotly may read.
-
-    >>> Line("all sizes", [1, 2], [4.0, 3.0], None).name
-    'all sizes'
-    """
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    error: Sequence[float] | None
-
-
-def path_part(model: Any) -> Part:
-    """Return how good the answers of all sizes are, and the one that was chosen.
+def path_parts(model: Any) -> list[Part]:
+    """Return how good the answers of all sizes are, and the one that was chosen, if several were compared.
 
     >>> from swapwise import SparseRegressor
-    >>> path_part(SparseRegressor(3)).words
-    'One size was asked for. Several are compared by swapwise select --path 1:20, and in Python by
-    SparseRegressorCV.'
+    >>> path_parts(SparseRegressor(3))
+    []
     """
-    title = "Fit against size"
-    path = getattr(model, "path_", None)
-    if path is None:
-        several = f"swapwise select --path 1:20, and in Python by {type(model).__name__}CV"
-        return Part("path", title, f"One size was asked for. Several are compared by {several}.")
-    path, by = path.sort_values("size"), model.criterion_
-    what = f"cross-validated {loss_name(model)}" if by == "cv" else by.upper()
-    y = path[CRITERIA[by]].to_numpy(float)
-    line = Line(
-        "all sizes", path["size"].tolist(), y.tolist(), path["cv_se"].tolist() if by == "cv" else None
-    )
+    if not hasattr(model, "path_"):
+        return []
+    path, by = model.path_.sort_values("size"), model.criterion_
     unit = "capacity" if model.along == "capacity" else "size"
-    least, most = path["size"].min(), path["size"].max()
-    figure = line_chart([line], (model.size_, y[path["size"] == model.size_][0]), unit, what)
-    tried = f"{len(path)} sizes, from {least} to {most}"
-    words = f"Of {tried}, {unit} {model.size_} was chosen, by {what}: small is good."
-    columns = [name for name in ("n_features", CRITERIA[by], "cv_se", "value") if name in path]
-    return Part("path", title, words, figure, below=_path_table(path, ["size", *columns]))
-
-
-def _path_table(path: pd.DataFrame, columns: list[str]) -> str:
+    tried = f"{len(path)} sizes, from {path['size'].min()} to {path['size'].max()}"
+    words = f"Of {tried}, {unit} {model.size_} was chosen, by {_label(model, by)}: small is good."
+    columns = [name for name in ("size", "n_features", CRITERIA[by], "cv_se", "value") if name in path]
     rows = [[f"{float(value):.6g}" for value in row] for row in path[columns].to_numpy()]
-    return as_table([name.replace("_", " ") for name in columns], rows)
+    below = as_table([name.replace("_", " ") for name in columns], rows)
+    return [Part("path", "Fit against size", words, path_chart(model, by), below)]
 
 
-def line_chart(lines: Sequence[Line], chosen: tuple[float, float], across: str, upwards: str) -> Any:
-    """Return lines with bars of one standard error, and a ring around the chosen point.
+def path_chart(model: Any, criterion: str | None = None) -> Chart:
+    """Return a criterion over the size, with bars of one standard error, and what was chosen.
 
-    >>> figure = line_chart([Line("all", [1, 2], [4.0, 3.0], None)], (2, 3.0), "size", "loss")
-    >>> [trace.name for trace in figure.data]
-    ['all', 'chosen']
+    >>> path_chart(pd.DataFrame({"size": [1, 2], "bic": [4.0, 3.0]})).y.label
+    'BIC'
     """
-    traces = []
-    for rank, line in enumerate(lines):
-        error = np.zeros(len(line.x)) if line.error is None else np.nan_to_num(np.asarray(line.error, float))
-        hover = [
-            f"{line.name}<br>{across} {x:g}: {y:.5g}" + (f" ± {e:.2g}" if e > 0 else "")
-            for x, y, e in zip(line.x, line.y, error, strict=True)
-        ]
-        colour, symbol = MARKS[rank % len(MARKS)], SYMBOLS[rank % len(SYMBOLS)]
-        bars = {
-            "type": "data",
-            "array": error.tolist(),
-            "thickness": 1,
-            "width": 3,
-            "visible": bool(error.any()),
-        }
-        look = {"marker": {"symbol": symbol, "color": colour, "size": 8}, "error_y": bars}
-        traces.append(points(line.x, line.y, hover, line.name, colour, mode="lines+markers", **look))
-    x_axis: dict[str, Any] = {"title": {"text": across}}
-    x_axis |= {"dtick": 1} if max(len(line.x) for line in lines) <= 15 else {}
-    return chart([*traces, ring(*chosen, "chosen")], x_axis, {"title": {"text": upwards}})
+    frame = getattr(model, "path_", model)
+    require_columns(frame, "model", ["size"], "the path_ of a fitted estimator")
+    chosen_by = getattr(model, "criterion", None)
+    name = _criterion(frame, chosen_by if criterion is None else criterion)
+    path, label = frame.sort_values("size"), _label(model, name)
+    y = path[CRITERIA[name]].to_numpy(float)
+    error = path["cv_se"].to_numpy(float) if name == "cv" and "cv_se" in path else np.full(len(y), np.nan)
+    unit = "capacity" if getattr(model, "along", "size") == "capacity" else "size"
+    hover = [
+        f"{unit} {x:g}\n{label} {value:.5g}" + (f" ± {e:.2g}" if e > 0 else "")
+        for x, value, e in zip(path["size"], y, error, strict=True)
+    ]
+    bars: dict[str, Any] = {}
+    if np.nan_to_num(error).any():
+        bars = {"low": (y - error).tolist(), "high": (y + error).tolist()}
+    sizes = [float(size) for size in path["size"]]
+    series: list[Series] = [Curve(sizes, y.tolist(), "", FOUND, marker="circle", hover=hover, **bars)]
+    if (size := getattr(model, "size_", None)) is not None:
+        by = "" if chosen_by is None else f" (by {chosen_by})"
+        series.append(Rule(float(size), f"chosen: {size}{by}", PROVEN, upright=True))
+        best = int(np.nanargmin(y))
+        if name == "cv" and getattr(model, "one_standard_error", False) and np.isfinite(error[best]):
+            series.append(Rule(float(y[best] + error[best]), NEAR, GREY, "dot"))
+    return Chart(Axis(_size_label(model, unit), integers=True), Axis(label), tuple(series))
+
+
+def _size_label(model: Any, unit: str) -> str:
+    """Return what a size counts, if that is known."""
+    if unit == "capacity":
+        return "capacity per group"
+    if not hasattr(model, "n_features_in_"):
+        return unit
+    return (
+        "number of chosen features" if getattr(model, "groups", None) is None else "number of chosen groups"
+    )
+
+
+def _label(model: Any, criterion: str) -> str:
+    if criterion != "cv":
+        return "value of the objective" if criterion == "value" else criterion.upper()
+    return f"cross-validated {loss_name(model)}"
+
+
+def _criterion(frame: pd.DataFrame, wanted: str | None) -> str:
+    there = [name for name, column in CRITERIA.items() if column in frame and frame[column].notna().any()]
+    if wanted is None and there:
+        return there[0]
+    if wanted not in there:
+        raise ValueError(
+            f"criterion must be one that the path has: {', '.join(there) or 'none'}; got {wanted!r}"
+        )
+    return wanted

@@ -13,20 +13,26 @@ from numpy.typing import ArrayLike
 from swapwise.certify.certificate import Certificate
 from swapwise.estimators.graph_base import BaseGraph
 from swapwise.estimators.ising_graph import BaseIsingGraph
-from swapwise.report.graph_chart import graph_chart
 from swapwise.report.graph_parts import Weights, degrees_part, edges_parts, missing_parts, weights_part
-from swapwise.report.graph_words import words_of
-from swapwise.report.parts import Part, asked_part, page_of, require_data, shown_name
-from swapwise.report.proof_parts import certificate_part, course_parts
-from swapwise.report.search_parts import moves_part, notice_of
+from swapwise.report.graph_svg import graph_svg
+from swapwise.report.graph_words import counted, words_of
+from swapwise.report.parts import (
+    Part,
+    listed,
+    page_of,
+    require_data,
+    seconds_in_words,
+    settings_part,
+    shown_name,
+)
+from swapwise.report.proof_parts import certificate_parts, course_parts, proof_in_words
+from swapwise.report.search_parts import moves_parts, notice_of, search_in_words
 from swapwise.report.stability_parts import draws_of, dropping_parts, stability_parts
-
-TITLE = "Graph learnt"
 
 
 def graph_report(
     model: Any,
-    X: pd.DataFrame,
+    X: pd.DataFrame | None = None,
     *,
     sample_weight: ArrayLike | None = None,
     bootstrap: Any = None,
@@ -37,16 +43,16 @@ def graph_report(
 ) -> str:
     """Return a self-contained HTML page about the graph that a fitted model has learnt.
 
-    The graph comes first, then why it has so many edges, their weights, how stable they are, what is proven,
-    missing answers, degrees, the moves of the search, and the settings. What there is nothing to say about is
-    left out.
+    The graph comes first, then why it has this number of edges, their weights, how stable they are, what is
+    proven, missing answers, degrees, the moves of the search, and the settings. What there is nothing to say
+    about is left out.
 
     Parameters
     ----------
     model : fitted IsingGraph, GaussianGraph or MixedGraph, or their CV
         The ``CV`` ones show the criterion over the number of edges too.
-    X : pandas.DataFrame
-        The data of fit.
+    X : pandas.DataFrame, optional
+        The data of fit; without them, the score and missing answers are left out.
     sample_weight : array-like of shape (n_samples,), optional
         The weights of fit; whole numbers are taken as how often each row was seen.
     bootstrap : GraphBootstrap, or frame like its ``edges``, optional
@@ -63,7 +69,7 @@ def graph_report(
     Returns
     -------
     str
-        About five megabytes, most of which is plotly.js.
+        One file of some ten to two hundred kilobytes, which opens without a network.
 
     Examples
     --------
@@ -79,25 +85,32 @@ def graph_report(
             f"model must be a fitted IsingGraph, GaussianGraph or MixedGraph, or their CV, got {model!r}"
         )
     require_data(model, X)
-    names, weights, words = [shown_name(name) for name in X.columns], _weights(model), words_of(model)
-    field, draws = getattr(model, "field_", None), draws_of(bootstrap, list(X.columns))
-    proven = certificate is not None or model.result_.certificate is not None
+    columns = list(model.graph_) if X is None else list(X.columns)
+    names, weights, words = [shown_name(name) for name in columns], _weights(model), words_of(model)
+    field, draws, result = getattr(model, "field_", None), draws_of(bootstrap, columns), model.result_
     edges = [" – ".join(names[end] for end in edge) for edge in model.pairs_.tolist()]
+    facts = {
+        "score": _score(model, X, sample_weight),
+        "proof": proof_in_words(certificate, result, "graph"),
+        "time": seconds_in_words(seconds),
+    }
     parts = [
-        _drawn(model, weights, names, field),
+        _drawn(model, weights, names, field, listed(facts)),
         *edges_parts(model),
         weights_part(weights, names, words, hasattr(model, "path_"), draws),
         *stability_parts(bootstrap, draws, names, words),
         *dropping_parts(case_dropping),
-        *([_proven(model, certificate)] if proven else []),
-        *course_parts(certificate, model.result_),
-        *missing_parts(X, names),
+        *_proven(model, certificate),
+        *course_parts(certificate, result),
+        *([] if X is None else missing_parts(X, names)),
         degrees_part(weights, names, field, model.limits_.tolist()),
-        moves_part(model.result_, edges.__getitem__),
-        asked_part(asked, _facts(model, X, sample_weight, proven), seconds),
+        *moves_parts(result, edges.__getitem__),
+        settings_part(asked, _settings(model, X, sample_weight)),
     ]
-    about = f"Learnt from {_samples(X, sample_weight)} by swapwise."
-    return page_of(TITLE, about, parts, notice_of(model.result_, certificate))
+    data = shown_name(asked["data"]) if asked and asked.get("data") else counted(len(names), "variable")
+    title = f"Graph of {data}: {counted(len(weights), 'edge')}"
+    learnt = "Learnt" if X is None else f"Learnt from {_samples(X, sample_weight)}"
+    return page_of(title, f"{learnt} by swapwise.", parts, notice_of(result, certificate))
 
 
 def _weights(model: Any) -> Weights:
@@ -105,9 +118,8 @@ def _weights(model: Any) -> Weights:
     return {(min(u, v), max(u, v)): float(model.adjacency_[u, v]) for u, v in model.support_.tolist()}
 
 
-def _drawn(model: Any, weights: Weights, names: list[str], field: Any) -> Part:
+def _drawn(model: Any, weights: Weights, names: list[str], field: Any, facts: str) -> Part:
     words = words_of(model)
-    figure, height = graph_chart(weights, names, field, words)
     said = f"{model.summary()}."
     if weights:
         said += (
@@ -118,13 +130,16 @@ def _drawn(model: Any, weights: Weights, names: list[str], field: Any) -> Part:
         said += " Couplings are of values -1 and +1; those of 0 and 1 are four times as large."
     if field is not None:
         said += " A variable's colour is its field: what it tends to by itself, whatever the others are."
-    pointing = "Point at a variable or the middle of an edge for its numbers."
-    return Part("graph", "The graph", said, figure, height, pointing=pointing)
+    picture = graph_svg(weights, names, field, words, "graph-words")
+    pointing = "Point at a variable or the middle of an edge for its numbers, or use the arrow keys."
+    return Part("graph", "The graph", said, below=facts, pointing=pointing, picture=picture)
 
 
-def _proven(model: Any, certificate: Certificate | None) -> Part:
-    part, weaker = certificate_part(certificate, model.result_), model.weaker_in_words()
-    return replace(part, words=f"{part.words} This is about the graph with {weaker}.") if weaker else part
+def _proven(model: Any, certificate: Certificate | None) -> list[Part]:
+    parts, weaker = certificate_parts(certificate, model.result_), model.weaker_in_words()
+    if not weaker:
+        return parts
+    return [replace(part, words=f"{part.words} This is about the graph with {weaker}.") for part in parts]
 
 
 def _samples(X: pd.DataFrame, sample_weight: ArrayLike | None) -> str:
@@ -142,16 +157,20 @@ def _samples(X: pd.DataFrame, sample_weight: ArrayLike | None) -> str:
     return f"{len(X)} weighted samples"
 
 
-def _facts(
-    model: Any, X: pd.DataFrame, sample_weight: ArrayLike | None, proven: bool
-) -> dict[str, str | None]:
+def _score(model: Any, X: pd.DataFrame | None, sample_weight: ArrayLike | None) -> str | None:
+    if X is None:
+        return None
     score = model.score(X, sample_weight=sample_weight)
+    return f"{words_of(model).score} {score:.5g} on the data of fit"
+
+
+def _settings(model: Any, X: pd.DataFrame | None, sample_weight: ArrayLike | None) -> dict[str, str | None]:
     ridge = getattr(model, "ridge_", None)
+    samples = "" if X is None else f"{_samples(X, sample_weight)} of "
     return {
         "model": type(model).__name__,
-        "fitted to": f"{_samples(X, sample_weight)} of {X.shape[1]} variables",
+        "fitted to": f"{samples}{counted(model.n_features_in_, 'variable')}",
         "edges": model.choice_in_words(),
         "ridge": None if ridge is None else f"{ridge:g}",
-        words_of(model).score: f"{score:.5g} on the data of fit",
-        "proof": None if proven else "none was asked for; certify in Python and --certify make one",
+        "search": search_in_words(model.result_),
     }

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swapwise.report.chart import FOUND, GREY, PROVEN, Axis, Band, Bars, Chart, Curve, Rule, Series
 from swapwise.report.document import table
 from swapwise.report.graph_path import GRAPH_CRITERIA, EdgePath, edge_path
-from swapwise.report.graph_plots import POSITIVE
 from swapwise.report.graph_words import GraphWords, counted
-from swapwise.report.parts import MARKS, Part, as_table, chart, points, ring
-
-#: What is drawn behind a line: seen on white and on black.
-SHADE = "rgba(0,114,178,0.2)"
+from swapwise.report.parts import Part, as_table
 
 Weights = dict[tuple[int, int], float]
 
@@ -33,41 +30,35 @@ def edges_parts(model: Any) -> list[Part]:
     columns = ["n_edges", *(name for name in [*GRAPH_CRITERIA.values(), "score_se"] if name in model.path_)]
     rows = [[f"{float(value):.6g}" for value in row] for row in model.path_[columns].to_numpy()]
     below = as_table([name.replace("_", " ") for name in columns], rows)
-    return [Part("path", "What was chosen, and why", path.words(), edges_chart(path), below=below)]
+    return [Part("path", "What was chosen, and why", path.words(), edges_chart(path), below)]
 
 
-def edges_chart(path: EdgePath) -> Any:
-    """Return a criterion over the number of edges, with a band of one standard error and a ring.
+def edges_chart(path: EdgePath) -> Chart:
+    """Return a criterion over the number of edges, with a band of one standard error, and what was chosen.
 
-    >>> figure = edges_chart(edge_path(pd.DataFrame({"n_edges": [1, 2], "bic": [4.0, 9.0]})))
-    >>> [trace.name for trace in figure.data]
-    ['BIC']
+    >>> edges_chart(edge_path(pd.DataFrame({"n_edges": [1, 2], "bic": [4.0, 9.0]}))).y.label
+    'BIC'
     """
-    traces: list[dict[str, Any]] = []
+    series: list[Series] = []
     error = np.zeros(len(path.values)) if path.error is None else np.nan_to_num(path.error)
+    sizes = [float(size) for size in path.n_edges]
     if error.any():
-        around = [*path.n_edges, *path.n_edges[::-1]]
-        band = [*(path.values + error), *(path.values - error)[::-1]]
-        shape = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "fill": "toself"}
-        shape |= {"fillcolor": SHADE, "hoverinfo": "skip", "name": "one standard error"}
-        traces.append({**shape, "x": around, "y": [float(y) for y in band]})
+        ends = (path.values - error).tolist(), (path.values + error).tolist()
+        series.append(Band(sizes, *ends, "one standard error", FOUND))
     hover = [
         f"{counted(n, 'edge')}: {y:.6g}" + (f" ± {e:.2g}" if e > 0 else "")
         for n, y, e in zip(path.n_edges, path.values, error, strict=True)
     ]
-    look = {"mode": "lines+markers", "line": {"color": MARKS[0]}, "marker": {"color": MARKS[0], "size": 6}}
-    traces.append(points(path.n_edges, path.values, hover, path.label, MARKS[0], **look))
-    if path.near is not None:
-        ends = [path.n_edges[0], path.n_edges[-1]]
-        dotted = {"mode": "lines", "line": {"color": MARKS[1], "dash": "dot"}, "hoverinfo": "skip"}
-        near = "one standard error from the best"
-        traces.append(points(ends, [path.near] * 2, ["", ""], near, MARKS[1], **dotted))
+    series.append(Curve(sizes, path.values.tolist(), "", FOUND, marker="circle", size=6, hover=hover))
     if path.chosen is not None:
-        size = path.n_edges[path.chosen]
-        traces.append(ring(size, path.values[path.chosen], f"chosen: {counted(size, 'edge')}"))
-    sizes, values = (list(ends) for ends in path.view)
-    upwards = {"title": {"text": path.label}, "exponentformat": "none", "range": values}
-    return chart(traces, {"title": {"text": "number of edges"}, "range": sizes}, upwards)
+        size, by = path.n_edges[path.chosen], f" (by {path.chosen_by})" if path.chosen_by else ""
+        series.append(Rule(float(size), f"chosen: {size}{by}", PROVEN, upright=True))
+    if path.near is not None:
+        series.append(Rule(path.near, "one standard error from the best", GREY, "dot"))
+    across, upwards = path.view
+    return Chart(
+        Axis("number of edges", integers=True, limits=across), Axis(path.label, limits=upwards), tuple(series)
+    )
 
 
 def weights_part(
@@ -84,10 +75,10 @@ def weights_part(
         return Part("weights", heading, "There is no edge: no pair is worth one.")
     head, rows = ["edge", words.weight], []
     for u, v in sorted(weights, key=lambda edge: -abs(weights[edge])):
-        row = [f"{names[u]} – {names[v]}", f"{weights[u, v]:.3g}"]
+        row = [f"{names[u]} – {names[v]}", f"{weights[u, v]:.3f}"]
         if draws is not None:
             drawn = draws.loc[(u, v)]
-            row += [f"{drawn['lower']:.3g} to {drawn['upper']:.3g}", f"{100 * drawn['inclusion']:.0f} %"]
+            row += [f"{drawn['lower']:.3f} to {drawn['upper']:.3f}", f"{100 * drawn['inclusion']:.0f} %"]
         rows.append(row)
     head += [] if draws is None else ["interval", "in samples"]
     said = f"Strongest first. Positive: {words.positive}; negative: {words.negative}."
@@ -137,24 +128,19 @@ def degrees_part(weights: Weights, names: Sequence[str], field: Any, limits: Seq
         near[u].append(v)
         near[v].append(u)
     counts = np.bincount([len(others) for others in near])
-    bars = {
-        "type": "bar",
-        "x": list(range(len(counts))),
-        "y": counts.tolist(),
-        "marker": {"color": POSITIVE},
-        "hovertext": [f"{count} with {counted(n, 'neighbour')}" for n, count in enumerate(counts)],
-        "hoverinfo": "text",
-    }
-    across = {"title": {"text": "neighbours"}} | ({"dtick": 1} if len(counts) <= 15 else {})
-    figure = chart([bars], across, {"title": {"text": "variables"}})
+    hover = [f"{count} with {counted(n, 'neighbour')}" for n, count in enumerate(counts)]
+    places = [float(n) for n in range(len(counts))]
+    bars = Bars(places, [0.0] * len(counts), counts.tolist(), hover=hover, horizontal=False)
+    upwards = Axis("number of variables", integers=True, limits=(0.0, 1.08 * max(counts.max(initial=1), 1)))
+    chart = Chart(Axis("number of neighbours", integers=True), upwards, (bars,), height=220)
     head = ["variable", "neighbours", "how many"] + ["field"] * (field is not None)
     rows = [
         [names[n], ", ".join(names[other] for other in sorted(near[n])), str(len(near[n]))]
-        + ([f"{field[n]:.4g}"] if field is not None else [])
+        + ([f"{field[n]:.3f}"] if field is not None else [])
         for n in sorted(range(len(names)), key=lambda node: -len(near[node]))
     ]
     words = _fullness(near, limits)
-    return Part("degrees", "Degrees", words, figure, 300, table(head, rows, "numbers named"))
+    return Part("degrees", "Degrees", words, chart, table(head, rows, "numbers named"))
 
 
 def _fullness(near: list[list[int]], limits: Sequence[int]) -> str:

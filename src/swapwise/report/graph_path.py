@@ -26,6 +26,8 @@ class EdgePath:
     values: FloatArray
     error: FloatArray | None
     chosen: int | None
+    #: What chose it, if that is known
+    chosen_by: str | None
     near: float | None
 
     @property
@@ -117,7 +119,8 @@ def edge_path(model: Any, criterion: str | None = None) -> EdgePath:
         best = int(np.nanargmax(values))
         near = float(values[best] - error[best]) if np.isfinite(error[best]) else None
     chosen = sizes.index(int(size)) if size is not None and int(size) in sizes else None
-    return EdgePath(name, _label(model, name), sizes, values, error, chosen, near)
+    by = getattr(model, "criterion", None)
+    return EdgePath(name, _label(model, name), sizes, values, error, chosen, by, near)
 
 
 def _label(model: Any, criterion: str) -> str:

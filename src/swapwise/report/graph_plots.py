@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swapwise.checks import FloatArray, as_real
-from swapwise.report.axes import COLOURS, axes_or_new, drawn_model
+from swapwise.report.axes import axes_or_new, drawn_model
+from swapwise.report.chart import COLOURS
 from swapwise.report.graph_labels import covered_length, wrapped
 from swapwise.report.graph_layout import Layout
 from swapwise.report.graph_layout import layout as laid_out

@@ -1,44 +1,17 @@
-"""What pages about one answer are made of: parts with words, a plot and a table."""
+"""What pages about one answer are made of: parts with words, a chart and a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import bidirectional
 
 import pandas as pd
 
+from swapwise.report.chart import Chart
 from swapwise.report.document import document, section, table, text
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
-#: How plots look on any ground, before titles and traces.
-LOOKS: dict[str, Any] = {
-    "template": "none",
-    "font": {"family": "system-ui, sans-serif", "size": 13},
-    "paper_bgcolor": "rgba(0,0,0,0)",
-    "plot_bgcolor": "rgba(0,0,0,0)",
-    "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#808890", "activecolor": "#808890"},
-}
-AXIS: dict[str, Any] = {
-    "gridcolor": "rgba(128,128,128,0.25)",
-    "zeroline": False,
-    "showline": True,
-    "ticks": "outside",
-}
-
-#: What is drawn on the ground must be seen on white and on black: all have a contrast of 3 to either.
-GREY = "#808890"
-MARKS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A67C00", "#9A6FD0")
-
-#: Colours are not all that tells lines apart.
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
-
-# Letters of a name that a tick has room for on a phone.
-_LONGEST = 22
+from swapwise.report.svg import drawn
 
 # Letters that are written from right to left, and what turns the direction of others.
 _OTHER_WAY = {"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI"}
@@ -46,38 +19,37 @@ _OTHER_WAY = {"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI"}
 
 @dataclass(frozen=True)
 class Part:
-    """A section of a page: ``words`` above a plot, and what is HTML already below it.
+    """A section of a page: ``words`` above a chart, and what is HTML already above and below it.
 
-    ``pointing`` is said of the plot to those who have a mouse, not on paper.
+    ``pointing`` is said of the chart to those who have a mouse, not on paper; ``picture`` is a drawing that
+    is no chart.
 
     >>> print(Part("why", "Why", "Because 1 < 2.").html())
     <section id="why" aria-labelledby="why-heading"><h2 id="why-heading">Why</h2>
-    <p>Because 1 &lt; 2.</p>
+    <p id="why-words">Because 1 &lt; 2.</p>
     </section>
     """
 
     name: str
     heading: str
     words: str
-    figure: Figure | None = None
-    height: int = 380
+    chart: Chart | None = None
     below: str = ""
+    above: str = ""
     pointing: str = ""
+    picture: str = ""
 
     def html(self) -> str:
-        """Return the section; its plot is drawn by the script of the page."""
-        if self.figure is None:
-            content = f"<p>{text(self.words)}</p>" if self.words else ""
-        else:
-            hint = f' <span class="pointing">{text(self.pointing)}</span>' if self.pointing else ""
-            # A group, not an image: it has buttons, which those who cannot see it may come to.
-            told = (
-                f'role="group" aria-label="Chart: {text(self.heading)}" aria-describedby="{self.name}-words"'
-            )
-            plot = f'<div class="plot" id="plot-{self.name}" style="--height: {self.height}px" {told}></div>'
-            content = f'<p id="{self.name}-words">{text(self.words)}{hint}</p>'
-            content += f'\n<figure id="panel-{self.name}">{plot}</figure>'
-        return section(self.name, text(self.heading), f"{content}\n{self.below}".strip())
+        """Return the section."""
+        hint = f' <span class="pointing">{text(self.pointing)}</span>' if self.pointing else ""
+        words = f'<p id="{self.name}-words">{text(self.words)}{hint}</p>' if self.words else ""
+        picture = self.picture
+        if self.chart is not None:
+            about = f"{self.name}-words" if self.words else ""
+            picture = drawn(self.chart, f"Chart: {self.heading}", about)
+        figure = f'<figure id="panel-{self.name}">{picture}</figure>' if picture else ""
+        content = "\n".join(filter(None, [words, self.above, figure, self.below]))
+        return section(self.name, text(self.heading), content)
 
 
 def page_of(title: str, about: str, parts: Sequence[Part], notice: str = "") -> str:
@@ -91,26 +63,44 @@ def page_of(title: str, about: str, parts: Sequence[Part], notice: str = "") -> 
     body = [
         f'<header><h1>{text(title)}</h1><p class="note">{text(about)}</p>',
         f'<p class="incomplete">{text(notice)}</p>' if notice else "",
-        f'<nav aria-label="Parts of this page">{links}</nav>',
-        "<noscript><p>The plots need JavaScript; the tables do not.</p></noscript></header><main>",
+        f'<nav aria-label="Parts of this page">{links}</nav></header><main>',
         *(part.html() for part in parts),
         "</main>",
     ]
-    return document(title, "\n".join(body), {part.name: part.figure for part in parts if part.figure})
+    return document(title, "\n".join(body))
 
 
-def asked_part(asked: Mapping[str, str] | None, facts: Mapping[str, object], seconds: float | None) -> Part:
+def listed(facts: Mapping[str, object]) -> str:
+    """Return facts as a list of names and values; one that is None is left out.
+
+    >>> listed({"time": "2 seconds", "proof": None})
+    '<dl><dt>time</dt><dd>2 seconds</dd></dl>'
+    """
+    known = {name: value for name, value in facts.items() if value is not None}
+    said = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in known.items())
+    return f"<dl>{said}</dl>"
+
+
+def settings_part(asked: Mapping[str, str] | None, facts: Mapping[str, object]) -> Part:
     """Return what was asked for, and on what it ran; a fact that is None is left out.
 
-    >>> "<td>0.2 seconds</td>" in asked_part({"size": "3"}, {"samples": 40}, 0.2).below
+    >>> "<td>40</td>" in settings_part({"size": "3"}, {"samples": 40}).below
     True
     """
     if asked is not None and not isinstance(asked, Mapping):
         raise TypeError(f"asked must be a dict of strings, got {asked!r}")
-    took = None if seconds is None else f"{seconds:.3g} seconds"
-    lines = {**(asked or {}), **facts, "time": took}
+    lines = {**(asked or {}), **facts}
     shown = [[name, str(value)] for name, value in lines.items() if value is not None]
-    return Part("asked", "What was asked", "", below=table(["what", "value"], shown, "asked"))
+    return Part("settings", "Settings", "", below=table(["what", "value"], shown, "asked"))
+
+
+def seconds_in_words(seconds: float | None) -> str | None:
+    """Return how long something took, if that is known.
+
+    >>> seconds_in_words(0.25), seconds_in_words(None)
+    ('0.25 seconds', None)
+    """
+    return None if seconds is None else f"{seconds:.3g} seconds"
 
 
 def require_data(model: Any, X: Any) -> None:
@@ -125,92 +115,21 @@ def require_data(model: Any, X: Any) -> None:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
+    if X is None:
+        return
     if not isinstance(X, pd.DataFrame):
         raise TypeError(f"X must be a pandas.DataFrame, got {type(X).__name__}")
     if X.shape[1] != model.n_features_in_:
         raise ValueError(f"X must have the {model.n_features_in_} columns of fit, got {X.shape[1]}")
 
 
-def chart(traces: Sequence[Any], across: Any, upwards: Any, **layout: Any) -> Figure:
-    """Return a plot with the looks of all plots, for two axes as plotly describes them.
+def significant(number: float) -> str:
+    """Return a number with four significant digits, zeros at the end included.
 
-    >>> chart([], {"title": "size"}, {"title": "loss"}).layout.xaxis.title.text
-    'size'
+    >>> significant(3.64), significant(-327.61), significant(12345.6), significant(0.0)
+    ('3.640', '-327.6', '1.235e+04', '0')
     """
-    import plotly.graph_objects as go
-
-    above = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "xanchor": "left"}
-    return go.Figure(
-        list(traces),
-        {
-            **LOOKS,
-            "margin": {"l": 64, "r": 16, "t": 56, "b": 52},
-            "xaxis": {**AXIS, "automargin": True, **across},
-            "yaxis": {**AXIS, "automargin": True, **upwards},
-            "legend": above,
-            **layout,
-        },
-    )
-
-
-def points(
-    x: Iterable[float], y: Iterable[float], hover: Iterable[str], name: str, colour: str, **more: Any
-) -> dict[str, Any]:
-    """Return a trace of points that tell about themselves; ``hover`` and ``name`` are plotly's text.
-
-    >>> points([1], [2], ["one"], "all", "#000000")["mode"]
-    'markers'
-    """
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": [float(one) for one in x],
-        "y": [float(one) for one in y],
-        "marker": {"color": colour, "size": 8},
-        "hovertext": list(hover),
-        "hoverinfo": "text",
-        **more,
-    }
-
-
-def ring(x: float, y: float, name: str) -> dict[str, Any]:
-    """Return a ring around the point that was chosen.
-
-    >>> ring(1, 2, "chosen")["marker"]["symbol"]
-    'circle-open'
-    """
-    look = {"symbol": "circle-open", "size": 18, "color": GREY, "line": {"width": 3}}
-    return points([x], [y], [name], name, GREY, marker=look, hoverinfo="skip")
-
-
-def plotted(name: object) -> str:
-    """Return what shows a name in a plot: plotly takes tags in a text for its own.
-
-    >>> plotted("<b>sugar & spice</b>")
-    '&lt;b&gt;sugar &amp; spice&lt;/b&gt;'
-    """
-    return escape(str(name), quote=False)
-
-
-def tick(name: object, longest: int = _LONGEST) -> str:
-    """Return what shows a name where there is little room, by default at an axis.
-
-    >>> tick("the colour of the third door on the left")
-    'the colour …n the left'
-    """
-    return plotted(shortened(name, longest))
-
-
-def shortened(name: object, longest: int) -> str:
-    """Return a name of so many letters at most, without its middle: many differ in their last letters alone.
-
-    >>> shortened("the third door", 9)
-    'the …door'
-    """
-    whole = str(name)
-    ahead, behind = (longest - 1) // 2 + (longest - 1) % 2, (longest - 1) // 2
-    return whole if len(whole) <= longest else f"{whole[:ahead]}…{whole[-behind:]}"
+    return f"{number:#.4g}".rstrip(".") if number else "0"
 
 
 def shown_name(name: object) -> str:
@@ -232,7 +151,7 @@ def as_table(
     kind: str = "numbers",
     summary: str = "The same as a table",
 ) -> str:
-    """Return the numbers of a plot as a table that is folded away.
+    """Return the numbers of a chart as a table that is folded away.
 
     >>> as_table(["size"], [["1"]]).startswith("<details><summary>")
     True

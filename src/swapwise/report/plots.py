@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from swapwise.certify.certificate import Certificate
-from swapwise.checks import FloatArray, as_count, as_vector
+from swapwise.checks import FloatArray, as_count, as_real, as_vector
 from swapwise.constraints.partition import Partition
 from swapwise.estimators.constraint_of import Elements
-from swapwise.report.axes import COLOURS, axes_or_new, drawn_model, tidy
-from swapwise.report.course import Course, course_of
-from swapwise.report.facts import loss_name
-from swapwise.report.frames import require_columns
-from swapwise.report.graph_path import EdgePath, edge_path
-from swapwise.report.quality import FOUND, PROMISED, PROVEN
-from swapwise.report.record import LEAPS, Move, begins_empty, moves_of, series_of, without_moves
+from swapwise.report.axes import axes_or_new, drawn_model
+from swapwise.report.chart import PROVEN, Rule
+from swapwise.report.course import course_of
+from swapwise.report.figures import draw
+from swapwise.report.fit_parts import path_chart
+from swapwise.report.graph_parts import edges_chart
+from swapwise.report.graph_path import edge_path
+from swapwise.report.proof_parts import course_chart
+from swapwise.report.record import begins_empty, moves_of, without_moves
+from swapwise.report.search_parts import moves_chart, no_moves_chart
+from swapwise.report.support_chart import Support
 from swapwise.search.result import SearchResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# By kind of move; colours tell strategies apart.
-MARKER_OF = {"added": "o", "exchanged": "D", "dropped": "v"}
-MARKER_OF |= {"perturbation": "X", "restart": "*", "backward": "<"}
-
-# In the order in which a frame without an estimator is looked through; "cv" has its mean and spread.
-CRITERIA = {"cv": "cv_mean", "ebic": "ebic", "bic": "bic", "gic": "gic", "aic": "aic", "value": "value"}
 
 
 def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = None) -> Axes:
@@ -62,69 +61,8 @@ def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = Non
     model = drawn_model(model)
     frame = getattr(model, "path_", model)
     if isinstance(frame, pd.DataFrame) and "n_edges" in frame:
-        return _draw_edges(edge_path(model, criterion), model, axes_or_new(ax))
-    require_columns(frame, "model", ["size"], "the path_ of a fitted estimator")
-    chosen_by = getattr(model, "criterion", None)
-    name = _criterion(frame, chosen_by if criterion is None else criterion)
-    axes, path = axes_or_new(ax), frame.sort_values("size")
-    bars = path["cv_se"] if name == "cv" and "cv_se" in path else None
-    axes.errorbar(path["size"], path[CRITERIA[name]], bars, fmt="o-", color=FOUND, markersize=4, capsize=2)
-    if (chosen := getattr(model, "size_", None)) is not None:
-        by = "" if chosen_by is None else f" (by {chosen_by})"
-        axes.axvline(chosen, color=PROVEN, linestyle="--", zorder=1, label=f"chosen: {chosen}{by}")
-        if name == "cv":
-            best = path.loc[path["cv_mean"].idxmin()]
-            _draw_threshold(axes, model, best["cv_mean"] + best["cv_se"])
-        axes.legend(frameon=False)
-    axes.set_xlabel("capacity" if getattr(model, "along", "size") == "capacity" else "size")
-    axes.set_ylabel(_label(model, name))
-    return tidy(axes, integers=True)
-
-
-def _label(model: Any, criterion: str) -> str:
-    if criterion != "cv":
-        return criterion if criterion == "value" else criterion.upper()
-    return f"cross-validated {loss_name(model)}"
-
-
-def _draw_threshold(axes: Axes, model: Any, level: float) -> None:
-    """Draw what is near enough to the best, if that rule was asked for and there is a standard error."""
-    if getattr(model, "one_standard_error", False) and np.isfinite(level):
-        look: dict[str, Any] = {"color": "black", "linewidth": 0.8, "linestyle": ":", "zorder": 1}
-        axes.axhline(level, label="one standard error from the best", **look)
-
-
-def _criterion(frame: pd.DataFrame, wanted: str | None) -> str:
-    there = [name for name, column in CRITERIA.items() if column in frame and frame[column].notna().any()]
-    if wanted is None and there:
-        return there[0]
-    if wanted not in there:
-        raise ValueError(
-            f"criterion must be one that the path has: {', '.join(there) or 'none'}; got {wanted!r}"
-        )
-    return wanted
-
-
-def _draw_edges(path: EdgePath, model: Any, axes: Axes) -> Axes:
-    """Draw a criterion over the number of edges, with a band of one standard error."""
-    axes.plot(path.n_edges, path.values, "o-", color=FOUND, markersize=3, linewidth=1.2)
-    if path.error is not None and np.isfinite(path.error).any():
-        band: dict[str, Any] = {"color": FOUND, "alpha": 0.2, "linewidth": 0}
-        axes.fill_between(path.n_edges, path.values - path.error, path.values + path.error, **band)
-    if path.chosen is not None:
-        chosen_by = getattr(model, "criterion", None)
-        by = "" if chosen_by is None else f" (by {chosen_by})"
-        ring: dict[str, Any] = {"markersize": 11, "markerfacecolor": "none", "markeredgecolor": PROVEN}
-        ring |= {"markeredgewidth": 1.8, "linestyle": "none"}
-        at = path.n_edges[path.chosen]
-        axes.plot([at], [path.values[path.chosen]], "o", label=f"chosen: {at}{by}", **ring)
-        _draw_threshold(axes, model, np.nan if path.near is None else path.near)
-        axes.legend(frameon=False)
-    axes.set_xlabel("number of edges")
-    axes.set_ylabel(path.label)
-    axes.set_xlim(path.view[0])
-    axes.set_ylim(path.view[1])
-    return tidy(axes, integers=True)
+        return draw(edges_chart(edge_path(model, criterion)), axes_or_new(ax))
+    return draw(path_chart(model, criterion), axes_or_new(ax))
 
 
 def plot_support(
@@ -137,6 +75,9 @@ def plot_support(
     scale: Any = None,
 ) -> Axes:
     """Draw the coefficients of the chosen features as bars, group by group.
+
+    They are drawn per standard deviation of the feature, as on the page of :meth:`SparseRegressor.report`:
+    so they can be compared, whatever the units of the features.
 
     Parameters
     ----------
@@ -151,9 +92,10 @@ def plot_support(
         What to call the features, if not as in the data of fit.
     top : int, optional
         How many of the largest coefficients to draw.
-    scale : sequence or Series, optional
-        A number for each feature, in order or by name, that its coefficient is multiplied with.
-        Coefficients are in the units of the data; pass ``scale=X.std()`` to compare them with each other.
+    scale : float, sequence or Series, optional
+        What coefficients are multiplied with: a number for all, or one for each feature, in order or by
+        name. By default the standard deviations of the features in the data of fit; ``scale=1`` draws
+        coefficients in the units of the data.
 
     Returns
     -------
@@ -173,33 +115,25 @@ def plot_support(
         raise TypeError(f"estimator must be fitted and have coef_ and support_, got {estimator!r}")
     coef = np.atleast_2d(model.coef_)
     size = coef[0] if len(coef) == 1 else np.linalg.norm(coef, axis=0)
-    if scale is not None:
+    quantity = "coefficient" if len(coef) == 1 else "norm of the coefficients over the classes"
+    if scale is None and hasattr(model, "feature_std_"):
+        size, quantity = size * model.feature_std_, f"{quantity} per standard deviation of the feature"
+    elif scale is not None:
         size = size * _scale(model, scale, len(size))
+        quantity += "" if isinstance(scale, Real) and scale == 1 else ", times scale"
     called = _names(model, names, len(size))
-    label_of = _group_labels(model, groups, len(size))
-    shown = model.support_[np.argsort(-np.abs(size[model.support_]), kind="stable")]
-    shown = shown if top is None else shown[: as_count(top, "top")]
-    rows = _rows(shown, model.support_, label_of)
-    axes = axes_or_new(ax, height=max(2.2, 0.7 + 0.24 * len(rows)))
-    for place, (feature, _, rank) in enumerate(rows):
-        if feature is not None:
-            axes.barh(place, size[feature], color=COLOURS[rank % len(COLOURS)], height=0.75)
-    axes.set_yticks(
-        range(len(rows)), [text if feature is None else called[feature] for feature, text, _ in rows]
-    )
-    if not rows:
+    support = Support(model.support_, size, called, _group_labels(model, groups, len(size)))
+    chart = support.chart(quantity, None if top is None else as_count(top, "top"))
+    n_rows = len(chart.y.ticks or ())
+    axes = draw(chart, axes_or_new(ax, height=max(2.2, 0.7 + 0.24 * n_rows)))
+    if not n_rows:
         axes.text(0.5, 0.5, "nothing chosen", ha="center", va="center", transform=axes.transAxes)
-    for tick, (feature, *_) in zip(axes.get_yticklabels(), rows, strict=True):
-        tick.set(fontweight="bold" if feature is None else "normal")
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.axvline(0.0, color="black", linewidth=0.8)
-    label = "coefficient" if len(coef) == 1 else "norm of the coefficients over the classes"
-    axes.set_xlabel(label if scale is None else f"{label}, times scale")
-    return tidy(axes, grid="x")
+    return axes
 
 
 def _scale(model: Any, scale: Any, n_features: int) -> FloatArray:
+    if isinstance(scale, Real):
+        return np.full(n_features, as_real(scale, "scale"))
     names = getattr(model, "feature_names_in_", None)
     if isinstance(scale, pd.Series) and names is not None:
         if missing := [name for name in names if name not in scale.index]:
@@ -233,18 +167,6 @@ def _group_labels(model: Any, groups: Any, n_features: int) -> list[Hashable] | 
     return constraint.element_labels
 
 
-def _rows(shown: Any, chosen: Any, label_of: list[Hashable] | None) -> list[tuple[int | None, str, int]]:
-    """Return what stands below each other: features (with the number of their group) and headings."""
-    if label_of is None:
-        return [(int(feature), "", 0) for feature in shown]
-    rows: list[tuple[int | None, str, int]] = []
-    for rank, label in enumerate(dict.fromkeys(label_of[feature] for feature in shown)):
-        k = sum(label_of[feature] == label for feature in chosen)
-        rows.append((None, f"{label}: {k} of {label_of.count(label)} chosen", rank))
-        rows.extend((int(feature), "", rank) for feature in shown if label_of[feature] == label)
-    return rows
-
-
 def plot_history(result: Any, ax: Axes | None = None) -> Axes:
     """Draw the value over the moves of a search, from where it began to the answer.
 
@@ -272,37 +194,16 @@ def plot_history(result: Any, ax: Axes | None = None) -> Axes:
     found = getattr(drawn_model(result), "result_", result)
     if not isinstance(found, SearchResult):
         raise TypeError(f"result must be a SearchResult or a fitted estimator, got {result!r}")
-    axes = axes_or_new(ax)
-    _draw_moves(axes, moves_of(found), begins_empty(found))
-    if not found.history:
-        axes.axhline(found.value, color=PROMISED, linewidth=1)
-        axes.plot([0], [found.value], "o", color=COLOURS[0], markersize=4)
-        text, at = without_moves(found), (0, found.value)
-        axes.annotate(text, at, (0, 6), textcoords="offset points", ha="center")
-    proof = found.certificate
+    axes, proof, bounds = axes_or_new(ax), found.certificate, []
     if proof is not None and np.isfinite(proof.upper_bound):
         label = "trivial upper bound" if proof.trivial else "proven upper bound"
-        axes.axhline(proof.upper_bound, color=PROVEN, linestyle="--", label=label)
-    axes.set_xlabel("move")
-    axes.set_ylabel("value")
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=False)
-    return tidy(axes, integers=True)
-
-
-def _draw_moves(axes: Axes, moves: list[Move], from_empty: bool) -> None:
-    """Draw a line over the moves, which is dotted where it leads to a leap, and a mark on each move."""
-    x = np.array([0.0] * from_empty + [float(move.number) for move in moves])
-    y = np.array([0.0] * from_empty + [move.value for move in moves])
-    leaps = [place + from_empty for place, move in enumerate(moves) if move.is_leap]
-    line: dict[str, Any] = {"color": PROMISED, "linewidth": 1}
-    axes.plot(np.insert(x, leaps, np.nan), np.insert(y, leaps, np.nan), **line)
-    for place in leaps:
-        axes.plot(x[place - 1 : place + 1], y[place - 1 : place + 1], linestyle=":", **line)
-    for rank, series in enumerate(series_of(moves)):
-        colour, size = ("black", 8) if series.kind in LEAPS else (COLOURS[rank % len(COLOURS)], 4)
-        at = [move.number for move in series.moves], [move.value for move in series.moves]
-        axes.plot(*at, MARKER_OF[series.kind], color=colour, markersize=size, label=series.label)
+        bounds = [Rule(proof.upper_bound, label, PROVEN)]
+    if found.history:
+        return draw(moves_chart(moves_of(found), begins_empty(found), rules=bounds), axes)
+    chart = no_moves_chart(found)
+    draw(replace(chart, series=(*chart.series, *bounds)), axes)
+    axes.annotate(without_moves(found), (0, found.value), (0, 6), textcoords="offset points", ha="center")
+    return axes
 
 
 def plot_proof(certificate: Any, ax: Axes | None = None) -> Axes:
@@ -332,28 +233,4 @@ def plot_proof(certificate: Any, ax: Axes | None = None) -> Axes:
     proof = certificate.certificate if isinstance(certificate, SearchResult) else certificate
     if not isinstance(proof, Certificate):
         raise TypeError(f"certificate must be a Certificate or a result that has one, got {certificate!r}")
-    axes, course = axes_or_new(ax), course_of(proof)
-    _draw_course(axes, course)
-    if course.is_logarithmic:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlim(course.across)
-    axes.set_ylim(course.upwards)
-    axes.ticklabel_format(axis="y", useOffset=False)
-    axes.set_xlabel("seconds")
-    axes.set_ylabel("value")
-    axes.set_title(course.words, loc="left", fontsize="medium")
-    axes.legend(frameon=False)
-    return tidy(axes)
-
-
-def _draw_course(axes: Axes, course: Course) -> None:
-    """Draw both lines in steps, since what is proven holds until something better is, and the gap."""
-    seconds, values, bounds = course.seconds, course.values, course.bounds
-    if not np.isnan(bounds[-1]):
-        axes.step(seconds, bounds, where="post", color=PROVEN, zorder=3, label=course.bound_label)
-    axes.step(seconds, values, where="post", color=FOUND, zorder=3, label="best value so far")
-    if course.answer is not None:
-        axes.axhline(course.answer, color=PROMISED, linestyle=":", label="value of the answer")
-    shade: dict[str, Any] = {"color": PROVEN, "alpha": 0.2, "linewidth": 0}
-    axes.fill_between(seconds, values, bounds, step="post", **shade)
+    return draw(course_chart(course_of(proof)), axes_or_new(ax))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from swapwise.certify.certificate import Certificate
 from swapwise.certify.history import ProofEvent
+from swapwise.report.chart import COLOURS, FOUND, GREY, PROVEN, Axis, Band, Bars, Chart, Curve, Rule, Series
 from swapwise.report.course import Course, course_of
-from swapwise.report.parts import GREY, MARKS, Part, as_table, chart
+from swapwise.report.parts import Part, as_table
 from swapwise.search.result import SearchResult
 
 # On a bar that begins at 0, what is open is too small to be read if the value has more than this share.
@@ -19,48 +19,59 @@ _TOO_CLOSE = 0.8
 # Rows of the table about how it was proven; the chart has all.
 _MOST_ROWS = 30
 
-# What lies between value and bound: seen on white and on black.
-_SHADE = "rgba(213,94,0,0.2)"
-
-NO_PROOF = (
-    "No proof was asked for: how far the optimum is, is not known. swapwise select --certify, or the method "
-    "certify in Python, makes one."
-)
+# A proof of fewer steps has no course to be shown.
+_FEWEST_STEPS = 5
 
 _ABOUT = "This is about these data and this criterion; it says nothing about new data."
 
 
-def certificate_part(certificate: Certificate | None, result: SearchResult) -> Part:
-    """Return what is proven of an answer: a bar from 0 to its value, and on to the bound.
+def proof_in_words(certificate: Certificate | None, result: SearchResult, command: str) -> str:
+    """Return the verdict of the proof, or that there is none, and which command makes one.
+
+    >>> from swapwise import Coverage, Uniform, certify, maximize
+    >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
+    >>> proof_in_words(certify(f, two), maximize(f, two), "select")
+    'proven optimal'
+    """
+    proven = _proof_of(certificate, result)
+    if proven is None:
+        return f"none was asked for: swapwise {command} --certify, or the method certify in Python, makes one"
+    return proven.verdict
+
+
+def certificate_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
+    """Return what is proven of an answer, if anything was: a bar from 0 to its value, and on to the bound.
 
     The bound is that of the certificate, trivial or not; a fraction of the optimum is stated only if not.
 
     >>> from swapwise import Coverage, Uniform, certify, maximize
     >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
-    >>> certificate_part(certify(f, two), maximize(f, two)).words.split(". ")[0]
+    >>> certificate_parts(certify(f, two), maximize(f, two))[0].words.split(". ")[0]
     'Proven optimal: no feasible choice has a larger value than 5 (by gains)'
     """
     title = "How good it is"
     proven = _proof_of(certificate, result)
     if proven is None:
-        return Part("certificate", title, NO_PROOF)
+        return []
     words = " ".join(filter(None, [_proof(proven), *_remarks(proven)]))
-    if not 0 < proven.upper_bound < np.inf:
-        return Part("certificate", title, words)  # a bar of no length, or without an end
-    zoomed = not proven.optimal and proven.ratio > _TOO_CLOSE
-    return Part("certificate", title, words, _bars(proven, zoomed), 310 if zoomed else 190, _table(proven))
+    if proven.optimal or not 0 < proven.upper_bound < np.inf:
+        return [Part("certificate", title, words)]  # a bar that is full, of no length, or without an end
+    return [Part("certificate", title, words, _bar(proven), _table(proven))]
 
 
 def course_parts(certificate: Certificate | None, result: SearchResult) -> list[Part]:
-    """Return value and bound over the time that the proof took, if more than a trivial bound came of it.
+    """Return value and bound over the time that the proof took, if there was more than one step.
 
     >>> from swapwise import Coverage, Uniform, certify, maximize
     >>> f, two = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)
-    >>> [part.heading for part in course_parts(certify(f, two), maximize(f, two))]
-    ['How it was proven']
+    >>> course_parts(certify(f, two), maximize(f, two))
+    []
     """
     proven = _proof_of(certificate, result)
-    if proven is None or proven.trivial or not proven.history:
+    if proven is None or proven.trivial:
+        return []
+    steps = {(event.value, event.upper_bound) for event in proven.history if event.kind != "all"}
+    if len(steps) < _FEWEST_STEPS:
         return []
     course = course_of(proven)
     looked_at = f", with {proven.n_nodes} part{'s' * (proven.n_nodes > 1)} of the problem looked at"
@@ -73,7 +84,7 @@ def course_parts(certificate: Certificate | None, result: SearchResult) -> list[
         for at in _few(course.events)
     ]
     below = as_table(["seconds", "best value", "upper bound", "proven by", "parts looked at"], rows)
-    return [Part("proof", "How it was proven", words, _lines(course), below=below)]
+    return [Part("proof", "How it was proven", words, course_chart(course), below)]
 
 
 def _few(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:
@@ -83,25 +94,28 @@ def _few(events: Sequence[ProofEvent]) -> Sequence[ProofEvent]:
     return [events[round(place * (len(events) - 1) / (_MOST_ROWS - 1))] for place in range(_MOST_ROWS)]
 
 
-def _lines(course: Course) -> Any:
-    """Return the best value and the bound in steps, since each holds until something better is known."""
+def course_chart(course: Course) -> Chart:
+    """Return the best value and the bound in steps, since each holds until something better is known.
 
-    def line(heights: list[float], name: str, colour: str, **look: Any) -> dict[str, Any]:
-        hover = [
-            f"{event.seconds:.3g} s: value {event.value:.6g}, bound {event.upper_bound:.6g}"
-            f"{f' by {event.kind}' * bool(event.kind)}<br>{event.n_nodes} parts looked at"
-            for event in course.events
-        ]
-        shape = {"type": "scatter", "mode": "lines", "line": {"color": colour, "shape": "hv"}, "name": name}
-        seen = [height if np.isfinite(height) else None for height in heights]
-        return {**shape, "x": course.seconds, "y": seen, "hovertext": hover, "hoverinfo": "text", **look}
-
-    value = line(course.values, "best value so far", MARKS[0])
-    bound = line(course.bounds, course.bound_label, MARKS[1], fill="tonexty", fillcolor=_SHADE)
-    across: dict[str, Any] = {"title": {"text": "seconds"}, "range": list(course.across)}
-    if course.is_logarithmic:
-        across |= {"type": "log", "range": [float(np.log10(end)) for end in course.across]}
-    return chart([value, bound], across, {"title": {"text": "value"}, "range": list(course.upwards)})
+    >>> from swapwise import Linear, Uniform, certify
+    >>> course_chart(course_of(certify(Linear([1, 3, 2]), Uniform(3, 2)))).names
+    ['proven upper bound', 'best value so far']
+    """
+    hover = [
+        f"{event.seconds:.3g} s: value {event.value:.6g}, bound {event.upper_bound:.6g}"
+        f"{f' by {event.kind}' * bool(event.kind)}\n{event.n_nodes} parts looked at"
+        for event in course.events
+    ]
+    series: list[Series] = [Band(course.seconds, course.values, course.bounds, "", PROVEN, steps=True)]
+    if not np.isnan(course.bounds[-1]):
+        series.append(
+            Curve(course.seconds, course.bounds, course.bound_label, PROVEN, hover=hover, steps=True)
+        )
+    series.append(Curve(course.seconds, course.values, "best value so far", FOUND, hover=hover, steps=True))
+    if course.answer is not None:
+        series.append(Rule(course.answer, "value of the answer", GREY, "dot"))
+    across = Axis("time", "seconds", log=course.is_logarithmic, limits=course.across)
+    return Chart(across, Axis("value of the objective", limits=course.upwards), tuple(series), course.words)
 
 
 def _proof_of(certificate: Certificate | None, result: SearchResult) -> Certificate | None:
@@ -156,47 +170,25 @@ def _table(proven: Certificate) -> str:
     return as_table(["what", "number"], rows)
 
 
-def _bars(proven: Certificate, zoomed: bool) -> Any:
-    """Return the bar from 0 on, and below it, if asked for, its end at a larger scale that says so."""
-    hidden = {"visible": False, "range": [-0.5, 0.5]}
-    margin = {"l": 16, "r": 16, "t": 56, "b": 52}
-    looks: dict[str, Any] = {"barmode": "overlay", "showlegend": True, "margin": margin}
-    across = {"title": {"text": "value"}, "rangemode": "tozero"}
-    if not zoomed:
-        return chart(_bar(proven), across, hidden, **looks)
-    begin, end = proven.value - 1.5 * proven.gap, proven.upper_bound + 0.5 * proven.gap
-    near = {
-        "title": {"text": f"the end of it, from {begin:.6g} on"},
-        "range": [begin, end],
-        "tickvals": [proven.value, proven.upper_bound],
-        "ticktext": list(_told_apart(proven)),
-        "anchor": "y2",
-        "showline": True,
-        "ticks": "outside",
-        "showgrid": False,
-    }
-    figure = chart(
-        [*_bar(proven), *_bar(proven, "2")],
-        {**across, "title": {"text": "value, from 0 on"}},
-        {**hidden, "domain": [0.68, 1.0]},
-        xaxis2=near,
-        yaxis2={**hidden, "domain": [0.0, 0.3]},
-        **looks,
-    )
-    return figure
-
-
-def _bar(proven: Certificate, axes: str = "") -> list[dict[str, Any]]:
-    """Return the value found and what is open, on the axes of that number; names are listed once."""
-
-    def bar(start: float, end: float, name: str, **look: Any) -> dict[str, Any]:
-        shape = {"type": "bar", "orientation": "h", "y": [0], "base": [start], "x": [end - start]}
-        where = {"xaxis": f"x{axes}", "yaxis": f"y{axes}", "showlegend": not axes, "legendgroup": name}
-        hover = {"hovertext": [f"{name}: {start:.6g} to {end:.6g}"], "hoverinfo": "text"}
-        return {**shape, **where, **hover, "name": name, "width": 0.6, **look}
-
-    traces = [bar(0.0, proven.value, "value found", marker={"color": MARKS[0]})]
-    if not proven.optimal:
-        striped = {"color": MARKS[4], "pattern": {"shape": "/", "fgcolor": GREY, "fillmode": "overlay"}}
-        traces.append(bar(proven.value, proven.upper_bound, "the optimum lies here", marker=striped))
-    return traces
+def _bar(proven: Certificate) -> Chart:
+    """Return the value found and what is open, from 0 on, or only the end where that would not be seen."""
+    value, bound = _told_apart(proven)
+    begin = proven.value - 1.5 * proven.gap if proven.ratio > _TOO_CLOSE else 0.0
+    across = Axis("value of the objective", limits=(0.0, 1.05 * proven.upper_bound))
+    if begin:
+        ticks = {proven.value: value, proven.upper_bound: bound}
+        limits = begin, proven.upper_bound + 0.5 * proven.gap
+        across = Axis(f"value of the objective, from {begin:.6g} on", limits=limits, ticks=ticks)
+    bars = [
+        Bars([0], [begin], [proven.value], "value found", FOUND, [f"value found: {value}"]),
+        Bars(
+            [0],
+            [proven.value],
+            [proven.upper_bound],
+            "the optimum lies here",
+            COLOURS[4],
+            [f"the optimum lies here: {value} to {bound}"],
+            striped=True,
+        ),
+    ]
+    return Chart(across, Axis("", limits=(-0.5, 0.5), visible=False), tuple(bars), height=70)

@@ -13,6 +13,8 @@ from swapwise.checks import as_count, as_real, as_time_limit, warn
 from swapwise.constraints.base import Constraint
 from swapwise.maximize import maximize
 from swapwise.objectives.base import SetFunction
+from swapwise.report.chart import FOUND, GUARANTEED, PROVEN, Axis, Band, Chart, Curve
+from swapwise.report.figures import draw
 from swapwise.report.frames import require_columns
 from swapwise.search.result import Status
 from swapwise.search.rules import Pivot
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS = ["size", "value", "upper_bound", "ratio", "trivial", "guarantee", "kind", "seconds"]
-
-FOUND, PROVEN, PROMISED = "#1f4e79", "#d1660f", "#777777"
 
 
 def quality_over_sizes(
@@ -144,13 +144,12 @@ def plot_quality(frame: pd.DataFrame, ax: Sequence[Axes] | None = None) -> Figur
     >>> f = Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {1, 5}])
     >>> figure = plot_quality(quality_over_sizes(f, lambda size: Uniform(4, size), [1, 2, 3]))
     >>> [axes.get_ylabel() for axes in figure.axes]
-    ['value', 'share of the optimum']
+    ['value of the objective', 'share of the optimum']
     """
     data = _plottable(frame)
     above, below = _two_axes(ax)
-    _draw_values(above, data)
-    _draw_shares(below, data)
-    below.set_xlabel("size")
+    draw(_values_chart(data), above)
+    draw(_shares_chart(data), below)
     figure = below.get_figure(root=True)
     assert figure is not None
     return figure
@@ -178,36 +177,27 @@ def _two_axes(ax: Sequence[Axes] | None) -> tuple[Axes, Axes]:
     return given[0], given[1]
 
 
-def _draw_values(axes: Axes, data: pd.DataFrame) -> None:
-    size, value, bound = (data[name].to_numpy() for name in ("size", "value", "upper_bound"))
-    axes.fill_between(size, value, bound, color=PROVEN, alpha=0.2, linewidth=0, label="the optimum lies here")
-    # On top, so that both lines are seen where the answer is proven to be the optimum.
-    axes.plot(size, bound, "--", color=PROVEN, zorder=3, label="proven upper bound")
-    axes.plot(size, value, "o-", color=FOUND, markersize=4, label="value found")
-    axes.set_ylabel("value")
-    axes.legend(loc="best", frameon=False)
-    _tidy(axes)
+def _values_chart(data: pd.DataFrame) -> Chart:
+    size, value, bound = (data[name].tolist() for name in ("size", "value", "upper_bound"))
+    series = (
+        Band(size, value, bound, "the optimum lies here", PROVEN),
+        Curve(size, value, "value found", FOUND, marker="circle", size=7),
+        # On top, so that both lines are seen where the answer is proven to be the optimum.
+        Curve(size, bound, "proven upper bound", PROVEN, dash="dash"),
+    )
+    return Chart(Axis("", integers=True), Axis("value of the objective"), series)
 
 
-def _draw_shares(axes: Axes, data: pd.DataFrame) -> None:
-    size, ratio, promise = (data[name].to_numpy() for name in ("size", "ratio", "guarantee"))
+def _shares_chart(data: pd.DataFrame) -> Chart:
+    size, ratio, guaranteed = (data[name].to_numpy() for name in ("size", "ratio", "guarantee"))
     trivial = data["trivial"].to_numpy() > 0
-    proven = np.where(trivial, np.nan, ratio)
-    axes.plot(size, proven, "o-", color=FOUND, markersize=4, label="proven by the certificate")
+    proven = np.where(trivial, np.nan, ratio).tolist()
+    series = [Curve(size.tolist(), proven, "proven by the certificate", FOUND, marker="circle", size=7)]
     if trivial.any():
-        label = "trivial bound, nothing proven"
-        axes.plot(size[trivial], ratio[trivial], "o", color=PROMISED, mfc="none", markersize=4, label=label)
-    if not np.isnan(promise).all():
-        axes.plot(size, promise, "s:", color=PROMISED, markersize=3, label="guaranteed")
-    axes.set_ylim(-0.03, 1.03)
-    axes.set_ylabel("share of the optimum")
-    axes.legend(loc="center right", frameon=False)
-    _tidy(axes)
-
-
-def _tidy(axes: Axes) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.25)
+        at, label = (size[trivial].tolist(), ratio[trivial].tolist()), "trivial bound, nothing proven"
+        series.append(Curve(*at, label, GUARANTEED, dash=None, marker="circle", hollow=True, size=7))
+    if not np.isnan(guaranteed).all():
+        at = size.tolist(), guaranteed.tolist()
+        series.append(Curve(*at, "guaranteed", GUARANTEED, dash="dot", marker="square", hollow=True, size=6))
+    upwards = Axis("share of the optimum", limits=(-0.03, 1.03))
+    return Chart(Axis("size", integers=True), upwards, tuple(series))

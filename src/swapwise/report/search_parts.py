@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
 
 from swapwise.certify.certificate import Certificate
+from swapwise.report.chart import COLOURS, FOUND, GREY, Axis, Chart, Curve, Marker, Rule, Series
 from swapwise.report.document import table
-from swapwise.report.parts import GREY, MARKS, Part, as_table, chart, plotted, points
+from swapwise.report.parts import Part, as_table
 from swapwise.report.record import LEAPS, Move, begins_empty, moves_of, series_of, without_moves
 from swapwise.search.result import SearchResult, Status
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 #: Pages are to stay small: this many moves are drawn and listed, and those that may lower the value.
 MOST_MOVES = 500
@@ -20,7 +17,7 @@ MOST_MOVES = 500
 _TITLE = "Moves of the search"
 
 # By kind of move; colours tell strategies apart.
-_SYMBOL_OF = {
+_MARKER_OF: dict[str, Marker] = {
     "added": "circle",
     "exchanged": "diamond",
     "dropped": "triangle-down",
@@ -62,22 +59,35 @@ def notice_of(result: SearchResult, certificate: Certificate | None) -> str:
     return " ".join(said)
 
 
-def moves_part(result: SearchResult, name_of: Callable[[int], str]) -> Part:
-    """Return the value over the moves of a search, what each changed, and what each strategy did.
-
-    Of very many moves some are shown: those that may lower the value, and others at equal distances.
+def search_in_words(result: SearchResult) -> str:
+    """Return how many moves a search made, how, and how it ended.
 
     >>> from swapwise import Linear, Uniform, maximize
-    >>> moves_part(maximize(Linear([1, 3, 2]), Uniform(3, 2)), str).words
-    '2 moves to a value of 5 (oblivious). The search ended at a local optimum, where no move that it may
-    make gains more.'
+    >>> search_in_words(maximize(Linear([1, 3, 2]), Uniform(3, 2), max_iter=1))
+    '1 move to a value of 3 (oblivious); ended at its limit of moves'
     """
-    moves, ended = moves_of(result), f"The search ended {_ENDED[result.status]}."
+    ended = f"ended {_ENDED[result.status]}"
+    if not result.history:
+        return f"{without_moves(result)} ({result.method}); {ended}"
+    count = f"{len(result.history)} move{'s' * (len(result.history) > 1)}"
+    return f"{count} to a value of {result.value:.6g} ({result.method}); {ended}"
+
+
+def moves_parts(result: SearchResult, name_of: Callable[[int], str]) -> list[Part]:
+    """Return the value over the moves of a search, what each changed, and what each strategy did.
+
+    Of very many moves some are shown: those that may lower the value, and others at equal distances. A search
+    without a move has nothing to show.
+
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> moves_parts(maximize(Linear([1, 3, 2]), Uniform(3, 2)), str)[0].words
+    'The record: 2 moves to a value of 5 (oblivious); ended at a local optimum, where no move that it may make
+    gains more.'
+    """
+    moves = moves_of(result)
     if not moves:
-        said = without_moves(result)
-        return Part("moves", _TITLE, f"{said[0].upper()}{said[1:]} ({result.method}). {ended}")
-    count = f"{len(moves)} move{'s' * (len(moves) > 1)}"
-    words = [f"{count} to a value of {result.value:.6g} ({result.method}). {ended}"]
+        return []
+    words = [f"The record: {search_in_words(result)}."]
     kinds = {move.kind for move in moves}
     if kinds & {"perturbation", "restart"}:
         words.append(
@@ -91,7 +101,8 @@ def moves_part(result: SearchResult, name_of: Callable[[int], str]) -> Part:
     if len(shown) < len(moves):
         words.append(f"{len(shown)} of the moves are shown here; result_.to_frame() in Python has all.")
     below = _strategies(result) + _table(shown, name_of)
-    return Part("moves", _TITLE, " ".join(words), _values(shown, name_of, begins_empty(result)), below=below)
+    chart = moves_chart(shown, begins_empty(result), name_of)
+    return [Part("moves", _TITLE, " ".join(words), chart, below)]
 
 
 def _shown(moves: Sequence[Move]) -> list[Move]:
@@ -123,54 +134,66 @@ def _table(moves: Sequence[Move], name_of: Callable[[int], str]) -> str:
     return as_table(head, rows, "numbers named", "The moves as a table")
 
 
-def _values(moves: Sequence[Move], name_of: Callable[[int], str], from_empty: bool) -> Figure:
-    traces = _lines(moves, from_empty)
-    for rank, series in enumerate(series_of(moves)):
-        colour = GREY if series.kind in LEAPS else MARKS[rank % len(MARKS)]
-        look = {"symbol": _SYMBOL_OF[series.kind], "size": 12 if series.kind in LEAPS else 9, "color": colour}
-        traces.append(
-            points(
-                [move.number for move in series.moves],
-                [move.value for move in series.moves],
-                [_hover(move, name_of) for move in series.moves],
-                plotted(series.label),
-                colour,
-                marker=look,
-                showlegend=True,
+def moves_chart(
+    moves: Sequence[Move],
+    from_empty: bool,
+    name_of: Callable[[int], str] = str,
+    rules: Sequence[Rule] = (),
+) -> Chart:
+    """Return the value over the moves: a line that is dotted where it leads to a leap, and a mark per move.
+
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> result = maximize(Linear([1, 3, 2]), Uniform(3, 2))
+    >>> moves_chart(moves_of(result), True).names
+    ['added']
+    """
+    series: list[Series] = [*_lines(moves, from_empty)]
+    for rank, some in enumerate(series_of(moves)):
+        series.append(
+            Curve(
+                [float(move.number) for move in some.moves],
+                [move.value for move in some.moves],
+                some.label,
+                GREY if some.kind in LEAPS else COLOURS[rank % len(COLOURS)],
+                dash=None,
+                marker=_MARKER_OF[some.kind],
+                size=12 if some.kind in LEAPS else 8,
+                hover=[_hover(move, name_of) for move in some.moves],
             )
         )
-    across: dict[str, Any] = {"title": {"text": "move"}}
-    across |= {"dtick": 1} if moves[-1].number <= 15 else {}
-    upwards = {"title": {"text": "value"}}
-    return chart(traces, across, upwards)
+    return Chart(Axis("move", integers=True), Axis("value of the objective"), (*series, *rules))
 
 
-def _lines(moves: Sequence[Move], from_empty: bool) -> list[dict[str, Any]]:
+def no_moves_chart(result: SearchResult) -> Chart:
+    """Return the value of a search that made no move.
+
+    >>> from swapwise import Linear, Uniform, maximize
+    >>> len(no_moves_chart(maximize(Linear([1, 2]), Uniform(2, 2), start=[0, 1])).series)
+    2
+    """
+    value = float(result.value)
+    mark = Curve([0.0], [value], "", FOUND, dash=None, marker="circle", hover=[without_moves(result)])
+    return Chart(
+        Axis("move", integers=True), Axis("value of the objective"), (Rule(value, dash="solid"), mark)
+    )
+
+
+def _lines(moves: Sequence[Move], from_empty: bool) -> list[Curve]:
     """Return the line over the moves, and the dotted ones that lead to leaps."""
-    gap = None, None
-    solid: list[tuple[float | None, float | None]] = [(0.0, 0.0)] if from_empty else []
-    dotted: list[tuple[float | None, float | None]] = []
+    gap = float("nan"), float("nan")
+    solid: list[tuple[float, float]] = [(0.0, 0.0)] if from_empty else []
+    dotted: list[tuple[float, float]] = []
     for move in moves:
-        here = move.number, move.value
+        here = float(move.number), move.value
         if move.is_leap:
             dotted += [*solid[-1:], here, gap]
             solid.append(gap)
         solid.append(here)
-    return [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [x for x, _ in places],
-            "y": [y for _, y in places],
-            "line": {"color": GREY, "width": 1, "dash": dash},
-            "hoverinfo": "skip",
-            "showlegend": False,
-        }
-        for places, dash in ((solid, "solid"), (dotted, "dot"))
-        if places
-    ]
+    solid_line = Curve([x for x, _ in solid], [y for _, y in solid], colour=GREY, width=1.5)
+    dotted_line = Curve([x for x, _ in dotted], [y for _, y in dotted], colour=GREY, width=1.5, dash="dot")
+    return [solid_line, dotted_line] if dotted else [solid_line]
 
 
 def _hover(move: Move, name_of: Callable[[int], str]) -> str:
     gain = "" if move.gain is None else f"gain {move.gain:.4g}, "
-    return f"move {move.number}: {plotted(move.words(name_of))}<br>{gain}value {move.value:.6g}"
+    return f"move {move.number}: {move.words(name_of)}\n{gain}value {move.value:.6g}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from swapwise.report.chart import COLOURS, FOUND, MARKERS, Axis, Chart, Curve, Intervals, names_axis
 from swapwise.report.frames import require_columns
 from swapwise.report.graph_words import GraphWords, counted
-from swapwise.report.parts import GREY, MARKS, SYMBOLS, Part, as_table, chart, plotted, points, tick
+from swapwise.report.parts import Part, as_table
+from swapwise.report.svg import in_lines, row_height
 
 # Edges that a chart has room for; the table of weights has all.
 _MOST_EDGES = 60
@@ -75,36 +76,33 @@ def stability_parts(
     if len(edges) > _MOST_EDGES:
         said.append(f"The {_MOST_EDGES} strongest edges are shown.")
         edges = edges[edges["weight"].abs().rank(ascending=False, method="first") <= _MOST_EDGES]
-    height = 130 + 20 * len(edges)
-    return [Part("stability", "Stability", " ".join(said), _intervals(edges, names, words), height)]
+    return [Part("stability", "Stability", " ".join(said), _intervals(edges, names, words))]
 
 
-def _intervals(edges: pd.DataFrame, names: Sequence[str], words: GraphWords) -> Any:
+def _intervals(edges: pd.DataFrame, names: Sequence[str], words: GraphWords) -> Chart:
     """Return a line per edge, the largest weight at the top, with the weight of the sample on it."""
-    rows = np.arange(len(edges))[::-1]
     labels = [f"{names[u]} – {names[v]}" for u, v in edges.index]
     hover = [
-        f"{plotted(label)}<br>{words.weight} {row.weight:.3g}, {row.lower:.3g} to {row.upper:.3g}"
-        f"<br>in {100 * row.inclusion:.0f} % of samples"
+        f"{label}\n{words.weight} {row.weight:.3f}, {row.lower:.3f} to {row.upper:.3f}"
+        f"\nin {100 * row.inclusion:.0f} % of samples"
         for label, row in zip(labels, edges.itertuples(), strict=True)
     ]
-    spans: list[float | None] = []
-    heights: list[float | None] = []
-    for row, (lower, upper) in zip(rows.tolist(), edges[["lower", "upper"]].to_numpy().tolist(), strict=True):
-        spans += [lower, upper, None]
-        heights += [row, row, None]
-    line = {"type": "scatter", "mode": "lines", "line": {"color": GREY, "width": 3}, "hoverinfo": "skip"}
-    pale = {"color": MARKS[0], "size": 10, "line": {"color": GREY, "width": 1}}
-    pale["opacity"] = (0.25 + 0.75 * edges["inclusion"].clip(0.0, 1.0)).tolist()
-    ticks = {"tickvals": rows.tolist(), "ticktext": [tick(label) for label in labels], "showgrid": False}
-    return chart(
-        [
-            {**line, "name": "interval", "x": spans, "y": heights},
-            points(edges["weight"], rows, hover, "in the sample; pale: seldom chosen", MARKS[0], marker=pale),
-        ],
-        {"title": {"text": words.weight}, "zeroline": True, "zerolinecolor": GREY},
-        {**ticks, "range": [-0.8, len(rows) - 0.2]},
+    rows = [float(row) for row in range(len(edges))]
+    written = [in_lines(label) for label in labels]
+    weight = Curve(
+        edges["weight"].tolist(),
+        rows,
+        "in the sample; pale: seldom chosen",
+        FOUND,
+        dash=None,
+        marker="circle",
+        size=10,
+        hover=hover,
+        opacity=(0.25 + 0.75 * edges["inclusion"].clip(0.0, 1.0)).tolist(),
     )
+    lines = Intervals(rows, edges["lower"].tolist(), edges["upper"].tolist(), "interval", width=3.0)
+    height = 16 + row_height(written) * len(rows)
+    return Chart(Axis(words.weight, zero=True), names_axis(written), (lines, weight), height=height)
 
 
 def dropping_parts(case_dropping: Any) -> list[Part]:
@@ -136,31 +134,29 @@ def dropping_parts(case_dropping: Any) -> list[Part]:
         for row in frame.itertuples()
     ]
     below = as_table(["measure", "share of cases", "mean correlation", "lower", "upper"], rows)
-    return [Part("dropping", "Fewer cases", " ".join(said), _correlations(frame), below=below)]
+    return [Part("dropping", "Fewer cases", " ".join(said), _correlations(frame), below)]
 
 
 def _measured(name: object) -> str:
     return "weights" if name == "edges" else str(name).replace("_", " ")
 
 
-def _correlations(frame: pd.DataFrame) -> Any:
-    traces = []
+def _correlations(frame: pd.DataFrame) -> Chart:
+    series = []
     for rank, (name, rows) in enumerate(frame.groupby("measure", sort=False)):
         rows = rows.dropna(subset=["mean"]).sort_values("share")
         if rows.empty:
             continue
-        colour = MARKS[rank % len(MARKS)]
         label = _measured(name)
         hover = [
             f"{label}, {100 * row.share:.3g} % of cases: {row.mean:.3g} ({row.lower:.3g} to {row.upper:.3g})"
             for row in rows.itertuples()
         ]
-        look = {"mode": "lines+markers", "marker": {"symbol": SYMBOLS[rank % len(SYMBOLS)], "color": colour}}
-        look |= {"line": {"color": colour}}
-        bars = {"array": (rows["upper"] - rows["mean"]).tolist(), "thickness": 1, "width": 3}
-        look["error_y"] = {**bars, "arrayminus": (rows["mean"] - rows["lower"]).tolist(), "symmetric": False}
-        if rank:  # all intervals at once cannot be told apart
-            del look["error_y"]
-        traces.append(points(rows["share"], rows["mean"], hover, label, colour, **look))
-    across = {"title": {"text": "share of cases kept"}, "autorange": "reversed", "tickformat": ".0%"}
-    return chart(traces, across, {"title": {"text": "correlation with all cases"}})
+        # All intervals at once cannot be told apart.
+        bars = {} if rank else {"low": rows["lower"].tolist(), "high": rows["upper"].tolist()}
+        colour, marker = COLOURS[rank % len(COLOURS)], MARKERS[rank % len(MARKERS)]
+        dropped = (100 * (1 - rows["share"])).tolist()
+        series.append(
+            Curve(dropped, rows["mean"].tolist(), label, colour, marker=marker, hover=hover, **bars)
+        )
+    return Chart(Axis("cases dropped", "%"), Axis("correlation with the whole sample"), tuple(series))

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from swapwise.checks import FloatArray, as_count, as_real
-from swapwise.report.axes import COLOURS, axes_or_new, tidy
+from swapwise.report.axes import axes_or_new
+from swapwise.report.chart import (
+    COLOURS,
+    FOUND,
+    GREY,
+    PROVEN,
+    Axis,
+    Band,
+    Chart,
+    Curve,
+    Dash,
+    Intervals,
+    Rule,
+    Series,
+    names_axis,
+)
+from swapwise.report.figures import draw
 from swapwise.report.graph_plots import NEGATIVE, POSITIVE
-from swapwise.report.quality import FOUND, PROVEN
 from swapwise.stability.bootstrap import GraphBootstrap
 from swapwise.stability.case_dropping import CaseDropping
 from swapwise.stability.centrality import MEASURES, centralities
@@ -36,7 +51,7 @@ DIFFERENT, NOT_DIFFERENT = "#1a1a1a", "#d9d9d9"
 
 DRAWN_MEASURES = ("edges", "strength", "closeness", "betweenness")
 
-LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
+LINES: tuple[Dash, ...] = ("solid", "dash", "dashdot", "dot")
 
 
 def plot_edge_intervals(
@@ -69,7 +84,7 @@ def plot_edge_intervals(
     >>> weights = np.array([[0.5, -0.2, 0.0], [0.7, 0.0, 0.0]])
     >>> ax = plot_edge_intervals(GraphBootstrap(["a", "b", "c"], np.array([0.6, -0.1, 0.0]), weights))
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['a--b', 'a--c']
+    ['a – b', 'a – c']
     """
     _require(boot, GraphBootstrap, "boot", "bootstrap_graph")
     edges = boot.edges.assign(label=pair_labels(boot.names))
@@ -79,13 +94,13 @@ def plot_edge_intervals(
     by_frequency = by_frequency[: as_count(top, "top")]
     shown = edges.loc[by_frequency].sort_values(["weight", "mean"], ascending=False, kind="stable")
     axes = axes_or_new(ax, height=_height(len(shown)))
-    _draw_intervals(axes, shown, shown["weight"], shown["label"], boot.level)
-    _write_beside_rows(
-        axes, [_per_cent(share) for share in shown["inclusion"]], "an edge in % of bootstrap samples"
-    )
     left_out = len(boot.sample) - len(shown)
     note = f"  ({left_out} pairs that are rarely or never edges left out)" if left_out else ""
-    axes.set_xlabel(f"weight{note}")
+    _draw_rows(
+        axes, _intervals(shown, shown["weight"], boot.level), shown["label"], f"weight of the edge{note}"
+    )
+    shares = [_per_cent(share) for share in shown["inclusion"]]
+    _write_beside_rows(axes, shares, "an edge in % of bootstrap samples")
     return axes
 
 
@@ -121,45 +136,38 @@ def plot_centrality(boot: GraphBootstrap | Any, measure: str = "strength", *, ax
     rows = boot.centralities
     rows = rows[rows["measure"] == measure].sort_values("value", ascending=False, kind="stable")
     axes = axes_or_new(ax, height=_height(len(rows)))
-    _draw_intervals(axes, rows, rows["value"], rows["vertex"], boot.level)
-    axes.set_xlabel(_in_words(measure))
-    return axes
+    return _draw_rows(axes, _intervals(rows, rows["value"], boot.level), rows["vertex"], _in_words(measure))
 
 
 def _draw_values(values: pd.Series, measure: str, ax: Axes | None) -> Axes:
     """Draw how central the vertices of one graph are."""
     values = values.sort_values(ascending=False, kind="stable")
     axes = axes_or_new(ax, height=_height(len(values)))
-    marks: dict[str, Any] = {"linestyle": "none", "color": FOUND, "markersize": 4.5, "label": "sample"}
-    axes.plot(values, np.arange(len(values)), "D", **marks)
-    _name_rows(axes, values.index)
-    axes.set_xlabel(_in_words(measure))
-    return axes
+    places = [float(place) for place in range(len(values))]
+    marks = Curve(values.tolist(), places, "sample", FOUND, dash=None, marker="diamond")
+    return _draw_rows(axes, [marks], values.index, _in_words(measure))
 
 
-def _draw_intervals(axes: Axes, rows: pd.DataFrame, values: Any, labels: Any, level: float) -> None:
-    """Draw a row per interval, with the value of the sample and the mean of the bootstrap samples."""
-    places = np.arange(len(rows))
-    band: dict[str, Any] = {"color": INTERVAL, "linewidth": 5.0, "zorder": 2}
-    axes.hlines(places, rows["lower"], rows["upper"], label=f"{100 * level:g} % interval", **band)
-    hollow: dict[str, Any] = {"markersize": 4.5, "markerfacecolor": "white", "color": PROVEN, "zorder": 3}
-    axes.plot(rows["mean"], places, "o", linestyle="none", label="bootstrap mean", **hollow)
-    axes.plot(values, places, "D", linestyle="none", color=FOUND, markersize=3.5, zorder=4, label="sample")
-    _name_rows(axes, labels)
+def _intervals(rows: pd.DataFrame, values: pd.Series, level: float) -> list[Series]:
+    """Return a row per interval, with the value of the sample and the mean of the bootstrap samples."""
+    places = [float(place) for place in range(len(rows))]
+    ends = rows["lower"].tolist(), rows["upper"].tolist()
+    spots: dict[str, Any] = {"dash": None, "size": 7.5}
+    return [
+        Intervals(places, *ends, f"{100 * level:g} % interval", INTERVAL),
+        Curve(rows["mean"].tolist(), places, "bootstrap mean", PROVEN, marker="circle", hollow=True, **spots),
+        Curve(values.tolist(), places, "sample", FOUND, marker="diamond", **spots | {"size": 6.0}),
+    ]
 
 
-def _name_rows(axes: Axes, labels: Any) -> None:
-    """Write the names of the rows, draw the line at 0, and put the legend above."""
-    axes.set_yticks(np.arange(len(labels)), [_shortened(label) for label in labels], fontsize=ROW_FONT)
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(labels) - 0.4, -0.6)
-    axes.axvline(0.0, color="black", linewidth=0.8, zorder=1)
-    tidy(axes)
-    if not len(labels):
+def _draw_rows(axes: Axes, series: Sequence[Series], labels: Any, quantity: str) -> Axes:
+    """Draw a row per label, with a line at 0."""
+    names = [_shortened(label) for label in labels]
+    draw(Chart(Axis(quantity, zero=True), names_axis(names), tuple(series) if names else ()), axes)
+    axes.tick_params(axis="y", labelsize=ROW_FONT)
+    if not names:
         _say_no_edges(axes)
-        return
-    above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 4, "fontsize": 8}
-    axes.legend(frameon=False, **above)
+    return axes
 
 
 def _write_beside_rows(axes: Axes, words: list[str], meaning: str) -> None:
@@ -305,29 +313,34 @@ def plot_case_dropping(
     _require(cases, CaseDropping, "cases", "case_dropping")
     names = [measures] if isinstance(measures, str) else list(measures)
     _require_measures(names, ("edges", *MEASURES), "measures")
-    axes = axes_or_new(ax)
-    summary = cases.summary
+    summary, series = cases.summary, []
     for rank, name in enumerate(names):
         rows = summary[summary["measure"] == name].sort_values("share", ascending=False)
-        colour, dropped = COLOURS[rank % len(COLOURS)], 100 * (1 - rows["share"])
-        if rows["mean"].isna().all():
-            axes.plot([], [], color=colour, label=f"{_in_words(name)} (does not vary)")
-            continue
-        axes.fill_between(dropped, rows["lower"], rows["upper"], color=colour, alpha=0.12, linewidth=0)
-        for end in ("lower", "upper"):  # where bands overlap, their ends tell them apart
-            axes.plot(dropped, rows[end], color=colour, linewidth=0.6, alpha=0.7)
-        label = f"{_in_words(name)} (CS {cases.coefficients[name]:.2f})"
-        look: dict[str, Any] = {"color": colour, "linestyle": LINES[rank % len(LINES)]}
-        axes.plot(dropped, rows["mean"], marker="o", markersize=4, label=label, **look)
+        series += _course_of(rows, _in_words(name), float(cases.coefficients[name]), rank)
     asked_for = f"asked for by CS: {cases.correlation:g} in 95 % of subsets"
-    axes.axhline(cases.correlation, color="black", linewidth=0.8, linestyle=":", zorder=1, label=asked_for)
-    axes.set_xlim(0.0, 103 * (1 - cases.shares.min()))
-    axes.set_xlabel("cases dropped, in %")
-    axes.set_ylabel("correlation with the whole sample")
+    series.append(Rule(cases.correlation, asked_for, GREY, "dot"))
     lowest = float(summary.loc[summary["measure"].isin(names), "lower"].min())
-    axes.set_ylim(min(0.0, lowest - 0.05) if np.isfinite(lowest) else 0.0, 1.03)
+    least = min(0.0, lowest - 0.05) if np.isfinite(lowest) else 0.0
+    across = Axis("cases dropped", "%", limits=(0.0, 103 * (1 - float(cases.shares.min()))))
+    upwards = Axis("correlation with the whole sample", limits=(least, 1.03))
+    axes = draw(Chart(across, upwards, tuple(series)), axes_or_new(ax))
     axes.legend(frameon=False, fontsize=8, loc="lower left")
-    return tidy(axes)
+    return axes
+
+
+def _course_of(rows: pd.DataFrame, name: str, coefficient: float, rank: int) -> list[Series]:
+    """Return the mean of one measure over the cases dropped, and a band whose ends tell it from others."""
+    colour = COLOURS[rank % len(COLOURS)]
+    if rows["mean"].isna().all():
+        return [Curve([], [], f"{name} (does not vary)", colour)]
+    dropped = (100 * (1 - rows["share"])).tolist()
+    ends = {end: rows[end].tolist() for end in ("lower", "upper")}
+    label, dash = f"{name} (CS {coefficient:.2f})", LINES[rank % len(LINES)]
+    return [
+        Band(dropped, ends["lower"], ends["upper"], "", colour),
+        *(Curve(dropped, end, "", colour, width=1.0) for end in ends.values()),
+        Curve(dropped, rows["mean"].tolist(), label, colour, dash=dash, marker="circle", size=7),
+    ]
 
 
 def plot_comparison(
@@ -359,7 +372,7 @@ def plot_comparison(
     >>> permuted = np.array([[[0.3, 0.1, 0.0], [0.4, 0.1, 0.0]]] * 19)
     >>> found = GraphComparison(list("abc"), np.array([0.6, 0.1, 0.0]), np.array([0.1, 0.1, 0.0]), permuted)
     >>> [label.get_text() for label in plot_comparison(found).get_yticklabels()]
-    ['a--b', 'a--c']
+    ['a – b', 'a – c']
     """
     _require(comparison, GraphComparison, "comparison", "compare_graphs")
     alpha, top = as_share(alpha, "alpha"), as_count(top, "top")
@@ -368,28 +381,37 @@ def plot_comparison(
     order = edges["difference"].abs().sort_values(ascending=False, kind="stable").index[:top]
     shown = edges.loc[order]
     axes = axes_or_new(ax, height=_height(len(shown)) + 0.3)
-    _draw_dumbbells(axes, shown, alpha)
+    more = len(edges) - len(shown)
+    quantity = "weight of the edge" + (f"  ({more} edges that differ less left out)" if more else "")
+    _draw_rows(axes, _dumbbells(shown, alpha), shown["label"], quantity)
     _write_beside_rows(axes, [f"{p:.3g}" for p in shown["p_max"]], "p-value for all pairs")
     p = comparison.tests["p_value"]
     words = f"global strength p = {p.iloc[0]:.3g}, largest edge difference p = {p.iloc[1]:.3g}"
     axes.set_title(words, fontsize=9, pad=24)
-    more = len(edges) - len(shown)
-    axes.set_xlabel("weight" + (f"  ({more} edges that differ less left out)" if more else ""))
     return axes
 
 
-def _draw_dumbbells(axes: Axes, rows: pd.DataFrame, alpha: float) -> None:
-    """Draw a row per pair: its weights in both groups, and a line between them."""
-    places, apart = np.arange(len(rows)), (rows["p_max"] <= alpha).to_numpy()
+def _dumbbells(rows: pd.DataFrame, alpha: float) -> list[Series]:
+    """Return a row per pair: its weights in both groups, and a line between them."""
+    places, apart = np.arange(float(len(rows))), (rows["p_max"] <= alpha).to_numpy()
     looks = [(~apart, f"p > {alpha:g}", NOT_DIFFERENT), (apart, f"p ≤ {alpha:g}", PROVEN)]
-    for chosen, label, colour in looks:
-        ends = rows["first"][chosen], rows["second"][chosen]
-        axes.hlines(places[chosen], *ends, color=colour, linewidth=3.5, zorder=2, label=label)
-    filled: dict[str, Any] = {"markersize": 4, "color": FOUND, "zorder": 4}
-    axes.plot(rows["first"], places, "D", linestyle="none", label="first group", **filled)
-    hollow: dict[str, Any] = {"markersize": 5, "markerfacecolor": "white", "color": "black", "zorder": 3}
-    axes.plot(rows["second"], places, "o", linestyle="none", label="second group", **hollow)
-    _name_rows(axes, rows["label"])
+    lines = [
+        Intervals(
+            places[some].tolist(),
+            rows["first"][some].tolist(),
+            rows["second"][some].tolist(),
+            label,
+            colour,
+            width=3.5,
+        )
+        for some, label, colour in looks
+    ]
+    spots: dict[str, Any] = {"dash": None, "size": 7.0}
+    first = Curve(rows["first"].tolist(), places.tolist(), "first group", FOUND, marker="diamond", **spots)
+    second = Curve(
+        rows["second"].tolist(), places.tolist(), "second group", COLOURS[2], marker="circle", **spots
+    )
+    return [*lines, second, first]
 
 
 def _require(given: Any, kind: type[Any], name: str, made_by: str) -> None:

@@ -36,13 +36,13 @@ def pair_frame(names: Sequence[Hashable]) -> pd.DataFrame:
 
 
 def pair_labels(names: Sequence[Hashable]) -> list[str]:
-    """Return one word per pair, as in bootnet.
+    """Return one name per pair, as everywhere: with a dash between its ends.
 
     >>> pair_labels(["a", "b", "c"])
-    ['a--b', 'a--c', 'b--c']
+    ['a – b', 'a – c', 'b – c']
     """
     tail, head = (ends.tolist() for ends in np.triu_indices(len(names), 1))
-    return [f"{names[u]}--{names[v]}" for u, v in zip(tail, head, strict=True)]
+    return [f"{names[u]} – {names[v]}" for u, v in zip(tail, head, strict=True)]
 
 
 def spread(values: FloatArray, level: float) -> dict[str, FloatArray]:

@@ -185,11 +185,11 @@ def test_plain_set_functions_are_served():
 
 def test_steps_back_are_drawn(tmp_path):
     from swapwise.report.record import moves_of as drawn
-    from swapwise.report.search_parts import moves_part
+    from swapwise.report.search_parts import moves_parts
 
     _, result = next(steps_back())
     assert "backward" in {move.kind for move in drawn(result)}
-    assert "At a backward step it took an element back" in moves_part(result, str).words
+    assert "At a backward step it took an element back" in moves_parts(result, str)[0].words
     sw.plot_history(result)
 
 
