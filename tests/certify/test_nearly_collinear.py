@@ -133,3 +133,13 @@ def test_exact_duplicates_and_dummies_are_still_proven():
     f = sw.LeastSquares(X, rng.standard_normal(30))
     for size in (2, 3, 4):
         assert sw.exact(f, sw.Uniform(8, size)).status == "OPTIMAL"
+
+
+def test_proofs_do_not_rely_on_products_that_a_search_made_in_single_precision():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 6)).astype(np.float32)
+    f = sw.LeastSquares(X, rng.standard_normal(200), sample_weight=rng.random(200))
+    f.design.products(np.arange(6))  # as a search does that looks at every column
+    exact = sw.LeastSquares(X.astype(float), f.design.target, sample_weight=f.design._weight)
+    H = f.hessian_at(np.zeros(6), np.arange(6)) * f.total / 2
+    np.testing.assert_allclose(H, exact.design.gram_of_all(), rtol=1e-12, atol=1e-12)

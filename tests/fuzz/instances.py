@@ -16,6 +16,7 @@ from scipy import sparse
 
 import swapwise as sw
 from swapwise.numerics import FLOAT32_PRECISION, FLOAT64_PRECISION
+from swapwise.objectives.custom.fit import CONVERGED_SLOPE
 from tests.fuzz.designs import Random, some_design, some_weights
 from tests.fuzz.families import Edges, Family, some_family
 from tests.fuzz.oracles import Likelihood, Regression
@@ -36,6 +37,8 @@ class Objective:
     dtype: str = "f8"
     regression: Regression | None = None
     likelihood: Likelihood | None = None
+    #: How well fits are known where no Hessian leads to them: swapwise.objectives.custom.fit.CONVERGED_SLOPE
+    fitted_to: float = 0.0
     #: Data small integers, so that rational numbers do not grow
     whole: bool = False
     monotone: bool = True
@@ -65,6 +68,16 @@ def instance_of(seed: int) -> Instance:
     edges = some_edges(random, n, simple=kind is ising)
     objective = kind(random, n, edges)
     return Instance(seed, n, objective, some_family(random, n, edges), random)
+
+
+def spanned_within(dtype: str, columns: int) -> float:
+    """Return how near to the span of others, relative to its length, a column is spanned by any reading.
+
+    Of float32 data, some roundings. Of doubles, what arithmetic in doubles cannot tell from rounding: a
+    singular value below 4 √k units in the last place of the largest, which is up to √k, of k columns that are
+    up to √k times as far apart; k is that of the largest sets, which proofs look at in place of their parts.
+    """
+    return 16 * EPS["f4"] if dtype == "f4" else 8 * EPS["f8"] * float(columns**1.5)
 
 
 def some_edges(random: Random, n: int, simple: bool) -> Edges:
@@ -300,6 +313,7 @@ def custom_objective(random: Random, n: int, edges: Edges) -> Objective:
         "CustomObjective",
         lambda: sw.CustomObjective(value_and_grad, n, hessian=known, smoothness=None, strong_concavity=ridge),
         f"{what}, ridge {ridge:g}{'' if known is None else ', Hessian'}",
+        fitted_to=CONVERGED_SLOPE if known is None else 0.0,
     )
 
 

@@ -22,8 +22,8 @@ from math import comb
 import numpy as np
 
 import swapwise as sw
-from tests.fuzz.checks import AGREE, EXACT, LEFT_BEHIND, LOOSEST, SPANNED
-from tests.fuzz.instances import EPS
+from tests.fuzz.checks import AGREE, EXACT, LEFT_BEHIND, LOOSEST
+from tests.fuzz.instances import EPS, spanned_within
 from tests.fuzz.oracles import Regression, Set
 
 #: All sets are compared up to this many; else some random ones, and the answers of searches from some of them
@@ -161,7 +161,7 @@ def fitted_values(X: np.ndarray, y: np.ndarray, f: sw.LeastSquares, sets: list[S
 
 def best_by_long_doubles(X: np.ndarray, y: np.ndarray, sets: list[Set]) -> list[Set]:
     """Return the sets that are best by long doubles, best first: what f says of the others is no larger."""
-    values = Regression(X, y).values(sets, 0.0, SPANNED * EPS["f8"])
+    values = Regression(X, y).values(sets, 0.0, spanned_within("f8", max(map(len, sets))))
     return [sets[index] for index in np.argsort(-values)[:VALUED]]
 
 

@@ -146,6 +146,8 @@ class GramRows:
         #: The Gram matrix, of which only some rows are known; not to be written to
         self.matrix = np.empty((self._n, self._n))  # costs nothing until it is written to
         self.is_known = np.zeros(self._n, dtype=bool)
+        #: Whether all rows come from a matrix that was computed as a whole
+        self.is_filled = False
         self._lock = Lock()  # searches of one objective may run side by side
 
     def __getstate__(self) -> dict[str, Any]:
@@ -189,7 +191,7 @@ class GramRows:
     def fill(self, matrix: FloatArray) -> None:
         """Take all rows from a matrix that was computed otherwise."""
         with self._lock:  # replaced and not changed: a search may be reading the old rows
-            self.matrix, self.is_known = matrix, np.ones(self._n, dtype=bool)
+            self.matrix, self.is_known, self.is_filled = matrix, np.ones(self._n, dtype=bool), True
 
 
 class _Part(NamedTuple):

@@ -478,12 +478,15 @@ class Design(Columns):
         return gram
 
     def gram_of_all(self) -> FloatArray:
-        """Return the inner products of all columns; of data in memory, later answers are read off them."""
+        """Return the inner products of all columns; of data in memory, later answers are read off them.
+
+        In double precision, which proofs rely on: rows that a search of float32 data knows are not.
+        """
         if self.sequential:
             return super().gram_of_all()
         if not isinstance(self._products, GramRows):
             self._products = GramRows(self.n_features, PRODUCTS_AT_ONCE)
-        if not self._products.is_known.all():
+        if not (self._products.is_filled if self.is_float32 else self._products.is_known.all()):
             self._products.fill(self._gram_in_memory())
         return self._products.matrix
 
