@@ -50,6 +50,7 @@ from swapwise.estimators.constraint_of import (
     resolve_constraint,
     with_forced,
 )
+from swapwise.estimators.frames import require_numbers
 from swapwise.estimators.kept_data import without_large_data
 from swapwise.estimators.sample import Sample, read_offset, some_rows, times
 from swapwise.files import write_atomically
@@ -164,6 +165,7 @@ def validated(
     are no frames, lists or anything else takes longer than many a fit.
     """
     options = {"dtype": dtype, "reset": reset, "ensure_all_finite": ensure_all_finite}
+    require_numbers(X)
     if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biuf"):
         return validate_data(estimator, X, y, accept_sparse=("csr", "csc"), **options)
     name = type(estimator).__name__
@@ -530,5 +532,6 @@ class SparseEstimator(BaseEstimator, ABC):
         check_is_fitted(self)
         if is_chunked(X):
             return product_of_chunks(self, X, self.coef_.T) + self.intercept_
+        require_numbers(X)
         X = validate_data(self, X, accept_sparse=True, dtype=np.float64, reset=False)
         return times(X, self.coef_.T) + self.intercept_

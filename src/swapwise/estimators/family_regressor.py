@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from swapwise.checks import FloatArray, IndexArray
 from swapwise.estimators.base import Task
 from swapwise.estimators.cross_validated import CrossValidated
+from swapwise.estimators.frames import require_numeric_target
 from swapwise.estimators.offsets import OffsetEstimator
 from swapwise.estimators.sample import Sample, read_offset
 from swapwise.objectives.base import SparseObjective
@@ -101,6 +102,7 @@ class FamilyRegressor(RegressorMixin, OffsetEstimator):
         return tags
 
     def _target(self, y: Any, reset: bool) -> FloatArray:
+        require_numeric_target(y, "SparseClassifier is for classes")
         target = self.family_.read_target(np.asarray(y), None)
         if self.family_.non_negative and not target.any():
             raise ValueError("y must have a positive entry, got zeros only: no rate is likelier than zero")

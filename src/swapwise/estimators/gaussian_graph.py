@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,6 +19,7 @@ from swapwise.checks import FloatArray, IndexArray, as_count, as_generator, as_r
 from swapwise.constraints.base import Constraint
 from swapwise.estimators.base import Searches, planned, searched
 from swapwise.estimators.correlation import Correlations, correlations
+from swapwise.estimators.frames import require_numbers
 from swapwise.estimators.graph_base import BaseGraph, GraphSample
 from swapwise.estimators.vertices import warn_of_lost_names
 from swapwise.objectives.gaussian import GaussianPseudoLikelihood
@@ -33,6 +33,12 @@ MOST_ROUNDS = 5
 
 # The ridge where the likelihood has no maximum without.
 LAST_RESORT = 0.01
+
+# What to do about text.
+ORDERED = (
+    "ordered categories, as of pd.Categorical(..., ordered=True), are taken with correlation='polychoric' or "
+    "'spearman'"
+)
 
 
 class SampleLikelihood(GaussianPseudoLikelihood):
@@ -375,23 +381,15 @@ def as_ordered_numbers(X: Any, correlation: str) -> Any:
     >>> as_ordered_numbers(pd.DataFrame({"mood": mood}), "polychoric")["mood"].tolist()
     [0.0, 1.0, nan]
     """
-    if not isinstance(X, pd.DataFrame):
-        return X
     numbers = {}
-    for place, (name, column) in enumerate(X.items()):
+    for place, (_, column) in enumerate(X.items() if isinstance(X, pd.DataFrame) else ()):
         if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered and correlation != "pearson":
             numbers[place] = column.cat.codes.astype(np.float64).where(column.notna())
-        elif not is_numeric_dtype(column) and not is_bool_dtype(column):
-            some = column.dropna()
-            if isinstance(column.dtype, pd.CategoricalDtype) or any(isinstance(one, str) for one in some):
-                raise ValueError(
-                    f"X must hold numbers, got {some.iloc[0]!r} in {name!r}; ordered categories, as of "
-                    "pd.Categorical(..., ordered=True), are taken with correlation='polychoric' or 'spearman'"
-                )
-    if not numbers:
-        return X
-    columns = [numbers.get(place, X.iloc[:, place]) for place in range(X.shape[1])]
-    return pd.concat(columns, axis=1).set_axis(X.columns, axis=1)
+    if numbers:
+        columns = [numbers.get(place, X.iloc[:, place]) for place in range(X.shape[1])]
+        X = pd.concat(columns, axis=1).set_axis(X.columns, axis=1)
+    require_numbers(X, ORDERED)
+    return X
 
 
 def known_pairs(edges: list[tuple[int, int]] | None, moments: Correlations) -> list[tuple[int, int]] | None:

@@ -15,6 +15,7 @@ from swapwise.data.matrix import Matrix
 from swapwise.data.open import open_design
 from swapwise.estimators.base import SparseEstimator, Task, validated
 from swapwise.estimators.constraint_of import Elements
+from swapwise.estimators.frames import require_numeric_target
 from swapwise.estimators.sample import Sample
 from swapwise.objectives.base import SparseObjective
 from swapwise.objectives.least_squares.groups import GroupLeastSquares
@@ -108,6 +109,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         return self._linear_predictor(X)
 
     def _target(self, y: object, reset: bool) -> FloatArray:
+        require_numeric_target(y, "SparseClassifier is for classes")
         return as_vector(np.asarray(y), None, "y")
 
     def _level(self, sample: Sample) -> float:
