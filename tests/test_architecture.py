@@ -59,6 +59,25 @@ def test_imports_point_one_way(path):
     assert not higher, f"{own} imports {higher}"
 
 
+# Methods of lower layers that hand an answer on to the layer of figures and pages: `certificate.plot()` and
+# `model.report()`. They load it by name, when they are called; nothing else may.
+HANDED_ON = {"certify/certificate.py", "estimators/base.py", "estimators/graph_base.py"}
+
+
+def test_only_methods_that_hand_on_an_answer_load_a_higher_layer_by_name():
+    calls = {
+        str(path.relative_to(ROOT))
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "id", getattr(node.func, "attr", "")) == "import_module"
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and str(node.args[0].value).startswith("swapwise")
+    }
+    assert calls == HANDED_ON
+
+
 @pytest.mark.parametrize("package", ["pandas", "rich", "typer", "networkx", "sklearn", "matplotlib"])
 def test_importing_the_package_leaves_heavy_ones_alone(package):
     code = f"import sys, swapwise; sys.exit({package!r} in sys.modules)"

@@ -84,6 +84,10 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
         The number of moves on the record of that search, at least 1.
     n_features_in_ : int
     feature_names_in_ : array of str, if the columns have names
+    feature_std_ : array of shape (n_features,)
+        The (weighted) standard deviations of the features in the data of fit.
+    n_samples_fit_ : int
+        The number of samples that had a weight.
 
     Examples
     --------

@@ -150,9 +150,9 @@ class GraphBootstrap:
     1      a      c     0.1   0.1        0.5
     2      b      c     0.0   0.0        0.0
     >>> boot.differences()
-           a--b   a--c
-    a--b  False   True
-    a--c   True  False
+           a – b  a – c
+    a – b  False   True
+    a – c   True  False
     """
 
     names: list[Hashable]
