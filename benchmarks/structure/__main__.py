@@ -41,7 +41,8 @@ def main() -> None:
     print(markdown(measured))
     if options.all_programs:
         for case in measured:
-            print(case.title, {name: round(case.mean(name), 4) for name in case.errors})
+            means = {name: case.mean(name) for name in case.errors} | dict(case.also)
+            print(case.title, *(f"{name} {mean:.4f}" for name, mean in means.items()), sep="\n  ")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,6 +24,8 @@ class Case:
         By program, two of which are ``"without"`` and ``"with"`` the constraint. A repeat is a split of the
         data or a last year of training; a unit is a row, a country or a simulated set. What was not tested is
         NaN.
+    also : mapping of str to float, optional
+        What else was measured, such as the error as long as nothing fails.
     """
 
     title: str
@@ -31,6 +33,7 @@ class Case:
     constraint: str
     measure: str
     errors: Mapping[str, FloatArray]
+    also: Mapping[str, float] = field(default_factory=dict)
 
     def mean(self, program: str) -> float:
         """Return the mean error of a program."""
