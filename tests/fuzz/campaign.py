@@ -1,16 +1,30 @@
-"""Many instances, in several processes: what was checked, and what was wrong."""
+"""Many instances of a campaign, in several processes: what was checked, and what was wrong."""
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import time
-from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from tests.fuzz.checks import check
+from swapwise.files import write_atomically
+from tests.fuzz import checks, estimators, interrupts, near_collinear, stores, tables
+from tests.fuzz.report import Report
+
+#: What each campaign does with a seed
+CAMPAIGNS: dict[str, Callable[[int], Report]] = {
+    "searches": checks.check,
+    "certificates": near_collinear.check,
+    "estimators": estimators.check,
+    "tables": tables.check,
+    "interrupts": interrupts.check,
+    "stores": stores.check,
+}
 
 #: Seeds that a process checks before it reports
 CHUNK = 20
@@ -18,101 +32,129 @@ CHUNK = 20
 SHOWN = 8
 
 
-@dataclass
-class Row:
-    """What is known of one instance when it has been checked; plain, so that it can come from a process."""
+class Row(NamedTuple):
+    """A report and its seed; plain, so that it can come from a process."""
 
     seed: int
-    objective: str
-    family: str
+    report: Report
+
+
+class Broken(NamedTuple):
+    """A claim that did not hold."""
+
+    seed: int
+    claim: str
+    instance: str
     words: str
-    claims: Counter[str]
-    refusals: Counter[str]
-    violations: list[tuple[str, str]]
 
 
 @dataclass
 class Totals:
-    """Counts over all instances so far."""
+    """Counts of one campaign over all instances so far, and how far it has come."""
 
     instances: int = 0
-    objectives: Counter[str] = field(default_factory=Counter)
-    families: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    kinds: Counter[str] = field(default_factory=Counter)
     claims: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
-    broken: dict[str, list[tuple[Row, str]]] = field(default_factory=dict)
+    broken: list[Broken] = field(default_factory=list)
 
     def add(self, row: Row) -> None:
+        """Count one more instance."""
         self.instances += 1
-        self.objectives[row.objective] += 1
-        self.families[row.family] += 1
-        self.claims += row.claims
-        self.refusals += row.refusals
-        for claim, words in row.violations:
-            self.broken.setdefault(claim, []).append((row, words))
+        self.kinds.update(row.report.kinds)
+        self.claims += row.report.claims
+        self.refusals += row.report.refusals
+        self.broken += _broken(row)
 
-    @property
-    def violations(self) -> int:
-        return sum(map(len, self.broken.values()))
+    def check_again(self, check: Callable[[int], Report]) -> None:
+        """Forget violations that are mended since they were seen."""
+        seeds = sorted({each.seed for each in self.broken})
+        self.broken = [each for seed in seeds for each in _broken(Row(seed, check(seed)))]
 
-    def told(self, seconds: float) -> str:
-        """Return the summary that is printed."""
-        rate = self.instances / max(seconds, 1e-9)
-        lines = [f"{self.instances} instances in {seconds:.0f} s ({rate:.1f}/s)", ""]
-        lines += ["instances by objective", *_counted(self.objectives), ""]
-        lines += ["instances by constraint", *_counted(self.families), ""]
-        lines += ["refusals", *_counted(self.refusals, 20), ""]
+    def told(self, name: str) -> str:
+        """Return what was counted, in lines."""
+        lines = [f"{name}: {self.instances} instances in {self.seconds:.0f} s", *_counted(self.kinds)]
+        lines += ["refusals", *_counted(self.refusals, 12)] if self.refusals else []
+        wrong = Counter(each.claim for each in self.broken)
         lines += ["claims checked, and violated"]
-        for claim, count in sorted(self.claims.items()):
-            lines.append(f"  {count:9,}  {len(self.broken.get(claim, [])):6,}  {claim}")
-        for claim, found in sorted(self.broken.items()):
-            seeds = {row.seed for row, _ in found}
-            kinds = Counter(row.objective for row, _ in found), Counter(row.family for row, _ in found)
-            lines += ["", f"VIOLATED in {len(seeds)} instances: {claim}"]
-            lines += ["  " + ", ".join(f"{name} {n}" for name, n in kind.most_common(6)) for kind in kinds]
-            lines += [f"  --only {row.seed}: {row.words}\n      {words}" for row, words in found[:SHOWN]]
-        return "\n".join([*lines, "", f"{self.violations} violations"])
+        lines += [
+            f"  {count:9,}  {wrong[claim]:6,}  {claim}"
+            for claim, count in sorted((self.claims | wrong).items())
+        ]
+        return "\n".join(lines)
+
+    def shown(self, name: str) -> list[str]:
+        """Return the violations, each with the command that repeats it."""
+        lines: list[str] = []
+        for claim, found in Counter(each.claim for each in self.broken).items():
+            lines += ["", f"VIOLATED {found} times: {claim}"]
+            few = [each for each in self.broken if each.claim == claim][:SHOWN]
+            lines += [
+                f"  python -m tests.fuzz --campaign {name} --only {each.seed}: {each.instance}\n"
+                f"      {each.words}"
+                for each in few
+            ]
+        return lines
+
+
+def _broken(row: Row) -> list[Broken]:
+    return [Broken(row.seed, claim, row.report.words, words) for claim, words in row.report.violations]
 
 
 def _counted(counts: Counter[str], most: int | None = None) -> list[str]:
     return [f"  {count:9,}  {name}" for name, count in counts.most_common(most)]
 
 
-def row_of(seed: int) -> Row:
-    """Check one instance."""
-    report = check(seed)
-    objective, family = report.instance.objective, report.instance.family
-    name = f"{objective.name} f4" if objective.dtype == "f4" else objective.name
-    return Row(
-        seed, name, family.name, str(report.instance), report.claims, report.refusals, report.violations
-    )
+class Progress:
+    """How far the campaigns of a seed have come, on disk: whole, or as it was before."""
+
+    def __init__(self, path: Path, without: Collection[str] = ()) -> None:
+        self.path, self.of = path, dict[str, Totals]()
+        if path.exists():
+            known = json.loads(path.read_text())
+            self.of = {name: _read(of_it) for name, of_it in known.items() if name not in without}
+
+    def save(self) -> None:
+        """Write what is known now."""
+        known = {name: vars(totals) for name, totals in self.of.items()}
+        write_atomically(self.path, json.dumps(known, indent=1).encode())
 
 
-def rows_of(seeds: range) -> list[Row]:
-    return [row_of(seed) for seed in seeds]
+def _read(known: dict[str, Any]) -> Totals:
+    counts = {name: Counter(known[name]) for name in ("kinds", "claims", "refusals")}
+    return Totals(**(known | counts | {"broken": [Broken(*each) for each in known["broken"]]}))
 
 
-def run(seeds: range, jobs: int, seconds: float) -> Iterator[Row]:
-    """Check instances until there are no more or the time is up."""
+def rows_of(name: str, seeds: range) -> list[Row]:
+    """Check some instances."""
+    return [Row(seed, CAMPAIGNS[name](seed)) for seed in seeds]
+
+
+def run(name: str, seeds: range, jobs: int, seconds: float) -> Iterator[Row]:
+    """Check instances in order, until there are no more or the time is up."""
     ends = time.monotonic() + seconds
     if jobs == 1:
         for seed in seeds:
             if time.monotonic() > ends:
                 return
-            yield row_of(seed)
+            yield Row(seed, CAMPAIGNS[name](seed))
         return
-    chunks = (seeds[begin : begin + CHUNK] for begin in range(0, len(seeds), CHUNK))
+    size = min(CHUNK, max(1, len(seeds) // (4 * jobs)))
+    chunks = (seeds[begin : begin + size] for begin in range(0, len(seeds), size))
     # Not forked: threads of other libraries do not survive that.
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        pending: set[Future[list[Row]]] = set()
-        while time.monotonic() < ends:
-            wanted = islice(chunks, 2 * jobs - len(pending))
-            pending |= {pool.submit(rows_of, chunk) for chunk in wanted}
-            if not pending:
-                return
-            done, pending = wait(pending, timeout=1.0, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield from future.result()
-        for future in pending:
-            if not future.cancel():
-                yield from future.result()
+        pending: deque[Future[list[Row]]] = deque()
+        try:
+            while True:
+                while len(pending) < 2 * jobs and time.monotonic() < ends:
+                    chunk = next(chunks, None)
+                    if chunk is None:
+                        break
+                    pending.append(pool.submit(rows_of, name, chunk))
+                if not pending:
+                    return
+                yield from pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()

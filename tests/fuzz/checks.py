@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -23,6 +22,7 @@ from swapwise.moves import Move
 from swapwise.objectives.base import rows_of
 from tests.fuzz.instances import EPS, Instance, instance_of, spanned_within
 from tests.fuzz.oracles import Set, independent_sets, neighbours
+from tests.fuzz.report import Report
 
 #: Relative to the size of the values: swapwise.numerics.EQUAL, the resolution of proofs
 EXACT = 1e-9
@@ -44,21 +44,14 @@ REFUSALS = re.compile(
 )
 
 
-@dataclass
-class Report:
-    """What was checked of one instance: how often each claim was put to the test, and what was wrong."""
+class SearchReport(Report):
+    """What was checked of one instance."""
 
-    instance: Instance
-    claims: Counter[str] = field(default_factory=Counter)
-    refusals: Counter[str] = field(default_factory=Counter)
-    violations: list[tuple[str, str]] = field(default_factory=list)
-
-    def claim(self, name: str, holds: Any, words: str = "") -> bool:
-        """Count a claim; take it down if it does not hold."""
-        self.claims[name] += 1
-        if not holds:
-            self.violations.append((name, words))
-        return bool(holds)
+    def __init__(self, instance: Instance) -> None:
+        objective, family = instance.objective, instance.family
+        name = f"{objective.name} f4" if objective.dtype == "f4" else objective.name
+        super().__init__(str(instance), (name, family.name))
+        self.instance = instance
 
     def attempt(self, name: str, call: Callable[[], Any]) -> Any:
         """Return what a call returns, or None if it refused or failed; only failures are violations."""
@@ -86,7 +79,7 @@ class Answer(Protocol):
 class Truth:
     """An instance with its objective, its constraint and the values of all independent sets."""
 
-    report: Report
+    report: SearchReport
     f: sw.SetFunction
     constraint: sw.IndependenceSystem
     values: dict[Set, float]
@@ -109,7 +102,7 @@ class Truth:
         return min(LOOSEST, base + 32 * EPS[objective.dtype] * condition) * self.scale
 
 
-def check(seed: int) -> Report:
+def check(seed: int) -> SearchReport:
     """Return what is claimed of the instance of a seed, and which claims are wrong."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -119,13 +112,13 @@ def check(seed: int) -> Report:
         return _checked(seed) if late else report
 
 
-def _checked(seed: int) -> Report:
-    report = Report(instance_of(seed))
+def _checked(seed: int) -> SearchReport:
+    report = SearchReport(instance_of(seed))
     report.attempt("another call", lambda: _check(report))
     return report
 
 
-def _check(report: Report) -> None:
+def _check(report: SearchReport) -> None:
     instance = report.instance
     f = report.attempt("objective", instance.objective.make)
     constraint = report.attempt("constraint", instance.family.make)

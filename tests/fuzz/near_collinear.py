@@ -25,6 +25,7 @@ import swapwise as sw
 from tests.fuzz.checks import AGREE, EXACT, LEFT_BEHIND, LOOSEST
 from tests.fuzz.instances import EPS, spanned_within
 from tests.fuzz.oracles import Regression, Set
+from tests.fuzz.report import Report
 
 #: All sets are compared up to this many; else some random ones, and the answers of searches from some of them
 MOST_SETS, RANDOM_SETS, SEARCHES = 13_000, 300, 10
@@ -140,6 +141,24 @@ def judge(case: Case) -> Counter[str]:
             "swap/f": local and swapped > found.value + left_behind(case, found.support),
         }
     ) + judge_regressor(case, sets)
+
+
+def check(seed: int) -> Report:
+    """Judge nearly collinear columns at some distance, or spectra with some noise."""
+    random = np.random.default_rng([27, seed])
+    dtype, place = str(random.choice(["f4", "f8"])), int(random.integers(2**31))
+    if random.random() < 0.9:
+        case = near_duplicates(float(10 ** random.uniform(-9.5, -2)), dtype, place)
+    else:
+        case = spectra(int(random.choice([8, 12, 16])), float(10 ** random.uniform(-5, -2)), dtype, place)
+    report = Report(f"{case.name} {dtype}", (f"{case.name.split()[0]} {dtype}",))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        counts = judge(case)
+    for name, words in COLUMNS.items():
+        if "/" in name:
+            report.claim(f"not that {words.removeprefix('... ')}", not counts[name], str(dict(counts)))
+    return report
 
 
 def left_behind(case: Case, answer: np.ndarray) -> float:
