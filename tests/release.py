@@ -22,7 +22,7 @@ from tests.distributions import SMOKE
 
 #: Tests of what is not there are skipped. Not jax: its lowest version requires a newer NumPy than the lowest.
 EXTRAS = ("dask", "parquet")
-TOOLS = ("pytest", "pytest-xdist", "hypothesis", "statsmodels")
+TOOLS = ("pytest", "pytest-xdist", "hypothesis", "polars", "statsmodels")
 NEWER_PYTHONS = [f"python3.{minor}" for minor in range(12, 20)]
 SLOW = "docs_build or cluster or browser or race or experiments or slow"
 
