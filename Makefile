@@ -3,17 +3,25 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: test quick checked fuzz lint bench reproduce docs wheel clean
+.PHONY: test quick coverage checked fuzz lint bench reproduce docs wheel release-check clean
+
+# Tests start many processes, and pytest rewrites their assertions: both take far longer if nothing is kept.
+export PYTHONDONTWRITEBYTECODE :=
 
 test: lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations=25
 
 # What to run while working: under two minutes on two idle cores. Tests that take long are left out by their markers
-# (see pyproject.toml), and hypothesis tries five examples per test.
+# (see pyproject.toml), and of all others five examples and five sets of parameters are tried.
 SLOW := docs_build or cluster or browser or race or experiments or slow
 quick: .venv/.installed
 	HYPOTHESIS_PROFILE=quick OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not ($(SLOW))" $(OPTIONS)
+
+# Which lines of Python the tests run, those in processes of workers among them; kernels are not counted.
+coverage: .venv/.installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal \
+		--cov=swapwise --cov-report=term --cov-report=html:build/coverage $(OPTIONS)
 
 # Kernels and contracts once more, with an IndexError for every index that is out of bounds.
 checked: .venv/.installed
@@ -53,6 +61,10 @@ wheel: .venv/.installed
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m tests.distributions dist
 
+# Before a release: the wheel with the lowest and the newest versions of all that it requires; some ten minutes.
+release-check: wheel
+	$(BIN)/python -m tests.release dist
+
 KERNELS := $(wildcard src/swapwise/kernels/*.cpp src/swapwise/kernels/*.hpp)
 .venv/.installed: pyproject.toml setup.py build_backend.py $(KERNELS)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "swapwise needs Python 3.11 or newer; give one with make PYTHON=...")'
@@ -61,5 +73,5 @@ KERNELS := $(wildcard src/swapwise/kernels/*.cpp src/swapwise/kernels/*.hpp)
 	touch $@
 
 clean:
-	rm -rf .venv build dist results docs/_build docs/api docs/gallery src/*.egg-info .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist results docs/_build docs/api docs/gallery src/*.egg-info .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,6 +15,9 @@ from pathlib import Path
 # What belongs to the repository only.
 NOT_IN_SDIST = (".ci/", ".gitignore")
 
+# The package's own, and those of what is compiled into its kernels.
+LICENSES = ("licenses/LICENSE", "licenses/nanobind.txt", "licenses/robin_map.txt")
+
 SMOKE = """
 import pathlib, sys
 import numpy as np
@@ -46,6 +49,7 @@ def main(folder: str) -> None:
     package = [name.removeprefix("src/") for name in files if name.startswith("src/")]
     needed = [name for name in package if Path(name).suffix not in (".cpp", ".hpp")]
     _report(wheel, [name for name in needed if name not in installed])
+    _report(wheel, [name for name in LICENSES if not any(path.endswith(name) for path in installed)])
     levels = ["baseline", *(["avx2"] if platform.machine() in ("x86_64", "amd64") else [])]
     kernels = [f"swapwise/kernels/_{level}{EXTENSION_SUFFIXES[0]}" for level in levels]
     _report(wheel, [name for name in kernels if name not in installed])

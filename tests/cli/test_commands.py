@@ -118,7 +118,7 @@ def test_run_again_it_has_nothing_to_do(whole):
 
 
 @pytest.mark.experiments
-@pytest.mark.parametrize("rows_before", [1, 30, 60])
+@pytest.mark.parametrize("rows_before", [1, 60])
 def test_killed_and_started_again_it_ends_with_the_same_rows(whole, tmp_path, rows_before):
     store = tmp_path / "rows.jsonl"
     process = command(tmp_path, before=DEADLY.format(rows_before))
@@ -199,8 +199,8 @@ def test_other_versions_are_told(whole, tmp_path):
     ("options", "message"),
     [
         (["--only", "ising-30"], "only knows no 'ising-30' (did you mean 'ising-20'?); there are"),
-        (["--trials", "0"], "greater than or equal to 1"),
-        (["--seed", "-1"], "greater than or equal to 0"),
+        (["--trials", "0"], "Invalid value for '--trials'"),
+        (["--seed", "-1"], "Invalid value for '--seed'"),
         (["--jobs", "0"], "jobs must be at least 1, or -1 for one on each core; got 0"),
     ],
 )

@@ -131,20 +131,15 @@ def written(figure):
         "every promise",
     ],
 )
-class TestReadable:
-    def test_nothing_covers_anything_else_or_is_cut_off(self, rows):
-        figure = draw_figure(rows)
-        things = written(figure)
-        for name, box in things:
-            assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1, name
-            assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1, name
-        for (name, box), (other, place) in combinations(things, 2):
-            assert not box.overlaps(place), (name, other)
-
-    def test_fonts_are_large_enough(self, rows):
-        figure = draw_figure(rows)
-        written(figure)
-        assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= SMALL >= 7
+def test_fonts_are_large_enough_and_nothing_covers_anything_else_or_is_cut_off(rows):
+    figure = draw_figure(rows)
+    things = written(figure)
+    for name, box in things:
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1, name
+        assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1, name
+    for (name, box), (other, place) in combinations(things, 2):
+        assert not box.overlaps(place), (name, other)
+    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= SMALL >= 7
 
 
 @pytest.mark.parametrize(("rows", "error", "message"), BAD_ROWS)

@@ -49,7 +49,7 @@ def check(result, f, system):
 
 @pytest.mark.parametrize("constraint", EVERY_CONSTRAINT)
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(st.integers(0, 10**6))
 def test_under_every_constraint(name, constraint, seed):
     if name == "frank-wolfe":  # which takes seconds beyond matroids
