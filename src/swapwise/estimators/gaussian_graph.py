@@ -256,6 +256,7 @@ class GaussianGraph(BaseGaussianGraph):
     See Also
     --------
     GaussianGraphCV : with the number of edges chosen by a criterion.
+    sklearn.covariance.GraphicalLasso : the convex relative.
 
     Notes
     -----
@@ -266,6 +267,10 @@ class GaussianGraph(BaseGaussianGraph):
     Missing entries are NaN. A correlation is that of the samples in which both variables were observed;
     where all correlations together are not positive semidefinite, the nearest correlation matrix is taken,
     with a warning.
+
+    References
+    ----------
+    - Lauritzen (1996), Graphical Models.
 
     Examples
     --------

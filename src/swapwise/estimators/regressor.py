@@ -84,6 +84,19 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     n_features_in_ : int
     feature_names_in_ : array of str, if the columns have names
 
+    See Also
+    --------
+    SparseRegressorCV : chooses the number of features.
+    SparseClassifier, SparsePoissonRegressor, SparseGLMRegressor : other targets.
+    SparseSelector : only selects, for the start of a pipeline.
+    sklearn.linear_model.Lasso : the convex relative, which shrinks what it keeps.
+
+    References
+    ----------
+    - Bertsimas, King and Mazumder (2016), Best subset selection via a modern optimization lens.
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
     Examples
     --------
     >>> import numpy as np
