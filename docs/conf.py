@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -15,6 +17,11 @@ from sphinx.util.inspect import TypeAliasForwardRef
 
 import swapwise
 
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+import inventories
+import mathml
+import members
+
 project = "swapwise"
 copyright = "2026, the swapwise developers"
 release = version = version_of("swapwise")
@@ -22,34 +29,40 @@ release = version = version_of("swapwise")
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
     "numpydoc",
     "myst_parser",
+    "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_ext"]
 templates_path = ["_templates"]
 
-# Names of this library must all be found. Those of others cannot be looked up without a network, and what is
-# named here is internal: types that people meet in a signature but never make themselves.
+# All names must be found, those of other libraries too. What is named here is internal: types that people
+# meet in a signature but never make themselves.
 nitpicky = True
-OTHERS = "numpy|np|pandas|pd|scipy|networkx|nx|sklearn|matplotlib|collections|typing|pathlib"
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
-CLASSES = ["Alpha", "Axes", "Budget", "ChunkedFitter", "Clock", "CoefficientBounds", "Columns", "Constants"]
-CLASSES += ["Design", "Factor", "Family", "Fit", "Found", "GroupLimits", "Groups", "Inequalities"]
-CLASSES += ["LaminarTree", "LargerMoves", "LayeredFacilityLocation", "Layout", "Method", "MixedLimits"]
-CLASSES += ["OutOfTime", "PackingSystem", "Pivot", "Prices", "Run", "SampleCurvature", "Step", "Summand"]
-CLASSES += ["Thresholding"]
+CLASSES = """
+    Alpha Axes Blocks Budget ChunkedFitter Clock CoefficientBounds Columns Constants Design Factor Family Fit Found
+    GroupLimits Groups Inequalities LaminarTree LargerMoves LayeredFacilityLocation Layout Method MixedLimits
+    OutOfTime PackingSystem Pivot Prices Run SampleCurvature Step Summand Thresholding
+""".split()
 INTERNAL = "|".join([*ALIASES, *CLASSES])
-nitpick_ignore_regex = [
-    ("py:.*", rf"({OTHERS})\..*"),
-    ("py:class", rf"(swapwise\..*\.)?({INTERNAL}|\w+State)"),
-]
+nitpick_ignore_regex = [("py:class", rf"(swapwise\..*\.)?({INTERNAL}|\w+State)")]
 
-myst_enable_extensions = ["colon_fence"]
+intersphinx_mapping = inventories.mapping(Path(__file__).parent / "_build" / "inventories")
+html_math_renderer = "mathml"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
 
 autosummary_generate = True
+suppress_warnings = ["config.cache"]  # two functions among the settings, by which templates choose members
+autosummary_context = {"called": members.called, "inherited": members.inherited}
 autodoc_typehints_format = "short"
 autodoc_type_aliases = {name: name for name in ALIASES}
 TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # ``FloatArray | None``, as it stands in the source
@@ -117,16 +130,6 @@ def _may_link(node: nodes.Node) -> bool:
     return True
 
 
-def is_of_another_library(
-    app: Sphinx, what: str, name: str, member: Any, skip: bool, options: Any
-) -> bool | None:
-    """Leave out what a class inherits from scikit-learn or from Python itself."""
-    member = getattr(member, "fget", member)
-    home = getattr(member, "__objclass__", member)
-    module = getattr(home, "__module__", None) or ("builtins" if callable(member) else "swapwise")
-    return skip if module.split(".")[0] == "swapwise" else True
-
-
 def mend_for_restructured_text(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
@@ -167,9 +170,9 @@ def link_within_the_site(app: Sphinx, docname: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> None:
     """Tell Sphinx of what is above."""
+    mathml.setup(app)
     app.add_transform(LinkPublicNames)
     app.connect("source-read", link_within_the_site)
     app.connect("missing-reference", find_by_home)
-    app.connect("autodoc-skip-member", is_of_another_library)
     app.connect("autodoc-process-signature", shorten_factories)
     app.connect("autodoc-process-docstring", mend_for_restructured_text, priority=900)  # numpydoc comes first

@@ -2,6 +2,8 @@
 
 import ast
 import doctest
+import importlib
+import inspect
 import json
 import re
 import shlex
@@ -34,6 +36,44 @@ def test_the_reference_has_every_public_name_once():
     assert sorted(listed) == sorted(swapwise.__all__)
 
 
+LISTED = re.findall(r"~search\.methods\.(\w+)", (DOCS / "api.rst").read_text())
+METHODS = [
+    kind for kind in vars(swapwise.methods).values() if inspect.isclass(kind) and kind.__name__ in LISTED
+]
+PUBLIC = [getattr(swapwise, name) for name in swapwise.__all__]
+THEOREMS = [
+    kind
+    for kind in PUBLIC
+    if re.match(r"swapwise\.(theory|certify\.certify)", getattr(kind, "__module__", ""))
+]
+RULES = [swapwise.Oblivious, swapwise.SemiOblivious, swapwise.NonOblivious]
+
+
+@pytest.mark.parametrize("thing", [*PUBLIC, *METHODS], ids=lambda thing: thing.__name__)
+def test_every_public_name_leads_to_others_and_has_an_example(thing):
+    doc = inspect.getdoc(thing)
+    assert "\nSee Also\n--------\n" in doc
+    assert "\nExamples\n--------\n" in doc
+
+
+@pytest.mark.parametrize("thing", [*METHODS, *RULES, *THEOREMS], ids=lambda thing: thing.__name__)
+def test_theorems_and_methods_name_their_papers(thing):
+    assert "\nReferences\n----------\n- " in inspect.getdoc(thing) or thing is swapwise.Constant
+
+
+def test_pages_of_constraints_show_what_users_call(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    members = importlib.import_module("members")
+    shown = members.called("swapwise", "Partition")
+    assert {"is_independent", "truncate", "from_columns"} <= {*shown}
+    assert not {"induced", "laminar_tree", "cheapest_drops"} & {*shown}
+    assert "induced" in members.called("swapwise", "Constraint")
+    assert {"fit", "predict", "certify"} <= {*members.called("swapwise", "SparseRegressor")}
+    assert "score" in members.inherited("swapwise", "SparseRegressor")
+    named = members.OF_OBJECTIVES | members.OF_CONSTRAINTS | {*members.FOR_REPORTS}
+    assert all(any(hasattr(kind, name) for kind in PUBLIC) for name in named)
+
+
 def test_every_page_is_in_the_tree_once():
     assert sorted(TREE) == sorted({*PAGES, "gallery/index"} - {"index"})
 
@@ -63,7 +103,7 @@ def test_the_extensions_are_what_is_installed_beside_the_data_of_the_gallery():
     extensions = re.findall(r'^    "(\w+)(?:\.\w+)*",$', (DOCS / "conf.py").read_text(), re.MULTILINE)
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["docs"]
     installed = {re.split(">=", name)[0].replace("-", "_") for name in wanted}
-    assert {*extensions, "pydata_sphinx_theme", "statsmodels"} == installed
+    assert {*extensions, "docutils", "pydata_sphinx_theme", "statsmodels"} == installed
 
 
 def test_the_pages_name_nothing_that_is_not_there():

@@ -97,6 +97,18 @@ def maximize(
         After a keyboard interrupt too, with the best set so far and status INTERRUPTED. Its ``guarantee``
         is what the theorems promise of this run.
 
+    See Also
+    --------
+    exact : the best set, with a proof.
+    certify : how far from the best an answer can be.
+    SearchResult : what is returned.
+    SparseRegressor : the same behind the interface of scikit-learn.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
     Examples
     --------
     At most one feature of each kind:

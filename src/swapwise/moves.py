@@ -25,6 +25,12 @@ NOTHING = -1  # pads the rows of a MoveList: no element here
 class Move:
     """One move: the elements it adds and those it drops.
 
+    See Also
+    --------
+    MoveList, SwapGrid : many moves at once.
+
+    Examples
+    --------
     >>> Move(added=(4,), dropped=(1,))
     Move(added=(4,), dropped=(1,))
     """
@@ -136,6 +142,13 @@ class MoveBatch(ABC):
 class MoveList(MoveBatch):
     """Moves spelled out: row ``k`` adds ``added[k]`` and drops ``dropped[k]``, padded with -1.
 
+    See Also
+    --------
+    SwapGrid : all swaps of one for one.
+    Move : one of them.
+
+    Examples
+    --------
     >>> moves = MoveList(added=np.array([[4], [5]]), dropped=np.array([[1], [-1]]))
     >>> moves.move(1)
     Move(added=(5,), dropped=())
@@ -260,6 +273,13 @@ class SwapGrid(MoveBatch):
     the last column, ``feasible[j, -1]``, whether ``j`` can be added with nothing dropped. Rows of
     elements that are already in the set are False.
 
+    See Also
+    --------
+    MoveList : moves of any size.
+    Move : one of them.
+
+    Examples
+    --------
     >>> grid = SwapGrid(drops=np.array([0]), feasible=np.array([[0, 0], [1, 0], [1, 1]], dtype=bool))
     >>> list(grid.to_list().moves())
     [Move(added=(1,), dropped=(0,)), Move(added=(2,), dropped=())]

@@ -62,6 +62,12 @@ class Certificate:
     caveats : what has to be said with it, in clauses: what it assumes, and what is in doubt
     cut_short : how the proof was stopped before its end, such as ``"stopped after 10 s"``, or empty
 
+    See Also
+    --------
+    certify, exact : what makes it.
+    ProofEvent : an entry of its history.
+    plot_proof : a picture of it.
+
     Examples
     --------
     >>> from swapwise import Coverage, CustomSetFunction, Uniform, certify

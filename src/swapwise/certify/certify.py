@@ -72,6 +72,20 @@ def certify(
         ``max_nodes``) or INTERRUPTED (by the keyboard). Where nothing better than the value of all elements
         together could be proven, it is ``trivial`` and says so.
 
+    See Also
+    --------
+    exact : goes on until the best set is found.
+    guarantee : what theorems say before a search.
+    Certificate : what is returned.
+    plot_proof : a picture of it.
+
+    References
+    ----------
+    - Bertsimas and Van Parys (2020), Sparse high-dimensional regression: exact scalable algorithms and phase
+      transitions.
+    - Hazimeh, Mazumder and Saab (2022), Sparse regression at scale: branch-and-bound rooted in first-order
+      optimization.
+
     Examples
     --------
     >>> import numpy as np
@@ -148,6 +162,17 @@ def exact(
         - COMPLETE: the answer has as large a share of the optimum as ``gap`` asks for; or every part was
           looked at, but some value is only known within bounds, so that the answer could not be called
           optimal, and ``certificate.doubt`` says why.
+
+    See Also
+    --------
+    certify : a bound for an answer that is there already.
+    maximize : fast, without a proof.
+
+    References
+    ----------
+    - Furnival and Wilson (1974), Regressions by leaps and bounds.
+    - Hazimeh, Mazumder and Saab (2022), Sparse regression at scale: branch-and-bound rooted in first-order
+      optimization.
 
     Examples
     --------

@@ -17,6 +17,13 @@ MOST_EVENTS = 1000
 class ProofEvent(NamedTuple):
     """What was known when the best value or the upper bound got better: an entry of ``Certificate.history``.
 
+    See Also
+    --------
+    Certificate : whose history is a list of these.
+    plot_proof : a picture of it.
+
+    Examples
+    --------
     >>> from swapwise import Coverage, Uniform, certify
     >>> event = certify(Coverage([{1, 2, 3}, {3, 4}, {4, 5}, {6}]), Uniform(4, 2)).history[-1]
     >>> event.value, round(event.upper_bound, 6), event.kind

@@ -164,6 +164,12 @@ class MaxWeight:
     means that the set is a max-weight one. ``bound`` is an upper bound that was proven on the way, if any.
     ``prices`` prove that or one nearly as good, where groups have a limited number of places.
 
+    See Also
+    --------
+    Constraint.max_weight : what returns it.
+
+    Examples
+    --------
     >>> from swapwise import Uniform
     >>> found = Uniform(3, 2).max_weight([1.0, -1.0, 5.0])
     >>> found.support, found.weight, found.exact
@@ -283,6 +289,13 @@ class Constraint(Queries, ABC):
     A new family has to write ``_is_independent``, and to set ``n``. Everything else has a default that is
     right in every family, if slow; override it where it pays.
 
+    See Also
+    --------
+    IndependenceSystem : every subset of an independent set is independent.
+    Matroid : all maximal ones have the same size.
+
+    Examples
+    --------
     >>> from swapwise import Partition
     >>> constraint = Partition(["a", "a", "b"], 1)
     >>> isinstance(constraint, Constraint)
@@ -716,6 +729,14 @@ class Constraint(Queries, ABC):
 class IndependenceSystem(Constraint):
     """A family of independent sets that holds ∅ and every subset of each of its sets.
 
+    See Also
+    --------
+    Constraint : the family above.
+    Matroid : all maximal subsets of a set have the same size.
+    OracleSystem : from a callable.
+
+    Examples
+    --------
     >>> from swapwise import Partition
     >>> isinstance(Partition(["a", "a", "b"], 1), IndependenceSystem)
     True

@@ -38,6 +38,16 @@ class BMatching(PackingSystem):
     b : dict from vertex to int
         The limit of each vertex.
 
+    See Also
+    --------
+    SetPacking : elements that use up more than two things.
+    Graphic : no cycles.
+    IsingGraph, GaussianGraph : estimators with such a limit.
+
+    References
+    ----------
+    - Feldman, Naor, Schwartz and Ward (2011), Improved approximations for k-exchange systems.
+
     Examples
     --------
     >>> from swapwise import BMatching

@@ -45,6 +45,10 @@ class Conflicts(PackingSystem):
     --------
     SetPacking : elements that use things up which no two can share.
 
+    References
+    ----------
+    - Feldman, Naor, Schwartz and Ward (2011), Improved approximations for k-exchange systems.
+
     Examples
     --------
     >>> from swapwise import Conflicts

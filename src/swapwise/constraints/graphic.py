@@ -26,6 +26,15 @@ class Graphic(Matroid):
         The edges as pairs of vertices. Of a graph, its edges in its own order; directions and
         weights are not looked at.
 
+    See Also
+    --------
+    BMatching : a limit on the edges of each vertex.
+    LinearMatroid : columns in place of edges.
+
+    References
+    ----------
+    - Schrijver (2003), Combinatorial Optimization: Polyhedra and Efficiency.
+
     Examples
     --------
     A triangle with a tail:

@@ -84,10 +84,15 @@ class Hierarchy(Constraint):
     kind : str
     names : list of str, or None
 
+    See Also
+    --------
+    Intersection : a hierarchy beside limits of other kinds.
+    sklearn.preprocessing.PolynomialFeatures : makes the products.
+
     References
     ----------
-    Nelder (1977), A reformulation of linear models.
-    Bien, Taylor and Tibshirani (2013), A lasso for hierarchical interactions.
+    - Nelder (1977), A reformulation of linear models.
+    - Bien, Taylor and Tibshirani (2013), A lasso for hierarchical interactions.
 
     Examples
     --------

@@ -73,6 +73,16 @@ class Intersection(Constraint):
     p : int or None
     neighbourhood : "exchange", "matroid" or "general"
 
+    See Also
+    --------
+    Partition, Knapsack, Conflicts, Hierarchy : what is often combined.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+    - Feldman, Naor, Schwartz and Ward (2011), Improved approximations for k-exchange systems.
+
     Examples
     --------
     At most one sensor per site and at most one per kind:

@@ -62,8 +62,8 @@ class Knapsack(IndependenceSystem):
 
     References
     ----------
-    Sviridenko (2004), A note on maximizing a submodular set function subject to a knapsack constraint.
-    Leskovec et al. (2007), Cost-effective outbreak detection in networks.
+    - Sviridenko (2004), A note on maximizing a submodular set function subject to a knapsack constraint.
+    - Leskovec et al. (2007), Cost-effective outbreak detection in networks.
 
     Examples
     --------

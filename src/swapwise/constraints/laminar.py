@@ -31,6 +31,15 @@ class Laminar(Matroid):
     limits : iterable of (iterable of int, int)
         The sets and how many elements of each may be chosen.
 
+    See Also
+    --------
+    Partition : groups that do not nest.
+    Intersection : groups that overlap.
+
+    References
+    ----------
+    - Schrijver (2003), Combinatorial Optimization: Polyhedra and Efficiency.
+
     Examples
     --------
     Two sites with at most one sensor each, in a region with at most two:

@@ -29,6 +29,15 @@ class LinearMatroid(Matroid):
     matrix : array of shape (any, n)
         One column for each element of the ground set.
 
+    See Also
+    --------
+    Graphic : the same of a graph.
+    OracleMatroid : any other matroid.
+
+    References
+    ----------
+    - Oxley (2011), Matroid Theory, 2nd edition.
+
     Examples
     --------
     The third column is the sum of the first two:

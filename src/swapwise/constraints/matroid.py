@@ -33,6 +33,17 @@ class Matroid(IndependenceSystem):
     ``_swap_mask`` where they can be had for all pairs at once, and ``extend`` where a base can be grown
     faster than by one question per element.
 
+    See Also
+    --------
+    OracleMatroid : from a callable.
+    IndependenceSystem : the family above.
+
+    References
+    ----------
+    - Oxley (2011), Matroid Theory, 2nd edition.
+
+    Examples
+    --------
     >>> class NotAllThree(Matroid):
     ...     n = 3
     ...     def _is_independent(self, support):

@@ -84,6 +84,11 @@ class OracleMatroid(Oracle, Matroid):
     See Also
     --------
     OracleSystem : for a family that is not a matroid, such as a budget.
+    Matroid : the class to subclass.
+
+    References
+    ----------
+    - Oxley (2011), Matroid Theory, 2nd edition.
 
     Examples
     --------

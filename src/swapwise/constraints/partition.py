@@ -40,6 +40,23 @@ class Partition(Laminar):
     names : list of str, or None
         The names of the elements, if they were given.
 
+    See Also
+    --------
+    Laminar : groups within groups.
+    FewGroups : a limit on the number of groups.
+    Intersection : several groupings at once.
+
+    Notes
+    -----
+    A set is independent if it can be completed: if no label has more elements than its capacity u, and
+    ``Σ max(elements of the label, at_least)`` over all labels is at most ``size``. This is a matroid. Its
+    bases are the largest sets that meet all limits, and since f is monotone, one of them is the best of all
+    sets that do.
+
+    References
+    ----------
+    - Schrijver (2003), Combinatorial Optimization: Polyhedra and Efficiency.
+
     Examples
     --------
     >>> from swapwise import Partition
@@ -62,13 +79,6 @@ class Partition(Laminar):
 
     >>> Partition.from_columns(["age_mean", "age_worst", "height_mean"]).labels
     ['age', 'height']
-
-    Notes
-    -----
-    A set is independent if it can be completed: if no label has more elements than its capacity u, and
-    ``Σ max(elements of the label, at_least)`` over all labels is at most ``size``. This is a matroid. Its
-    bases are the largest sets that meet all limits, and since f is monotone, one of them is the best of all
-    sets that do.
     """
 
     def __init__(

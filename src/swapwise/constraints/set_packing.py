@@ -22,6 +22,15 @@ class SetPacking(PackingSystem):
     sets : iterable of iterables of hashable
         The items of each element. An item that a set names more than once counts once.
 
+    See Also
+    --------
+    BMatching : edges, which use two vertices each.
+    Conflicts : pairs that exclude each other.
+
+    References
+    ----------
+    - Feldman, Naor, Schwartz and Ward (2011), Improved approximations for k-exchange systems.
+
     Examples
     --------
     >>> from swapwise import SetPacking

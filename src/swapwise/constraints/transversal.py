@@ -24,6 +24,15 @@ class Transversal(Matroid):
     sets : iterable of (iterable of int)
         For each slot the elements that can fill it. Elements in no set can never be chosen.
 
+    See Also
+    --------
+    Partition : each element fits one slot only.
+    SetPacking : elements that need several things.
+
+    References
+    ----------
+    - Schrijver (2003), Combinatorial Optimization: Polyhedra and Efficiency.
+
     Examples
     --------
     Three people and two posts; only person 0 can fill both:

@@ -26,6 +26,15 @@ class Uniform(Laminar):
         How many must be chosen: with ``at_least=k``, exactly ``k`` are. Answers of searches and proofs meet
         it; while a search goes on, sets may be smaller.
 
+    See Also
+    --------
+    Partition : a limit per group.
+    Knapsack : elements that cost differently.
+
+    References
+    ----------
+    - Schrijver (2003), Combinatorial Optimization: Polyhedra and Efficiency.
+
     Examples
     --------
     >>> from swapwise import Uniform

@@ -35,7 +35,7 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
     Parameters
     ----------
     constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-max_iter, tol, time_limit, random_state, progress :
+    iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressor`.
     ridge : float, optional
         Weight of the penalty ``ridge · ‖coef‖² / 2`` (of standardised columns, with ``standardize``) on the
@@ -56,6 +56,16 @@ max_iter, tol, time_limit, random_state, progress :
         The record of the family: of two classes, or of several.
     support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_ :
         As of :class:`SparseRegressor`.
+
+    See Also
+    --------
+    SparseClassifierCV : chooses the number of features.
+    Logistic, Multinomial : the objectives.
+    sklearn.linear_model.LogisticRegression : with an l1 penalty, the convex relative.
+
+    References
+    ----------
+    - McCullagh and Nelder (1989), Generalized Linear Models, 2nd edition.
 
     Examples
     --------

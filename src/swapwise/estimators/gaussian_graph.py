@@ -262,6 +262,7 @@ class GaussianGraph(BaseGaussianGraph):
     See Also
     --------
     GaussianGraphCV : with the number of edges chosen by a criterion.
+    sklearn.covariance.GraphicalLasso : the convex relative.
 
     Notes
     -----
@@ -272,6 +273,10 @@ class GaussianGraph(BaseGaussianGraph):
     Missing entries are NaN. A correlation is that of the samples in which both variables were observed;
     where all correlations together are not positive semidefinite, the nearest correlation matrix is taken,
     with a warning.
+
+    References
+    ----------
+    - Lauritzen (1996), Graphical Models.
 
     Examples
     --------

@@ -58,6 +58,8 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
     See Also
     --------
     GaussianGraph : with limits in place of a criterion.
+    bootstrap_graph : how sure the edges are.
+    sklearn.covariance.GraphicalLassoCV : the convex relative.
 
     Notes
     -----
@@ -71,7 +73,7 @@ class GaussianGraphCV(BaseGraphCV, BaseGaussianGraph):
 
     References
     ----------
-    Foygel and Drton (2010), Extended Bayesian information criteria for Gaussian graphical models.
+    - Foygel and Drton (2010), Extended Bayesian information criteria for Gaussian graphical models.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class SparseGLMRegressor(FamilyRegressor):
     Parameters
     ----------
     constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-max_iter, tol, time_limit, random_state, progress :
+    iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressor`.
     family : "poisson", "gamma", "negative-binomial", or a Family
         What the target is: counts; amounts, which are positive, with a constant coefficient of variation;
@@ -64,6 +64,16 @@ max_iter, tol, time_limit, random_state, progress :
         The dispersion that the fit was made with, of the negative binomial family only.
     support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_ :
         As of :class:`SparseRegressor`.
+
+    See Also
+    --------
+    SparseGLMRegressorCV : chooses the number of features.
+    Poisson, Gamma, NegativeBinomial : the objectives.
+    sklearn.linear_model.GammaRegressor : all features, with a ridge.
+
+    References
+    ----------
+    - McCullagh and Nelder (1989), Generalized Linear Models, 2nd edition.
 
     Examples
     --------

@@ -18,8 +18,8 @@ class SparseGLMRegressorCV(FamilyRegressorCV, SparseGLMRegressor):
     Parameters
     ----------
     constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
-n_jobs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-max_iter, tol, time_limit, random_state, progress :
+    bs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
+    iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressorCV`. The held-out loss is the mean deviance of the family.
     family, ridge :
         As of :class:`SparseGLMRegressor`.
@@ -34,8 +34,17 @@ max_iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressorCV`. The deviance of the gamma family is minus twice the log-likelihood
         at the best shape for each size, but for a constant: like that of least squares, it knows no scale.
     coef_, intercept_, family_, alpha_, support_, selection_frequency_, result_, constraint_, \
-n_features_in_, feature_names_in_ :
+    atures_in_, feature_names_in_ :
         As of :class:`SparseGLMRegressor`, for the chosen size.
+
+    See Also
+    --------
+    SparseGLMRegressor : with a size that is given.
+    plot_path : the score over the sizes.
+
+    References
+    ----------
+    - McCullagh and Nelder (1989), Generalized Linear Models, 2nd edition.
 
     Examples
     --------

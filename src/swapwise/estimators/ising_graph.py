@@ -212,6 +212,13 @@ class IsingGraph(BaseIsingGraph):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    See Also
+    --------
+    IsingGraphCV : chooses the number of edges.
+    MixedGraph : binary variables beside others.
+    bootstrap_graph : how sure the edges are.
+    plot_graph : a picture.
+
     Notes
     -----
     Each column has two values, of any kind: 0 and 1, booleans, "no" and "yes", categories. In their order,
@@ -230,6 +237,12 @@ class IsingGraph(BaseIsingGraph):
     booleans, or -1 and +1, the same for all columns. No more than some chunks of them are in memory at a
     time, and a pass over them serves several rounds of the search; ``result_.n_passes`` tells how many there
     were. ``IsingGraphCV`` and ``certify`` need data in memory (or a file, which is then read as a whole).
+
+    References
+    ----------
+    - Besag (1975), Statistical analysis of non-lattice data.
+    - Ravikumar, Wainwright and Lafferty (2010), High-dimensional Ising model selection using l1-regularized
+      logistic regression.
 
     Examples
     --------

@@ -63,6 +63,12 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
     coupling_, adjacency_, field_, graph_, support_, limits_, n_observed_, selection_frequency_, result_
         As in :class:`IsingGraph`, of the fit to all data.
 
+    See Also
+    --------
+    IsingGraph : with limits in place of a criterion.
+    bootstrap_graph : how sure the edges are.
+    plot_path : the criterion over the number of edges.
+
     Notes
     -----
     The criteria are the sums of those of the variables, each of which is predicted from its neighbours:
@@ -75,10 +81,11 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
 
     References
     ----------
-    Chen and Chen (2008), Extended Bayesian information criteria for model selection with large model spaces.
-    van Borkulo et al. (2014), A new method for constructing networks from binary data (IsingFit).
-    Barber and Drton (2015), High-dimensional Ising model selection with Bayesian information criteria.
-    Gao and Song (2010), Composite likelihood Bayesian information criteria for model selection.
+    - Chen and Chen (2008), Extended Bayesian information criteria for model selection with large model
+      spaces.
+    - van Borkulo et al. (2014), A new method for constructing networks from binary data (IsingFit).
+    - Barber and Drton (2015), High-dimensional Ising model selection with Bayesian information criteria.
+    - Gao and Song (2010), Composite likelihood Bayesian information criteria for model selection.
 
     Examples
     --------

@@ -173,11 +173,21 @@ class MixedGraph(BaseMixedGraph):
     n_iter_, selection_frequency_, result_, constraint_, limits_, n_features_in_, feature_names_in_
         As in :class:`IsingGraph`.
 
+    See Also
+    --------
+    MixedGraphCV : chooses the number of edges.
+    IsingGraph, GaussianGraph : variables of one kind.
+
     Notes
     -----
     Values may be missing (NaN, None, pandas.NA): a variable is fitted to the samples in which it was
     observed, and drawn from the fitted model where it is a neighbour, as in :class:`IsingGraph`. Categories
     of more than two values are refused: an edge has one coupling.
+
+    References
+    ----------
+    - Lee and Hastie (2015), Learning the structure of mixed graphical models.
+    - Yang, Ravikumar, Allen and Liu (2012), Graphical models via generalized linear models.
 
     Examples
     --------

@@ -45,6 +45,16 @@ class MixedGraphCV(BaseGraphCV, BaseMixedGraph):
     adjacency_, coupling_, field_, variance_, families_, n_observed_, graph_, support_, result_, constraint_
         As in :class:`MixedGraph`.
 
+    See Also
+    --------
+    MixedGraph : with limits in place of a criterion.
+    bootstrap_graph : how sure the edges are.
+
+    References
+    ----------
+    - Haslbeck and Waldorp (2020), mgm: estimating time-varying mixed graphical models in high-dimensional
+      data.
+
     Examples
     --------
     >>> import numpy as np

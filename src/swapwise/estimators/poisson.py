@@ -15,7 +15,7 @@ class SparsePoissonRegressor(FamilyRegressor):
     Parameters
     ----------
     constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-max_iter, tol, time_limit, random_state, progress :
+    iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressor`.
     ridge : float, optional
         Weight of the penalty ``ridge · ‖coef‖² / 2`` (of standardised columns, with ``standardize``) on the
@@ -30,6 +30,16 @@ max_iter, tol, time_limit, random_state, progress :
         The record of the Poisson family.
     support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_ :
         As of :class:`SparseRegressor`.
+
+    See Also
+    --------
+    SparsePoissonRegressorCV : chooses the number of features.
+    SparseGLMRegressor : other families, for counts that vary more.
+    sklearn.linear_model.PoissonRegressor : all features, with a ridge.
+
+    References
+    ----------
+    - McCullagh and Nelder (1989), Generalized Linear Models, 2nd edition.
 
     Examples
     --------

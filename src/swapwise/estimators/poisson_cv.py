@@ -12,8 +12,8 @@ class SparsePoissonRegressorCV(FamilyRegressorCV, SparsePoissonRegressor):
     Parameters
     ----------
     constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
-n_jobs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
-max_iter, tol, time_limit, random_state, progress :
+    bs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
+    iter, tol, time_limit, random_state, progress :
         As of :class:`SparseRegressorCV`. The held-out loss is the mean Poisson deviance.
     ridge : float, optional
         As of :class:`SparsePoissonRegressor`.
@@ -23,8 +23,17 @@ max_iter, tol, time_limit, random_state, progress :
     criterion_, n_folds_, size_, path_, path_supports_, path_coefs_, n_iter_ :
         As of :class:`SparseRegressorCV`.
     coef_, intercept_, family_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
-feature_names_in_ :
+    ure_names_in_ :
         As of :class:`SparsePoissonRegressor`, for the chosen size.
+
+    See Also
+    --------
+    SparsePoissonRegressor : with a size that is given.
+    plot_path : the score over the sizes.
+
+    References
+    ----------
+    - McCullagh and Nelder (1989), Generalized Linear Models, 2nd edition.
 
     Examples
     --------

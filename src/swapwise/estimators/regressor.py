@@ -89,6 +89,19 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     n_samples_fit_ : int
         The number of samples that had a weight.
 
+    See Also
+    --------
+    SparseRegressorCV : chooses the number of features.
+    SparseClassifier, SparsePoissonRegressor, SparseGLMRegressor : other targets.
+    SparseSelector : only selects, for the start of a pipeline.
+    sklearn.linear_model.Lasso : the convex relative, which shrinks what it keeps.
+
+    References
+    ----------
+    - Bertsimas, King and Mazumder (2016), Best subset selection via a modern optimization lens.
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
     Examples
     --------
     >>> import numpy as np

@@ -92,10 +92,22 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
     path_coefs_ : array of shape (n_sizes, ...)
         The ``coef_`` of each size.
     coef_, intercept_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
-feature_names_in_ :
+    ure_names_in_ :
         As of :class:`SparseRegressor`, for the chosen size. Restarts may make them better than the path.
     n_iter_ : int
         The number of moves on the record of ``result_``, at least 1.
+
+    See Also
+    --------
+    SparseRegressor : with a size that is given.
+    plot_path : the score over the sizes.
+    sklearn.linear_model.LassoCV : the convex relative.
+
+    References
+    ----------
+    - Chen and Chen (2008), Extended Bayesian information criteria for model selection with large model
+      spaces.
+    - Fan and Tang (2013), Tuning parameter selection in high dimensional penalized likelihood.
 
     Examples
     --------

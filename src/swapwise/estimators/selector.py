@@ -66,6 +66,15 @@ class SparseSelector(SelectorMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : array of str, if the columns have names
 
+    See Also
+    --------
+    SparseRegressor, SparseClassifier, SparsePoissonRegressor, SparseGLMRegressor : models of their own.
+    sklearn.feature_selection.SelectFromModel : the same step with another model.
+
+    References
+    ----------
+    - Bertsimas, King and Mazumder (2016), Best subset selection via a modern optimization lens.
+
     Examples
     --------
     >>> import numpy as np

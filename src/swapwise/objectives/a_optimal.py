@@ -17,12 +17,15 @@ LARGEST_LEVERAGE = 0.999
 
 
 class AOptimal(SetFunction):
-    """By how much experiments reduce the total variance of the parameters of a linear model.
+    r"""By how much experiments reduce the total variance of the parameters of a linear model.
 
-    ``f(S) = tr Λ⁻¹ − tr (Λ + σ⁻² Σ_{i∈S} x_i x_iᵀ)⁻¹``: the parameters have the precision Λ before the
-    experiments, and experiment i measures their inner product with x_i up to noise of variance σ². No further
-    experiment raises a variance, so f is monotone. It is not submodular: an experiment may be worth more
-    after another.
+    .. math::
+        f(S) = \operatorname{tr} Λ^{-1} - \operatorname{tr} \left( Λ + σ^{-2} \sum_{i∈S} x_i x_i^⊤
+        \right)^{-1}
+
+    The parameters have the precision Λ before the experiments, and experiment i measures their inner product
+    with x_i up to noise of variance σ². No further experiment raises a variance, so f is monotone. It is not
+    submodular: an experiment may be worth more after another.
 
     Parameters
     ----------
@@ -33,12 +36,17 @@ class AOptimal(SetFunction):
     noise : positive number
         The standard deviation σ of a measurement.
 
+    See Also
+    --------
+    LeastSquares : the fit to data that have been measured.
+
     References
     ----------
-    Chaloner and Verdinelli (1995), Bayesian experimental design: a review.
-    Bian, Buhmann, Krause and Tschiatschek (2017), Guarantees for greedy maximization of non-submodular
-    functions with applications.
-    Thiery and Ward (2022), Two-sided weak submodularity for matroid constrained optimization and regression.
+    - Chaloner and Verdinelli (1995), Bayesian experimental design: a review.
+    - Bian, Buhmann, Krause and Tschiatschek (2017), Guarantees for greedy maximization of non-submodular
+      functions with applications.
+    - Thiery and Ward (2022), Two-sided weak submodularity for matroid constrained optimization and
+      regression.
 
     Examples
     --------

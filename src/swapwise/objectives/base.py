@@ -29,6 +29,14 @@ Scoring = Literal["closed form", "refit", "pass"]
 class SetFunction(ABC):
     """A monotone set function ``f`` on ``0 .. n-1`` with ``f(∅) = 0``, to be maximised.
 
+    See Also
+    --------
+    SparseObjective : functions of coefficients.
+    CustomSetFunction : from a callable.
+    State : a set on its way.
+
+    Examples
+    --------
     >>> class Size(SetFunction):
     ...     n = 3
     ...     def _value(self, support):
@@ -102,6 +110,13 @@ class SetFunction(ABC):
 class State:
     """A set on its way: its value, the gains of moves from it, and the taking of a move.
 
+    See Also
+    --------
+    SetFunction.start : what makes one.
+    SparseState : with coefficients.
+
+    Examples
+    --------
     >>> from swapwise import Linear, Uniform
     >>> state = Linear([1, 3, 2]).start([0])
     >>> (grid,) = Uniform(3, 1).moves(state.support)
@@ -261,6 +276,14 @@ class SparseObjective(SetFunction):
     With ``bounds``, the maximum is over the coefficients within them. ``value_at`` is ``u(w) − u(0)``, so
     that the value of a set is that of its best coefficients.
 
+    See Also
+    --------
+    CustomObjective : from a callable.
+    SparseState : a set on its way, with coefficients.
+    check_objective : whether a new one is right.
+
+    Examples
+    --------
     The nearest point to a target, with few non-zeros, from three short methods:
 
     >>> from swapwise import Uniform, maximize
@@ -436,6 +459,13 @@ class Summand(ABC):
 class SparseState(State):
     """A state that also has the coefficients and the gradient of ``u`` at them, both of length n.
 
+    See Also
+    --------
+    State : without coefficients.
+    SparseObjective : what makes one.
+
+    Examples
+    --------
     >>> from swapwise import LeastSquares
     >>> state = LeastSquares(np.eye(2), [1.0, 1.0]).start([0])
     >>> state.coef, state.gradient

@@ -16,11 +16,24 @@ from swapwise.objectives.swap_state import SwapState
 
 
 class Coverage(SetFunction):
-    """The weight of what is covered: ``f(S) = Σ { weights[item] : item ∈ ∪_{j∈S} sets[j] }``.
+    r"""The total weight of the items that the chosen sets cover.
+
+    .. math:: f(S) = \sum_{i \,∈\, ∪_{j∈S} A_j} w_i
 
     Element ``j`` covers the items of ``sets[j]``, which may be any hashable objects. ``weights``
     maps every item to a weight that is not negative; without it, each item weighs 1.
 
+    See Also
+    --------
+    FacilityLocation : elements that serve clients more or less well.
+    Linear : no overlaps.
+
+    References
+    ----------
+    - Krause and Golovin (2014), Submodular function maximization.
+
+    Examples
+    --------
     >>> from swapwise.moves import MoveList
     >>> f = Coverage([{"a", "b"}, {"b", "c"}, {"d"}], weights={"a": 1, "b": 2, "c": 3, "d": 4})
     >>> f([0, 1])

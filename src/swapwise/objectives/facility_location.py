@@ -19,11 +19,23 @@ BLOCK = 1 << 18
 
 
 class FacilityLocation(SetFunction):
-    """How well the chosen elements serve the clients: ``f(S) = Σ_c max_{j∈S} similarity[c, j]``.
+    r"""How well the chosen elements serve the clients, each client by the best of them.
+
+    .. math:: f(S) = \sum_c \max_{j∈S} s_{cj}
 
     Rows of ``similarity`` are clients (samples), columns are the elements that can be chosen; no entry
     is negative, and a client with nobody to serve it counts 0.
 
+    See Also
+    --------
+    Coverage : what is covered is covered in full.
+
+    References
+    ----------
+    - Krause and Golovin (2014), Submodular function maximization.
+
+    Examples
+    --------
     >>> from swapwise.moves import MoveList
     >>> f = FacilityLocation([[3.0, 1.0, 0.0], [0.0, 2.0, 4.0]])
     >>> f([0, 1])

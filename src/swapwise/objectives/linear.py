@@ -14,8 +14,17 @@ from swapwise.objectives.swap_state import SwapState
 
 
 class Linear(SetFunction):
-    """The total weight of a set: ``f(S) = Σ_{j∈S} weights[j]``, with weights that are not negative.
+    r"""The total weight of a set, with weights that are not negative.
 
+    .. math:: f(S) = \sum_{j∈S} w_j
+
+    See Also
+    --------
+    Coverage : weights of what is covered, counted once.
+    Constraint.max_weight : the best set by weights, without a search.
+
+    Examples
+    --------
     >>> f = Linear([3.0, 1.0, 2.0])
     >>> f([0, 2])
     5.0

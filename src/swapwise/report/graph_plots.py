@@ -110,6 +110,11 @@ def plot_graph(
     -------
     matplotlib.axes.Axes
 
+    See Also
+    --------
+    plot_centrality : how central the vertices are.
+    IsingGraph, GaussianGraph, MixedGraph : what learns graphs.
+
     Examples
     --------
     >>> import networkx as nx

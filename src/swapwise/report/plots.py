@@ -51,6 +51,11 @@ def plot_path(model: Any, ax: Axes | None = None, *, criterion: str | None = Non
     -------
     matplotlib.axes.Axes
 
+    See Also
+    --------
+    SparseRegressorCV, IsingGraphCV : what has a path.
+    plot_support : what was chosen.
+
     Examples
     --------
     >>> import pandas as pd
@@ -100,6 +105,11 @@ def plot_support(
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    plot_path : how good other sizes are.
+    plot_history : how the answer was found.
 
     Examples
     --------
@@ -184,6 +194,11 @@ def plot_history(result: Any, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
 
+    See Also
+    --------
+    SearchResult : whose history is drawn.
+    plot_proof : how a bound came down.
+
     Examples
     --------
     >>> from swapwise import Linear, Uniform, maximize
@@ -222,6 +237,11 @@ def plot_proof(certificate: Any, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    Certificate : whose history is drawn.
+    plot_history : how a search went.
 
     Examples
     --------

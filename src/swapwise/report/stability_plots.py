@@ -77,6 +77,16 @@ def plot_edge_intervals(
     -------
     matplotlib.axes.Axes
 
+    See Also
+    --------
+    bootstrap_graph : what makes the intervals.
+    plot_differences : which edges differ from each other.
+
+    References
+    ----------
+    - Epskamp, Borsboom and Fried (2018), Estimating psychological networks and their accuracy: a tutorial
+      paper.
+
     Examples
     --------
     >>> import numpy as np
@@ -119,6 +129,16 @@ def plot_centrality(boot: GraphBootstrap | Any, measure: str = "strength", *, ax
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    centralities : the numbers.
+    bootstrap_graph : what makes the intervals.
+
+    References
+    ----------
+    - Epskamp, Borsboom and Fried (2018), Estimating psychological networks and their accuracy: a tutorial
+      paper.
 
     Examples
     --------
@@ -208,6 +228,16 @@ def plot_differences(boot: GraphBootstrap, of: str = "edges", *, ax: Axes | None
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    bootstrap_graph : what makes the intervals.
+    plot_edge_intervals : the intervals themselves.
+
+    References
+    ----------
+    - Epskamp, Borsboom and Fried (2018), Estimating psychological networks and their accuracy: a tutorial
+      paper.
 
     Examples
     --------
@@ -301,6 +331,15 @@ def plot_case_dropping(
     -------
     matplotlib.axes.Axes
 
+    See Also
+    --------
+    case_dropping : what makes the numbers.
+
+    References
+    ----------
+    - Epskamp, Borsboom and Fried (2018), Estimating psychological networks and their accuracy: a tutorial
+      paper.
+
     Examples
     --------
     >>> import numpy as np
@@ -364,6 +403,10 @@ def plot_comparison(
     Returns
     -------
     matplotlib.axes.Axes
+
+    See Also
+    --------
+    compare_graphs : what makes the numbers.
 
     Examples
     --------

@@ -31,6 +31,12 @@ class Status(StrEnum):
     - TIME_LIMIT: ``time_limit`` was reached.
     - INTERRUPTED: by a callback, the keyboard, or an objective whose values contradict each other.
 
+    See Also
+    --------
+    SearchResult, Certificate : what has a status.
+
+    Examples
+    --------
     >>> Status.LOCAL_OPTIMUM == "LOCAL_OPTIMUM"
     True
     """
@@ -46,6 +52,13 @@ class Status(StrEnum):
 class Event(NamedTuple):
     """One accepted move; this is a row of the history and what callbacks get.
 
+    See Also
+    --------
+    SearchResult : whose history is a list of events.
+    StrategyRun : what a strategy did as a whole.
+
+    Examples
+    --------
     >>> from swapwise import Linear, Uniform, maximize
     >>> stop_at_two = lambda event: event.value >= 2
     >>> maximize(Linear([1, 1, 1, 1]), Uniform(4, 3), callback=stop_at_two).support
@@ -69,6 +82,13 @@ class Event(NamedTuple):
 class StrategyRun(NamedTuple):
     """What one strategy of a search did.
 
+    See Also
+    --------
+    SearchResult : whose strategies are a list of these.
+    Event : one move.
+
+    Examples
+    --------
     >>> from swapwise import Linear, Uniform, maximize
     >>> [run.name for run in maximize(Linear([1, 3, 2]), Uniform(3, 2), start="greedy").strategies]
     ['greedy', 'oblivious']
@@ -115,6 +135,12 @@ class SearchResult:
     method : the names of the strategies that were run
     certificate : the :class:`Certificate` that :func:`exact` proved, else None
     guarantee : what the theorems promise of this run, or None; see :attr:`guarantee`
+
+    See Also
+    --------
+    maximize, exact : what returns it.
+    Event : an entry of its history.
+    plot_history : a picture of it.
 
     Examples
     --------

@@ -104,6 +104,18 @@ class Oblivious(Pivot):
     The paper's Algorithm 1. It costs a refit per pair of elements in general, and one pass over a
     small matrix where gains are in closed form.
 
+    See Also
+    --------
+    SemiOblivious, NonOblivious : the cheaper rules.
+    maximize : what it is given to.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
+    Examples
+    --------
     >>> from swapwise import Coverage, Oblivious, Uniform, maximize
     >>> maximize(Coverage([{1, 2}, {2, 3}, {4}]), Uniform(3, 2), Oblivious()).support
     array([0, 1])
@@ -170,6 +182,18 @@ class SemiOblivious(_OnCoefficients):
 
     Only those moves are scored by their exact gain: n of them, not n times the size of the set.
 
+    See Also
+    --------
+    Oblivious : scores all swaps.
+    NonOblivious : scores none by its value.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from swapwise import LeastSquares, SemiOblivious, Uniform, maximize
     >>> maximize(LeastSquares(np.eye(3), [1.0, 3.0, 2.0]), Uniform(3, 2), SemiOblivious()).support
@@ -185,7 +209,9 @@ class SemiOblivious(_OnCoefficients):
 
 
 class NonOblivious(_OnCoefficients):
-    """Score moves by a lower bound of their gain: ``‖∇u_added‖² / 2M − M ‖w_dropped‖² / 2``.
+    r"""Score moves by a lower bound of their gain.
+
+    .. math:: \frac{1}{2M} \sum_{j\,\text{added}} (∇u)_j^2 - \frac{M}{2} \sum_{i\,\text{dropped}} w_i^2
 
     No value of f is needed to choose a move, only the gradient. With bounds on coefficients, the bound is
     ``Σ_added (g_j t_j − M t_j²/2) − Σ_dropped (g_i w_i + M w_i²/2)`` with the step ``t_j = g_j/M`` cut to the
@@ -198,6 +224,16 @@ class NonOblivious(_OnCoefficients):
         M_{s,t} for all, a number exactly that: the smoothness of ``u`` as the objective scales it
         (for :class:`LeastSquares`, R²). With one M for all moves and q > 1, the best move comes from a
         small integer program where the constraint has one; with ``"move"``, from going through them all.
+
+    See Also
+    --------
+    Oblivious : scores all swaps by their values.
+    SemiOblivious : in between.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
 
     Examples
     --------

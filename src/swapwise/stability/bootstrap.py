@@ -70,6 +70,7 @@ def bootstrap_graph(
     case_dropping : whether the order of the vertices by centrality can be trusted.
     compare_graphs : whether two groups have the same graph.
     plot_edge_intervals, plot_centrality, plot_differences : pictures of the result.
+    GraphBootstrap : what is returned.
 
     Notes
     -----
@@ -79,8 +80,8 @@ def bootstrap_graph(
 
     References
     ----------
-    S. Epskamp, D. Borsboom, E. I. Fried, *Estimating psychological networks and their accuracy: A tutorial
-    paper*, Behavior Research Methods 2018.
+    - S. Epskamp, D. Borsboom, E. I. Fried, *Estimating psychological networks and their accuracy: A tutorial
+      paper*, Behavior Research Methods 2018.
 
     Examples
     --------
@@ -138,6 +139,16 @@ class GraphBootstrap:
         How much of the bootstrap distribution the intervals hold.
     interrupted : bool
         Whether fewer bootstrap samples were drawn than were asked for.
+
+    See Also
+    --------
+    bootstrap_graph : what makes it.
+    plot_edge_intervals, plot_centrality, plot_differences : pictures of it.
+
+    References
+    ----------
+    - Epskamp, Borsboom and Fried (2018), Estimating psychological networks and their accuracy: a tutorial
+      paper.
 
     Examples
     --------

@@ -63,12 +63,13 @@ def case_dropping(
     See Also
     --------
     plot_case_dropping : a picture of the result.
+    CaseDropping : what is returned.
 
     References
     ----------
-    S. Epskamp, D. Borsboom, E. I. Fried, *Estimating psychological networks and their accuracy: A tutorial
-    paper*, Behavior Research Methods 2018. They ask for a coefficient of at least 0.25, and preferably 0.5,
-    before the order of vertices by a centrality is interpreted.
+    - S. Epskamp, D. Borsboom, E. I. Fried, *Estimating psychological networks and their accuracy: A tutorial
+      paper*, Behavior Research Methods 2018. They ask for a coefficient of at least 0.25, and preferably 0.5,
+      before the order of vertices by a centrality is interpreted.
 
     Examples
     --------
@@ -134,6 +135,16 @@ class CaseDropping:
         How much of the correlations the intervals hold.
     interrupted : bool
         Whether fewer subsets were drawn than were asked for.
+
+    See Also
+    --------
+    case_dropping : what makes it.
+    plot_case_dropping : a picture of it.
+
+    References
+    ----------
+    - Epskamp, Borsboom and Fried (2018), Estimating psychological networks and their accuracy: a tutorial
+      paper.
 
     Examples
     --------

@@ -50,8 +50,8 @@ def centralities(model: Any) -> pd.DataFrame:
 
     References
     ----------
-    T. Opsahl, F. Agneessens, J. Skvoretz, *Node centrality in weighted networks: Generalizing degree and
-    shortest paths*, Social Networks 2010.
+    - T. Opsahl, F. Agneessens, J. Skvoretz, *Node centrality in weighted networks: Generalizing degree and
+      shortest paths*, Social Networks 2010.
 
     Examples
     --------

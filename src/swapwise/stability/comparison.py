@@ -61,6 +61,7 @@ def compare_graphs(
     See Also
     --------
     plot_comparison : a picture of the result.
+    GraphComparison : what is returned.
 
     Notes
     -----
@@ -71,9 +72,9 @@ def compare_graphs(
 
     References
     ----------
-    C. D. van Borkulo et al., *Comparing network structures on three aspects: A permutation test*,
-    Psychological Methods 2022. P. H. Westfall, S. S. Young, *Resampling-based multiple testing*, 1993, for
-    ``p_max``.
+    - C. D. van Borkulo et al., *Comparing network structures on three aspects: A permutation test*,
+      Psychological Methods 2022. P. H. Westfall, S. S. Young, *Resampling-based multiple testing*, 1993, for
+      ``p_max``.
 
     Examples
     --------
@@ -155,6 +156,11 @@ class GraphComparison:
         The same for both parts of each split.
     interrupted : bool
         Whether fewer splits were drawn than were asked for.
+
+    See Also
+    --------
+    compare_graphs : what makes it.
+    plot_comparison : a picture of it.
 
     Examples
     --------

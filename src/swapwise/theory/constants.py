@@ -33,6 +33,12 @@ class Constant(float):
 
     A lower bound of an m and an upper bound of an M are safe: a guarantee made of them holds.
 
+    See Also
+    --------
+    RestrictedConstants, SubmodularityRatios : made of these.
+
+    Examples
+    --------
     >>> m = Constant(0.5, "lower bound")
     >>> m, 2 * m, m.exact
     (0.5 (lower bound), 1.0, False)
@@ -67,6 +73,17 @@ class RestrictedConstants:
     ``m_s`` holds for pairs of points that differ in at most s places, ``M_st`` for pairs of points
     with at most s non-zeros that differ in at most t places; ``M_s`` is ``M_{s,s}``.
 
+    See Also
+    --------
+    restricted_constants : what computes them.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
+    Examples
+    --------
     >>> from swapwise import LeastSquares, restricted_constants
     >>> constants = restricted_constants(LeastSquares(2 * np.eye(3), [1.0, 1.0, 0.0]), s=1, t=2)
     >>> constants.m_2s, constants.M_st
@@ -89,12 +106,13 @@ class RestrictedConstants:
 
 
 def restricted_constants(objective: SparseObjective, s: int, t: int) -> RestrictedConstants:
-    """Return restricted strong concavity (m) and smoothness (M) of ``u``, exact where that is affordable.
+    r"""Return restricted strong concavity (m) and smoothness (M) of ``u``, exact where that is affordable.
 
-    With H(w) = −∇²u(w), and λ over principal submatrices of k rows and columns:
+    With :math:`H(w) = -∇^2 u(w)`, and its principal submatrices :math:`H_K` of k rows and columns:
 
-        m_k = min over w of the smallest λ of H(w),  k = 1, s, 2s
-        M_{s,t} = max over w of the largest λ of H(w),  k = t;  M_s = M_{s,s}
+    .. math:: m_k = \min_w \min_{|K| = k} λ_{\min}(H_K(w)), \quad k = 1, s, 2s
+
+    .. math:: M_{s,t} = \max_w \max_{|K| = t} λ_{\max}(H_K(w)), \quad M_s = M_{s,s}
 
     - For a quadratic ``u`` all are exact if k is 1, 2 or n (up to 1000 elements), or if there are few
       submatrices (up to 20,000).
@@ -109,6 +127,20 @@ def restricted_constants(objective: SparseObjective, s: int, t: int) -> Restrict
     reason. ``M_rule`` is the M of the non-oblivious rule: that of every pair of its own, hence ``M_st``, if
     t = 2 and ``u`` is quadratic, or else what the objective knows.
 
+    See Also
+    --------
+    RestrictedConstants : what is returned.
+    guarantee : what follows from them.
+    submodularity_ratios, localizability : other constants.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+    - Elenberg, Khanna, Dimakis and Negahban (2018), Restricted strong convexity implies weak submodularity.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from swapwise import LeastSquares
     >>> X = np.array([[1.0, 0.6, 0.0], [0.0, 0.8, 0.0], [0.0, 0.0, 1.0]])

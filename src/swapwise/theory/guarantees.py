@@ -106,6 +106,17 @@ def guarantee(
         What else the theorem on a method takes: its options, and what its run has on record
         (``result.strategies[-1].details``), such as the ``step`` of hard thresholding.
 
+    See Also
+    --------
+    guarantee_table : all methods side by side.
+    Guarantee : what is returned.
+    certify : a bound for the answer at hand.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
     Examples
     --------
     >>> from swapwise import Uniform

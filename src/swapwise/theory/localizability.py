@@ -55,6 +55,18 @@ Collection = dict[Elements, int]
 class Localizability:
     """The constants (α, β₁, β₂) of a localizable function; sizes of None stand for any size.
 
+    See Also
+    --------
+    localizability : what computes it.
+    guarantee : what follows from it.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
+    Examples
+    --------
     >>> Localizability(alpha=1.0, beta1=1.0, beta2=1.0).ratio()
     0.5
     """
@@ -81,6 +93,17 @@ class Localizability:
 class Counterexample:
     """Two sets and a collection that violate an inequality of localizability: ``left < right``.
 
+    See Also
+    --------
+    check_localizability : what returns it.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
+    Examples
+    --------
     >>> from swapwise import Linear
     >>> wrong = check_localizability(Linear([2.0, 1.0]), 1.5, 1.0, 0.0, s=1, t=2)
     >>> wrong.left < wrong.right
@@ -128,6 +151,19 @@ def localizability(
     that a search met, and at a local optimum at this set only: ``sets=[result.support]`` gives a ratio for
     this very answer, which is often far better.
 
+    See Also
+    --------
+    check_localizability : of constants that are given.
+    Localizability : what is returned.
+    restricted_constants : bounds that scale.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
+    Examples
+    --------
     >>> from swapwise import CustomSetFunction, Linear
     >>> localizability(Linear([3.0, 1.0, 2.0]), s=2, t=2)
     Localizability(alpha=1.0, beta1=1.0, beta2=0.0, s=2, t=2)
@@ -167,6 +203,18 @@ def check_localizability(
 
     ``sets`` are those that X goes through, by default all; see :func:`localizability`.
 
+    See Also
+    --------
+    localizability : the best constants.
+    Counterexample : what is returned if there is one.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
+    Examples
+    --------
     >>> from swapwise import Linear
     >>> check_localizability(Linear([3.0, 1.0]), 1.0, 1.0, 0.0, s=2, t=2)
     >>> check_localizability(Linear([3.0, 1.0]), 1.0, 0.5, 0.5, s=1, t=1)

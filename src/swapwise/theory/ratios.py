@@ -31,6 +31,17 @@ class SubmodularityRatios:
     ``gamma`` and ``beta`` are for all disjoint A and B of at most s elements each; ``gamma_s`` and ``beta_s``
     for those with at most s elements together, so they are no worse. A size of None stands for any size.
 
+    See Also
+    --------
+    submodularity_ratios : what computes them.
+
+    References
+    ----------
+    - Das and Kempe (2011), Submodular meets spectral: greedy algorithms for subset selection, sparse
+      approximation and dictionary selection.
+
+    Examples
+    --------
     >>> SubmodularityRatios.of_submodular()
     SubmodularityRatios(s=None, gamma=1 (exact), gamma_s=1 (exact), beta=1 (exact), beta_s=1 (exact), \
 alpha=1 (upper bound))
@@ -97,12 +108,19 @@ def submodularity_ratios(f: SetFunction, s: int) -> SubmodularityRatios:
     s : int
         The size of A and of B, such as ``constraint.max_size()``.
 
+    See Also
+    --------
+    SubmodularityRatios : what is returned.
+    guarantee : what follows from them.
+    localizability : the constants of local search.
+
     References
     ----------
-    Das and Kempe (2011), Submodular meets spectral.
-    Bian, Buhmann, Krause and Tschiatschek (2017), Guarantees for greedy maximization of non-submodular
-    functions with applications.
-    Thiery and Ward (2022), Two-sided weak submodularity for matroid constrained optimization and regression.
+    - Das and Kempe (2011), Submodular meets spectral.
+    - Bian, Buhmann, Krause and Tschiatschek (2017), Guarantees for greedy maximization of non-submodular
+      functions with applications.
+    - Thiery and Ward (2022), Two-sided weak submodularity for matroid constrained optimization and
+      regression.
 
     Examples
     --------

@@ -29,6 +29,16 @@ class Guarantee:
     by_theorem : this guarantee or, if it is one along the run, the best of a theorem; None without one
     beyond_trivial : this guarantee or, if it is trivial, the best other one that is not; None without one
 
+    See Also
+    --------
+    guarantee, guarantee_table : what states it.
+    Certificate : a bound for the answer at hand.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
     Examples
     --------
     >>> from swapwise import Coverage, Uniform, maximize

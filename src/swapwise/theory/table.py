@@ -50,6 +50,16 @@ def guarantee_table(
         One row per method, those that promise most first. ``needs`` is what its theorem asks for, and
         ``reason`` why the ratio is 0, if it is.
 
+    See Also
+    --------
+    guarantee : one method.
+    restricted_constants, localizability, submodularity_ratios : the constants.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
     Examples
     --------
     >>> from swapwise import Coverage, Partition

@@ -55,6 +55,10 @@ def check_objective(objective: SparseObjective, *, n_points: int = 5, random_sta
         Saying what is wrong and where: of a derivative, the coordinate that is farthest off
         (in ``coef.ravel()``, where elements have several).
 
+    See Also
+    --------
+    CustomObjective, SparseObjective : what it checks.
+
     Examples
     --------
     >>> from swapwise.objectives.custom.objective import CustomObjective

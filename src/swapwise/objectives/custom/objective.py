@@ -21,9 +21,11 @@ HessianBlock = Callable[[FloatArray, IndexArray], FloatArray]
 
 
 class CustomObjective(SparseObjective):
-    """Any concave differentiable function of n coefficients, to be maximised.
+    r"""Any concave differentiable function of n coefficients, to be maximised.
 
-    ``f(X) = max { u(w) : supp(w) ⊆ X } − u(0)``. Every fit is a restricted maximisation that begins at the
+    .. math:: f(S) = \max_{\operatorname{supp}(w) ⊆ S} u(w) - u(0)
+
+    Every fit is a restricted maximisation that begins at the
     coefficients known so far: by a damped Newton method if there is a Hessian, or else by L-BFGS. See
     :func:`swapwise.objectives.custom.check.check_objective` for a test of whether the gradient is right,
     and :meth:`from_jax` for functions whose derivatives JAX can work out.
@@ -46,6 +48,12 @@ class CustomObjective(SparseObjective):
         of a set is then that of the best coefficients within the bounds, and u is only called within them.
     positive : bool
         Whether no coefficient may be negative, whatever ``bounds`` say.
+
+    See Also
+    --------
+    check_objective : whether value and gradient agree.
+    CustomSetFunction : a function of sets, without coefficients.
+    SparseObjective : the class to subclass for more.
 
     Examples
     --------

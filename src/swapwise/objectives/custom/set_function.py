@@ -20,6 +20,13 @@ class CustomSetFunction(SetFunction):
     It should be monotone: a warning is given, once, when adding an element is seen to lower it. Say
     ``monotone=True`` or ``submodular=True`` (and monotone) if you know that it is: certificates rest on it.
 
+    See Also
+    --------
+    CustomObjective : a function of coefficients.
+    SetFunction : the class to subclass for more.
+
+    Examples
+    --------
     >>> f = CustomSetFunction(lambda chosen: 1.0 + len(chosen) ** 0.5, n=5)
     >>> f([0, 1, 2, 3])
     2.0

@@ -25,17 +25,19 @@ Edges = Sequence[tuple[int, int]]
 
 
 class GaussianPseudoLikelihood(LeastSquares):
-    """How well all variables are explained by their neighbours in a Gaussian graph.
+    r"""How well all variables are explained by their neighbours in a Gaussian graph.
 
     With the entries ``w_uv = Ω_uv`` of a precision matrix Ω, one per edge, and its diagonal ``d_v = Ω_vv``
     given, the pseudo-log-likelihood is, but for ``½ Σ log d_v`` and constants,
 
-    ``u(w) = −½ Σ_v (1/d_v) · mean over samples of (d_v x_v + Σ_u w_uv x_u)² − ridge ‖w‖²/2``:
+    .. math::
+        u(w) = -\frac{1}{2N} \sum_x \sum_v \frac{1}{d_v} \left( d_v x_v + \sum_u w_{uv} x_u \right)^2
+        - \tfrac{λ}{2} ‖w‖^2
 
-    every variable is regressed on its neighbours, with one coefficient for both ends of an edge. This is
-    least squares, with one column per edge. Values are shares, as R² is, of the sum ``Σ_v d_v S_vv`` of
-    squares that is there without any edge: ``f(X) = max 2 (u(w) − u(0)) / Σ_v d_v S_vv``. With the default
-    diagonal this sum is the number of variables that are not constant.
+    over the N samples x: every variable is regressed on its neighbours, with one coefficient for both ends of
+    an edge. This is least squares, with one column per edge. Values are shares, as R² is, of the sum ``Σ_v
+    d_v S_vv`` of squares that is there without any edge: ``f(X) = max 2 (u(w) − u(0)) / Σ_v d_v S_vv``. With
+    the default diagonal this sum is the number of variables that are not constant.
 
     The elements of the ground set are the pairs of variables i < j in lexicographic order, or the ``edges``
     given. Variables are centred. Without a ridge, values do not depend on their units.
@@ -56,6 +58,7 @@ class GaussianPseudoLikelihood(LeastSquares):
     See Also
     --------
     IsingPseudoLikelihood : the same of variables of two values.
+    GaussianGraph : the estimator.
 
     Notes
     -----
@@ -65,13 +68,13 @@ class GaussianPseudoLikelihood(LeastSquares):
 
     References
     ----------
-    J. Besag, "Statistical analysis of non-lattice data", The Statistician 24, 1975.
-    J. Peng, P. Wang, N. Zhou, J. Zhu, "Partial correlation estimation by joint sparse regression models",
-    JASA 104, 2009.
-    K. Khare, S.-Y. Oh, B. Rajaratnam, "A convex pseudolikelihood framework for high dimensional partial
-    correlation estimation with convergence guarantees", JRSS B 77, 2015.
-    K. Behdin, W. Chen, R. Mazumder, "Sparse Gaussian graphical models with discrete optimization:
-    computational and statistical perspectives", arXiv 2307.09366, 2023.
+    - J. Besag, "Statistical analysis of non-lattice data", The Statistician 24, 1975.
+    - J. Peng, P. Wang, N. Zhou, J. Zhu, "Partial correlation estimation by joint sparse regression models",
+      JASA 104, 2009.
+    - K. Khare, S.-Y. Oh, B. Rajaratnam, "A convex pseudolikelihood framework for high dimensional partial
+      correlation estimation with convergence guarantees", JRSS B 77, 2015.
+    - K. Behdin, W. Chen, R. Mazumder, "Sparse Gaussian graphical models with discrete optimization:
+      computational and statistical perspectives", arXiv 2307.09366, 2023.
 
     Examples
     --------

@@ -95,12 +95,15 @@ GAMMA_FAMILY = Family(
 
 
 class Gamma(GeneralizedLinear):
-    """Mean log-likelihood of a Gamma regression with log link, relative to the intercept alone.
+    r"""Mean log-likelihood of a Gamma regression with log link, relative to the intercept alone.
 
-    ``u(w) = max over b of Σ_s ω_s [−y_s exp(−η_s) − η_s] − ridge ‖w‖²/2`` with ``η = Xw + b + offset`` and
-    weights ω that sum to one: the log-likelihood in units of the shape parameter, which changes no
-    coefficient. The ridge is the ``alpha`` of scikit-learn's ``GammaRegressor``. Its curvature knows no
-    bounds, so the non-oblivious rule needs a smoothness of your own.
+    .. math::
+        u(w) = \max_b \sum_s ω_s \left[ -y_s e^{-η_s} - η_s \right] - \tfrac{λ}{2} ‖w‖^2,
+        \quad η = Xw + b + \text{offset},
+
+    with weights ω that sum to one, and λ the ``ridge``: the log-likelihood in units of the shape parameter,
+    which changes no coefficient. The ridge is the ``alpha`` of scikit-learn's ``GammaRegressor``. Its
+    curvature knows no bounds, so the non-oblivious rule needs a smoothness of your own.
 
     Parameters
     ----------
@@ -121,9 +124,14 @@ class Gamma(GeneralizedLinear):
     positive : bool
         Whether no coefficient may be negative, whatever ``bounds`` say.
 
+    See Also
+    --------
+    Poisson : counts.
+    SparseGLMRegressor : the estimator.
+
     References
     ----------
-    P. McCullagh and J. A. Nelder, *Generalized Linear Models*, 2nd edition, chapter 8, 1989.
+    - P. McCullagh and J. A. Nelder, *Generalized Linear Models*, 2nd edition, chapter 8, 1989.
 
     Examples
     --------

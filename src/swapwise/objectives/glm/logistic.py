@@ -54,12 +54,15 @@ LOGISTIC_FAMILY = Family(
 
 
 class Logistic(GeneralizedLinear):
-    """Mean log-likelihood of a logistic regression on the chosen columns, relative to the intercept alone.
+    r"""Mean log-likelihood of a logistic regression on the chosen columns, relative to the intercept alone.
 
-    ``u(w) = max over b of Σ_s ω_s [y_s η_s − log(1 + exp η_s)] − ridge ‖w‖²/2`` with ``η = Xw + b + offset``
-    and weights ω that sum to one. With ``C = 1 / (ridge · n_samples)`` it is what scikit-learn's
-    ``LogisticRegression`` fits. The best exchange is found exactly, without refitting each: bounds by
-    duality rule out nearly all.
+    .. math::
+        u(w) = \max_b \sum_s ω_s \left[ y_s η_s - \log(1 + e^{η_s}) \right] - \tfrac{λ}{2} ‖w‖^2,
+        \quad η = Xw + b + \text{offset},
+
+    with weights ω that sum to one, and λ the ``ridge``. With ``C = 1 / (ridge · n_samples)`` it is what
+    scikit-learn's ``LogisticRegression`` fits. The best exchange is found exactly, without refitting each:
+    bounds by duality rule out nearly all.
 
     Parameters
     ----------
@@ -87,6 +90,15 @@ class Logistic(GeneralizedLinear):
         the bounds; the intercept has none.
     positive : bool
         Whether no coefficient may be negative, whatever ``bounds`` say.
+
+    See Also
+    --------
+    Multinomial : more than two classes.
+    SparseClassifier : the estimator.
+
+    References
+    ----------
+    - McCullagh and Nelder (1989), Generalized Linear Models, 2nd edition.
 
     Examples
     --------

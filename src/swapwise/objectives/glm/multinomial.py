@@ -85,6 +85,15 @@ class Multinomial(GeneralizedLinear):
     groups : iterable of hashable, optional
         One label per column: elements of the ground set are then whole groups, in order of appearance.
 
+    See Also
+    --------
+    Logistic : two classes.
+    SparseClassifier : the estimator.
+
+    References
+    ----------
+    - McCullagh and Nelder (1989), Generalized Linear Models, 2nd edition.
+
     Examples
     --------
     >>> import numpy as np

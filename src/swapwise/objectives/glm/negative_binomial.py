@@ -95,10 +95,13 @@ def estimated_alpha(y: FloatArray, mean: FloatArray, weight: FloatArray | None =
 
 
 class NegativeBinomial(GeneralizedLinear):
-    """Mean log-likelihood of a negative binomial regression with log link, relative to the intercept alone.
+    r"""Mean log-likelihood of a negative binomial regression with log link, relative to the intercept alone.
 
-    ``u(w) = max over b of Σ_s ω_s [y_s η_s − (y_s + 1/alpha) log(1 + alpha exp η_s)] − ridge ‖w‖²/2`` with
-    ``η = Xw + b + offset`` and weights ω that sum to one. Counts have variance ``μ + alpha μ²`` (NB2): alpha
+    .. math::
+        u(w) = \max_b \sum_s ω_s \left[ y_s η_s - (y_s + 1/α) \log(1 + α e^{η_s}) \right] - \tfrac{λ}{2}
+        ‖w‖^2, \quad η = Xw + b + \text{offset},
+
+    with weights ω that sum to one, and λ the ``ridge``. Counts have variance ``μ + alpha μ²`` (NB2): alpha
     near 0 is :class:`Poisson`. For a given alpha it is concave, its curvature is bounded, and all that is
     known of :class:`Logistic` holds.
 
@@ -130,9 +133,14 @@ class NegativeBinomial(GeneralizedLinear):
     alpha : float
         The dispersion.
 
+    See Also
+    --------
+    Poisson : counts whose variance is their mean.
+    SparseGLMRegressor : the estimator.
+
     References
     ----------
-    J. M. Hilbe, *Negative Binomial Regression*, 2nd edition, 2011.
+    - J. M. Hilbe, *Negative Binomial Regression*, 2nd edition, 2011.
 
     Examples
     --------

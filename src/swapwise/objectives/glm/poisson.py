@@ -46,11 +46,15 @@ POISSON_FAMILY = Family(
 
 
 class Poisson(GeneralizedLinear):
-    """Mean log-likelihood of a Poisson regression with log link, relative to the intercept alone.
+    r"""Mean log-likelihood of a Poisson regression with log link, relative to the intercept alone.
 
-    ``u(w) = max over b of Σ_s ω_s [y_s η_s − exp η_s] − ridge ‖w‖²/2`` with ``η = Xw + b + offset`` and
-    weights ω that sum to one; the ridge is the ``alpha`` of scikit-learn's ``PoissonRegressor``. Its
-    curvature knows no bounds, so the non-oblivious rule needs a smoothness of your own.
+    .. math::
+        u(w) = \max_b \sum_s ω_s \left[ y_s η_s - e^{η_s} \right] - \tfrac{λ}{2} ‖w‖^2,
+        \quad η = Xw + b + \text{offset},
+
+    with weights ω that sum to one, and λ the ``ridge``. The ridge is the ``alpha`` of scikit-learn's
+    ``PoissonRegressor``. Its curvature knows no bounds, so the non-oblivious rule needs a smoothness of your
+    own.
 
     Parameters
     ----------
@@ -70,6 +74,15 @@ class Poisson(GeneralizedLinear):
         What coefficients may be, as of :class:`Logistic`.
     positive : bool
         Whether no coefficient may be negative, whatever ``bounds`` say.
+
+    See Also
+    --------
+    NegativeBinomial : counts that vary more.
+    SparsePoissonRegressor : the estimator.
+
+    References
+    ----------
+    - McCullagh and Nelder (1989), Generalized Linear Models, 2nd edition.
 
     Examples
     --------

@@ -246,12 +246,14 @@ class PairwisePseudoLikelihood(SparseObjective):
 
 
 class IsingPseudoLikelihood(PairwisePseudoLikelihood):
-    """Mean pseudo-log-likelihood of an Ising model with the chosen couplings.
+    r"""Mean pseudo-log-likelihood of an Ising model with the chosen couplings.
 
-    ``u(w) = mean over samples of Σ_v log σ(2 x_v h_v) − ridge ‖w‖²/2`` with ``h_v = Σ_u w_uv x_u``: every
-    variable is predicted from its neighbours, with one coupling for both directions. The elements of the
-    ground set are the pairs of variables i < j in lexicographic order, or the ``edges`` given. Values are
-    relative to no coupling at all, so f(∅) = 0.
+    .. math::
+        u(w) = \frac1N \sum_{x} \sum_v \log σ(2 x_v h_v) - \tfrac{λ}{2} ‖w‖^2, \quad h_v = \sum_u w_{uv} x_u,
+
+    with the logistic function σ, over the N samples x. Every variable is predicted from its neighbours, with
+    one coupling for both directions. The elements of the ground set are the pairs of variables i < j in
+    lexicographic order, or the ``edges`` given. Values are relative to no coupling at all, so f(∅) = 0.
 
     Parameters
     ----------
@@ -272,6 +274,12 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
     completed : array-like of shape (n_samples, n_vertices), optional
         The samples with something in place of what is missing: what neighbours see. By default, means.
 
+    See Also
+    --------
+    IsingGraph : the estimator.
+    GaussianPseudoLikelihood, MixedPseudoLikelihood : variables of other kinds.
+    BMatching : the limit on neighbours.
+
     Notes
     -----
     What a vertex adds depends on its own spin and on those of its neighbours alone: with three neighbours, on
@@ -287,6 +295,12 @@ class IsingPseudoLikelihood(PairwisePseudoLikelihood):
     neighbours would be false. :class:`IsingGraph` therefore completes samples by draws from the fitted model.
     Samples of which everything is missing are left out. ``n_observed`` tells in how many samples each pair
     was observed, each sample as often as its weight says if weights are whole numbers.
+
+    References
+    ----------
+    - Besag (1975), Statistical analysis of non-lattice data.
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
 
     Examples
     --------

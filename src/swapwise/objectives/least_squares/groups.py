@@ -56,12 +56,13 @@ class Blocks(NamedTuple):
 
 
 class GroupLeastSquares(SparseObjective):
-    """R² of the least-squares fit on the columns of the chosen groups.
+    r"""R² of the least-squares fit on the columns of the chosen groups.
 
-    ``f(G) = 1 − min over w on the columns of G of (‖y − Xw‖² + ridge ‖w‖²) / ‖y‖²``, as in
-    :class:`LeastSquares`, but an element of the ground set is a group: dummies of one factor, lags of one
-    signal. Centre ``y`` and the columns first if the fit is to have an intercept. Gains of additions, drops
-    and swaps of groups are exact and in closed form.
+    .. math:: f(G) = \max_{\operatorname{supp}(w) ⊆ ∪G} 1 - \frac{‖y - Xw‖^2 + λ ‖w‖^2}{‖y‖^2},
+
+    as in :class:`LeastSquares`, but an element of the ground set is a group: dummies of one factor, lags of
+    one signal. Centre ``y`` and the columns first if the fit is to have an intercept. Gains of additions,
+    drops and swaps of groups are exact and in closed form.
 
     Parameters
     ----------
@@ -73,6 +74,15 @@ class GroupLeastSquares(SparseObjective):
     ridge : float
         Weight of the penalty ``‖w‖²``.
     sample_weight : array-like of shape (n_samples,), optional
+
+    See Also
+    --------
+    LeastSquares : single columns as elements.
+    SparseRegressor : with ``groups``, the estimator.
+
+    References
+    ----------
+    - Yuan and Lin (2006), Model selection and estimation in regression with grouped variables.
 
     Examples
     --------

@@ -86,11 +86,13 @@ NOTHING_KNOWN = _GramBlock(np.empty(0, dtype=np.intp), np.empty((0, 0)))
 
 
 class LeastSquares(SparseObjective):
-    """R² of the least-squares fit of ``y`` on the chosen columns of ``X``.
+    r"""R² of the least-squares fit of ``y`` on the chosen columns of ``X``.
 
-    ``u(w) = 1 − (‖y − Xw‖² + ridge·‖w‖²) / ‖y‖²``, so ``f(X) = max u`` is 0 for no column and at
-    most 1. R² is relative to ``y`` as given: centre ``y`` and the columns first if the fit is to have
-    an intercept. Gains of all swaps, additions and drops are exact and in closed form.
+    .. math:: f(S) = \max_{\operatorname{supp}(w) ⊆ S} 1 - \frac{‖y - Xw‖^2 + λ ‖w‖^2}{‖y‖^2}
+
+    with λ the ``ridge``. It is 0 for no column and at most 1. R² is relative to ``y`` as given: centre ``y``
+    and the columns first if the fit is to have an intercept. Gains of all swaps, additions and drops are
+    exact and in closed form.
 
     Columns count as known up to a relative precision ε, 1e-10 for data in double precision and 1.2e-7 in
     single: the penalty has ``ε² ‖x_j‖² w_j²`` more for each coefficient. This is invisible unless columns are
@@ -113,6 +115,19 @@ class LeastSquares(SparseObjective):
         0 has to be within them. The value of a set is then R² of the best fit within the bounds.
     positive : bool
         Whether no coefficient may be negative, which may be said along with ``bounds``.
+
+    See Also
+    --------
+    GroupLeastSquares : groups of columns as elements.
+    SparseRegressor : the estimator.
+    restricted_constants : its constants, for guarantees.
+
+    References
+    ----------
+    - Das and Kempe (2011), Submodular meets spectral: greedy algorithms for subset selection, sparse
+      approximation and dictionary selection.
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
 
     Examples
     --------

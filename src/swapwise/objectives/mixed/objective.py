@@ -19,13 +19,16 @@ from swapwise.objectives.mixed.samples import MixedSamples
 
 
 class MixedPseudoLikelihood(PairwisePseudoLikelihood):
-    """Mean pseudo-log-likelihood of a pairwise graph of binary, Gaussian and count variables.
+    r"""Mean pseudo-log-likelihood of a pairwise graph of binary, Gaussian and count variables.
 
-    ``u(w) = mean over samples of Σ_v (x_v h_v − A_v(h_v)) − ridge ‖w‖²/2`` with ``h_v = b_v + Σ_u w_uv z_u``:
-    every variable is predicted from its neighbours by a generalised linear model, with one coupling for both
-    directions. The elements of the ground set are the pairs of columns i < j in lexicographic order, or the
-    ``edges`` given. Values are relative to no coupling at all, so f(∅) = 0. A field b_v per vertex is always
-    free.
+    .. math::
+        u(w) = \frac1N \sum_x \sum_v \left( x_v h_v - A_v(h_v) \right) - \tfrac{λ}{2} ‖w‖^2,
+        \quad h_v = b_v + \sum_u w_{uv} z_u
+
+    over the N samples x. Every variable is predicted from its neighbours by a generalised linear model, with
+    one coupling for both directions. The elements of the ground set are the pairs of columns i < j in
+    lexicographic order, or the ``edges`` given. Values are relative to no coupling at all, so f(∅) = 0. A
+    field b_v per vertex is always free.
 
     Parameters
     ----------
@@ -46,6 +49,11 @@ class MixedPseudoLikelihood(PairwisePseudoLikelihood):
         fewer than five samples per column.
     completed : array-like of shape (n_samples, n_vertices), optional
         The data with something in place of what is missing: what neighbours see. By default, means.
+
+    See Also
+    --------
+    MixedGraph : the estimator.
+    IsingPseudoLikelihood, GaussianPseudoLikelihood : variables of one kind.
 
     Notes
     -----

@@ -1,5 +1,12 @@
 """The methods other than local search, by name: ``maximize(..., method=name)`` or ``start=name``.
 
+See Also
+--------
+maximize : what they are given to.
+Oblivious, SemiOblivious, NonOblivious : the rules of local search.
+
+Examples
+--------
 A method with options other than its own defaults is given as an object:
 
 >>> import numpy as np

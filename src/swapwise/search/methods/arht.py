@@ -54,9 +54,14 @@ class ARHT(SparseMethod):
     smoothness : "global" or a positive number
         The ρ. ``"global"`` is M_2, by which u curves at most along two elements; the paper's choice.
 
+    See Also
+    --------
+    HardThresholdingPursuit : whole sets in place of exchanges.
+    swapwise.NonOblivious : the rule whose bound it uses.
+
     References
     ----------
-    Axiotis and Sviridenko (2021), Sparse convex optimization via adaptively regularized hard thresholding.
+    - Axiotis and Sviridenko (2021), Sparse convex optimization via adaptively regularized hard thresholding.
 
     Examples
     --------

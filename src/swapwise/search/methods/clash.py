@@ -40,15 +40,19 @@ class Clash(SparseMethod):
         The l1 norm that the coefficients may have, infinity for any. By default that of the best
         coefficients on ``supp P(∇u(0))``, which each run works out for itself.
 
+    See Also
+    --------
+    CoSaMP, HardThresholdingPursuit : without the l1 ball.
+
     Notes
     -----
     On the record: ``details["radius"]``, ``details["rounds"]``, and how exact the projections were.
 
     References
     ----------
-    Kyrillidis and Cevher (2012), Combinatorial selection and least absolute shrinkage via the CLASH
-    algorithm.
-    Duchi, Shalev-Shwartz, Singer and Chandra (2008), Efficient projections onto the l1-ball.
+    - Kyrillidis and Cevher (2012), Combinatorial selection and least absolute shrinkage via the CLASH
+      algorithm.
+    - Duchi, Shalev-Shwartz, Singer and Chandra (2008), Efficient projections onto the l1-ball.
 
     Examples
     --------

@@ -71,10 +71,15 @@ class CoSaMP(MergeAndPrune):
     published; for other objectives it is GraSP without debiasing. With more merged columns than samples the
     fit explains anything, and what is pruned says little.
 
+    See Also
+    --------
+    GradientSupportPursuit : for any objective.
+    HardThresholdingPursuit : fewer fits.
+
     References
     ----------
-    Needell and Tropp (2010), CoSaMP: iterative signal recovery from incomplete and inaccurate samples.
-    Baraniuk, Cevher, Duarte and Hegde (2010), Model-based compressive sensing.
+    - Needell and Tropp (2010), CoSaMP: iterative signal recovery from incomplete and inaccurate samples.
+    - Baraniuk, Cevher, Duarte and Hegde (2010), Model-based compressive sensing.
 
     Examples
     --------
@@ -100,9 +105,13 @@ class GradientSupportPursuit(MergeAndPrune):
         Whether the next gradient is that of a refit on the pruned set. Without, it is that of the pruned
         coefficients, and for least squares this is ``"cosamp"``.
 
+    See Also
+    --------
+    CoSaMP : without the refit.
+
     References
     ----------
-    Bahmani, Raj and Boufounos (2013), Greedy sparsity-constrained optimization.
+    - Bahmani, Raj and Boufounos (2013), Greedy sparsity-constrained optimization.
 
     Examples
     --------

@@ -26,6 +26,16 @@ class Exhaustive(Method):
     Of an objective that may not be monotone, all independent sets are evaluated that meet the lower limits.
     It is for up to a million sets.
 
+    See Also
+    --------
+    swapwise.exact : finds the best set without looking at all.
+
+    References
+    ----------
+    - Hocking and Leslie (1967), Selection of the best subset in regression analysis.
+
+    Examples
+    --------
     >>> from swapwise import Linear, Uniform, maximize
     >>> maximize(Linear([1, 3, 2]), Uniform(3, 2), "exhaustive").support
     array([1, 2])

@@ -46,12 +46,16 @@ class ForwardBackward(Method):
         Whether a forward step is the best addition by its exact gain, or the one with the longest gradient,
         which is cheaper where gains take refits.
 
+    See Also
+    --------
+    Greedy : without steps back.
+
     References
     ----------
-    Zhang (2011), Adaptive forward-backward greedy algorithm for learning sparse representations.
-    Jalali, Johnson and Ravikumar (2011), On learning discrete graphical models using greedy methods.
-    Liu, Fujimaki and Ye (2014), Forward-backward greedy algorithms for general convex smooth functions over
-    a cardinality constraint, for ``forward="gradient"``.
+    - Zhang (2011), Adaptive forward-backward greedy algorithm for learning sparse representations.
+    - Jalali, Johnson and Ravikumar (2011), On learning discrete graphical models using greedy methods.
+    - Liu, Fujimaki and Ye (2014), Forward-backward greedy algorithms for general convex smooth functions over
+      a cardinality constraint, for ``forward="gradient"``.
 
     Examples
     --------

@@ -26,7 +26,7 @@ FIRST_SHARE, GROWTH = 0.25, 1.5
 
 
 class FrankWolfe(SparseMethod):
-    """Maximise u over the convex hull of ``{ w : supp(w) independent, ‖w‖₂ ≤ radius }``, and project.
+    r"""Maximise u over the convex hull of ``{ w : supp(w) independent, ‖w‖₂ ≤ radius }``, and project.
 
     The atom in which a gradient g is largest is ``radius · g_S / ‖g_S‖`` on the max-weight set S of the
     squares g². A round takes weight from the worst atom that is in use and gives it to the best one there
@@ -35,11 +35,13 @@ class FrankWolfe(SparseMethod):
 
     As u is concave, every w with independent support and ``‖w‖₂ ≤ radius`` has
 
-        u(w) ≤ u(w̄) + ⟨∇u(w̄), w − w̄⟩ ≤ u(w̄) + gap,    gap = radius · √(max_weight of g²) − ⟨g, w̄⟩,
+    .. math:: u(w) ≤ u(\bar w) + ⟨g, w - \bar w⟩ ≤ u(\bar w) + \text{gap}, \quad g = ∇u(\bar w),
 
-    so the least right-hand side of all rounds is on the record: ``details["upper_bound"]``. It is a bound
-    within the ball only, and is about the hull, which holds far more than the sparse vectors; a
-    certificate (``swapwise.certify``) has no ball and is tighter as a rule.
+    .. math:: \text{gap} = r \cdot \sqrt{\max_{S\,\text{independent}} \sum_{i∈S} g_i^2} - ⟨g, \bar w⟩
+
+    with the ``radius`` r, so the least right-hand side of all rounds is on the record:
+    ``details["upper_bound"]``. It is a bound within the ball only, and is about the hull, which holds far
+    more than the sparse vectors; a certificate (``swapwise.certify``) has no ball and is tighter as a rule.
 
     Parameters
     ----------
@@ -48,6 +50,11 @@ class FrankWolfe(SparseMethod):
         coefficients on the max-weight set of the squared gradient at 0. Whenever the gap is below 1 % of the
         value and the coefficients of the best set so far are longer, it grows by half, and the rounds go on.
 
+    See Also
+    --------
+    Clash : an l1 ball.
+    swapwise.certify : a tighter bound as a rule.
+
     Notes
     -----
     On the record: ``details["gap"]``, that of the last round, ``["upper_bound"]``, ``["radius"]``,
@@ -55,8 +62,8 @@ class FrankWolfe(SparseMethod):
 
     References
     ----------
-    Lacoste-Julien and Jaggi (2015), On the global linear convergence of Frank–Wolfe optimization variants.
-    Jaggi (2013), Revisiting Frank–Wolfe: projection-free sparse convex optimization.
+    - Lacoste-Julien and Jaggi (2015), On the global linear convergence of Frank–Wolfe optimization variants.
+    - Jaggi (2013), Revisiting Frank–Wolfe: projection-free sparse convex optimization.
 
     Examples
     --------

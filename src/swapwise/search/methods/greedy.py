@@ -22,10 +22,15 @@ class Greedy(Method):
     For regression it is also called forward stepwise selection or orthogonal least squares. ``"omp"`` is its
     cheaper relative, which looks at gradients.
 
+    See Also
+    --------
+    OrthogonalMatchingPursuit : looks at gradients only.
+    ForwardBackward : with steps back.
+
     References
     ----------
-    Nemhauser, Wolsey and Fisher (1978), An analysis of approximations for maximizing submodular functions.
-    Elenberg, Khanna, Dimakis and Negahban (2018), Restricted strong convexity implies weak submodularity.
+    - Nemhauser, Wolsey and Fisher (1978), An analysis of approximations for maximizing submodular functions.
+    - Elenberg, Khanna, Dimakis and Negahban (2018), Restricted strong convexity implies weak submodularity.
 
     Examples
     --------
@@ -52,9 +57,14 @@ class Density(Method):
     end far from the best: a cheap element comes first, and leaves too little for a far better one. See
     ``"cost-benefit"``.
 
+    See Also
+    --------
+    CostBenefit : the better of this and greedy.
+    swapwise.Knapsack : the budget.
+
     References
     ----------
-    Khuller, Moss and Naor (1999), The budgeted maximum coverage problem.
+    - Khuller, Moss and Naor (1999), The budgeted maximum coverage problem.
 
     Examples
     --------
@@ -91,9 +101,14 @@ class Density(Method):
 class CostBenefit(Method):
     """The better of two greedy sets, by gain and by gain per cost: what searches within a budget begin with.
 
+    See Also
+    --------
+    Greedy, Density : the two sets that it compares.
+    swapwise.Knapsack : the budget.
+
     References
     ----------
-    Leskovec et al. (2007), Cost-effective outbreak detection in networks.
+    - Leskovec et al. (2007), Cost-effective outbreak detection in networks.
 
     Examples
     --------
@@ -141,11 +156,15 @@ class RandomResidualGreedy(Method):
     elements, each as likely as the others, is added. One that would lower the value, which no element of a
     monotone function does, is not: the round is over without an addition.
 
+    See Also
+    --------
+    Greedy : without chance.
+
     References
     ----------
-    Buchbinder, Feldman, Naor and Schwartz (2014), Submodular maximization with cardinality constraints.
-    Chen, Feldman and Karbasi (2018), Weakly submodular maximization beyond cardinality constraints.
-    Thiery and Ward (2022), Two-sided weak submodularity, with the better factor γ/(γ + β).
+    - Buchbinder, Feldman, Naor and Schwartz (2014), Submodular maximization with cardinality constraints.
+    - Chen, Feldman and Karbasi (2018), Weakly submodular maximization beyond cardinality constraints.
+    - Thiery and Ward (2022), Two-sided weak submodularity, with the better factor γ/(γ + β).
 
     Examples
     --------

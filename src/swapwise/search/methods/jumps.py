@@ -34,9 +34,13 @@ class Jump(Method):
 class Modular(Jump):
     """Ignore all interaction: the max-weight set by the gains of single elements (Algorithm 6).
 
+    See Also
+    --------
+    Greedy : looks again after each addition.
+
     References
     ----------
-    Cevher and Krause (2011), Greedy dictionary selection for sparse representation; the paper's Appendix D.
+    - Cevher and Krause (2011), Greedy dictionary selection for sparse representation; the paper's Appendix D.
 
     Examples
     --------
@@ -57,6 +61,17 @@ class Modular(Jump):
 class RandomSet(Jump):
     """A random maximal set: the baseline of the paper's second experiment.
 
+    See Also
+    --------
+    Modular : the other baseline of the paper.
+
+    References
+    ----------
+    - Fujii (2020), Approximation guarantees of local search algorithms via localizability of set functions,
+      ICML.
+
+    Examples
+    --------
     >>> from swapwise import Linear, Uniform, maximize
     >>> len(maximize(Linear([1, 2, 3]), Uniform(3, 2), "random").support)
     2

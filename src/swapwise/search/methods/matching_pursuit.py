@@ -23,11 +23,16 @@ class OrthogonalMatchingPursuit(SparseMethod):
     when nothing that can be added has a gradient, or when the steepest addition gains nothing. With bounds on
     coefficients, a gradient counts as far as coefficients can follow it.
 
+    See Also
+    --------
+    Greedy : exact gains in place of gradients.
+    sklearn.linear_model.OrthogonalMatchingPursuit : under a size limit only.
+
     References
     ----------
-    Pati, Rezaiifar and Krishnaprasad (1993), Orthogonal matching pursuit.
-    Tropp (2004), Greed is good: algorithmic results for sparse approximation.
-    Elenberg, Khanna, Dimakis and Negahban (2018), Restricted strong convexity implies weak submodularity.
+    - Pati, Rezaiifar and Krishnaprasad (1993), Orthogonal matching pursuit.
+    - Tropp (2004), Greed is good: algorithmic results for sparse approximation.
+    - Elenberg, Khanna, Dimakis and Negahban (2018), Restricted strong convexity implies weak submodularity.
 
     Examples
     --------

@@ -29,6 +29,11 @@ class OrderedLocalSearch(Method):
     and 0.286 in place of 0.235 for p = 4. On random instances it ends better than q = 1 and worse than q = 2.
     Each round looks at all small sets of neighbours, so that it is for some dozens of elements.
 
+    See Also
+    --------
+    swapwise.Oblivious : plain local search.
+    swapwise.SetPacking, swapwise.BMatching : p-exchange systems.
+
     Notes
     -----
     The sum of the squares rises with every move, since what is left in S has fewer elements before it. That
@@ -44,9 +49,9 @@ class OrderedLocalSearch(Method):
 
     References
     ----------
-    Ward (2012), A (k+3)/2-approximation algorithm for monotone submodular k-set packing and general
-    k-exchange systems.
-    Berman (2000), A d/2 approximation for maximum weight independent set in d-claw free graphs.
+    - Ward (2012), A (k+3)/2-approximation algorithm for monotone submodular k-set packing and general
+      k-exchange systems.
+    - Berman (2000), A d/2 approximation for maximum weight independent set in d-claw free graphs.
 
     Examples
     --------

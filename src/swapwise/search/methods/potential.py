@@ -102,6 +102,11 @@ class FilmusWard(PotentialSearch):
         The number ℓ of colours, where they are needed. Every round has 2^ℓ − 1 times the cost of one of the
         oblivious search, and the promise is ``1 − (1 + 1/ℓ)^{−ℓ}``: 0.59 for 4 colours, 0.61 for 8.
 
+    See Also
+    --------
+    Distorted : for functions that are submodular only in part.
+    swapwise.Oblivious : plain local search.
+
     Notes
     -----
     It begins with the greedy algorithm, and the best set on the way by f itself is the answer. A further
@@ -110,9 +115,9 @@ class FilmusWard(PotentialSearch):
 
     References
     ----------
-    Filmus and Ward (2014), Monotone submodular maximization over a matroid via non-oblivious local search.
-    Buchbinder and Feldman (2024), Deterministic algorithm and faster algorithm for submodular maximization
-    subject to a matroid constraint.
+    - Filmus and Ward (2014), Monotone submodular maximization over a matroid via non-oblivious local search.
+    - Buchbinder and Feldman (2024), Deterministic algorithm and faster algorithm for submodular maximization
+      subject to a matroid constraint.
 
     Examples
     --------
@@ -152,10 +157,15 @@ class Distorted(PotentialSearch):
         stands for φ/β, of which 1 is always enough (None is 1, 0.75 and 0.5), and the promise is
         ``γ²/φ · (1 − (1 + φ/(βℓ))^{−ℓ})``.
 
+    See Also
+    --------
+    FilmusWard : for submodular functions.
+
     References
     ----------
-    Thiery and Ward (2022), Two-sided weak submodularity for matroid constrained optimization and regression.
-    Buchbinder and Feldman (2024), for the colours.
+    - Thiery and Ward (2022), Two-sided weak submodularity for matroid constrained optimization and
+      regression.
+    - Buchbinder and Feldman (2024), for the colours.
 
     Examples
     --------

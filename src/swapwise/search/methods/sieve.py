@@ -136,10 +136,15 @@ class SieveStreaming(Sieves):
     order : "index" or "random"
         The order in which the elements come.
 
+    See Also
+    --------
+    Streak : for functions that are weakly submodular.
+    StreamingSwaps : under matroids.
+
     References
     ----------
-    Badanidiyuru, Mirzasoleiman, Karbasi and Krause (2014), Streaming submodular maximization: massive data
-    summarization on the fly.
+    - Badanidiyuru, Mirzasoleiman, Karbasi and Krause (2014), Streaming submodular maximization: massive data
+      summarization on the fly.
 
     Examples
     --------
@@ -178,10 +183,14 @@ class Streak(Sieves):
     order : "index" or "random"
         The order in which the elements come.
 
+    See Also
+    --------
+    SieveStreaming : for submodular functions.
+
     References
     ----------
-    Elenberg, Dimakis, Feldman and Karbasi (2017), Streaming weak submodularity: interpreting neural networks
-    on the fly.
+    - Elenberg, Dimakis, Feldman and Karbasi (2017), Streaming weak submodularity: interpreting neural
+      networks on the fly.
 
     Examples
     --------

@@ -64,9 +64,13 @@ class StreamingSwaps(Stream):
     order : "index" or "random"
         The order in which the elements come.
 
+    See Also
+    --------
+    SieveStreaming : better under a size limit.
+
     References
     ----------
-    Chakrabarti and Kale (2014), Submodular maximization meets streaming: matchings, matroids, and more.
+    - Chakrabarti and Kale (2014), Submodular maximization meets streaming: matchings, matroids, and more.
 
     Examples
     --------

@@ -101,11 +101,16 @@ class HardThresholdingPursuit(Thresholding):
         ``"global"`` is 1/M_2s, for which no round lowers the value. A number is taken as it is: rounds may
         lower the value then, and end where a set comes back; the answer is the best of them.
 
+    See Also
+    --------
+    IterativeHardThresholding : without refits.
+    CoSaMP : merges and prunes.
+
     References
     ----------
-    Foucart (2011), Hard thresholding pursuit: an algorithm for compressive sensing.
-    Baraniuk, Cevher, Duarte and Hegde (2010), Model-based compressive sensing.
-    Yuan, Li and Zhang (2018), Gradient hard thresholding pursuit.
+    - Foucart (2011), Hard thresholding pursuit: an algorithm for compressive sensing.
+    - Baraniuk, Cevher, Duarte and Hegde (2010), Model-based compressive sensing.
+    - Yuan, Li and Zhang (2018), Gradient hard thresholding pursuit.
 
     Examples
     --------
@@ -174,11 +179,15 @@ class IterativeHardThresholding(Thresholding):
         when the refit leads back to the same set, which is fixed for the step on the record (see
         :class:`Thresholding`). Otherwise it ends when the iterates stop moving, which may take many rounds.
 
+    See Also
+    --------
+    HardThresholdingPursuit : refits in every round.
+
     References
     ----------
-    Blumensath and Davies (2009), Iterative hard thresholding for compressed sensing.
-    Baraniuk, Cevher, Duarte and Hegde (2010), Model-based compressive sensing.
-    Jain, Tewari and Kar (2014), On iterative hard thresholding methods for high-dimensional M-estimation.
+    - Blumensath and Davies (2009), Iterative hard thresholding for compressed sensing.
+    - Baraniuk, Cevher, Duarte and Hegde (2010), Model-based compressive sensing.
+    - Jain, Tewari and Kar (2014), On iterative hard thresholding methods for high-dimensional M-estimation.
 
     Examples
     --------
