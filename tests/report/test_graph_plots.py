@@ -12,6 +12,7 @@ from matplotlib.colors import to_hex
 from matplotlib.legend import Legend
 
 import swapwise as sw
+from swapwise.report.graph_labels import covered_length
 from swapwise.report.graph_plots import NEGATIVE, POSITIVE, sample_weights
 
 
@@ -320,3 +321,37 @@ class TestExtremes:
     def test_what_is_refused(self, model, options, error, message):
         with pytest.raises(error, match=message):
             sw.plot_graph(model, **options)
+
+
+def survey_graph(seed, n=30, m=40):
+    """A random graph with long names and weights of both signs."""
+    rng = np.random.default_rng(seed)
+    graph = nx.gnm_random_graph(n, m, seed=seed)
+    words = ["satisfaction", "income", "trust", "left right scale", "number of friends", "news"]
+    names = {node: f"{rng.choice(words)} {node}" for node in graph}
+    nx.set_edge_attributes(graph, {edge: rng.standard_normal() for edge in graph.edges}, "weight")
+    return nx.relabel_nodes(graph, names)
+
+
+def test_names_keep_off_edges():
+    """With twelve sides right beside the node to choose from, names of such a figure covered 6.5 edges."""
+    covered = []
+    for seed in range(4):
+        axes = sw.plot_graph(survey_graph(seed))
+        boxes = np.array([box.extents for box in boxes_of_texts(axes)])
+        lines = np.concatenate([one.get_segments() for one in edges_of(axes).values()])
+        lengths = covered_length(boxes, axes.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2))
+        covered.append(np.count_nonzero(lengths > 1.0))
+    assert np.mean(covered) <= 4
+
+
+def test_dashes_touch_both_nodes():
+    axes = sw.plot_graph(survey_graph(1))
+    lines = edges_of(axes)["negative"]
+    radius = np.sqrt(nodes_of(axes).get_sizes()).max() / 2
+    axes.figure.draw_without_rendering()
+    for segment, (begin, (dash, gap)) in zip(lines.get_segments(), lines.get_linestyles(), strict=True):
+        ends = axes.transData.transform(segment) * 72 / axes.figure.dpi
+        length = np.linalg.norm(ends[1] - ends[0])
+        for at in (radius + 0.1 * dash, length - radius - 0.1 * dash):
+            assert (begin + at) % (dash + gap) <= dash * 1.05

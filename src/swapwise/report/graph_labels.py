@@ -9,19 +9,23 @@ import numpy as np
 
 from swapwise.checks import FloatArray, IndexArray
 
+# Seen from the node: straight, aslant, and shifted along the node's upper and lower end, or along its sides.
+_STRAIGHT = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
+_SHIFTED = tuple((shift, end) for shift in (0.5, -0.5, 0.25, -0.25, 0.75, -0.75) for end in (1, -1))
+_ALONG = tuple((end, shift) for shift in (0.5, -0.5) for end in (1, -1))
+_CLOSE = (*_STRAIGHT, *_SHIFTED, *_ALONG)
+
+# Where edges leave no room beside the node, names stand off: by this many points.
+_STAND_OFF = (0.0, 4.0, 9.0)
+
 #: Where a name may stand, seen from its node; of equally good sides the first is taken.
-SIDES: FloatArray = np.array(
-    [
-        *((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)),
-        *((0.5, 1), (0.5, -1), (-0.5, 1), (-0.5, -1)),
-    ],
-    dtype=np.float64,
-)
+SIDES: FloatArray = np.array(_CLOSE * len(_STAND_OFF), dtype=np.float64)
+_AWAY: FloatArray = np.repeat(_STAND_OFF, len(_CLOSE))
 
 # What it costs to cover a node or a name altogether, to leave the picture, to cover as much of the strongest
-# edge as the name is high, and to stand towards the middle; a later side costs a little, so that names stand
-# alike where they can.
-_ON_NODE, _ON_NAME, _OUTSIDE, _ON_EDGE, _INWARD, _RANK = 12.0, 12.0, 60.0, 1.0, 0.15, 0.01
+# edge as the name is high, to stand towards the middle, and to stand off by a point; a later side costs a
+# little, so that names stand alike where they can.
+_ON_NODE, _ON_NAME, _OUTSIDE, _ON_EDGE, _INWARD, _OFF, _RANK = 12.0, 12.0, 60.0, 2.0, 0.15, 0.03, 0.005
 
 # A weak edge through a name still makes it hard to read.
 _LEAST = 0.4
@@ -71,7 +75,7 @@ def offsets(sizes: FloatArray, radius: FloatArray) -> FloatArray:
            [ 8.,  0.]])
     """
     aslant = (np.abs(SIDES) == 1).all(axis=1)
-    reach = np.where(aslant, 0.6, 1.0)[:, None] * radius[:, None, None]
+    reach = np.where(aslant, 0.6, 1.0)[:, None] * (radius[:, None, None] + _AWAY[:, None])
     away = np.where(np.abs(SIDES) == 1, SIDES, 0.0) * reach
     found: FloatArray = away + SIDES * sizes[:, None] / 2
     return found
@@ -88,9 +92,8 @@ def chosen_sides(picture: Picture, sizes: FloatArray) -> IndexArray:
     middles = picture.nodes[:, None] + offsets(sizes, picture.radius)
     half = sizes[:, None] / 2
     boxes = np.concatenate([middles - half, middles + half], axis=2)
-    fixed = (
-        _fixed_costs(boxes, picture) + _RANK * np.arange(len(SIDES)) + _INWARD * _inwardness(picture.nodes)
-    )
+    fixed = _fixed_costs(boxes, picture) + _INWARD * _inwardness(picture.nodes)
+    fixed += _RANK * (np.arange(len(SIDES)) % len(_CLOSE)) + _OFF * _AWAY
     side = fixed.argmin(axis=1)
     order = np.argsort(-fixed.min(axis=1), kind="stable").tolist()
     for _ in range(_ROUNDS):

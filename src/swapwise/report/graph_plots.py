@@ -137,8 +137,9 @@ def plot_graph(
     title = words_of(drawn).weight + ("; pale: seldom chosen" if alpha == "frequency" else "")
     widest = float(np.clip(_WIDEST * (25 / max(len(places), 1)) ** 0.5, _WIDEST / 2, _WIDEST))
     _draw_legends(axes, nodes, edges, title, widest)
-    look = look_of(places, nodes, edges, _room(axes), _text_size)
-    _draw_edges(axes, edges, places, widest)
+    room = _room(axes)
+    look = look_of(places, nodes, edges, room, _text_size)
+    _draw_edges(axes, edges, places, widest, _dashes(edges, places, look, room[0]))
     _draw_nodes(axes, nodes, places, look)
     _write_names(axes, nodes, places, look)
     left, right, bottom, top = look.limits.tolist()
@@ -232,14 +233,28 @@ def _width(strength: Any, widest: float) -> Any:
     return _THINNEST + (widest - _THINNEST) * strength
 
 
-def _line(weight: float, width: float) -> dict[str, Any]:
+def _line(
+    weight: float, width: float, begin: float = 0.0, dash: float = _DASH[0], gap: float = _DASH[1]
+) -> dict[str, Any]:
     """Return colour and dashes by the sign; dashes are as long on thin lines as on wide ones."""
     if weight >= 0:
         return {"color": POSITIVE, "linestyle": "-"}
-    return {"color": NEGATIVE, "linestyle": (0, tuple(length / width for length in _DASH))}
+    return {"color": NEGATIVE, "linestyle": (begin / width, (dash / width, gap / width))}
 
 
-def _draw_edges(axes: Axes, edges: Edges, places: FloatArray, widest: float) -> None:
+def _dashes(edges: Edges, places: FloatArray, look: Look, room: float) -> FloatArray:
+    """Return where dashes begin, how long they are and the gaps, in points: a dash touches either node."""
+    scale = room / (look.limits[1] - look.limits[0])
+    length = scale * np.linalg.norm(places[edges.ends[:, 0]] - places[edges.ends[:, 1]], axis=1)
+    seen = np.maximum(length - look.radius[edges.ends].sum(axis=1), sum(_DASH))
+    gaps = np.maximum(1.0, np.round((seen - _DASH[0]) / sum(_DASH)))
+    stretch = seen / (gaps * sum(_DASH) + _DASH[0])
+    period = stretch * sum(_DASH)
+    begin = period - look.radius[edges.ends[:, 0]] % period
+    return np.column_stack([begin, stretch * _DASH[0], stretch * _DASH[1]])
+
+
+def _draw_edges(axes: Axes, edges: Edges, places: FloatArray, widest: float, dashes: FloatArray) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
 
@@ -247,7 +262,9 @@ def _draw_edges(axes: Axes, edges: Edges, places: FloatArray, widest: float) -> 
     for label, sign in (("positive", 1.0), ("negative", -1.0)):
         chosen = np.flatnonzero(edges.weight * sign > 0)
         if len(chosen):
-            looks = [_line(sign, width) for width in widths[chosen]]
+            looks = [
+                _line(sign, width, *dashes[edge]) for edge, width in zip(chosen, widths[chosen], strict=True)
+            ]
             colours = [to_rgba(look["color"], a) for look, a in zip(looks, alphas[chosen], strict=True)]
             lines = LineCollection(
                 list(places[edges.ends[chosen]]),
