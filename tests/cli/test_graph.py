@@ -34,6 +34,24 @@ def edges_of(path):
     return pd.read_csv(path).set_index(["source", "target"])["weight"]
 
 
+def test_names_are_no_formulas_of_spreadsheets(tmp_path, chain):
+    names = ["=1+2", "+a", "-b", "@c", "d=e"]
+    chain.astype(int).set_axis(names, axis=1).to_csv(tmp_path / "t.csv", index=False)
+    assert graph(tmp_path / "t.csv", "--edges", tmp_path / "e.csv").exit_code == 0
+    ends = pd.read_csv(tmp_path / "e.csv")[["source", "target"]]
+    assert set(ends.to_numpy().ravel()) == {"'=1+2", "'+a", "'-b", "'@c", "d=e"}
+
+
+def test_decimals_are_as_options_say(tmp_path):
+    rng = np.random.default_rng(0)
+    cells = [[f'"{number},{digits}"' for number, digits in rng.integers(100, 999, (3, 2))] for _ in range(60)]
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "\n".join(map(",".join, cells)))
+    refused(graph(tmp_path / "t.csv"), "'a' holds numbers such as '")
+    refused(graph(tmp_path / "t.csv"), "; --decimal , or --decimal . says which")
+    assert graph(tmp_path / "t.csv", "--decimal", ",").exit_code == 0
+    refused(graph(tmp_path / "t.csv", "--decimal", ";"), "--decimal must be . or ,")
+
+
 def test_the_graph_is_that_of_the_estimator(tmp_path, data, chain):
     files = ["--edges", tmp_path / "e.csv", "--graphml", tmp_path / "g.graphml"]
     done = graph(data, "--max-degree", "2", *files)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # Journals ask for 300 dots per inch.
 FIGURE_DPI = 300
 
+# How names begin that a spreadsheet takes for formulas.
+FORMULA = r"^([=+\-@\t\r])"
+
 # What XML cannot hold at all, and line feeds and tabs, which readers turn into blanks.
 NOT_IN_XML = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -56,8 +59,11 @@ class GraphAnswer:
         return frame.merge(extra, on=["source", "target"], how="left")
 
     def to_csv(self) -> str:
-        """Return the edges as a table."""
-        text: str = self.edges().to_csv(index=False)
+        """Return the edges as a table; names that spreadsheets would run as formulas have ' before them."""
+        edges = self.edges()
+        for end in ("source", "target"):
+            edges[end] = edges[end].astype(str).str.replace(FORMULA, r"'\1", regex=True)
+        text: str = edges.to_csv(index=False)
         return text
 
     def to_graphml(self) -> bytes:

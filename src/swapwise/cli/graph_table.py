@@ -11,7 +11,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
 from swapwise.cli.graph_names import Correlation, GraphModel
-from swapwise.cli.reading.cells import is_number, other_kind, strange_cells
+from swapwise.cli.reading.cells import is_number, other_kind, strange_cells, text_columns
 from swapwise.cli.reading.columns import names_among, require_columns, without_missing
 from swapwise.cli.reading.messages import some_of
 from swapwise.estimators.correlation import MOST_CATEGORIES
@@ -106,6 +106,7 @@ def read_rows(
     if table.shape[1] < 2:
         raise BadInput(f"the table must have at least two columns to join, got {table.shape[1]}")
     _require_answers(table)
+    _require_clear_decimals(table)
     events = names_among(poisson, table.columns)
     require_columns(events, table, "--poisson")
     return _as_data(table, seen, model, correlation, events)
@@ -115,6 +116,14 @@ def _require_answers(table: pd.DataFrame) -> None:
     empty = [name for name in table.columns if table[name].isna().all()]
     if empty:
         raise BadInput(f"no row has a value in {some_of(empty)}; --force-out leaves columns out")
+
+
+def _require_clear_decimals(table: pd.DataFrame) -> None:
+    """Refuse columns of text that are numbers, if an option says which."""
+    for name in text_columns(table):
+        wrong = other_kind(table[name])
+        if wrong is not None and wrong.decide:
+            raise BadInput(f"the column {wrong.message}")
 
 
 def _as_data(
