@@ -99,6 +99,7 @@ td.number, th.number { text-align: right; } tbody th { font-weight: 400; }
 @page { margin: 15mm; }
 @media print { :root, :root[data-theme] { color-scheme: light; }
   #theme, #tip, nav, .pointing, details:not([open]) { display: none; }
+  .broad { display: block !important; } .narrow { display: none !important; }
   body { padding: 0; font-size: 14px; } h1, h2, h3, caption, summary { break-after: avoid; }
   section > p:not(:last-child) { break-after: avoid; } .wide + .note { break-before: avoid; }
   h2 { margin-top: 1.5rem; }

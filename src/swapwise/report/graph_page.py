@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from swapwise.certify.certificate import Certificate
 from swapwise.estimators.graph_base import BaseGraph
 from swapwise.estimators.ising_graph import BaseIsingGraph
+from swapwise.report.document import text
 from swapwise.report.graph_parts import Weights, degrees_part, edges_parts, missing_parts, weights_part
 from swapwise.report.graph_svg import graph_svg
 from swapwise.report.graph_words import counted, words_of
@@ -107,8 +109,8 @@ def graph_report(
         *moves_parts(result, edges.__getitem__),
         settings_part(asked, _settings(model, X, sample_weight)),
     ]
-    data = shown_name(asked["data"]) if asked and asked.get("data") else counted(len(names), "variable")
-    title = f"Graph of {data}: {counted(len(weights), 'edge')}"
+    of_file = shown_name(PurePath(str(asked["data"])).name) if asked and asked.get("data") else ""
+    title = f"Graph of {of_file or counted(len(names), 'variable')}: {counted(len(weights), 'edge')}"
     learnt = "Learnt" if X is None else f"Learnt from {_samples(X, sample_weight)}"
     return page_of(title, f"{learnt} by swapwise.", parts, notice_of(result, certificate))
 
@@ -119,20 +121,19 @@ def _weights(model: Any) -> Weights:
 
 
 def _drawn(model: Any, weights: Weights, names: list[str], field: Any, facts: str) -> Part:
-    words = words_of(model)
-    said = f"{model.summary()}."
+    words, said = words_of(model), []
     if weights:
-        said += (
-            f" Lines are as wide as the {words.weight} is large; the tables of {words.weight}s and degrees"
-        )
-        said += " have all numbers."
+        tables = f"the tables of {words.weight}s and degrees have all numbers"
+        said.append(f"Lines are as wide as the {words.weight} is large; {tables}.")
     if isinstance(model, BaseIsingGraph):
-        said += " Couplings are of values -1 and +1; those of 0 and 1 are four times as large."
+        said.append("Couplings are of values -1 and +1; those of 0 and 1 are four times as large.")
     if field is not None:
-        said += " A variable's colour is its field: what it tends to by itself, whatever the others are."
+        said.append("A variable's colour is its field: what it tends to by itself, whatever the others are.")
     picture = graph_svg(weights, names, field, words, "graph-words")
     pointing = "Point at a variable or the middle of an edge for its numbers, or use the arrow keys."
-    return Part("graph", "The graph", said, below=facts, pointing=pointing, picture=picture)
+    below = f'{facts}<p class="note">{text(" ".join(said))}</p>' if said else facts
+    summary = f"{model.summary()}."
+    return Part("graph", "The graph", summary, below=below, pointing=pointing, picture=picture)
 
 
 def _proven(model: Any, certificate: Certificate | None) -> list[Part]:
