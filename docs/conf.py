@@ -164,8 +164,8 @@ def find_by_home(
 
 
 def link_within_the_site(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Lead to the page that holds what CONTRIBUTING, which is no page of the site, says of extensions."""
-    source[0] = source[0].replace("](../CONTRIBUTING.md", "](extending.md")
+    """Lead to the page that holds what EXTENDING, which is no page of the site, says of extensions."""
+    source[0] = source[0].replace("](../EXTENDING.md", "](extending.md")
 
 
 def setup(app: Sphinx) -> None:

@@ -108,10 +108,11 @@ def test_the_pages_name_nothing_that_is_not_there():
 # How to contribute.
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+EXTENDING = (ROOT / "EXTENDING.md").read_text()
 
 
 def test_the_map_names_files_that_are_there():
-    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", CONTRIBUTING))
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", CONTRIBUTING + EXTENDING))
     source = ROOT / "src" / "swapwise"
     places = [ROOT, source.parent, source, *(path for path in source.iterdir() if path.is_dir())]
     missing = [name for name in named if not any((place / name).exists() for place in places)]
@@ -133,7 +134,7 @@ def test_the_map_has_every_folder():
     ],
 )
 def test_what_is_to_be_written_is_in_the_contract(heading, classes):
-    section = re.search(rf"^## {heading}\n(.*?)(?=^## )", CONTRIBUTING, re.M | re.S)[1]
+    section = re.search(rf"^## {heading}\n(.*?)(?=^## )", EXTENDING, re.M | re.S)[1]
     named = set(re.findall(r"`(?:budget\.)?([a-z_]+)\(\w[^`]*\)`", section))
     assert len(named) >= 3
     assert [name for name in sorted(named) if not any(hasattr(kind, name) for kind in classes)] == []
