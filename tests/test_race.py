@@ -26,7 +26,6 @@ from benchmarks.race.climbs import climb, climbs
 from benchmarks.race.cold import PEER, SCRIPT, new_process
 from benchmarks.race.compare import comparisons, exponents
 from benchmarks.race.designs import BLOCK, DESIGNS, REAL, Setting, grid
-from benchmarks.race.gaps import Answers
 from benchmarks.race.groups import grouped
 from benchmarks.race.laps import laps, refitted
 from benchmarks.race.memory import peak, reset_peak
@@ -215,28 +214,36 @@ def test_the_table_of_a_readme():
     assert line.startswith("| ar-0.3, snr 3, 100x50x3 | 2.000 | 0.5 | over 120 s | 0.25 | +0.0e+00 |  | ")
 
 
-def test_the_picture_has_one_colour_per_program():
-    from benchmarks.race.picture import COLOURS, picture
+def test_the_picture_is_of_one_thread_and_has_an_accent():
+    from benchmarks.race.picture import ACCENT, picture
 
-    found = [Answers(replace(SETTING, seed=seed), {"swapwise": 0.75, "abess": 0.5}, 0.8) for seed in range(3)]
-    climbed = [Climb(one.setting, 1, "", 1.0, (0.5, 2.0), (0.25, 0.75)) for one in found]
-    two_threads = [replace(row, threads=2) for row in MADE_UP]
-    drawn = picture([*MADE_UP, *two_threads], MADE_UP, found, climbed, FIGURES)
-    times, gap, growth = drawn.axes
-    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["swapwise", "abess", "l0bnb"]
-    marks = [(line.get_color(), list(line.get_ydata())) for line in times.get_lines()]
-    assert marks.count((COLOURS["abess"], [4.0])) == 2  # with one thread and with two
-    assert {colour for colour, _ in marks} == {COLOURS[name] for name in ("swapwise", "abess", "l0bnb")}
-    assert [text.get_text() for text in times.get_xticklabels()] == ["100\n× 50\n3"]
-    points = {line.get_color(): line.get_ydata() for line in gap.get_lines() if len(line.get_ydata()) == 1}
-    assert points[COLOURS["abess"]] == pytest.approx([0.3])
-    (climb,) = (line.get_ydata() for line in gap.get_lines() if len(line.get_ydata()) > 1)
-    assert climb[[0, -1]] == pytest.approx([0.55, 0.05])
-    assert "abess: below in 3 of 3" in {text.get_text() for text in gap.texts}
-    assert growth.texts[0].get_text() == "$n^{1.00}$"
-    assert {text.get_text() for axes in picture([], [], [], [], []).axes for text in axes.texts} == {
-        "not measured"
+    two_threads = [replace(row, threads=2, seconds=99.0) for row in MADE_UP]
+    (axes,) = picture([*MADE_UP, *two_threads, lap("skscope", 3.0, 0.5, 7, 0)]).axes
+    dots = {line.get_label(): line for line in axes.get_lines() if line.get_linestyle() == "None"}
+    assert {name: line.get_xdata()[0] for name, line in dots.items()} == {
+        "swapwise": 2.0,
+        "abess": 4.0,
+        "skscope": 3.0,
+        "l0bnb": 8.0,
     }
+    assert [name for name, line in dots.items() if line.get_color() == ACCENT] == ["swapwise"]
+    ranges = [list(line.get_xdata()) for line in axes.get_lines() if line.get_linestyle() == "-"]
+    assert [1.0, 6.0] in ranges
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (
+        "seconds per fit (log scale)",
+        "samples × features, chosen",
+    )
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["100 × 50, 3"]
+
+
+def test_the_picture_says_why_there_is_no_time():
+    from benchmarks.race.picture import picture
+
+    larger = replace(SETTING, samples=10_000)
+    elsewhere = [replace(row, setting=larger) for row in MADE_UP]
+    (axes,) = picture([*elsewhere, lap("skscope", 3.0, 0.5, 0, 0)]).axes
+    assert [text.get_text().strip() for text in axes.texts] == ["skscope: over 120 s"]
+    assert [text.get_text() for text in picture([]).axes[0].texts] == ["not measured"]
 
 
 def test_the_table_beside_one_peer():

@@ -139,7 +139,7 @@ def _save(options: Namespace, rules: Rules, store: Store, best: BestKnown, figur
     tables = [markdown(comparisons(laps))] if laps else []
     tables += [gap_markdown(found, rules.programs)] if found else []
     write_atomically(options.out / "race.md", "\n".join(tables).encode())
-    figure = picture(laps, hard_laps, found, store.climbs(hard), figures)
+    figure = picture(laps or hard_laps)
     places: list[Path] = [options.out / "race.png"]
     if options.readme:
         places.append(ROOT / "docs" / "images" / "race.png")

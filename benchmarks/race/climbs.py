@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import accumulate
 from typing import Any
-
-import numpy as np
 
 import swapwise as sw
 from benchmarks.race.apart import Message, apart
@@ -17,7 +15,6 @@ from benchmarks.race.race import Rules
 from benchmarks.race.rows import Climb
 from benchmarks.race.store import Store
 from benchmarks.race.versions import stamp
-from swapwise.checks import FloatArray
 
 RESTARTS = 200
 
@@ -50,18 +47,3 @@ def climbs(settings: Sequence[Setting], rules: Rules, store: Store, fresh: bool 
     for setting, result in zip(wanted, results, strict=True):
         steps = tuple(result["seconds"]), tuple(result["r2"])
         store.add([Climb(setting, 1, versions, result["first"], *steps)])
-
-
-def mean_gaps(climbs: Sequence[Climb], best: Mapping[Setting, float], multiples: FloatArray) -> FloatArray:
-    """Return how far the answers are below the best known after multiples of the time of the first search.
-
-    It is an average over settings. Each has its own time, so that 1 is the default fit of all of them.
-
-    >>> setting = Setting("block", 1.0, 200, 1000, 10, 0)
-    >>> climbed = [Climb(setting, 1, "", 0.1, (0.1, 0.2), (0.5, 0.75))]
-    >>> mean_gaps(climbed, {setting: 1.0}, np.array([0.0, 1.0, 3.0]))
-    array([1.  , 0.5 , 0.25])
-    """
-    return np.array(
-        [np.mean([best[one.setting] - one.at(many * one.first) for one in climbs]) for many in multiples]
-    )

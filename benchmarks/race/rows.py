@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -55,16 +54,6 @@ class Climb:
     def key(self) -> Key:
         """What it is a row of; another row with the same key is the same measured again."""
         return ("climb", self.setting, self.threads)
-
-    def at(self, seconds: float) -> float:
-        """Return the R² reached by then: 0, that of no feature, before the first step.
-
-        >>> climb = Climb(Setting("block", 1.0, 200, 1000, 10, 0), 1, "", 0.1, (0.1, 0.2), (0.5, 0.75))
-        >>> climb.at(0.05), climb.at(0.1), climb.at(9)
-        (0.0, 0.5, 0.75)
-        """
-        steps = bisect_right(self.seconds, seconds)
-        return self.r2[steps - 1] if steps else 0.0
 
 
 @dataclass(frozen=True)
