@@ -44,13 +44,12 @@ templates_path = ["_templates"]
 # meet in a signature but never make themselves.
 nitpicky = True
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IndexArray", "MoveBatch"]
-CLASSES = """
-    Alpha Axes Blocks Budget ChunkedFitter Clock CoefficientBounds Columns Constants Design Factor Family Fit Found
-    GroupLimits Groups Inequalities LaminarTree LargerMoves LayeredFacilityLocation Layout Method MixedLimits
-    OutOfTime PackingSystem Pivot Prices Run SampleCurvature Step Summand Thresholding
-""".split()
-INTERNAL = "|".join([*ALIASES, *CLASSES])
-nitpick_ignore_regex = [("py:class", rf"(swapwise\..*\.)?({INTERNAL}|\w+State)")]
+INTERNAL = (
+    "Alpha|Axes|Blocks|Budget|ChunkedFitter|Clock|CoefficientBounds|Columns|Constants|Design|Factor|Family|Fit|"
+    "Found|GroupLimits|Groups|Inequalities|LaminarTree|LargerMoves|LayeredFacilityLocation|Layout|Method|"
+    "MixedLimits|OutOfTime|PackingSystem|Pivot|Prices|Run|SampleCurvature|Step|Summand|Thresholding"
+)
+nitpick_ignore_regex = [("py:class", rf"(swapwise\..*\.)?({INTERNAL}|{'|'.join(ALIASES)}|\w+State)")]
 
 intersphinx_mapping = inventories.mapping(Path(__file__).parent / "_build" / "inventories")
 html_math_renderer = "mathml"
