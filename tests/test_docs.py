@@ -193,6 +193,12 @@ def test_what_the_page_shows_of_the_command_line_is_what_it_does(terminal):
             assert without_times(terminal(block)) == without_times(block)
 
 
+def test_the_readme_shows_what_the_command_line_prints(terminal):
+    shown = re.search(r"^```console\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)[1]
+    printed = [line for line in without_times(terminal(shown)) if not line.startswith("Note:")]
+    assert printed == without_times(shown)
+
+
 def test_the_page_has_every_command():
     assert set(re.findall(r"^\| \[`swapwise (\w+)`\]", COMMAND_LINE, re.M)) == set(COMMANDS)
 
