@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from swapwise.cli.checking.cells import strange_cells
+from swapwise.cli.checking.diagnostics import require_usable
+from swapwise.cli.checking.targets import require_target
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.cells import strange_cells
-from swapwise.cli.reading.diagnostics import require_usable
 from swapwise.cli.reading.tables import read_table
-from swapwise.cli.targets import require_target
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from swapwise.cli import app
+from swapwise.cli.checking.diagnostics import require_usable
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.diagnostics import require_usable
 
 ROWS = 60
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapwise.checks import unwarned
-from swapwise.cli.reading.cells import other_kind
+from swapwise.cli.checking.cells import other_kind
 from swapwise.cli.reading.dialect import Dialect
 from swapwise.cli.reading.numerals import WITH_COMMAS, WITH_POINTS, decimal_of
 from swapwise.cli.reading.tables import read_table

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 import swapwise as sw
 from swapwise.checks import unwarned
-from swapwise.cli.reading.columns import read_dataset
+from swapwise.cli.checking.columns import read_dataset
 from swapwise.cli.saving import saved_model
 from tests.cli.running import select
 

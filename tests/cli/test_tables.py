@@ -12,16 +12,16 @@ from typer import BadParameter
 
 import swapwise as sw
 from swapwise.checks import unwarned
+from swapwise.cli.checking.columns import names_among, read_dataset
+from swapwise.cli.checking.targets import FOLDS, require_rows_for_folds
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limit_files import read_groups
 from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.problem import read_problem
-from swapwise.cli.reading.columns import names_among, read_dataset
 from swapwise.cli.reading.dialect import Dialect
 from swapwise.cli.reading.tables import read_table
 from swapwise.cli.request import request_of
-from swapwise.cli.targets import FOLDS, require_rows_for_folds
 
 ROWS = 40
 OPTIONS = dict.fromkeys(

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapwise.checks import unwarned
+from swapwise.cli.checking.cells import strange_cells
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limit_files import read_groups
-from swapwise.cli.reading.cells import strange_cells
 from swapwise.cli.reading.dialect import Dialect
 from swapwise.cli.reading.rows import rows_of
 from swapwise.cli.reading.tables import read_table

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swapwise.checks import warn
+from swapwise.cli.checking.columns import Dataset, names_among
 from swapwise.cli.failures import BadInput
 from swapwise.cli.ground import Ground
 from swapwise.cli.grouping import by_pattern, by_prefix
 from swapwise.cli.limit_files import read_costs, read_groups
 from swapwise.cli.limits import DEFAULT_SIZE, Heredity, Limits
+from swapwise.cli.messages import quoted, some_of
 from swapwise.cli.products import parents_of
-from swapwise.cli.reading.columns import Dataset, names_among
-from swapwise.cli.reading.messages import quoted, some_of
 
 if TYPE_CHECKING:
     from swapwise.constraints.base import Constraint

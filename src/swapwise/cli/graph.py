@@ -209,7 +209,7 @@ def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
 
 
 def _warn_of_limits(asked: dict[str, Any], rows: Rows) -> None:
-    from swapwise.cli.targets import require_rows_for_folds
+    from swapwise.cli.checking.targets import require_rows_for_folds
 
     n_columns, most = rows.table.shape[1], asked["max_degree"]
     if most is not None and most >= n_columns:

@@ -9,11 +9,11 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from swapwise.checks import warn
+from swapwise.cli.checking.cells import is_number, other_kind, strange_cells, text_columns
+from swapwise.cli.checking.columns import names_among, require_columns, without_missing
 from swapwise.cli.failures import BadInput
 from swapwise.cli.graph_names import Correlation, GraphModel
-from swapwise.cli.reading.cells import is_number, other_kind, strange_cells, text_columns
-from swapwise.cli.reading.columns import names_among, require_columns, without_missing
-from swapwise.cli.reading.messages import some_of
+from swapwise.cli.messages import some_of
 from swapwise.estimators.correlation import MOST_CATEGORIES
 from swapwise.estimators.two_values import is_scale, missing_code
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from swapwise.checks import IndexArray, warn
+from swapwise.cli.checking.columns import Dataset
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limit_files import read_groups
-from swapwise.cli.reading.columns import Dataset
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.messages import quoted, some_of
+from swapwise.cli.messages import quoted, some_of
 
 
 def by_prefix(features: Sequence[str], end: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.messages import hint, quoted, some_of
+from swapwise.cli.messages import hint, quoted, some_of
 from swapwise.cli.reading.numerals import WITH_COMMAS, WITH_POINTS
 from swapwise.cli.reading.tables import require_file, usual_separator
 from swapwise.cli.reading.text_files import read_cells

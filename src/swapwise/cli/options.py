@@ -125,7 +125,7 @@ def check_method(method: str) -> None:
 
     >>> check_method("auto")
     """
-    from swapwise.cli.reading.messages import hint
+    from swapwise.cli.messages import hint
     from swapwise.search.plan import NAMES
 
     if method not in NAMES:

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from swapwise.checks import FloatArray, warn
+from swapwise.cli.checking.columns import Dataset, read_dataset, without_missing
+from swapwise.cli.checking.diagnostics import require_usable
+from swapwise.cli.checking.targets import read_offset, require_family, require_rows, require_target
 from swapwise.cli.failures import BadInput
 from swapwise.cli.feasible import feasible_sets
 from swapwise.cli.ground import read_ground
 from swapwise.cli.limit_files import read_bounds
 from swapwise.cli.limits import Limits
 from swapwise.cli.options import Choice, Family
-from swapwise.cli.reading.columns import Dataset, read_dataset, without_missing
-from swapwise.cli.reading.diagnostics import require_usable
 from swapwise.cli.request import Request
-from swapwise.cli.targets import read_offset, require_family, require_rows, require_target
 
 if TYPE_CHECKING:
     import pandas as pd

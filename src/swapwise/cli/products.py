@@ -9,7 +9,7 @@ from typing import NoReturn
 import numpy as np
 
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.messages import hint, quoted
+from swapwise.cli.messages import hint, quoted
 
 # What stands between the factors of a product: in R's formulas, and in what scikit-learn makes.
 COLON, BLANK = ":", " "

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from swapwise.cli.checking.columns import names_among, require_columns
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limits import Limits
+from swapwise.cli.messages import quoted
 from swapwise.cli.options import Choice, Family, check_method
-from swapwise.cli.reading.columns import names_among, require_columns
-from swapwise.cli.reading.messages import quoted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swapwise.checks import IndexArray, unwarned
-from swapwise.cli.reading.columns import Dataset, categories_of
+from swapwise.cli.checking.columns import Dataset, categories_of
 from swapwise.constraints.uniform import Uniform
 
 if TYPE_CHECKING:

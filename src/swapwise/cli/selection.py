@@ -10,9 +10,9 @@ import numpy as np
 
 from swapwise.checks import unwarned, warn
 from swapwise.cli.as_json import proof_in_json, search_in_json, written
+from swapwise.cli.checking.columns import Dataset
 from swapwise.cli.options import Choice, Family
 from swapwise.cli.output import with_notes
-from swapwise.cli.reading.columns import Dataset
 from swapwise.clock import Clock
 from swapwise.search.plan import OTHERS
 from swapwise.search.result import Status

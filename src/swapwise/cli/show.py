@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from swapwise.cli.limits import Limits
-from swapwise.cli.reading.messages import quoted
+from swapwise.cli.messages import quoted
 from swapwise.cli.terminal import printable_line
 
 if TYPE_CHECKING:

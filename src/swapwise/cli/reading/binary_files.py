@@ -7,25 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.messages import some_of
+from swapwise.cli.messages import some_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def read_parquet(path: Path) -> pd.DataFrame:
-    """Return the table of a Parquet file; names of its rows are a column if that has a name.
-
-    >>> import tempfile
-    >>> import pandas as pd
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "data.parquet"
-    ...     pd.DataFrame({"a": [1, 2]}, index=pd.Index([7, 8], name="k")).to_parquet(path)
-    ...     read_parquet(path)
-       k  a
-    0  7  1
-    1  8  2
-    """
+    """Return the table of a Parquet file; names of its rows are a column if that has a name."""
     import pandas as pd
 
     try:
@@ -44,18 +33,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
 
 
 def read_arrays(path: Path) -> pd.DataFrame:
-    """Return the table that the arrays of an ``.npz`` file are.
-
-    >>> import tempfile
-    >>> import numpy as np
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "data.npz"
-    ...     np.savez(path, X=np.eye(2), y=[1, 2])
-    ...     read_arrays(path)
-       X_0  X_1  y
-    0  1.0  0.0  1
-    1  0.0  1.0  2
-    """
+    """Return the table that the arrays of an ``.npz`` file are."""
     import pandas as pd
 
     arrays = _loaded(path)

@@ -17,15 +17,7 @@ LIKELY, MOST_LETTERS = ("cp1252", "cp1250", "mac-roman"), 20
 
 
 def content_of(path: Path, encoding: str | None, remedy: str = "--encoding says which") -> bytes:
-    """Return all of a text file in UTF-8; without ``encoding`` it must be UTF-8, or UTF-16 with its mark.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "data.csv"
-    ...     _ = path.write_text("größe\\n", encoding="utf-16")
-    ...     content_of(path, None).decode()
-    'größe\\n'
-    """
+    """Return all of a text file in UTF-8; without ``encoding`` it must be UTF-8, or UTF-16 with its mark."""
     content = _unpacked(path)
     if encoding is None:
         marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
@@ -54,7 +46,7 @@ def _undecodable(content: bytes, error: UnicodeError, path: Path, encoding: str,
     place = error.start
     begin = max(content.rfind(b"\n", 0, place) + 1, place - MOST_LETTERS // 2)
     piece = content[begin : begin + MOST_LETTERS].partition(b"\n")[0].rstrip()
-    read = {}
+    read = dict[str, str]()
     for other in LIKELY:
         try:
             read.setdefault(piece.decode(other), other)

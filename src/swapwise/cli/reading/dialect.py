@@ -11,11 +11,7 @@ BLANKS = r"\s+"
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written, as far as options say it; None for what the file itself must tell.
-
-    >>> Dialect(separator="tab").sign
-    '\\t'
-    """
+    """How a text file is written, as far as options say it; None for what the file itself must tell."""
 
     separator: str | None = None
     decimal: str | None = None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swapwise.checks import warn
-from swapwise.cli.reading.messages import quoted
+from swapwise.cli.messages import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,11 +23,7 @@ MOST_CELLS = 200
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """A number format: the decimal separator, and the signs that may separate thousands.
-
-    >>> NumberFormat(",", ".", "points").value("1.234,50")
-    1234.5
-    """
+    """A number format: the decimal separator, and the signs that may separate thousands."""
 
     decimal: str
     thousands: str
@@ -47,11 +43,7 @@ class NumberFormat:
         return re.compile(rf"[+-]?[1-9]\d{{0,2}}([{self.thousands}]\d{{3}})+({decimal}\d*)?").fullmatch
 
     def fits(self, word: str) -> bool:
-        """Return whether a word is a number in this format.
-
-        >>> NumberFormat(",", ".", "points").fits("3.5")
-        False
-        """
+        """Return whether a word is a number in this format."""
         return bool(self.is_plain(word) or self.is_grouped(word))
 
     def value(self, word: str) -> float:
@@ -68,30 +60,18 @@ FORMATS = {",": WITH_COMMAS, ".": WITH_POINTS}
 
 
 def decimal_of(word: str) -> str | None:
-    """Return the decimal sign without which a word is no number; "" if it is one with either, None if never.
-
-    >>> decimal_of("1,5"), decimal_of("1,234.5"), decimal_of("1,234"), decimal_of("12"), decimal_of("4O")
-    (',', '.', '', '', None)
-    """
+    """Return the only decimal sign with which a word is a number, "" if either does, None if it is none."""
     fitting = [sign for sign, formats in FORMATS.items() if any(one.fits(word) for one in formats)]
     return "".join(fitting) if len(fitting) == 1 else "" if fitting else None
 
 
 def is_number(word: str) -> bool:
-    """Return whether a word is a number in any format.
-
-    >>> is_number("1.234,5"), is_number("1.2,3")
-    (True, False)
-    """
+    """Return whether a word is a number in any format."""
     return decimal_of(word) is not None
 
 
 def has_comma_decimals(rows: Iterable[list[str]], separator: str) -> bool:
-    """Return whether the first rows have decimal commas, and nothing that speaks for points.
-
-    >>> has_comma_decimals([["1,5", "Ulm"], ["2", "Bonn"]], ";")
-    True
-    """
+    """Return whether the first rows have decimal commas, and nothing that speaks for points."""
     return separator != "," and {decimal_of(cell.strip()) for row in rows for cell in row} & {",", "."} == {
         ","
     }
@@ -174,16 +154,3 @@ def _converted(
         told = f"{path} has {style.name} between thousands in {quoted(examples)}"
         warn(f"{told}: {word} is read as {style.value(word):.15g}")
     return table.assign(**read) if read else table
-
-
-def are_numbers(words: pd.Series) -> pd.Series:
-    """Return which words are numbers in any format.
-
-    >>> import pandas as pd
-    >>> are_numbers(pd.Series(["1e3", "1,5", "1 234", "4O"])).tolist()
-    [True, True, True, False]
-    """
-    import pandas as pd
-
-    known = {word: is_number(word) for word in words.unique()}
-    return pd.to_numeric(words, errors="coerce").notna() | words.map(known).astype(bool)

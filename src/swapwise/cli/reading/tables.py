@@ -25,15 +25,6 @@ def read_table(path: Path, dialect: Dialect | None = None) -> pd.DataFrame:
     The index of a text file are its lines; ``dialect`` is what options say of it. An array of an ``.npz``
     file is a column if it has one dimension. One of two dimensions, such as ``X``, is columns ``X_0``,
     ``X_1``, … or those that an array ``columns`` names.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "data.csv"
-    ...     _ = path.write_text("a,b\\n1,2\\n")
-    ...     read_table(path)
-          a  b
-    line
-    2     1  2
     """
     require_file(path)
     suffix = _format(path)
@@ -52,13 +43,7 @@ def read_table(path: Path, dialect: Dialect | None = None) -> pd.DataFrame:
 
 
 def require_file(path: Path) -> None:
-    """Refuse what is no file, or an empty one.
-
-    >>> require_file(Path("no-such-file.csv"))
-    Traceback (most recent call last):
-    ...
-    swapwise.cli.failures.BadInput: there is no file no-such-file.csv
-    """
+    """Refuse what is no file, or an empty one."""
     if path.is_dir():
         raise BadInput(f"cannot read {path}: it is a folder")
     if not path.exists():
@@ -70,11 +55,7 @@ def require_file(path: Path) -> None:
 
 
 def usual_separator(path: Path) -> str | None:
-    """Return what is expected between the columns of a text file, by its name; None if anything is.
-
-    >>> usual_separator(Path("a.csv.gz")), usual_separator(Path("a.txt")), usual_separator(Path("groups"))
-    (',', None, ',')
-    """
+    """Return what is expected between the columns of a text file, by its name; None if anything is."""
     return USUAL_SEPARATORS.get(_format(path), ",")
 
 

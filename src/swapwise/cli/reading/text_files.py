@@ -18,9 +18,9 @@ import numpy as np
 
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
+from swapwise.cli.messages import quoted, some_of
 from swapwise.cli.reading.content import content_of
 from swapwise.cli.reading.dialect import Dialect
-from swapwise.cli.reading.messages import quoted, some_of
 from swapwise.cli.reading.numerals import has_comma_decimals, is_number, with_numbers
 from swapwise.cli.reading.rows import SEPARATORS, Layout, layout_of, rows_of, separator_of
 
@@ -93,15 +93,6 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
 
     ``usual`` is what is expected between the columns, None for anything. Another separator is used if only
     that fits, and told. There are no blanks around words.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "data.csv"
-    ...     _ = path.write_text("a,b\\n1,2\\n")
-    ...     read_text(path, ",", Dialect())
-          a  b
-    line
-    2     1  2
     """
     file = _opened(path, usual, dialect)
     names = [name.strip() for name in file.first_rows[0]]
@@ -137,15 +128,7 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
 
 
 def read_cells(path: Path, usual: str | None) -> list[list[str]]:
-    """Return the words of a small text file, line by line, without the blanks around them.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "groups.csv"
-    ...     _ = path.write_text("x, roof\\ny,hall \\n")
-    ...     read_cells(path, ",")
-    [['x', 'roof'], ['y', 'hall']]
-    """
+    """Return the words of a small text file, line by line, without the blanks around them."""
     file = _opened(path, usual, Dialect(), remedy="save it as UTF-8")
     text = "\n" * file.n_above + file.content[file.start :].decode()
     rows = list(rows_of(text, file.separator))
@@ -158,14 +141,7 @@ def read_cells(path: Path, usual: str | None) -> list[list[str]]:
 
 
 def require_different(names: Iterable[str], path: Path) -> None:
-    """Say which names there are several of.
-
-    >>> require_different(["a", "b", "a"], Path("t.csv"))
-    Traceback (most recent call last):
-    ...
-    swapwise.cli.failures.BadInput: t.csv has several columns of the same name: 'a'; rename one of them, or
-    leave it out of the file
-    """
+    """Say which names there are several of."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise BadInput(
@@ -218,11 +194,7 @@ def _require_header(names: Sequence[str], path: Path) -> None:
 
 
 def _count(names: Sequence[str]) -> bool:
-    """Return whether names are numbers in equal steps, such as 0, 1, 2 or years.
-
-    >>> _count(["2020", "2018", "2016"]), _count(["3", "7"])
-    (True, False)
-    """
+    """Return whether names are numbers in equal steps, such as 0, 1, 2 or years."""
     if len(names) == 1 or not all(name.isdecimal() for name in names):
         return False
     steps = {int(after) - int(name) for name, after in pairwise(names)}
@@ -246,11 +218,8 @@ def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, int, int]:
         table = None
     first_line = file.content.count(b"\n", 0, file.body) + 1
     if table is not None and _is_plain(file, table, n_before):
-        return (
-            table.set_axis(pd.RangeIndex(first_line, first_line + len(table), name="line")),
-            width,
-            n_before,
-        )
+        table.index = pd.RangeIndex(first_line, first_line + len(table), name="line")
+        return table, width, n_before
     layout = file.layout()
     try:
         if table is None or layout.width != width:

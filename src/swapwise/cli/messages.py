@@ -11,11 +11,7 @@ from swapwise.checks import some_of as some_of
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A problem with a column or a table, what to do about it, and the options that would help.
-
-    >>> Diagnostic("'cost' holds numbers with a unit, such as '5 €'", "write the numbers alone").message
-    "'cost' holds numbers with a unit, such as '5 €'; write the numbers alone"
-    """
+    """A problem with a column or a table, what to do about it, and the options that would help."""
 
     fact: str
     advice: str
@@ -30,22 +26,12 @@ class Diagnostic:
 
     @property
     def message(self) -> str:
-        """The problem as a message of its own.
-
-        >>> Diagnostic("infinite numbers in the column 'a'", "--force-out leaves it out").message
-        "infinite numbers in the column 'a'; --force-out leaves it out"
-        """
+        """The problem as a message of its own."""
         return f"{self.fact}; {self.advice}"
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """Return a name that may have been meant, to be added to a message.
-
-    >>> hint("hieght", ["height", "age"])
-    " (did you mean 'height'?)"
-    >>> hint("age", ["weight", " AGE"])
-    " (did you mean ' AGE'?)"
-    """
+    """Return a name that may have been meant, to be added to a message."""
     names = list(known)
     alike = [other for other in names if other.strip().casefold() == name.strip().casefold()]
     close = alike or get_close_matches(name, names, n=1)
@@ -53,9 +39,5 @@ def hint(name: str, known: Iterable[str]) -> str:
 
 
 def quoted(names: Iterable[str]) -> str:
-    """Return the first of some names, in quotes, and how many more there are.
-
-    >>> quoted(["a", "b c"])
-    "'a', 'b c'"
-    """
+    """Return the first of some names, in quotes, and how many more there are."""
     return some_of([repr(name) for name in names])

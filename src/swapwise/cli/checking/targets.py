@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapwise.checks import unwarned, warn
+from swapwise.cli.checking.cells import holds_lists, is_number, other_kind, strange_cells
 from swapwise.cli.failures import BadInput
+from swapwise.cli.messages import some_of
 from swapwise.cli.options import Family
-from swapwise.cli.reading.cells import holds_lists, is_number, other_kind, strange_cells
-from swapwise.cli.reading.messages import some_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,9 @@ import re
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from swapwise.cli.reading.messages import Diagnostic, quoted, some_of
-from swapwise.cli.reading.numerals import are_numbers, decimal_of
+from swapwise.cli.messages import Diagnostic, quoted, some_of
+from swapwise.cli.reading.numerals import decimal_of
+from swapwise.cli.reading.numerals import is_number as is_numeral
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,12 +30,7 @@ MOST_LETTERS = 40
 
 
 def is_number(column: pd.Series) -> bool:
-    """Return whether a column holds numbers or booleans, whatever its dtype.
-
-    >>> import pandas as pd
-    >>> is_number(pd.Series([10**25, None])), is_number(pd.Series(["a", "b"]))
-    (True, False)
-    """
+    """Return whether a column holds numbers or booleans, whatever its dtype."""
     from pandas.api.types import infer_dtype, is_complex_dtype, is_numeric_dtype, is_object_dtype
 
     if is_object_dtype(column):
@@ -44,24 +40,14 @@ def is_number(column: pd.Series) -> bool:
 
 
 def text_columns(table: pd.DataFrame) -> list[str]:
-    """Return the names of the columns that do not hold numbers.
-
-    >>> import pandas as pd
-    >>> text_columns(pd.DataFrame({"age": [40, 41], "town": ["Ulm", "Kiel"]}))
-    ['town']
-    """
+    """Return the names of the columns that do not hold numbers."""
     # By the types first, which is fast for thousands of columns.
     unsure = [name for name, dtype in table.dtypes.items() if dtype.kind not in "biuf"]
     return [name for name in unsure if not is_number(table[name])]
 
 
 def holds_lists(column: pd.Series) -> bool:
-    """Return whether some cell of a column is not a single value.
-
-    >>> import pandas as pd
-    >>> holds_lists(pd.Series([[1, 2], [3]])), holds_lists(pd.Series(["a", "b"]))
-    (True, False)
-    """
+    """Return whether some cell of a column is not a single value."""
     from pandas.api.types import is_object_dtype
 
     return is_object_dtype(column) and not all(isinstance(cell, Hashable) for cell in column)
@@ -71,10 +57,6 @@ def strange_cells(column: pd.Series, *, only_missing: bool = False) -> Diagnosti
     """Return what is wrong with the cells that are not numbers, if most cells of a text column are.
 
     With ``only_missing``, only cells that look like missing values count as wrong.
-
-    >>> import pandas as pd
-    >>> strange_cells(pd.Series(["40", "4O", "41"], name="age")).fact
-    "'age' has text in 1 of 3 rows: '4O' in row 2"
     """
     words = _words_of(column)
     if words is None:
@@ -98,12 +80,7 @@ def strange_cells(column: pd.Series, *, only_missing: bool = False) -> Diagnosti
 
 
 def other_kind(column: pd.Series) -> Diagnostic | None:
-    """Return what is wrong with a text column that holds dates, units or numbers in an unknown format.
-
-    >>> import pandas as pd
-    >>> other_kind(pd.Series(["2024-05-01", "2024-06-01"], name="day")).fact
-    "'day' holds dates such as '2024-05-01'"
-    """
+    """Return what is wrong with a text column that holds dates, units or numbers in an unknown format."""
     from pandas.api.types import is_datetime64_any_dtype
 
     words = _words_of(column)
@@ -128,23 +105,12 @@ def other_kind(column: pd.Series) -> Diagnostic | None:
 
 
 def _with_usual_sign(word: str) -> str:
-    """Return a word with the minus that it probably means.
-
-    >>> _with_usual_sign("(1.5)"), _with_usual_sign("\u22125"), _with_usual_sign("Ulm (2)")
-    ('-1.5', '-5', 'Ulm (2)')
-    """
+    """Return a word with the minus that it probably means."""
     return BRACKETS.sub(r"-\1", word) if BRACKETS.fullmatch(word) else OTHER_MINUS.sub("-", word, count=1)
 
 
 def _have_unit(words: pd.Series) -> pd.Series:
-    """Return which words are numbers with a unit: none unless most are and they share one unit.
-
-    >>> import pandas as pd
-    >>> _have_unit(pd.Series(["5 ppb", "6.5ppb", "?"])).tolist()
-    [True, True, False]
-    >>> _have_unit(pd.Series(["1st", "2nd"])).tolist()
-    [False, False]
-    """
+    """Return which words are numbers with a unit: none unless most are and they share one unit."""
     parts = words.str.extract(WITH_UNIT).fillna("")
     units = parts[0] + parts[1]
     found = units != ""
@@ -196,3 +162,11 @@ def _place(label: int, column: pd.Series) -> str:
     if column.index.name == "line":
         return f"line {label}"
     return f"row {column.index.get_loc(label) + 1}"
+
+
+def are_numbers(words: pd.Series) -> pd.Series:
+    """Return which words are numbers in any format."""
+    import pandas as pd
+
+    known = {word: is_numeral(word) for word in words.unique()}
+    return pd.to_numeric(words, errors="coerce").notna() | words.map(known).astype(bool)

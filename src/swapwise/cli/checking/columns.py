@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swapwise.checks import warn
+from swapwise.cli.checking.cells import text_columns
+from swapwise.cli.checking.targets import as_target
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.cells import text_columns
-from swapwise.cli.reading.messages import hint, quoted, some_of
-from swapwise.cli.targets import as_target
+from swapwise.cli.messages import hint, quoted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,23 +32,13 @@ class Dataset:
 
     @property
     def variables(self) -> list[str]:
-        """What can be chosen, in the order of the table.
-
-        >>> Dataset(None, None, {"age": "age", "town_Kiel": "town", "town_Ulm": "town"}, None).variables
-        ['age', 'town']
-        """
+        """What can be chosen, in the order of the table."""
         names = list(self.X.columns) if self.variable_of is None else list(self.variable_of.values())
         return list(dict.fromkeys(names))
 
 
 def names_among(given: Iterable[str], columns: Iterable[str]) -> list[str]:
-    """Return the names that were given, each once: words between commas, or columns that have some.
-
-    >>> names_among(["a, b", "size, in m", "a"], ["a", "b", "size, in m"])
-    ['a', 'b', 'size, in m']
-    >>> names_among(["a,size, in m,b"], ["a", "b", "size, in m"])
-    ['a', 'size, in m', 'b']
-    """
+    """Return the names that were given, each once: words between commas, or columns that have some."""
     known, names = set(columns), list[str]()
     for some in given:
         words = some.split(",")
@@ -62,15 +52,7 @@ def names_among(given: Iterable[str], columns: Iterable[str]) -> list[str]:
 
 
 def require_columns(names: Sequence[str], table: pd.DataFrame, option: str) -> None:
-    """Refuse names that are not columns of the table.
-
-    >>> import pandas as pd
-    >>> require_columns(["hieght"], pd.DataFrame({"height": [1]}), "--target")
-    Traceback (most recent call last):
-    ...
-    swapwise.cli.failures.BadInput: --target names 'hieght', but the data have no such column (did you mean
-    'height'?); they have 'height'
-    """
+    """Refuse names that are not columns of the table."""
     for name in names:
         if name in table.columns:
             continue
@@ -91,15 +73,7 @@ def _variable_with(name: str, table: pd.DataFrame) -> str | None:
 
 
 def without_missing(table: pd.DataFrame, *, drop: bool) -> pd.DataFrame:
-    """Return the table, which must have no missing values, or its complete rows, renumbered.
-
-    >>> import pandas as pd
-    >>> without_missing(pd.DataFrame({"a": [1, None], "b": [1, 2]}), drop=False)
-    Traceback (most recent call last):
-    ...
-    swapwise.cli.failures.BadInput: missing values, by column: 'a' 1; --drop-missing leaves out the 1 of 2
-    rows that have any
-    """
+    """Return the table, which must have no missing values, or its complete rows, renumbered."""
     missing = table.isna()
     rows = int(missing.any(axis=1).sum())
     if not rows:
@@ -118,20 +92,7 @@ def without_missing(table: pd.DataFrame, *, drop: bool) -> pd.DataFrame:
 
 
 def read_dataset(table: pd.DataFrame, target: str, *, classes: bool) -> Dataset:
-    """Return the columns as numbers and the target; ``classes`` says that the target may be text.
-
-    >>> import warnings
-    >>> import pandas as pd
-    >>> towns = pd.DataFrame({"town": ["Ulm", "Kiel", "Ulm", "Kiel"], "y": [1, 2, 3, 4]})
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     dataset = read_dataset(towns, "y", classes=False)
-    >>> dataset.X
-       town_Ulm
-    0       1.0
-    1       0.0
-    2       1.0
-    3       0.0
-    """
+    """Return the columns as numbers and the target; ``classes`` says that the target may be text."""
     import pandas as pd
 
     y = as_target(table[target], classes=classes)
@@ -160,10 +121,5 @@ def read_dataset(table: pd.DataFrame, target: str, *, classes: bool) -> Dataset:
 
 
 def categories_of(column: pd.Series) -> list[Any]:
-    """Return the different values of a column in their order, numbers before words.
-
-    >>> import pandas as pd
-    >>> categories_of(pd.Series(["Ulm", 10, 2, "Ulm"]))
-    [2, 10, 'Ulm']
-    """
+    """Return the different values of a column in their order, numbers before words."""
     return sorted(column.dropna().unique(), key=lambda value: (isinstance(value, str), value))

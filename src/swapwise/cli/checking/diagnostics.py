@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swapwise.cli.checking.cells import holds_lists, other_kind, strange_cells, text_columns
+from swapwise.cli.checking.targets import FEWEST_ROWS
 from swapwise.cli.failures import BadInput
-from swapwise.cli.reading.cells import holds_lists, other_kind, strange_cells, text_columns
-from swapwise.cli.reading.messages import Diagnostic, quoted, some_of
-from swapwise.cli.targets import FEWEST_ROWS
+from swapwise.cli.messages import Diagnostic, quoted, some_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,16 +29,6 @@ def require_usable(
 
     Call it before rows are left out, so that line numbers are those of the file. Columns that are
     ``forced`` in cannot be left out.
-
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"day": ["1.5.2024", "2.5.2024"] * 3, "age": [40, None] * 3, "y": range(6)})
-    >>> require_usable(table, "y", one_hot=False, drop_missing=False)
-    Traceback (most recent call last):
-    ...
-    swapwise.cli.failures.BadInput: 2 problems:
-      the column 'day' holds dates such as '1.5.2024'
-      missing values, by column: 'age' 3; in 3 of 6 rows
-    try: --force-out day --drop-missing
     """
     found = _diagnostics(table, target, one_hot, drop_missing)
     if len(found) == 1:
@@ -190,11 +180,7 @@ def _suggestion(found: list[Diagnostic], columns: Collection[str], forced: Colle
 
 
 def _force_out(names: list[str], columns: Collection[str]) -> list[str]:
-    """Return the options, as a shell takes them, that leave out columns.
-
-    >>> _force_out(["a", "b c", "size, in m"], ["a", "b c", "size, in m"])
-    ["--force-out 'a,b c'", "--force-out 'size, in m'"]
-    """
+    """Return the options, as a shell takes them, that leave out columns."""
     plain = [name for name in names if "," not in name]
     together = ",".join(plain)
     words = plain if together in columns else [together] if plain else []
