@@ -33,6 +33,7 @@ def saved_model(model: Any, kind: Any, dataset: Dataset, y: Any, offset: FloatAr
     texts = list(dict.fromkeys(dataset.made_of[name] for name in columns if name in dataset.made_of))
     table = dataset.X[numbers]
     if texts:
+        assert dataset.text is not None  # as columns were made of it
         table = table.join(dataset.text[texts])
     prepare = _transformer(table, numbers, texts)
     # The columns that it makes, as they are in the data of the fit.
