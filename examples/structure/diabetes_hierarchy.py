@@ -34,8 +34,8 @@ print(f"{strong}: 'age sex' needs {' and '.join(X.columns[strong.parents[age_sex
 # The best eight
 # --------------
 # R² on the data themselves, and of patients who were left out: twenty times, terms are chosen on one half and
-# judged by the other. The hierarchy has the lowest R² on the data, since it allows the fewest sets, and the
-# highest where it counts. The standard error is that of the difference to the hierarchy.
+# judged by the other. The hierarchy has the lowest R² on the data, since it allows the fewest sets, and loses
+# nothing where it counts. The standard error is that of the difference to the hierarchy.
 
 rules = {"products with both factors": strong, "products with one factor": weak, "any eight terms": SIZE}
 models, scores, rows = {}, {}, []
