@@ -74,6 +74,9 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
+    "subsection_order": [
+        f"../examples/{name}" for name in ("structure", "models", "graphs", "designs", "proofs")
+    ],
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
     "write_computation_times": False,
@@ -99,7 +102,7 @@ html_theme_options = {
     "footer_end": [],
 }
 # A page without pages below it has nothing to list at its left; code of the gallery wants the room.
-html_sidebars = {"*": [], "gallery/*": []}
+html_sidebars = {"*": [], "gallery/**": []}
 html_show_sphinx = False
 
 

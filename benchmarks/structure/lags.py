@@ -56,7 +56,7 @@ def one_lag_per_signal(repeats: int = 40) -> Case:
         X, unseen = (X - centre) / scale, (unseen - centre) / scale
         forecasts = {name: sw.SparseRegressor(rule).fit(X, y).predict(unseen) for name, rule in rules.items()}
         forecasts |= {name: run(X, y, SIGNALS, unseen) for name, run in forecasters().items()}
-        forecasts["LassoCV, any number"] = LassoCV().fit(X, y).predict(unseen)
+        forecasts["LassoCV, any number"] = LassoCV(max_iter=10_000).fit(X, y).predict(unseen)
         for name, forecast in forecasts.items():
             errors.setdefault(name, []).append(float(np.mean((forecast - later) ** 2)) / made.noise)
     return Case(

@@ -1,0 +1,49 @@
+"""
+Schools: how many terms, by cross-validation
+============================================
+
+Twelve facts on 303 school districts in California, their squares and products: 90 terms. Products may only
+be used with both factors, and cross-validation says how many terms there are in all.
+"""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from sklearn.preprocessing import PolynomialFeatures
+from statsmodels.datasets import star98
+
+import swapwise as sw
+
+# %%
+# The terms
+# ---------
+# What is explained is the share of pupils above the national median. Some products are among the columns
+# already; they have an underscore.
+
+data = star98.load_pandas().data
+share = data["NABOVE"] / (data["NABOVE"] + data["NBELOW"])
+facts = data[[name for name in data.columns[2:] if "_" not in name]]
+expand = PolynomialFeatures(2, include_bias=False).set_output(transform="pandas")
+terms = expand.fit_transform((facts - facts.mean()) / facts.std())
+print(f"{facts.shape[1]} facts, {terms.shape[1]} terms: {', '.join(facts.columns)}")
+
+# %%
+# The path
+# --------
+# One to fifteen terms. Of the sizes within one standard error of the best, the smallest is taken.
+
+hierarchy = sw.Hierarchy.from_names(terms.columns, sep=" ")
+model = sw.SparseRegressorCV(
+    hierarchy, sizes=range(1, 16), criterion="cv", cv=10, one_standard_error=True, random_state=0
+).fit(terms, share)
+print(model.path_.round(3).to_string(index=False))
+
+# %%
+# What is chosen
+# --------------
+# The path on the left, with the standard error over the ten folds; on the right the terms.
+
+kinds = ["product or square" if " " in name or "^" in name else "fact" for name in terms.columns]
+figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), constrained_layout=True)
+sw.plot_path(model, left)
+sw.plot_support(model, right, groups=pd.Series(kinds, index=terms.columns))
+plt.show()
