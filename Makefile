@@ -31,10 +31,10 @@ checked: .venv/.installed
 	PYTHONPATH=build/checked/site OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/kernels tests/contracts tests/objectives $(OPTIONS)
 
-# Proofs and answers on random instances, degenerate ones among them, against enumeration; a few minutes.
-# OPTIONS="--instances 20000 --minutes 60", "--only SEED", and so on.
+# Searches, proofs, estimators, tables, interrupts and stores on random and hostile instances, a minute each; the
+# next run goes on from there. OPTIONS="--campaign tables --minutes 60", "--only SEED", and so on.
 fuzz: .venv/.installed
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes 3 $(OPTIONS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --resume $(OPTIONS)
 
 lint: .venv/.installed
 	$(BIN)/ruff check .

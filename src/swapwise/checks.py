@@ -82,6 +82,26 @@ def as_vector(values: ArrayLike, length: int | None, name: str, *, non_negative:
     return vector
 
 
+def as_weights(values: ArrayLike, length: int) -> FloatArray:
+    """Return weights of samples: finite, none negative, not all zero, and of a size that can be summed.
+
+    >>> as_weights([1e200, 1e199], 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: sample_weight must have its largest entry between 1e-70 and 1e+70, got 1e+200; divide ...
+    """
+    weight = as_vector(values, length, "sample_weight", non_negative=True)
+    largest = float(weight.max(initial=0.0))
+    if largest == 0:
+        raise ValueError("sample_weight must have a positive entry, got zeros only")
+    if not SMALLEST <= largest <= LARGEST:
+        raise ValueError(
+            f"sample_weight must have its largest entry between {SMALLEST:g} and {LARGEST:g}, got "
+            f"{largest:g}; divide it by its mean"
+        )
+    return weight
+
+
 def as_matrix(
     values: ArrayLike,
     name: str,

@@ -11,7 +11,16 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from swapwise.checks import LARGEST, SMALLEST, BoolArray, FloatArray, IndexArray, as_vector, require_scale
+from swapwise.checks import (
+    LARGEST,
+    SMALLEST,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    as_vector,
+    as_weights,
+    require_scale,
+)
 from swapwise.data.cache import ColumnCache, GramRows, TriangleCache, VectorCache
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.columns import Columns, Likely
@@ -137,9 +146,7 @@ class Design(Columns):
     def _read_weight(self, sample_weight: ArrayLike | None, scale_rows: bool) -> None:
         weight = np.ones(self.n_samples)
         if sample_weight is not None:
-            weight = as_vector(sample_weight, self.n_samples, "sample_weight", non_negative=True)
-            if not weight.any():
-                raise ValueError("sample_weight must have a positive entry, got zeros only")
+            weight = as_weights(sample_weight, self.n_samples)
         self._weight, self._has_weights = weight, sample_weight is not None
         self._root_weight = np.sqrt(weight)
         self.row_scale = self._root_weight if self._has_weights and scale_rows else None

@@ -33,7 +33,7 @@ from swapwise.checks import (
     as_generator,
     as_real,
     as_time_limit,
-    as_vector,
+    as_weights,
     unwarned,
     warn,
 )
@@ -424,10 +424,7 @@ class SparseEstimator(BaseEstimator, ABC):
         """Return the checked weight of each sample, or None if all are alike."""
         if sample_weight is None:
             return None
-        weight = as_vector(sample_weight, len(y), "sample_weight", non_negative=True)
-        if not weight.any():
-            raise ValueError("sample_weight must have a positive entry, got zeros only")
-        return weight
+        return as_weights(sample_weight, len(y))
 
     def _elements(self) -> Elements:
         """Return what can be chosen from the data of fit."""

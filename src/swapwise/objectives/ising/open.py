@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import BoolArray, FloatArray, as_matrix, as_vector, require_finite, some_of, warn
+from swapwise.checks import BoolArray, FloatArray, as_matrix, as_weights, require_finite, some_of, warn
 from swapwise.data.chunked import ChunkedMatrix
 from swapwise.data.mapped import ColumnFile
 from swapwise.data.open import by_rows, is_chunked, is_mapped
@@ -177,7 +177,4 @@ def read_weight(sample_weight: Any, n_samples: int) -> FloatArray | None:
     """
     if sample_weight is None:
         return None
-    weight = as_vector(sample_weight, n_samples, "sample_weight", non_negative=True)
-    if not weight.any():
-        raise ValueError("sample_weight must have a positive entry, got zeros only")
-    return weight
+    return as_weights(sample_weight, n_samples)
