@@ -33,7 +33,7 @@ class Tools:
     def __init__(self, folder: Path) -> None:
         venv.create(folder, with_pip=True)
         self.bin = folder / "bin"
-        run(self.bin / "python", "-m", "pip", "install", "--quiet", "twine", "uv")
+        run(self.bin / "python", "-m", "pip", "install", "-qq", "twine", "uv")
 
     def check_metadata(self, *distributions: Path) -> None:
         run(self.bin / "twine", "check", "--strict", *distributions)
