@@ -225,6 +225,11 @@ def test_quotes_between_blanks(read):
     assert table.to_dict("list") == {"a b": [1], '5" pipe': ['x "y"'], 'c"': [3], "y": [4]}
 
 
+def test_files_of_groups_have_the_usual_separator_if_another_does_as_well(tmp_path):
+    (tmp_path / "g.csv").write_text("x,a;b\ny,c;d\n")
+    assert read_groups(tmp_path / "g.csv", ["x", "y"]) == {"x": "a;b", "y": "c;d"}
+
+
 def test_a_line_for_excel_is_counted(read, tmp_path):
     with pytest.warns(UserWarning, match="is read with semicolons"):
         assert read("SEP=;\na;y\n1;2\n").index.tolist() == [3]

@@ -76,7 +76,7 @@ def _unquoted(word: str) -> str:
     return word[1:].removesuffix('"').replace('""', '"') if word.startswith('"') else word
 
 
-def separator_of(text: str, usual: str | None, path: Path) -> str:
+def separator_of(text: str, usual: str | None, path: Path, *, strict: bool = True) -> str:
     """Return what is between the columns of the first lines of a file: what gives each of them as many cells.
 
     ``usual`` is what is expected, None for anything. Blanks are in words, too: they are between columns only
@@ -85,7 +85,7 @@ def separator_of(text: str, usual: str | None, path: Path) -> str:
     signs = [*dict.fromkeys([usual or ",", *SEPARATORS])]
     shares = {sign: _fitting_share(text, sign) for sign in signs}
     found = [sign for sign in signs if shares[sign] == 1]
-    if len(found) > 1:
+    if len(found) > 1 and strict:
         names = " or ".join(SEPARATORS[sign] for sign in found)
         options = " or ".join(f"--separator {_shown(sign)}" for sign in found)
         raise BadInput(f"{path} may have {names} between its columns: {options} says which")

@@ -94,7 +94,7 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
     ``usual`` is what is expected between the columns, None for anything. Another separator is used if only
     that fits, and told. There are no blanks around words.
     """
-    file = _opened(path, usual, dialect)
+    file = _opened(path, content_of(path, dialect.encoding), usual, dialect.sign)
     names = [name.strip() for name in file.first_rows[0]]
     _require_header(names, path)
     decimal = dialect.decimal or ("," if has_comma_decimals(file.first_rows[1:], file.separator) else ".")
@@ -129,7 +129,9 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
 
 def read_cells(path: Path, usual: str | None) -> list[list[str]]:
     """Return the words of a small text file, line by line, without the blanks around them."""
-    file = _opened(path, usual, Dialect(), remedy="save it as UTF-8")
+    # No option is about this file: of two separators that fit, it has the usual one.
+    content = content_of(path, None, remedy="save it as UTF-8")
+    file = _opened(path, content, usual, None, strict=False)
     text = "\n" * file.n_above + file.content[file.start :].decode()
     rows = list(rows_of(text, file.separator))
     width = len(rows[0].cells)
@@ -150,8 +152,9 @@ def require_different(names: Iterable[str], path: Path) -> None:
         )
 
 
-def _opened(path: Path, usual: str | None, dialect: Dialect, **how: str) -> _File:
-    content = content_of(path, dialect.encoding, **how)
+def _opened(
+    path: Path, content: bytes, usual: str | None, separator: str | None, *, strict: bool = True
+) -> _File:
     above = ABOVE.match(content)
     assert above is not None  # it may be empty
     n_remarks, n_above = above[1].count(b"\n"), above[0].count(b"\n")
@@ -160,9 +163,9 @@ def _opened(path: Path, usual: str | None, dialect: Dialect, **how: str) -> _Fil
         warn(f"{path}: {lines} above the table, with # before, left out")
     if not content[above.end() : above.end() + MOST_BYTES].strip():
         raise BadInput(f"{path} is empty")
-    separator = dialect.sign or (above[2] and above[2].decode())
+    separator = separator or (above[2] and above[2].decode())
     if not separator:
-        separator = separator_of(_head(content, above.end()), usual, path)
+        separator = separator_of(_head(content, above.end()), usual, path, strict=strict)
     return _File(path, content, above.end(), n_above, separator)
 
 
