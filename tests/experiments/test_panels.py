@@ -61,10 +61,10 @@ class TestDeclared:
     @pytest.mark.parametrize(
         ("letter", "caption", "x_label", "y_label", "log"),
         [
-            ("a", "(a) regression, time, n = 200", "capacity per category", "time (seconds)", True),
+            ("a", "(a) regression, time, n = 200", "capacity per category", "processor time (seconds)", True),
             ("b", "(b) regression, objective, n = 200", "capacity per category", "R²", False),
             ("c", "(c) regression, objective, n = 1000", "capacity per category", "R²", False),
-            ("d", "(d) graphical, time, |V| = 10", "degree bound b", "time (seconds)", True),
+            ("d", "(d) graphical, time, |V| = 10", "degree bound b", "processor time (seconds)", True),
             ("e", "(e) graphical, objective, |V| = 10", "degree bound b", "ratio to the true graph", False),
             ("f", "(f) graphical, objective, |V| = 20", "degree bound b", "ratio to the true graph", False),
         ],

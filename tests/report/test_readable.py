@@ -71,6 +71,10 @@ def page(request):
     return PAGES[request.param]()
 
 
+def test_a_page_is_small_whatever_its_names(page):
+    assert len(page.encode()) < 250_000
+
+
 class TestWithoutSight:
     def test_every_chart_has_a_name_words_and_a_table(self, page):
         reader = Reader(page)

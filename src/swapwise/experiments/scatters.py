@@ -82,7 +82,7 @@ class Scatter:
     letter: str
     title: str
     setting: Setting
-    x_label: ClassVar[str] = "time (seconds)"
+    x_label: ClassVar[str] = "processor time (seconds)"
     y_label: ClassVar[str] = "share of the best found"
 
     @property
@@ -104,7 +104,7 @@ class Scatter:
         lowest = min((nines(point.share) for point in points), default=0.0)
         ticks = {nines(tick): label for tick, label in TICKS.items()}
         limits = log_range_of([point.seconds for point in points]) if points else None
-        across = Axis("time", "seconds", log=True, limits=limits)
+        across = Axis("processor time", "seconds", log=True, limits=limits)
         upwards = Axis(self.y_label, ticks=ticks, limits=(lowest - 0.2, nines(1.0) + 0.2))
         return Chart(across, upwards, tuple(map(_drawn, points)), height=260)
 

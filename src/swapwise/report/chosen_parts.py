@@ -161,17 +161,20 @@ class Chosen:
 
 def _tiles(correlation: FloatArray, names: list[str]) -> Chart:
     """Return the matrix, with names on one side and their numbers on the other."""
+    written = [in_lines(f"{number}. {name}") for number, name in enumerate(names, 1)]
     hover = [
-        [f"{a}\n{b}\ncorrelation {correlation[i, j]:.3f}" for j, b in enumerate(names)]
-        for i, a in enumerate(names)
+        [f"{a}\n{b}\ncorrelation {correlation[i, j]:.3f}" for j, b in enumerate(written)]
+        for i, a in enumerate(written)
     ]
+    # What is above the diagonal is there already, below it.
+    lower = np.where(np.tri(len(names), dtype=bool), correlation.round(2) + 0.0, np.nan)
     side = len(names) - 0.5
-    upwards = {float(n): in_lines(f"{n + 1}. {name}") for n, name in enumerate(names)}
+    upwards = {float(place): name for place, name in enumerate(written)}
     across = {place: str(int(place) + 1) for place in upwards}
     return Chart(
         Axis("", ticks=across, limits=(-0.5, side)),
         Axis("", ticks=upwards, limits=(side, -0.5)),
-        (Tiles((correlation.round(2) + 0.0).tolist(), hover, written=len(names) <= _MOST_WRITTEN),),
+        (Tiles(lower.tolist(), hover, written=len(names) <= _MOST_WRITTEN),),
         height=max(34 * len(names), 120),
     )
 

@@ -84,7 +84,7 @@ td.number, th.number { text-align: right; } tbody th { font-weight: 400; }
 .named td:nth-child(2) { min-width: 4.5rem; }
 :is(.long, .named) thead th { white-space: normal; vertical-align: bottom; }
 .wrapped thead th { overflow-wrap: anywhere; min-width: 4.5rem; }
-:is(.asked, .manifest) :is(th, td) { overflow-wrap: anywhere; }
+:is(.asked, .manifest) :is(th, td) { overflow-wrap: anywhere; min-width: 8rem; }
 .claims { font-size: 0.925rem; } .claims td { min-width: 8rem; } .claims td:nth-child(3) { width: 32%; }
 .claims .where { width: 9rem; min-width: 6rem; } .claims td:nth-child(5) { width: 26%; }
 .verdict { white-space: nowrap; font-weight: 600; } .yes { color: var(--yes); } .no { color: var(--no); }
