@@ -80,6 +80,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
     "write_computation_times": False,
+    "thumbnail_size": (640, 440),
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_signature": False,

@@ -70,8 +70,8 @@ shown = int(wrong["any number"].argmax())
 true = set(models[shown].edges)
 pairs = list(zip(*PAIRS, strict=True))
 layout = nx.kamada_kawai_layout(nx.Graph([pairs[edge] for edge in true]))
-plt.rcParams["font.size"] = 13
-figure, axes = plt.subplots(1, 3, figsize=(12, 4.4), constrained_layout=True)
+plt.rcParams["font.size"] = 14
+figure, axes = plt.subplots(1, 3, figsize=(10, 4.2), constrained_layout=True)
 for ax, (name, graphs) in zip(axes, found.items(), strict=True):
     graph = nx.empty_graph(20)
     looks = (
@@ -82,7 +82,7 @@ for ax, (name, graphs) in zip(axes, found.items(), strict=True):
     for edges, colour, style in looks:
         lines = [pairs[edge] for edge in edges]
         nx.draw_networkx_edges(graph, layout, lines, edge_color=colour, style=style, width=2.5, ax=ax)
-    nx.draw_networkx_nodes(graph, layout, node_size=90, node_color="C0", ax=ax)
-    ax.set_title(f"{name}\n{wrong[name].mean():.1f} mistakes on average")
+    nx.draw_networkx_nodes(graph, layout, node_size=60, node_color="C0", ax=ax)
+    ax.set_title(f"{name}\n{wrong[name].mean():.1f} mistakes")
     ax.set_axis_off()
 plt.show()

@@ -79,7 +79,7 @@ print(comparison.round(3).to_string())
 # On standardised columns, so that bars compare:
 
 standard = (X - X.mean()) / X.std()
-figure, axes = plt.subplots(1, 2, figsize=(13, 5.2), constrained_layout=True)
+figure, axes = plt.subplots(1, 2, figsize=(10, 5), constrained_layout=True)
 for ax, (name, rule) in zip(axes, (("at most one of three", one_of_three), ("any five", SIZE)), strict=True):
     sw.plot_support(sw.SparseClassifier(rule, ridge=RIDGE).fit(standard, y), ax, groups=measures)
     ax.set_title(f"{name}: log loss {comparison.loc[name, 'log loss']:.3f}")

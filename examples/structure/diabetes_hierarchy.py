@@ -69,7 +69,7 @@ print(f"any eight terms: {plain}")
 # Standardised, so that bars compare. With the hierarchy each product stands beside its factors.
 
 standard = (X - X.mean()) / X.std()
-figure, axes = plt.subplots(1, 2, figsize=(12, 4.2), constrained_layout=True)
+figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), constrained_layout=True)
 for ax, name in zip(axes, ["products with both factors", "any eight terms"], strict=True):
     shown = sw.SparseRegressor(rules[name]).fit(standard, y)
     kinds = ["main effect" if name in data.data.columns else "product or square" for name in X.columns]
