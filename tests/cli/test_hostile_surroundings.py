@@ -104,3 +104,10 @@ def test_too_little_memory_is_a_line(data, monkeypatch):
 
     monkeypatch.setattr("swapwise.cli.selection.select_features", too_large)
     refused(select(data, "-t", "y"), "out of memory (Unable to allocate 9 TiB)")
+
+
+@pytest.mark.parametrize("text", ['"', '\ufeff"', '""\n""\n', "\n \n", "\ufeff"])
+def test_a_table_of_quotes_and_blanks_is_empty(tmp_path, text):
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    refused(select(path, "-t", "y"), "data.csv is empty")

@@ -56,12 +56,12 @@ def go_on(name: str, progress: Progress, options: argparse.Namespace) -> None:
             if time.monotonic() > told + OFTEN:
                 told = time.monotonic()
                 totals.seconds = before + told - start
-                progress.save()
+                progress.save(name)
                 said = f"{name}: {totals.instances} instances, {len(totals.broken)} violations"
                 print(said, file=sys.stderr)
     finally:
         totals.seconds = before + time.monotonic() - start
-        progress.save()
+        progress.save(name)
 
 
 def parsed() -> argparse.Namespace:
@@ -83,7 +83,7 @@ def main() -> int:
     if options.only is not None:
         return show(options.campaign or "searches", options.only)
     names = [options.campaign] if options.campaign else list(CAMPAIGNS)
-    progress = Progress(FOLDER / f"seed-{options.seed}.json", () if options.resume else names)
+    progress = Progress(FOLDER, options.seed, () if options.resume else names)
     try:
         for name in names:
             go_on(name, progress, options)

@@ -107,18 +107,16 @@ def _counted(counts: Counter[str], most: int | None = None) -> list[str]:
 
 
 class Progress:
-    """How far the campaigns of a seed have come, on disk: whole, or as it was before."""
+    """How far the campaigns of a seed have come: a file each, whole or as it was before."""
 
-    def __init__(self, path: Path, without: Collection[str] = ()) -> None:
-        self.path, self.of = path, dict[str, Totals]()
-        if path.exists():
-            known = json.loads(path.read_text())
-            self.of = {name: _read(of_it) for name, of_it in known.items() if name not in without}
+    def __init__(self, folder: Path, seed: int, without: Collection[str] = ()) -> None:
+        self.paths = {name: folder / f"{name}-{seed}.json" for name in CAMPAIGNS}
+        there = [name for name, path in self.paths.items() if name not in without and path.exists()]
+        self.of = {name: _read(json.loads(self.paths[name].read_text())) for name in there}
 
-    def save(self) -> None:
-        """Write what is known now."""
-        known = {name: vars(totals) for name, totals in self.of.items()}
-        write_atomically(self.path, json.dumps(known, indent=1).encode())
+    def save(self, name: str) -> None:
+        """Write what is known of a campaign now."""
+        write_atomically(self.paths[name], json.dumps(vars(self.of[name]), indent=1).encode())
 
 
 def _read(known: dict[str, Any]) -> Totals:

@@ -95,6 +95,8 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
     that fits, and told. There are no blanks around words.
     """
     file = _opened(path, content_of(path, dialect.encoding), usual, dialect.sign)
+    if not file.first_rows:  # but for blanks and quotes
+        raise BadInput(f"{path} is empty: there is no name of a column in it")
     names = [name.strip() for name in file.first_rows[0]]
     _require_header(names, path)
     decimal = dialect.decimal or ("," if has_comma_decimals(file.first_rows[1:], file.separator) else ".")
