@@ -22,7 +22,7 @@ def warn_of_constants(spins: FloatArray, vertices: Vertices) -> None:
     is_constant = np.fmin.reduce(spins) == np.fmax.reduce(spins)  # among what is not missing
     constant = [repr(vertices.nodes[v]) for v in np.flatnonzero(is_constant)]
     if constant:
-        warn(f"X has columns that never vary, of which nothing can be learnt: {first_few(constant)}")
+        warn(f"columns that never vary, of which nothing can be learnt: {first_few(constant)}")
 
 
 def pseudo_log_likelihood(

@@ -124,7 +124,7 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
         warn(
             "X was expected to hold two values in each column: its numbers are taken as they are, which are "
             f"{_listed(tuple(_observed(np.unique(as_real_numbers(values)))))}; "
-            "GaussianGraphCV is for real numbers"
+            "GaussianGraphCV is for real numbers, MixedGraphCV for these beside columns of two values"
         )
         return None
     pairs = [_pair_of(one, levels) for one in levels]
