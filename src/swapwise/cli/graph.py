@@ -272,7 +272,7 @@ def _bootstrap(model: Any, rows: Rows, asked: dict[str, Any], progress: bool, se
         return None
     n_boots = asked["bootstrap"]
     n_jobs = -1 if seconds * n_boots > SECONDS_WORTH_WORKERS else None
-    options = {"sample_weight": rows.counts, "n_jobs": n_jobs, "progress": progress}
+    options: dict[str, Any] = {"sample_weight": rows.counts, "n_jobs": n_jobs, "progress": progress}
     try:
         return bootstrap_graph(model, rows.table, n_boots, random_state=asked["seed"], **options)
     except KeyboardInterrupt:
