@@ -59,8 +59,8 @@ def _draw_times(axes: Any, laps: Sequence[Lap]) -> None:
             axes.plot([min(seconds), max(seconds)], [at, at], color=look["color"], linewidth=1.2)
             axes.plot(median(seconds), at, linestyle="none", **look, label=name if row == 0 else None)
         elif mine:
-            place = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
-            axes.text(0.99, at, f"{name}: {mine[0].note}", fontsize=8, **place)
+            where = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
+            axes.text(0.99, at, f"{name}: {mine[0].note}", fontsize=8, **where)
     axes.set_yticks(range(len(shapes)), [f"{n:,} × {p:,}, {size}" for n, p, size in shapes])
     axes.set_ylim(len(shapes) - 0.5, -0.5)
     axes.set_axisbelow(True)

@@ -461,3 +461,66 @@ def test_columns_that_xml_cannot_tell_apart_stay_apart(tmp_path):
     read = nx.read_graphml(path)
     assert sorted(read) == ["a b (1)", "a b (2)", "a b (3)", "c (4)"]
     assert read.number_of_edges() == len(json.loads((tmp_path / "g.json").read_text())["edges"]) >= 2
+
+
+class TestNotes:
+    def said(self, tmp_path, table, *options):
+        table.to_csv(tmp_path / "t.csv", index=False)
+        done = graph(tmp_path / "t.csv", *options)
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    def test_few_rows(self, tmp_path, chain):
+        wide = pd.DataFrame(np.random.default_rng(0).standard_normal((8, 10))).add_prefix("x")
+        assert "8 rows for 10 columns" in self.said(tmp_path, wide, "--max-edges", "3")
+        assert "the table has 20 samples" in self.said(tmp_path, chain[:20].astype(int))
+        assert "samples: criteria" not in self.said(tmp_path, chain[:40].astype(int))
+        assert "samples: criteria" not in self.said(
+            tmp_path, chain[:20], "--criterion", "none", "--max-edges", "2"
+        )
+
+    def test_a_column_that_numbers_the_rows(self, tmp_path, chain):
+        table = chain.astype(int).assign(person_id=range(1001, 1301))
+        assert "seems to number the rows" in self.said(tmp_path, table)
+        assert "number the rows" not in self.said(tmp_path, table, "--force-out", "person_id")
+        assert "number the rows" not in self.said(tmp_path, table.rename(columns={"person_id": "income"}))
+
+    def test_whole_numbers_may_be_survey_weights(self, tmp_path, chain):
+        weighted = chain.astype(int).assign(w=np.arange(300) % 5 + 1)
+        assert "If they are survey weights" in self.said(tmp_path, weighted, "--counts", "w")
+        patterns = chain.astype(int).value_counts().rename("w").reset_index()
+        assert "survey weights" not in self.said(tmp_path, patterns, "--counts", "w")
+
+    def test_very_many_edges(self, tmp_path, monkeypatch, data):
+        assert "more than a picture can show" not in graph(data).output
+        monkeypatch.setattr("swapwise.cli.graph_notes.MANY_EDGES", 3)
+        assert "4 edges are more than a picture can show: --max-edges 1" in " ".join(
+            graph(data).output.split()
+        )
+
+
+def test_the_demonstration_needs_no_table(data):
+    done = graph("--demo", "--max-degree", "2")
+    assert "Gaussian graph: 13 variables" in done.output
+    assert "flavanoids" in done.output
+    for wrong, words in ((["--demo", data], "--demo goes without a table"), ([], "give a table, or --demo")):
+        assert words in " ".join(graph(*wrong).output.replace("│", "").split())
+
+
+def test_the_seed_decides_on_resampled_tables(tmp_path, data):
+    def intervals(seed):
+        path = tmp_path / f"{seed}.csv"
+        done = graph(data, "--bootstrap", "5", "--seed", seed, "--edges", path, "--force")
+        assert done.exit_code == 0, done.output
+        return path.read_text()
+
+    assert intervals(1) == intervals(1) != intervals(2)
+
+
+def test_the_trivial_bound_of_a_graph_is_of_all_edges():
+    from swapwise.cli.show import proof_in_words
+
+    f, one = sw.LeastSquares(np.eye(4), np.ones(4)), sw.Uniform(4, 4)
+    proof = replace(sw.certify(f, one), kind="all")
+    assert "by the fit of all edges together" in proof_in_words(proof, elements="edges")
+    assert "by the fit of all features together" in proof_in_words(proof)

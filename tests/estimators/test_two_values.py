@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 
 import swapwise as sw
 from swapwise.estimators.graph_base import GraphSample
-from swapwise.estimators.spins import mean_likelihood, pseudo_log_likelihood, warn_of_constants
+from swapwise.estimators.spins import mean_likelihood, pseudo_log_likelihood
 from swapwise.estimators.two_values import coding_of, read_values
-from swapwise.estimators.vertices import Vertices
+from swapwise.estimators.vertices import Vertices, warn_of_constants
 
 NAMES = ["ant", "bee", "cat", "dog"]
 
@@ -174,7 +174,7 @@ def third(name, *values, **columns):
             r"0\), or leave the column out",
         ),
         (third("bee", "Yes", "no ", "no", "yes"), r"as in X\['bee'\].str.strip\(\).str.lower\(\), or leave"),
-        (third("cat", *range(9)), "got 0, 1, 2, 3, … in 'cat'; make two"),
+        (third("cat", *range(9)), "got 0, 1, 2, 3, 4 and 4 more in 'cat'; make two"),
         (third("cat", 0, 1, "x"), "got 0, 1, 'x' in 'cat'"),
         (third("cat", 1, 2, 3, dog=["u", "v", "w", "x"] * 20), "got 'u', 'v', 'w', 'x' in 'dog'; make"),
         (pd.DataFrame({"a": [0, 1, 2], "b": [0, 1, 1]}), "got 0, 1, 2 in 'a'"),
@@ -252,7 +252,7 @@ def test_other_values_are_told_beside_missing_ones():
 
 class TestLikelihoodWithMissingAnswers:
     coupling = np.array([[0.0, 0.7, -0.2], [0.7, 0.0, 0.0], [-0.2, 0.0, 0.0]])
-    field, filling = np.array([0.3, -0.1, 0.2]), np.array([0.5, 0.25, -0.5])
+    field, imputed = np.array([0.3, -0.1, 0.2]), np.array([0.5, 0.25, -0.5])
 
     def test_terms_of_observed_answers(self):
         data = np.array([[1.0, np.nan, -1.0], [np.nan, np.nan, np.nan], [-1.0, 1.0, 1.0]])
@@ -260,7 +260,7 @@ class TestLikelihoodWithMissingAnswers:
         first = -np.log1p(np.exp(-2.0 * np.array(margins))).sum()
         last = pseudo_log_likelihood(data[2:], self.coupling, self.field)[0]
         sample = GraphSample.read(data, np.array([1.0, 7.0, 3.0]))
-        score = mean_likelihood(sample.values, sample.weight, self.coupling, self.field, self.filling)
+        score = mean_likelihood(sample.values, sample.weight, self.coupling, self.field, self.imputed)
         assert score == pytest.approx((first + 3 * last) / 4, abs=1e-14)
 
     def test_it_is_the_value_of_the_objective(self):
@@ -268,8 +268,8 @@ class TestLikelihoodWithMissingAnswers:
         objective = sw.IsingPseudoLikelihood(data, fields=True)
         coef = objective.coef([0, 1])
         coupling, bias = objective.data.model.coupling_matrix(coef), objective.biases([0, 1])
-        here = mean_likelihood(data, None, coupling, bias, objective.filling)
-        nothing = mean_likelihood(data, None, 0 * coupling, objective.biases([]), objective.filling)
+        here = mean_likelihood(data, None, coupling, bias, objective.imputed)
+        nothing = mean_likelihood(data, None, 0 * coupling, objective.biases([]), objective.imputed)
         assert here - nothing == pytest.approx(objective([0, 1]), abs=1e-10)
 
     def test_nothing_to_score(self):

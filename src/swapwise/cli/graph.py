@@ -33,6 +33,7 @@ from swapwise.cli.options import (
     check_method,
     check_proof_seconds,
     file,
+    flag,
     limit,
     option,
 )
@@ -42,8 +43,13 @@ from swapwise.cli.show import show_graph
 from swapwise.clock import Clock
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from swapwise.cli.graph_answer import GraphAnswer
     from swapwise.cli.graph_table import Rows
+
+# The data of --demo, and the name of one of its columns, which is too long for a picture.
+DEMO, DILUTED = "178 wines and 13 of their chemical properties (scikit-learn)", "od280/od315_of_diluted_wines"
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -65,7 +71,8 @@ class Criterion(StrEnum):
 
 
 def graph(
-    data: Annotated[Path, typer.Argument(help=DATA, show_default=False)],
+    data: Annotated[Path | None, typer.Argument(help=DATA, show_default=False)] = None,
+    demo: Annotated[bool, flag("--demo", help=f"Try it on {DEMO}.")] = False,
     max_degree: Annotated[
         int | None, limit(help="Maximum number of neighbours of a column; any by default.", metavar="NUMBER")
     ] = None,
@@ -103,6 +110,12 @@ def graph(
         int,
         option(help="Learn again from so many resampled tables: intervals.", metavar="NUMBER", panel=SEARCH),
     ] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Seed of folds and resampled tables.", metavar="NUMBER", rich_help_panel=SEARCH
+        ),
+    ] = None,
     counts: Annotated[
         str | None,
         option(help="A column that says how often each row was seen; it is no variable.", metavar="COLUMN"),
@@ -133,7 +146,7 @@ def graph(
     with exit_on_error("swapwise graph", debug=debug), warnings_to_stderr(quiet) as notes:
         _check(asked)
         printed, json = json == STANDARD_OUTPUT, None if json == STANDARD_OUTPUT else json
-        check_outputs([report, figure, graphml, edges, json], inputs=[data], force=force)
+        check_outputs([report, figure, graphml, edges, json], inputs=[data] if data else [], force=force)
         answer = _answer(asked, notes)
         outputs: list[Output] = [
             (json, answer.to_json),
@@ -153,6 +166,10 @@ def graph(
 
 def _check(asked: dict[str, Any]) -> None:
     """Refuse wrong values in terms of the options, before anything is read."""
+    if asked["demo"] and asked["data"] is not None:
+        raise typer.BadParameter(f"--demo goes without a table; got {asked['data']}")
+    if not asked["demo"] and asked["data"] is None:
+        raise typer.BadParameter("give a table, or --demo to try it on data that come with the package")
     for name in ("max_degree", "max_edges"):
         if asked[name] is not None and asked[name] < 1:
             raise BadInput(f"--{name.replace('_', '-')} must be at least 1, got {asked[name]}")
@@ -183,11 +200,13 @@ def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
     import sys
 
     from swapwise.cli.graph_answer import GraphAnswer, proof_of
+    from swapwise.cli.graph_notes import note_on_edges, note_on_rows
     from swapwise.cli.graph_table import read_rows
     from swapwise.cli.reading.tables import read_table
 
+    dialect = Dialect(asked["separator"], asked["decimal"], asked["encoding"])
     rows = read_rows(
-        read_table(asked["data"], Dialect(asked["separator"], asked["decimal"], asked["encoding"])),
+        _demo_table() if asked["demo"] else read_table(asked["data"], dialect),
         counts=asked["counts"],
         force_out=asked["force_out"] or [],
         drop_missing=asked["drop_missing"],
@@ -196,16 +215,25 @@ def _answer(asked: dict[str, Any], notes: list[str]) -> GraphAnswer:
         poisson=asked["poisson"] or [],
     )
     _warn_of_limits(asked, rows)
+    note_on_rows(rows, by_criterion=asked["criterion"] in (Criterion.EBIC, Criterion.BIC))
     progress = not asked["quiet"] and sys.stderr.isatty()
     model, clock = _estimator(asked, rows, progress), Clock()
     model.fit(rows.table, sample_weight=rows.counts)
     seconds = clock.seconds()
+    note_on_edges(model.graph_.number_of_edges())
     proof = proof_of(model, rows, asked["proof_seconds"], progress) if asked["certify"] else None
-    boot = _bootstrap(model, rows, asked["bootstrap"], progress, seconds) if asked["bootstrap"] else None
+    boot = _bootstrap(model, rows, asked, progress, seconds) if asked["bootstrap"] else None
     nothing = [
         name for name, found in (("certify", proof), ("bootstrap", boot)) if asked[name] and found is None
     ]
     return GraphAnswer(model, rows, _in_words(asked, rows), seconds, proof, boot, notes, tuple(nothing))
+
+
+def _demo_table() -> pd.DataFrame:
+    from sklearn.datasets import load_wine
+
+    table: pd.DataFrame = load_wine(as_frame=True).data
+    return table.rename(columns={DILUTED: "od280_od315"})
 
 
 def _warn_of_limits(asked: dict[str, Any], rows: Rows) -> None:
@@ -223,6 +251,7 @@ def _estimator(asked: dict[str, Any], rows: Rows, progress: bool) -> Any:
 
     name = {"ising": "IsingGraph", "gaussian": "GaussianGraph", "mixed": "MixedGraph"}[rows.model.value]
     options = {key: asked[key] for key in ("max_edges", "threshold", "method")} | {"progress": progress}
+    options["random_state"] = asked["seed"]
     if rows.model is GraphModel.GAUSSIAN:
         options["correlation"] = rows.correlation.value
     if rows.model is GraphModel.MIXED:
@@ -234,18 +263,18 @@ def _estimator(asked: dict[str, Any], rows: Rows, progress: bool) -> Any:
     return getattr(swapwise, f"{name}CV")(asked["max_degree"], **options)
 
 
-def _bootstrap(model: Any, rows: Rows, n_boots: int, progress: bool, seconds: float) -> Any:
+def _bootstrap(model: Any, rows: Rows, asked: dict[str, Any], progress: bool, seconds: float) -> Any:
     """Learn the graph again and again; None if that, or the fit before, was interrupted."""
     from swapwise.search.result import Status
     from swapwise.stability.bootstrap import bootstrap_graph
 
     if model.result_.status is Status.INTERRUPTED:
         return None
+    n_boots = asked["bootstrap"]
     n_jobs = -1 if seconds * n_boots > SECONDS_WORTH_WORKERS else None
+    options: dict[str, Any] = {"sample_weight": rows.counts, "n_jobs": n_jobs, "progress": progress}
     try:
-        return bootstrap_graph(
-            model, rows.table, n_boots, sample_weight=rows.counts, n_jobs=n_jobs, progress=progress
-        )
+        return bootstrap_graph(model, rows.table, n_boots, random_state=asked["seed"], **options)
     except KeyboardInterrupt:
         return None
 
@@ -253,7 +282,7 @@ def _bootstrap(model: Any, rows: Rows, n_boots: int, progress: bool, seconds: fl
 def _in_words(asked: dict[str, Any], rows: Rows) -> dict[str, Any]:
     """Return what was asked for, as the page and the JSON show it."""
     words = {
-        "data": str(asked["data"]),
+        "data": DEMO if asked["demo"] else str(asked["data"]),
         "model": rows.model.value,
         "correlation": rows.correlation.value if rows.model is GraphModel.GAUSSIAN else None,
         "largest degree": asked["max_degree"],
@@ -265,6 +294,7 @@ def _in_words(asked: dict[str, Any], rows: Rows) -> dict[str, Any]:
         "counts in": asked["counts"],
         "counts of events": ", ".join(rows.poisson) or None,
         "bootstrap": asked["bootstrap"] or None,
+        "seed": asked["seed"],
         "certify": asked["certify"] or None,
     }
     return {name: value for name, value in words.items() if value is not None}

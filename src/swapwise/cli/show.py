@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # What has proven a bound.
 KINDS = {
-    "all": "by the fit of all features together",
+    "all": "by the fit of all {elements} together",
     "blocks": "by the best neighbours that each column could have",
     "branching": "by branch and bound",
     "concavity": "by concavity",
@@ -101,14 +101,14 @@ def show_selection(selection: Selection) -> None:
     say(ending(model.result_, selection.seconds))
 
 
-def proof_in_words(proof: Certificate, better: Sequence[str] = ()) -> str:
+def proof_in_words(proof: Certificate, better: Sequence[str] = (), elements: str = "features") -> str:
     """Return what is proven of a choice, in a line; ``better`` are the features of a better one, if there is.
 
     >>> from swapwise import Linear, Uniform, certify
     >>> proof_in_words(certify(Linear([1, 3, 2]), Uniform(3, 2)))
     'Proven optimal, by marginal gains (objective 5)'
     """
-    said = [_proven(proof)]
+    said = [_proven(proof, elements)]
     if better:
         said.append(f"better, with {proof.better_value:.6g}, would be {', '.join(better)}")
     if proof.cut_short:
@@ -116,16 +116,17 @@ def proof_in_words(proof: Certificate, better: Sequence[str] = ()) -> str:
     return "; ".join([*said, *proof.caveats])
 
 
-def _proven(proof: Certificate) -> str:
+def _proven(proof: Certificate, elements: str) -> str:
+    by = {kind: words.format(elements=elements) for kind, words in KINDS.items()}
     verdict, value = proof.verdict, f"objective {proof.value:.6g}"
     if proof.optimal:
-        return f"{verdict.capitalize()}, {KINDS[proof.kind]} ({value})"
+        return f"{verdict.capitalize()}, {by[proof.kind]} ({value})"
     if not math.isfinite(proof.upper_bound):
         return f"{verdict.capitalize()}: {value}, and no bound on what is possible"
     most = f"at most {proof.bounds['all'] if proof.trivial else proof.upper_bound:.6g} possible"
     if proof.trivial:
-        return f"{verdict.capitalize()}: {value}, {most}, {KINDS['all']}"
-    return f"Proven: {verdict}, {KINDS[proof.kind]} ({value}, {most})"
+        return f"{verdict.capitalize()}: {value}, {most}, {by['all']}"
+    return f"Proven: {verdict}, {by[proof.kind]} ({value}, {most})"
 
 
 def ending(result: SearchResult, seconds: float) -> str:
@@ -195,7 +196,7 @@ def show_graph(answer: GraphAnswer) -> None:
     elif "bootstrap" in answer.nothing_of:
         say("Not learnt again from resampled tables: the bootstrap was interrupted")
     if answer.certificate is not None:
-        say(proof_in_words(answer.certificate))
+        say(proof_in_words(answer.certificate, elements="edges"))
         if model.weaker_in_words():
             say(f"The proof is about the graph with {model.weaker_in_words()}")
     elif "certify" in answer.nothing_of:

@@ -16,9 +16,9 @@ from swapwise.estimators.chunked_input import open_chunks
 from swapwise.estimators.graph_base import GraphSample
 from swapwise.estimators.pairwise_graph import PairwiseGraph
 from swapwise.estimators.spin_chunks import coding_of_chunks, mean_over_chunks, require_memory
-from swapwise.estimators.spins import gibbs_samples, mean_likelihood, warn_of_constants
+from swapwise.estimators.spins import gibbs_samples, mean_likelihood
 from swapwise.estimators.two_values import as_real_numbers, coding_of, read_values
-from swapwise.estimators.vertices import symmetric_matrix, warn_of_lost_names
+from swapwise.estimators.vertices import symmetric_matrix, warn_of_constants, warn_of_lost_names
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.ising.open import are_chunks, read_weight
 from swapwise.objectives.ising.spin_data import drawn_spins
@@ -46,7 +46,7 @@ class BaseIsingGraph(PairwiseGraph):
             matrix = open_chunks(self, X, reset=False)
             return mean_over_chunks(matrix, self._coding, self.coupling_, self.field_, sample_weight)
         sample = self._read_data(X, sample_weight, reset=False)
-        return mean_likelihood(sample.values, sample.weight, self.coupling_, self.field_, self._filling)
+        return mean_likelihood(sample.values, sample.weight, self.coupling_, self.field_, self._imputed)
 
     def sample(
         self, n_samples: int = 1, random_state: Any = None, burn_in: int = 1000
@@ -120,7 +120,7 @@ class BaseIsingGraph(PairwiseGraph):
     def _install_fit(self, objective: IsingPseudoLikelihood, support: IndexArray) -> None:
         self.coupling_, self.field_ = fitted_numbers(objective, support)
         self.adjacency_, self.ridge_ = self.coupling_, objective.ridge
-        self.n_observed_, self._filling = objective.n_observed, objective.filling
+        self.n_observed_, self._imputed = objective.n_observed, objective.imputed
 
     def _attributes(self, vertex: int) -> dict[str, float]:
         return {"field": float(self.field_[vertex])}

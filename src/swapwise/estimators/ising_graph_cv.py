@@ -178,5 +178,5 @@ class IsingGraphCV(BaseGraphCV, BaseIsingGraph):
 
     def _held_out(self, objective: IsingPseudoLikelihood, support: IndexArray, sample: GraphSample) -> float:
         numbers = fitted_numbers(objective, support)
-        seen = objective.filling if sample.completed is None else sample.completed
+        seen = objective.imputed if sample.completed is None else sample.completed
         return mean_likelihood(sample.values, sample.weight, *numbers, seen)

@@ -13,9 +13,8 @@ from swapwise.checks import FloatArray, IndexArray
 from swapwise.estimators.column_families import MixedCoding
 from swapwise.estimators.graph_base import GraphSample
 from swapwise.estimators.pairwise_graph import PairwiseGraph
-from swapwise.estimators.spins import warn_of_constants
 from swapwise.estimators.two_values import read_values
-from swapwise.estimators.vertices import symmetric_matrix, warn_of_lost_names
+from swapwise.estimators.vertices import symmetric_matrix, warn_of_constants, warn_of_lost_names
 from swapwise.objectives.ising.open import read_weight
 from swapwise.objectives.mixed import MixedPseudoLikelihood
 from swapwise.search.rules import Pivot

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from swapwise.checks import FloatArray
 from swapwise.data.open import by_rows, is_chunked, is_mapped
 from swapwise.data.reductions import Reduction
-from swapwise.estimators.spins import Vertices, pseudo_log_likelihood, warn_of_constants
+from swapwise.estimators.spins import pseudo_log_likelihood
 from swapwise.estimators.two_values import Coding
+from swapwise.estimators.vertices import Vertices, warn_of_constants
 from swapwise.objectives.ising import IsingPseudoLikelihood
 from swapwise.objectives.ising.counts import PatternCounts, refuse_others
 from swapwise.objectives.ising.open import read_weight

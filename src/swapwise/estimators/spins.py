@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from swapwise.checks import FloatArray, warn
-from swapwise.estimators.two_values import first_few
-from swapwise.estimators.vertices import Vertices
+from swapwise.checks import FloatArray
 from swapwise.kernels import gibbs
 
 # At this field a spin that is its own neighbour never turns: 1 + e⁻⁸⁰ is 1 in double precision.
@@ -17,20 +15,12 @@ FROZEN = 40.0
 SWEEPS_AT_ONCE = 1000
 
 
-def warn_of_constants(spins: FloatArray, vertices: Vertices) -> None:
-    """Warn of constant columns: the data do not tell what they depend on."""
-    is_constant = np.fmin.reduce(spins) == np.fmax.reduce(spins)  # among what is not missing
-    constant = [repr(vertices.nodes[v]) for v in np.flatnonzero(is_constant)]
-    if constant:
-        warn(f"X has columns that never vary, of which nothing can be learnt: {first_few(constant)}")
-
-
 def pseudo_log_likelihood(
-    spins: FloatArray, coupling: FloatArray, field: FloatArray, filling: FloatArray | None = None
+    spins: FloatArray, coupling: FloatArray, field: FloatArray, imputed: FloatArray | None = None
 ) -> FloatArray:
     """Return ``Σ_v log σ(2 x_v (Σ_u w_uv x_u + b_v))`` for every sample, a row of ``spins``.
 
-    Terms of spins that are missing (NaN) are left out, and to their neighbours these are the ``filling``: one
+    Terms of spins that are missing (NaN) are left out, and their neighbours see ``imputed`` instead: one
     number for each vertex, or for each spin; without it, none may be missing.
 
     >>> pseudo_log_likelihood(np.array([[1.0, -1.0]]), np.zeros((2, 2)), np.zeros(2)) / np.log(2)
@@ -39,10 +29,10 @@ def pseudo_log_likelihood(
     >>> pseudo_log_likelihood(spins, coupling, np.zeros(2), np.array([0.0, -1.0])).round(6)
     array([-18.])
     """
-    if filling is None:
+    if imputed is None:
         return -np.logaddexp(0.0, -2.0 * spins * (spins @ coupling + field)).sum(axis=1)
     missing = np.isnan(spins)
-    own, seen = np.where(missing, 0.0, spins), np.where(missing, filling, spins)
+    own, seen = np.where(missing, 0.0, spins), np.where(missing, imputed, spins)
     terms = -np.logaddexp(0.0, -2.0 * own * (seen @ coupling + field))
     return terms.sum(axis=1, where=~missing)
 
@@ -52,7 +42,7 @@ def mean_likelihood(
     weight: FloatArray | None,
     coupling: FloatArray,
     field: FloatArray,
-    filling: FloatArray | None = None,
+    imputed: FloatArray | None = None,
 ) -> float:
     """Return the weighted mean of :func:`pseudo_log_likelihood` over the samples.
 
@@ -60,7 +50,7 @@ def mean_likelihood(
     >>> round(mean_likelihood(spins, np.array([3.0, 1.0]), coupling, np.zeros(2)), 6)
     -9.0
     """
-    return float(np.average(pseudo_log_likelihood(spins, coupling, field, filling), weights=weight))
+    return float(np.average(pseudo_log_likelihood(spins, coupling, field, imputed), weights=weight))
 
 
 def gibbs_samples(

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from swapwise.checks import FloatArray, is_missing, warn
+from swapwise.checks import FloatArray, is_missing, some_of, warn
 
 # The pairs that a column of one value may have been meant to have, if no other column knows it.
 USUAL_PAIRS = ((0, 1), (-1, 1))
 
-# Columns, and values of a column, that a message names.
-MOST_COLUMNS, MOST_VALUES = 3, 4
+# Columns that a message names.
+MOST_COLUMNS = 3
 
 # Whole numbers of no more values than this are answers on a scale.
 MOST_OF_A_SCALE = 10
@@ -124,7 +124,7 @@ def coding_of(values: NDArray[Any], names: Sequence[Hashable], X: Any = None) ->
         warn(
             "X was expected to hold two values in each column: its numbers are taken as they are, which are "
             f"{_listed(tuple(_observed(np.unique(as_real_numbers(values)))))}; "
-            "GaussianGraphCV is for real numbers"
+            "GaussianGraphCV is for real numbers, MixedGraphCV for these beside columns of two values"
         )
         return None
     pairs = [_pair_of(one, levels) for one in levels]
@@ -139,7 +139,7 @@ def require_observed(values: NDArray[Any], names: Sequence[Hashable]) -> None:
     if empty:
         raise ValueError(
             "X must have a value in each column, got nothing but missing values in "
-            f"{first_few([repr(names[place]) for place in empty])}; leave the column out"
+            f"{some_of([repr(names[place]) for place in empty])}; leave the column out"
         )
 
 
@@ -296,18 +296,9 @@ def _are_numbers(levels: Levels) -> bool:
 
 
 def _listed(values: Levels) -> str:
-    return first_few([_word(value) for value in values])
+    return some_of([_word(value) for value in values])
 
 
 def _word(value: Any) -> str:
     is_plain = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     return f"{value:g}" if is_plain else repr(value.item() if isinstance(value, np.generic) else value)
-
-
-def first_few(words: list[str]) -> str:
-    """Return words in a row; of more than four, the first.
-
-    >>> first_few(list("abcde"))
-    'a, b, c, d, …'
-    """
-    return ", ".join(words[:MOST_VALUES]) + (", …" if len(words) > MOST_VALUES else "")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swapwise.checks import FloatArray, as_count, warn
+from swapwise.checks import FloatArray, as_count, some_of, warn
 from swapwise.constraints.bmatching import BMatching
 from swapwise.constraints.graphic import is_graph, read_edges
 from swapwise.search.result import SearchResult
@@ -109,3 +109,11 @@ def symmetric_matrix(objective: Any, of_edges: FloatArray) -> FloatArray:
     matrix = np.zeros((objective.n_vertices, objective.n_vertices))
     matrix[objective.tail, objective.head] = matrix[objective.head, objective.tail] = of_edges
     return matrix
+
+
+def warn_of_constants(values: FloatArray, vertices: Vertices) -> None:
+    """Warn of constant columns: the data do not tell what they depend on."""
+    is_constant = np.fmin.reduce(values) == np.fmax.reduce(values)  # among what is not missing
+    constant = [repr(vertices.nodes[v]) for v in np.flatnonzero(is_constant)]
+    if constant:
+        warn(f"columns that never vary, of which nothing can be learnt: {some_of(constant)}")

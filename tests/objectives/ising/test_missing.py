@@ -206,7 +206,7 @@ def test_a_weight_of_two_is_the_same_row_twice():
     weighted = IsingPseudoLikelihood(spins, 0.1, True, sample_weight=counts)
     repeated = IsingPseudoLikelihood(np.repeat(spins, counts, axis=0), 0.1, True)
     assert weighted([0, 1, 3]) == pytest.approx(repeated([0, 1, 3]), abs=1e-12)
-    np.testing.assert_allclose(weighted.filling, repeated.filling, atol=1e-15)
+    np.testing.assert_allclose(weighted.imputed, repeated.imputed, atol=1e-15)
     np.testing.assert_array_equal(weighted.n_observed, repeated.n_observed)
 
 
@@ -235,10 +235,10 @@ def test_how_often_pairs_were_observed():
 def test_the_filling_is_the_mean_of_what_was_observed():
     spins = np.array([[1, np.nan, 1], [-1, 1, np.nan], [1, 1, -1]])
     objective = IsingPseudoLikelihood(spins, fields=True, sample_weight=[1, 2, 3])
-    np.testing.assert_allclose(objective.filling, [2 / 6, 1.0, -2 / 4])
-    assert (IsingPseudoLikelihood(spins).filling == 0).all()
+    np.testing.assert_allclose(objective.imputed, [2 / 6, 1.0, -2 / 4])
+    assert (IsingPseudoLikelihood(spins).imputed == 0).all()
     chunked = IsingPseudoLikelihood(da.from_array(np.array([[1, 0], [1, 1], [0, 1], [1, 1]])), fields=True)
-    np.testing.assert_allclose(chunked.filling, [0.5, 0.5])
+    np.testing.assert_allclose(chunked.imputed, [0.5, 0.5])
 
 
 def test_many_samples_are_not_counted_if_some_are_missing():

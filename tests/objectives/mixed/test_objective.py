@@ -36,15 +36,15 @@ def plain_value(X, families, variances, coupling, bias, weight=None):
     """The mean log-likelihood of the conditional distributions, from their own densities: entry by entry."""
     counts = np.ones(len(X)) if weight is None else weight
     there = ~np.isnan(X)
-    centre, spread, filling = np.zeros(X.shape[1]), np.ones(X.shape[1]), np.zeros(X.shape[1])
+    centre, spread, imputed = np.zeros(X.shape[1]), np.ones(X.shape[1]), np.zeros(X.shape[1])
     for v, family in enumerate(families):
         own, shares = X[there[:, v], v], counts[there[:, v]]
         if family == "binary":
-            filling[v] = np.average(own, weights=shares)
+            imputed[v] = np.average(own, weights=shares)
         else:
             centre[v] = np.average(own, weights=shares)
             spread[v] = np.sqrt(np.average((own - centre[v]) ** 2, weights=shares) * variances[v])
-    seen = np.where(there, (X - centre) / spread, filling)
+    seen = np.where(there, (X - centre) / spread, imputed)
     total = 0.0
     for row, count in enumerate(counts):
         for v, family in enumerate(families):

@@ -99,7 +99,7 @@ class PatternCounts(SpinData):
         self.low: int = self._low_value(tally)
         #: The share of the samples in which each vertex is at +1
         self.share_up: FloatArray = up / self._total
-        self.filling = 2.0 * self.share_up - 1.0 if model.fields else np.zeros(model.n_vertices)
+        self.imputed = 2.0 * self.share_up - 1.0 if model.fields else np.zeros(model.n_vertices)
         self._counted: dict[Neighbourhood, tuple[FloatArray, FloatArray]] = {}
         self._sums: dict[Neighbourhood, FloatArray] = {}
         self._steepest = np.empty(0, dtype=np.intp)
@@ -337,7 +337,7 @@ class CountedSamples(SpinData):
         self.model = model
         self.n_samples = len(samples)
         self.samples: Samples = Samples(model, samples, weight)
-        self.n_counted, self.filling = self.samples.n_counted, self.samples.filling
+        self.n_counted, self.imputed = self.samples.n_counted, self.samples.imputed
         self._counts = PatternCounts(model, ChunkedMatrix(ArrayChunks(samples, len(samples))), weight)
 
     def _for(self, support: IndexArray, more: int = 0) -> SpinData:

@@ -67,9 +67,9 @@ class PairwisePseudoLikelihood(SparseObjective):
         return self.data.n_observed
 
     @property
-    def filling(self) -> FloatArray:
+    def imputed(self) -> FloatArray:
         """What each vertex is to its neighbours where it is missing: its mean, or 0 without fields."""
-        return self.data.filling
+        return self.data.imputed
 
     @property
     def edges(self) -> list[tuple[int, int]]:

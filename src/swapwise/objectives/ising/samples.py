@@ -41,8 +41,8 @@ class Samples(SpinData):
     """Any real numbers, one vertex per row; every mean is taken over all samples.
 
     Entries that are NaN are missing. What is predicted, ``own``, is then 0, so that the term is log σ(0),
-    whatever the parameters are; and what neighbours see, ``seen``, is as ``completed`` has it, or the
-    filling.
+    whatever the parameters are; and what neighbours see, ``seen``, is as ``completed`` has it, or
+    ``imputed``.
 
     >>> model = IsingModel.read(2, 0.0, False, None)
     >>> Samples(model, np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([3.0, 1.0])).vertex_gradients(
@@ -73,9 +73,9 @@ class Samples(SpinData):
         self._observed = ~missing if missing.any() else None
         if self._observed is not None:
             self.own = np.where(missing, 0.0, self.own)
-        self.filling = self._means() if model.fields else np.zeros(model.n_vertices)
+        self.imputed = self._means() if model.fields else np.zeros(model.n_vertices)
         if self._observed is not None:
-            filled = self.filling[:, None] if completed is None else completed.T
+            filled = self.imputed[:, None] if completed is None else completed.T
             self.seen = np.where(missing, filled, self.own)
         self.perfect = -np.log(2.0) * float(self.mean(self.own == 0).sum())
         self.offset = np.log(2.0) * float(self.mean(missing).sum())
@@ -159,12 +159,12 @@ class Samples(SpinData):
         """Return how each term rises in its local field."""
         return slopes_of(self.own, local)
 
-    def curves(self, local: FloatArray) -> FloatArray:
+    def curvatures(self, local: FloatArray) -> FloatArray:
         """Return how each term curves in its local field."""
         return curvatures_of(self.own, local)
 
     @cached_property
-    def most_curves(self) -> FloatArray:
+    def largest_curvatures(self) -> FloatArray:
         """What no term curves more than, whatever its local field."""
         return self.own**2
 
@@ -192,7 +192,7 @@ class Samples(SpinData):
 
         def slopes(bias: FloatArray) -> tuple[FloatArray, FloatArray]:
             there = local + bias[:, None]
-            return self.mean(self.slopes(there)), self.mean(self.curves(there))
+            return self.mean(self.slopes(there)), self.mean(self.curvatures(there))
 
         return best_biases(slopes, self._widest_biases(local))
 
@@ -215,18 +215,18 @@ class Samples(SpinData):
     @cached_property
     def edge_curvature(self) -> FloatArray:
         """The mean of ``x_v² z_u²``, or of ``x_u² z_v²`` if it is larger, for every edge."""
-        means = (self.most_curves * self.weight) @ (self.seen**2).T / self.n_samples
+        means = (self.largest_curvatures * self.weight) @ (self.seen**2).T / self.n_samples
         tail, head = self.model.tail, self.model.head
         return np.maximum(means[tail, head], means[head, tail])
 
     @cached_property
     def vertex_sizes(self) -> FloatArray:
         """The root mean square of what was observed of every vertex: 1 for data of -1 and +1."""
-        return np.sqrt(self._of_observed(self.mean(self.most_curves)))
+        return np.sqrt(self._of_observed(self.mean(self.largest_curvatures)))
 
     def mean_products(self, shared: int, other: int, thirds: IndexArray) -> FloatArray:
         """Return the mean of ``x_v² z_a z_b`` for v shared, a the other, and b each of the thirds."""
-        pair = self.most_curves[shared] * self.seen[other] * self.weight
+        pair = self.largest_curvatures[shared] * self.seen[other] * self.weight
         return self.seen[thirds] @ (pair / self.n_samples)
 
     def hessian(self, coef: FloatArray, elements: IndexArray) -> FloatArray:
@@ -255,7 +255,7 @@ class Samples(SpinData):
 
     def _curvature(self, local: FloatArray) -> FloatArray:
         """Return how each sample of each vertex curves in its local field, weighted."""
-        return self.curves(local) * self.weight / self.n_samples
+        return self.curvatures(local) * self.weight / self.n_samples
 
     def _products(self, curve: FloatArray, elements: IndexArray) -> FloatArray:
         """Return the Hessian of some edges and, if there are any, of the fields of all vertices."""

@@ -56,7 +56,7 @@ class SpinData(ABC):
     #: What the log-likelihood has beside the terms: what takes those of missing entries away
     offset: float = 0.0
     #: What each vertex is to its neighbours where it is missing: its mean, or 0 in a model without fields
-    filling: FloatArray
+    imputed: FloatArray
     #: How many samples there are, each as often as its weight says if all weights are whole numbers
     n_counted: int
 

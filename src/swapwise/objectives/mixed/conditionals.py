@@ -20,7 +20,7 @@ class Conditionals:
 
     columns: Columns
     #: What each vertex is to its neighbours where it is missing
-    filling: FloatArray
+    imputed: FloatArray
 
     @cached_property
     def scales(self) -> FloatArray:
@@ -79,7 +79,7 @@ class Conditionals:
         counts = have_answers(matrix, weight)
         own = self.own(matrix[counts])
         seen = self.columns.standardised((matrix if completed is None else completed)[counts]).T
-        seen = np.where(np.isnan(seen), self.filling[:, None], seen)
+        seen = np.where(np.isnan(seen), self.imputed[:, None], seen)
         terms = self.of_families("terms", own, coupling @ seen + fields[:, None]) + self.base(own)
         weight = None if weight is None else weight[counts]
         return float(np.average(terms.sum(axis=0), weights=weight))

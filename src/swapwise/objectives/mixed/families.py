@@ -42,11 +42,11 @@ class VertexFamily(ABC):
         """Return how terms rise in the local field."""
 
     @abstractmethod
-    def curves(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+    def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
         """Return how terms curve in the local field, as a positive number."""
 
     @abstractmethod
-    def most_curves(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+    def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
         """Return what terms curve no more than; if there is no such number, how they curve on average."""
 
     @abstractmethod
@@ -83,11 +83,11 @@ class Binary(VertexFamily):
         """Return how they rise."""
         return slopes_of(own, local)
 
-    def curves(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+    def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
         """Return how they curve."""
         return curvatures_of(own, local)
 
-    def most_curves(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+    def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
         """Return 1 where x was observed: how they curve at even odds."""
         return own**2
 
@@ -126,11 +126,11 @@ class Gaussian(VertexFamily):
         """Return ``x − s h``."""
         return _there(own, own - scale * local)
 
-    def curves(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+    def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
         """Return the scale where x was observed."""
-        return self.most_curves(own, scale)
+        return self.largest_curvatures(own, scale)
 
-    def most_curves(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+    def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
         """Return the scale where x was observed."""
         return _there(own, np.broadcast_to(scale, own.shape))
 
@@ -173,11 +173,11 @@ class Counts(VertexFamily):
         """Return how they rise."""
         return _there(own, own - scale * self._means(local, scale))
 
-    def curves(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
+    def curvatures(self, own: FloatArray, local: FloatArray, scale: FloatArray) -> FloatArray:
         """Return how they curve."""
         return _there(own, scale**2 * self._means(local, scale))
 
-    def most_curves(self, own: FloatArray, scale: FloatArray) -> FloatArray:
+    def largest_curvatures(self, own: FloatArray, scale: FloatArray) -> FloatArray:
         """Return how they curve at the mean count: a larger field curves more, without end."""
         observed = (own == own).sum(axis=1, keepdims=True)
         total = np.nan_to_num(own).sum(axis=1, keepdims=True)

@@ -53,9 +53,9 @@ class MixedSamples(Samples):
         #: The conditional variances of Gaussian vertices; 1 for others
         self.variances = self._of_gaussian(self._regressed_variances() if variances is None else variances)
         deviations = np.sqrt(self.variances)
-        self.seen, self.filling = self.seen / deviations[:, None], self.filling / deviations
+        self.seen, self.imputed = self.seen / deviations[:, None], self.imputed / deviations
         self.columns = columns.in_units_of(deviations)
-        self.conditionals = Conditionals(self.columns, self.filling)
+        self.conditionals = Conditionals(self.columns, self.imputed)
         self.own = self.conditionals.own(X)
         numbers = np.array([family.number for family in families], dtype=np.intp)
         self._kinds = (numbers, self.conditionals.scales)
@@ -73,14 +73,14 @@ class MixedSamples(Samples):
         """Return how each term rises in its local field."""
         return self._of_families("slopes", local)
 
-    def curves(self, local: FloatArray) -> FloatArray:
+    def curvatures(self, local: FloatArray) -> FloatArray:
         """Return how each term curves in its local field."""
-        return self._of_families("curves", local)
+        return self._of_families("curvatures", local)
 
     @cached_property
-    def most_curves(self) -> FloatArray:
+    def largest_curvatures(self) -> FloatArray:
         """What no term curves more than; but of counts, how they curve on average."""
-        return self._of_families("most_curves")
+        return self._of_families("largest_curvatures")
 
     def _widest_biases(self, local: FloatArray) -> FloatArray:
         return self._of_families("widest", local)

@@ -13,7 +13,7 @@ from swapwise.objectives.mixed.families import Binary
 from swapwise.objectives.mixed.samples import MixedSamples
 
 # What rounding may take from a bound that is computed in closed form, relative to it.
-ROUNDING = 1e-9
+BOUND_ROUNDING = 1e-9
 
 
 def vertex_summands(samples: MixedSamples, coef: FloatArray) -> Iterator[Summand]:
@@ -68,4 +68,4 @@ class GaussianSummand(Summand):
         curve = self._curve[subsets[:, :, None], subsets[:, None, :]]
         best = np.linalg.solve(curve, slope[..., None])[..., 0]
         gains: FloatArray = 0.5 * (slope * best).sum(axis=1)
-        return gains * (1.0 + ROUNDING) + self._at_best_bias
+        return gains * (1.0 + BOUND_ROUNDING) + self._at_best_bias
