@@ -36,6 +36,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "matplotlib.sphinxext.plot_directive",
 ]
 exclude_patterns = ["_build", "_ext"]
 templates_path = ["_templates"]
@@ -60,8 +61,10 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
 
 autosummary_generate = True
-suppress_warnings = ["config.cache"]  # two functions among the settings, by which templates choose members
-autosummary_context = {"called": members.called, "inherited": members.inherited}
+suppress_warnings = ["config.cache"]  # functions among the settings, which templates call
+autosummary_context = {"called": members.called, "inherited": members.inherited, "example": members.example}
+plot_formats = [("png", 150)]
+plot_html_show_formats = plot_html_show_source_link = False
 autodoc_typehints_format = "short"
 autodoc_type_aliases = {name: name for name in ALIASES}
 TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # ``FloatArray | None``, as it stands in the source
@@ -102,8 +105,11 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-# A page without pages below it has nothing to list at its left; code of the gallery wants the room.
-html_sidebars = {"*": [], "gallery/**": []}
+# A page without pages beside it has nothing to list at its left, names of the reference are better found on
+# its first page than in a list of a hundred, and code of the gallery wants the room.
+ALONE = ["index", "where-structure-matters", "coming-from", "faq", "extending", "cite"]
+ALONE += ["api", "api/**", "gallery/**"]
+html_sidebars: dict[str, list[str]] = {page: [] for page in ALONE}
 html_show_sphinx = False
 
 

@@ -27,7 +27,9 @@ from swapwise.search.rules import Pivot
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 INDEX = (DOCS / "index.md").read_text()
-TREE = re.findall(r"^.+ <(\S+)>$", re.search(r"```{toctree}\n(.*?)```", INDEX, re.DOTALL)[1], re.MULTILINE)
+SECTIONS = [INDEX, *((DOCS / f"{section}.md").read_text() for section in ("tutorials", "background"))]
+TREES = [re.search(r"```{toctree}\n(.*?)```", page, re.DOTALL)[1] for page in SECTIONS]
+TREE = re.findall(r"^.+ <(\S+)>$", "\n".join(TREES), re.MULTILINE)
 PAGES = sorted(path.stem for kind in ("*.md", "*.rst") for path in DOCS.glob(kind))
 
 
@@ -96,7 +98,7 @@ def test_the_extensions_are_what_is_installed_beside_the_data_of_the_gallery():
     extensions = re.findall(r'^    "(\w+)(?:\.\w+)*",$', (DOCS / "conf.py").read_text(), re.MULTILINE)
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["docs"]
     installed = {re.split(">=", name)[0].replace("-", "_") for name in wanted}
-    assert {*extensions, "docutils", "pydata_sphinx_theme", "statsmodels"} == installed
+    assert {*extensions, "docutils", "pydata_sphinx_theme", "statsmodels"} == installed | {"matplotlib"}
 
 
 def test_the_pages_name_nothing_that_is_not_there():

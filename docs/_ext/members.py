@@ -7,6 +7,7 @@ with a constraint.
 
 from __future__ import annotations
 
+import doctest
 import importlib
 import inspect
 from typing import Any
@@ -39,11 +40,17 @@ def inherited(module: str, name: str) -> list[str]:
     return sorted(member for member in _public(kind) if _home(kind, member) == "sklearn")
 
 
-def _class(module: str, name: str) -> type:
+def example(module: str, name: str) -> str:
+    """Return the code of the example in a docstring, for a page that shows the figure it draws."""
+    examples = doctest.DocTestParser().get_examples(inspect.getdoc(_class(module, name)) or "")
+    return "".join(part.source for part in examples)
+
+
+def _class(module: str, name: str) -> Any:
     found: Any = importlib.import_module(module)
     for part in name.split("."):
         found = getattr(found, part)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _public(kind: type) -> list[str]:
