@@ -130,6 +130,12 @@ def test_numbers_of_any_type_are_numbers(frame, y, cells):
     assert sw.SparseRegressor(2).fit(frame.assign(t=cells), y).score(frame.assign(t=cells), y) > 0.99
 
 
+def test_columns_without_values_are_named_by_their_type(frame):
+    with pytest.raises(ValueError, match="got dates or times in 't'; make numbers"):
+        require_numbers(frame.assign(t=pd.Series([pd.NaT] * ROWS)))
+    require_numbers(frame.assign(t=pd.Series([None] * ROWS, dtype=object)))
+
+
 def test_arrays_of_text_are_told():
     with pytest.raises(ValueError, match=r"got text in 1 \(such as 'x'\)"):
         require_numbers(np.array([["1.5", "x"], ["2", "y"]], dtype=object))

@@ -110,12 +110,10 @@ def _kind_of(values: np.ndarray, *, is_array: bool = False) -> tuple[str | None,
 
     In an array, which has but one type, text that is numbers counts as such, and numpy refuses objects.
     """
-    if values.dtype.kind in "Mm":
-        return DATES, values[0] if len(values) else None
     kind = infer_dtype(values.astype(object) if values.dtype.kind in "US" else values, skipna=True)
     if kind in NUMERIC:
         return None, None
-    first = values[0]
+    first = values[0] if len(values) else None
     if kind in ("datetime64", "datetime", "date", "timedelta64", "timedelta", "time", "period"):
         return DATES, first
     words = [value for value in values.tolist() if isinstance(value, str)]

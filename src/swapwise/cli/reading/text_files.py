@@ -262,13 +262,14 @@ def _has_separators(file: _File, expected: int) -> bool:
     if len(file.separator) > 1 or ord(file.separator) > 127:
         return False
     body = np.frombuffer(file.content, dtype=np.uint8)[file.body :]
-    ends = np.append(np.flatnonzero(body == ord("\n")), len(body))
-    quotes, signs = np.flatnonzero(body == ord('"')), np.flatnonzero(body == ord(file.separator))
-    if (np.searchsorted(quotes, ends) % 2).any():  # a quote that is part of a cell
-        return False
-    signs = signs[np.searchsorted(quotes, signs) % 2 == 0]
-    counts = np.diff(np.searchsorted(signs, ends), prepend=0)
-    return bool((counts[: None if body[-1] != ord("\n") else -1] >= expected).all())
+    starts = np.append(0, np.flatnonzero(body[:-1] == ord("\n")) + 1)
+    signs, quotes = body == ord(file.separator), body == ord('"')
+    if quotes.any():
+        n_quotes = np.cumsum(quotes)
+        if (n_quotes[starts[1:] - 1] % 2).any():  # a quote that is part of a cell
+            return False
+        signs &= n_quotes % 2 == 0
+    return bool((np.add.reduceat(signs, starts, dtype=np.int64) >= expected).all())
 
 
 def _with_words(table: pd.DataFrame, file: _File, width: int, decimal: str) -> pd.DataFrame:
