@@ -165,7 +165,7 @@ def _opened(
         warn(f"{path}: {lines} above the table, with # before, left out")
     if not content[above.end() : above.end() + MOST_BYTES].strip():
         raise BadInput(f"{path} is empty")
-    separator = separator or (above[2] and above[2].decode())
+    separator = separator or (above[2].decode() if above[2] else None)
     if not separator:
         separator = separator_of(_head(content, above.end()), usual, path, strict=strict)
     return _File(path, content, above.end(), n_above, separator)
