@@ -1,4 +1,4 @@
-"""What ``swapwise select`` says of ten messy files; the table in the guide is of these."""
+"""What ``swapwise select`` says of ten messy files, and of an encoding that is not said."""
 
 import pytest
 
