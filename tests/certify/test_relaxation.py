@@ -792,6 +792,19 @@ def test_no_start_from_the_relaxation_without_curvature_to_spare(objective):
         sw.maximize(objective, sw.Uniform(4, 2), start="relaxation")
 
 
+def test_how_many_features_a_start_from_the_relaxation_takes_is_said(monkeypatch):
+    from swapwise.certify import problem
+    from swapwise.objectives.least_squares import objective as least_squares
+
+    monkeypatch.setattr(problem, "PRODUCTS_UP_TO", 3)
+    monkeypatch.setattr(least_squares, "EIGENVALUES_UP_TO", 3)
+    f = sw.LeastSquares(np.random.default_rng(0).standard_normal((9, 4)), np.arange(9.0))
+    with pytest.raises(
+        ValueError, match=r"no more than 3000 features\); LeastSquares\(9 samples, 4 features"
+    ):
+        sw.maximize(f, sw.Uniform(4, 2), start="relaxation")
+
+
 def test_only_local_search_starts_from_the_relaxation():
     objective = sw.LeastSquares(np.eye(4), np.ones(4))
     with pytest.raises(ValueError, match="start is an option of local search"):

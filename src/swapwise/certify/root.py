@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from swapwise.certify.nodes import Node, Observer, SetNode
-from swapwise.certify.problem import Problem
+from swapwise.certify.problem import PRODUCTS_UP_TO, Problem
 from swapwise.certify.relaxed import RelaxedNode
 from swapwise.certify.summand_lists import summand_node
 from swapwise.checks import IndexArray
@@ -59,8 +59,9 @@ def relaxation_start(objective: SetFunction, constraint: Constraint, clock: Cloc
     root = relaxed_root(objective, region) if isinstance(objective, SparseObjective) else None
     if root is None:
         raise ValueError(
-            "start='relaxation' needs an objective with a strong-concavity bound (a ridge, or fewer features "
-            f"than samples and no duplicates); {objective!r} has none. start='greedy' works here"
+            "start='relaxation' needs an objective with a strong-concavity bound (a ridge; or fewer features "
+            f"than samples, no duplicates, and no more than {PRODUCTS_UP_TO} features); {objective!r} has "
+            "none. start='greedy' works here"
         )
     root.tighten(0.0, clock)
     start = _near_fractional(objective, region, root)

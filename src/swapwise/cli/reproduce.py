@@ -85,6 +85,8 @@ def reproduce(
         raise SystemExit(f"swapwise reproduce: {error}. The same command goes on from here.") from error
     except (StoreError, OSError) as error:
         raise SystemExit(f"swapwise reproduce: {error}") from error
+    except MemoryError:
+        raise SystemExit("swapwise reproduce: out of memory; --jobs 1 takes the least") from None
     if not complete:
         raise typer.Exit(INTERRUPTED)
 

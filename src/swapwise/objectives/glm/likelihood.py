@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swapwise.checks import FloatArray, as_vector, as_weights, require_scale
+from swapwise.checks import FloatArray, as_vector, require_scale
 from swapwise.kernels import families, glm
 from swapwise.objectives.coefficient_bounds import CoefficientBounds
 from swapwise.objectives.glm.family import Family
@@ -236,5 +236,8 @@ def read_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
     """Return weights of the samples that sum to one."""
     if sample_weight is None:
         return np.full(n_samples, 1.0 / n_samples)
-    weight = as_weights(sample_weight, n_samples)
+    weight = as_vector(sample_weight, n_samples, "sample_weight", non_negative=True)
+    if not weight.any():
+        raise ValueError("sample_weight must have a positive entry, got zeros only")
+    weight = weight / weight.max()  # sums of very large weights are infinite
     return weight / weight.sum()
