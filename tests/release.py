@@ -22,8 +22,11 @@ from tests.distributions import SMOKE
 
 #: Tests of what is not there are skipped. Not jax: its lowest version requires a newer NumPy than the lowest.
 EXTRAS = ("dask", "parquet")
-TOOLS = ("pytest", "pytest-xdist", "hypothesis", "polars", "statsmodels")
+BESIDE = ("polars>=1.0", "statsmodels>=0.14")
+TOOLS = ("pytest", "pytest-xdist", "hypothesis")
 NEWER_PYTHONS = [f"python3.{minor}" for minor in range(12, 20)]
+#: Benchmarks are no part of the wheel.
+TESTS = ("tests", "--ignore=tests/benchmarks")
 SLOW = "docs_build or cluster or browser or race or experiments or slow"
 
 
@@ -89,7 +92,7 @@ def try_out(tools: Tools, python: Path, distribution: Path, source: Path, resolu
         run(python, "-m", "venv", "--without-pip", folder)
         python = Path(folder) / "bin" / "python"
         extras = [word for extra in EXTRAS for word in ("--extra", extra)]
-        required = ["--requirement", source / "pyproject.toml", *extras]
+        required = ["--requirement", source / "pyproject.toml", *extras, *BESIDE]
         tools.install(python, "--resolution", resolution, "--only-binary", ":all:", *required)
         pins = Path(folder) / "pins.txt"
         pins.write_text(tools.freeze(python))
@@ -113,7 +116,7 @@ def run_tests(python: Path, source: Path) -> None:
     run(python.parent / "swapwise", "select", "--demo", "--certify", cwd=source.parent, env=env)
     pytest = [python, "-m", "pytest", "-q", "--no-header", "--disable-warnings"]
     run(*pytest, "tests/test_readme.py", "-k", "README", cwd=source, env=env)
-    run(*pytest, "-n", "2", "--dist", "worksteal", "-m", f"not ({SLOW})", "tests", cwd=source, env=env)
+    run(*pytest, "-n", "2", "--dist", "worksteal", "-m", f"not ({SLOW})", *TESTS, cwd=source, env=env)
 
 
 if __name__ == "__main__":
