@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from swapwise.checks import warn
-from swapwise.cli.reading.messages import quoted
+from swapwise.cli.messages import quoted
 
 if TYPE_CHECKING:
     from swapwise.cli.graph_table import Rows
