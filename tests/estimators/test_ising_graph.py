@@ -400,7 +400,7 @@ def test_what_is_refused(options, error, message):
 def test_answers_on_a_scale_are_refused_with_a_way_out():
     data = np.random.default_rng(0).integers(1, 6, size=(60, 4))
     with pytest.raises(
-        ValueError, match=r"on a scale, 1, 2, 3, 4, … in 0; GaussianGraphCV\(correlation='poly"
+        ValueError, match=r"on a scale, 1, 2, 3, 4, 5 in 0; GaussianGraphCV\(correlation='poly"
     ):
         sw.IsingGraph(1).fit(data)
 
