@@ -414,3 +414,17 @@ def test_limits_that_overlap_allocate_within_bounds_as_nested_ones_do(random):
     expected = model.solve(finest=1e-11)
     assert is_close(model, value, expected[2], 1e-6)
     assert is_close(model, bound, expected[3], 1e-6)
+
+
+@pytest.mark.parametrize("most", [0, 50])
+def test_without_a_finite_bound_there_are_no_coefficients(most):
+    n = 40
+    model = Model(
+        np.eye(n), np.ones((n, 1)), np.zeros(n), np.arange(n), Region.of(sw.Uniform(n, 3)), []
+    )  # no penalty, and so no bound
+    for _ in range(20):
+        garbage = [np.full((n, 1), np.nan) for _ in range(50)]  # what memory of this size holds next
+        del garbage
+        coef, z, *_ = model.solve(most=most)
+        assert not coef.any()
+        assert not z.any()

@@ -376,7 +376,8 @@ Relaxed solve(Allocation &allocation, Curvature H, Table b, Numbers d, Indices e
     const Index rows = b.rows, columns = b.columns, elements = d.size, size = rows * columns;
     Listener listener;
     Matrix<double> w(rows, columns), Hw(rows, columns), v(rows, columns), Hv(rows, columns);
-    Matrix<double> ahead(rows, columns), H_ahead(rows, columns), best(rows, columns);
+    Matrix<double> ahead(rows, columns), H_ahead(rows, columns);
+    auto best = Matrix<double>::filled(0.0, rows, columns);  // what comes out if no bound is finite
     auto z = Vector<double>::filled(0.0, elements), best_z = Vector<double>::filled(0.0, elements);
     std::vector<double> lengths(elements), weights(elements), largest_coef(box.bounds_any() ? elements : 0, INFINITE);
     std::vector<Index> numbers(elements, 0);
