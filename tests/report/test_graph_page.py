@@ -352,10 +352,6 @@ class TestBadInput:
         with pytest.raises(TypeError, match="model must be a fitted IsingGraph, GaussianGraph or MixedGraph"):
             graph_report("x", data)
 
-    def test_array(self, data, model):
-        with pytest.raises(TypeError, match=r"X must be a pandas.DataFrame, got ndarray"):
-            graph_report(model, data.to_numpy())
-
 
 @pytest.mark.browser
 class TestInChromium:

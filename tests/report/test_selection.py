@@ -6,6 +6,7 @@ from html import unescape
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from swapwise import (
@@ -273,6 +274,14 @@ class TestContent:
         assert harmless(page)
 
 
+def test_arrays_and_frames_of_polars_give_the_same_page(data, model):
+    X, y = data
+    frame = pl.DataFrame({name: X[name].to_list() for name in X.columns})
+    page = selection_report(model, X, y)
+    assert selection_report(model, X.to_numpy(), y) == page
+    assert selection_report(model, frame, pl.Series(y.to_list())) == page
+
+
 class TestBadInput:
     def test_model(self, data):
         with pytest.raises(
@@ -280,9 +289,9 @@ class TestBadInput:
         ):
             selection_report(3, *data)
 
-    def test_array(self, data, model):
-        with pytest.raises(TypeError, match=r"X must be a pandas.DataFrame, got ndarray"):
-            selection_report(model, data[0].to_numpy(), data[1])
+    def test_neither_frame_nor_array(self, data, model):
+        with pytest.raises(TypeError, match="X must be the frame or the array that fit was given"):
+            selection_report(model, "data.csv", data[1])
 
     def test_columns(self, data, model):
         with pytest.raises(ValueError, match="X must have the 6 columns of fit, got 5"):

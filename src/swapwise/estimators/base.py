@@ -312,7 +312,7 @@ class SparseEstimator(BaseEstimator, ABC):
     def report(
         self,
         path: str | os.PathLike[str],
-        X: pd.DataFrame | None = None,
+        X: Any = None,
         y: ArrayLike | None = None,
         **options: Any,
     ) -> None:
@@ -322,7 +322,7 @@ class SparseEstimator(BaseEstimator, ABC):
         ----------
         path : path of the file
             One file that opens without a network; it is written in whole or not at all.
-        X : pandas.DataFrame, optional
+        X : frame or array-like of shape (n_samples, n_features), optional
             The data of fit, for how predictions compare with them and how the features are correlated.
         y : array-like of shape (n_samples,), optional
             The target of fit.

@@ -130,14 +130,16 @@ class BaseGraph(BaseEstimator, ABC):
         strongest = frame["weight"].abs().sort_values(ascending=False, kind="stable").index
         return frame.loc[strongest].reset_index(drop=True)
 
-    def report(self, path: str | os.PathLike[str], X: pd.DataFrame | None = None, **options: Any) -> None:
+    def report(
+        self, path: str | os.PathLike[str], X: ArrayLike | pd.DataFrame | None = None, **options: Any
+    ) -> None:
         """Write an HTML page about the graph: drawn first, then why it is that, how sure, and how good.
 
         Parameters
         ----------
         path : path of the file
             One file that opens without a network; it is written in whole or not at all.
-        X : pandas.DataFrame, optional
+        X : frame or array-like of shape (n_samples, n_features), optional
             The data of fit, for the score and what is said of missing answers.
         **options :
             ``sample_weight`` (the weights of fit), ``bootstrap`` (as of :func:`swapwise.bootstrap_graph`),

@@ -167,7 +167,7 @@ class SparseSelector(SelectorMixin, BaseEstimator):
     def report(
         self,
         path: str | os.PathLike[str],
-        X: pd.DataFrame | None = None,
+        X: ArrayLike | pd.DataFrame | None = None,
         y: ArrayLike | None = None,
         **options: Any,
     ) -> None:

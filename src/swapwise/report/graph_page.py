@@ -22,10 +22,10 @@ from swapwise.report.parts import (
     Part,
     listed,
     page_of,
-    require_data,
     seconds_in_words,
     settings_part,
     shown_name,
+    training_frame,
 )
 from swapwise.report.proof_parts import certificate_parts, course_parts, proof_in_words
 from swapwise.report.search_parts import moves_parts, notice_of, search_in_words
@@ -34,7 +34,7 @@ from swapwise.report.stability_parts import draws_of, dropping_parts, stability_
 
 def graph_report(
     model: Any,
-    X: pd.DataFrame | None = None,
+    X: Any = None,
     *,
     sample_weight: ArrayLike | None = None,
     bootstrap: Any = None,
@@ -53,7 +53,7 @@ def graph_report(
     ----------
     model : fitted IsingGraph, GaussianGraph or MixedGraph, or their CV
         The ``CV`` ones show the criterion over the number of edges too.
-    X : pandas.DataFrame, optional
+    X : frame or array-like of shape (n_samples, n_features), optional
         The data of fit; without them, the score and missing answers are left out.
     sample_weight : array-like of shape (n_samples,), optional
         The weights of fit; whole numbers are taken as how often each row was seen.
@@ -86,8 +86,8 @@ def graph_report(
         raise TypeError(
             f"model must be a fitted IsingGraph, GaussianGraph or MixedGraph, or their CV, got {model!r}"
         )
-    require_data(model, X)
-    columns = list(model.graph_) if X is None else list(X.columns)
+    X = training_frame(model, X)
+    columns = list(model.graph_) if X is None or isinstance(X.columns, pd.RangeIndex) else list(X.columns)
     names, weights, words = [shown_name(name) for name in columns], _weights(model), words_of(model)
     field, draws, result = getattr(model, "field_", None), draws_of(bootstrap, columns), model.result_
     edges = [" – ".join(names[end] for end in edge) for edge in model.pairs_.tolist()]

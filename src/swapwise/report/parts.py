@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from unicodedata import bidirectional
 
+import numpy as np
 import pandas as pd
 
 from swapwise.report.chart import Chart
@@ -103,24 +104,44 @@ def seconds_in_words(seconds: float | None) -> str | None:
     return None if seconds is None else f"{seconds:.3g} seconds"
 
 
-def require_data(model: Any, X: Any) -> None:
-    """Raise an error that says what is wrong, unless the model is fitted and X a frame such as fit was given.
+def training_frame(model: Any, X: Any) -> pd.DataFrame | None:
+    """Return the data that a fitted model was given as a frame of pandas, with names if fit saw any.
 
     >>> from swapwise import SparseRegressor
-    >>> require_data(SparseRegressor(1).fit([[1, 2], [3, 5], [4, 4]], [1, 2, 3]), pd.DataFrame({"a": [1]}))
+    >>> model = SparseRegressor(1).fit([[1, 2], [3, 5], [4, 4]], [1, 2, 3])
+    >>> training_frame(model, [[1, 2]]).shape
+    (1, 2)
+    >>> training_frame(model, pd.DataFrame({"a": [1]}))
     Traceback (most recent call last):
     ...
     ValueError: X must have the 2 columns of fit, got 1
     """
+    import narwhals.stable.v1 as nw
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
     if X is None:
-        return
-    if not isinstance(X, pd.DataFrame):
-        raise TypeError(f"X must be a pandas.DataFrame, got {type(X).__name__}")
+        return None
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame) and not isinstance(X, pd.DataFrame):
+        X = pd.DataFrame({name: frame[name].to_list() for name in frame.columns})
+    elif not isinstance(X, pd.DataFrame):
+        X = np.asarray(X)
+        if X.ndim != 2 or X.dtype == object:
+            raise TypeError("X must be the frame or the array that fit was given, got neither")
+        names = getattr(model, "feature_names_in_", None)
+        X = pd.DataFrame(X, columns=names if X.shape[1] == model.n_features_in_ else None)
     if X.shape[1] != model.n_features_in_:
         raise ValueError(f"X must have the {model.n_features_in_} columns of fit, got {X.shape[1]}")
+    return X
+
+
+def columns_of(model: Any, X: pd.DataFrame | None) -> list[Any]:
+    """Return the names of the columns: those of X, or those that fit saw; x0, x1, … if there are none."""
+    if X is not None and not isinstance(X.columns, pd.RangeIndex):
+        return list(X.columns)
+    known = getattr(model, "feature_names_in_", None)
+    return [f"x{k}" for k in range(model.n_features_in_)] if known is None else known.tolist()
 
 
 def significant(number: float) -> str:

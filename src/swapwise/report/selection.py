@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
 from swapwise.certify.certificate import Certificate
 from swapwise.estimators.base import SparseEstimator
 from swapwise.estimators.constraint_of import Elements
@@ -14,7 +12,14 @@ from swapwise.report.chosen_parts import Chosen
 from swapwise.report.data_parts import data_parts
 from swapwise.report.facts import scores_of, settings_of
 from swapwise.report.fit_parts import path_parts
-from swapwise.report.parts import page_of, require_data, seconds_in_words, settings_part, shown_name
+from swapwise.report.parts import (
+    columns_of,
+    page_of,
+    seconds_in_words,
+    settings_part,
+    shown_name,
+    training_frame,
+)
 from swapwise.report.proof_parts import certificate_parts, course_parts, proof_in_words
 from swapwise.report.search_parts import moves_parts, notice_of, search_in_words
 
@@ -25,7 +30,7 @@ _NO_GROUP = "no group"
 
 def selection_report(
     model: Any,
-    X: pd.DataFrame | None = None,
+    X: Any = None,
     y: Any = None,
     *,
     groups: Mapping[Any, Any] | None = None,
@@ -40,7 +45,7 @@ def selection_report(
     ----------
     model : fitted SparseRegressor, SparseClassifier or SparseGLMRegressor, or one of their kin
         A CV kind shows the fit against the size too.
-    X : pandas.DataFrame, optional
+    X : frame or array-like of shape (n_samples, n_features), optional
         The data of fit; without them, how predictions compare with the data and how the chosen features are
         correlated is left out.
     y : array-like of shape (n_samples,), optional
@@ -64,6 +69,7 @@ def selection_report(
     Examples
     --------
     >>> import numpy as np
+    >>> import pandas as pd
     >>> from swapwise import SparseRegressor
     >>> X = pd.DataFrame(np.random.default_rng(0).standard_normal((40, 3)), columns=["tea", "milk", "<b>"])
     >>> y = 2 * X["tea"] - X["<b>"]
@@ -71,8 +77,11 @@ def selection_report(
     >>> "2 of 3 features were chosen" in page, "&lt;b&gt;" in page
     (True, True)
     """
-    _check(model, X, y, groups)
-    columns = list(X.columns) if X is not None else _columns(model)
+    _check(model, groups)
+    X = training_frame(model, X)
+    if X is not None and y is not None and len(y) != len(X):
+        raise ValueError(f"y must have one value for each of the {len(X)} rows of X, got {len(y)}")
+    columns = columns_of(model, X)
     names = [shown_name(name) for name in columns]
     labels = Elements.of(model.groups, len(names), [str(name) for name in columns]).labels or names
     group_of = None if groups is None else [groups.get(name, _NO_GROUP) for name in columns]
@@ -97,17 +106,8 @@ def selection_report(
     return page_of(title, f"{about} by swapwise.", parts, notice_of(result, certificate))
 
 
-def _columns(model: Any) -> list[Any]:
-    """Return the names that the features had in fit; x0, x1, … if they had none."""
-    names = getattr(model, "feature_names_in_", None)
-    return [f"x{feature}" for feature in range(model.n_features_in_)] if names is None else names.tolist()
-
-
-def _check(model: Any, X: Any, y: Any, groups: Any) -> None:
+def _check(model: Any, groups: Any) -> None:
     if not isinstance(model, SparseEstimator):
         raise TypeError(f"model must be a fitted SparseRegressor or one of its kin, got {model!r}")
-    require_data(model, X)
-    if X is not None and y is not None and len(y) != len(X):
-        raise ValueError(f"y must have one value for each of the {len(X)} rows of X, got {len(y)}")
     if groups is not None and not isinstance(groups, Mapping):
         raise TypeError(f"groups must be a mapping from feature to group, or None, got {groups!r}")
