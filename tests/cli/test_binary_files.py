@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swapwise.cli.checking.cells import strange_cells
+from swapwise.cli.checking.cells import not_numbers
 from swapwise.cli.checking.diagnostics import require_usable
 from swapwise.cli.checking.targets import require_target
 from swapwise.cli.failures import BadInput
@@ -48,7 +48,7 @@ def test_other_indices_are_names_of_rows(stored):
     with pytest.warns(UserWarning, match="index of .* has no name, and is taken as the names of the rows"):
         table = stored(TABLE.set_axis([7, 7, 7]).assign(k=["1", "2O", "3"]))
     assert list(table.columns) == ["k", "m", "y"]
-    assert strange_cells(table["k"]).fact == "'k' has text in 1 of 3 rows: '2O' in row 2"
+    assert not_numbers(table["k"]).fact == "'k' has text in 1 of 3 rows: '2O' in row 2"
 
 
 def test_an_index_with_the_name_of_a_column_is_told(stored):

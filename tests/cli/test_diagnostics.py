@@ -200,7 +200,8 @@ def test_the_target_comes_first_and_alone(tmp_path, table):
     done = select(tmp_path / "t.csv")
     assert done.exit_code == 1
     assert done.output.splitlines() == [
-        "swapwise select: the target 'y' holds numbers with a unit, such as '0 ppb'; write the numbers alone"
+        "swapwise select: the target 'y' holds numbers with a sign or unit, such as '0 ppb'; write the "
+        "numbers alone, with - for minus"
     ]
 
 

@@ -19,7 +19,7 @@ MESSY = {
     ),
     "a quote that is not closed": (
         f'a,b,y\n1,"5 inch,2\n{ROWS}',
-        "the cell that begins '5 inch,2' spans lines 2 to 10: is there a quote too many?",
+        "a cell of line 2 goes on to line 10: is there a quote too many?",
     ),
     "a name twice": (
         f"a,a,y\n{ROWS}",

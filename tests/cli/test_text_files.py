@@ -14,11 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapwise.checks import unwarned
-from swapwise.cli.checking.cells import strange_cells
+from swapwise.cli.checking.cells import not_numbers
 from swapwise.cli.failures import BadInput
 from swapwise.cli.limit_files import read_groups
-from swapwise.cli.reading.dialect import Dialect
-from swapwise.cli.reading.rows import rows_of
+from swapwise.cli.reading.rows import Dialect, rows_of
 from swapwise.cli.reading.tables import read_table
 
 ROW_NAMES = "first column of .* is taken as the names of the rows"
@@ -46,12 +45,12 @@ WRONG_WIDTHS = {
         "line 2 has 5 cells, but there are 3 names; decimal commas",
     ),
     "later": ("a,b,y\n1,2,3\n1,2,3\n1,2,3,4\n", "line 4 has 4 cells, but there are 3 names"),
-    "far more": ("a,b\n1,2,3,4,5\n", "line 2 has 5 cells, but there are 2 names$"),
+    "far more": ("a,b\n1,2,3,4,5\n", "line 2 has 5 cells, but there are 2 names; decimal commas"),
     "fewer": ("a,b,c,y\n1,2,3,4\n1,2,3\n", "line 3 has 3 cells, but there are 4 names$"),
     "one": ("a;b\n1;2\nend\n", "line 3 has 1 cell, but there are 2 names$"),
     "one column": (
         "a,b,y\n1,5,2,3\n1,5,2,4\n",
-        "line 2 has 4 cells, but there are 3 names; .*; if the first are names of the rows, they must be",
+        "line 2 has 4 cells, but there are 3 names; .*; names of rows must be different, and in all rows",
     ),
     "some": ("a,b,y\n1,5,2,3\n2,2,3\n", "line 2 has 4 cells, but there are 3 names"),
     "below blank lines": ("\na,b\n\n1,2\n \n1,2,3\n", "line 6 has 3 cells, but there are 2 names"),
@@ -95,44 +94,33 @@ def test_names_of_rows_before_a_last_column_with_gaps(read):
 # Quotes.
 
 STRAY = {
-    "twice": (
-        'a\tb\tn\n1\t2\tx\n3\t4\t"5 inch\n5\t6\tx\n7\t8\t"5 inch\n9\t9\tx\n',
-        "the cell that begins '5 inch' spans lines 3 to 5: is there a quote too many",
-    ),
-    "in the first column": (
-        'n\ta\tb\n"5 inch\t1\t2\n"5 inch\t3\t4\n',
-        "the cell that begins '5 inch.*' spans lines 2 to 3",
-    ),
-    "above blank lines": ('a\tn\n1\t"5 inch\n\n\n2\t"5 inch\n', "spans lines 2 to 5"),
-    "once": (
-        'a\tn\n1\t"5 inch\n2\tx\n3\tx\n',
-        "the cell that begins '5 inch' spans lines 2 to 4: is there a quote too many",
-    ),
-    "at the end": ('a\tn\n1\tx\n2\t"5 inch', "a quote is not closed, perhaps in line 3"),
-    "far": (
-        'a\tn\n1\t"5 inch\n' + "2\tx\n" * 50_000,
-        "spans lines 2 to 50002: is there a quote too many",
-    ),
+    "twice": ('a\tb\tn\n1\t2\tx\n3\t4\t"5 inch\n5\t6\tx\n7\t8\t"5 inch\n9\t9\tx\n', "3 goes on to line 5"),
+    "in the first column": ('n\ta\tb\n"5 inch\t1\t2\n"5 inch\t3\t4\n', "2 goes on to line 3"),
+    "above blank lines": ('a\tn\n1\t"5 inch\n\n\n2\t"5 inch\n', "2 goes on to line 5"),
+    "once": ('a\tn\n1\t"5 inch\n2\tx\n3\tx\n', "2 goes on to line 4"),
+    "at the end": ('a\tn\n1\tx\n2\t"5 inch', "3 does not end"),
+    "far": ('a\tn\n1\t"5 inch\n' + "2\tx\n" * 50_000, "2 goes on to line 50002"),
+    "around rows": ('a\tb\n1\t"2\n4\t5\n7"\n1\t2\n', "2 goes on to line 4"),
 }
 
 
 @pytest.mark.parametrize("place", STRAY)
 def test_quotes_swallow_no_rows(read, place):
     content, message = STRAY[place]
-    with pytest.raises(BadInput, match=message):
+    with pytest.raises(BadInput, match=f"a cell of line {message}: is there a quote too many"):
         read(content, "t.tsv")
 
 
 def test_a_stray_quote_between_blanks_is_told(read):
     for content in ('a b y\n1 "5 2\n2 3 4\n', 'a b\n1 "5\n2 3\n', 'a b\n1 "5\n2 "6\n'):
-        with unwarned(), pytest.raises(BadInput, match=r"line 2 has 2 cells|a quote is not closed"):
+        with unwarned(), pytest.raises(BadInput, match="a cell of line 2 goes on to line 3: is there"):
             read(content, "t.txt")
 
 
 def test_remarks_may_have_several_lines(read):
     table = read('a,said,b,y\n1,"Well, yes.\nNo.",3,4\n4,no,5O,6\n7,no,8,9\n7,no,8,9\n')
     assert table["said"].tolist() == ["Well, yes.\nNo.", "no", "no", "no"]
-    assert strange_cells(table["b"]).fact.endswith("'5O' in line 4")
+    assert not_numbers(table["b"]).fact.endswith("'5O' in line 4")
 
 
 @pytest.mark.parametrize("remark", ["Nice, clean,\nwould come again, yes", "a\nb, c\nd", "warm\rand dry"])
@@ -140,11 +128,6 @@ def test_remarks_with_commas_are_no_rows(read, remark):
     table = read(f'id,remark,x,y\n0,"{remark}",1,2\n1,"plain ",3,4\n')
     assert table["remark"].tolist() == [remark, "plain"]
     assert table["x"].tolist() == [1, 3]
-
-
-def test_rows_within_quotes_are_told(read):
-    with pytest.raises(BadInput, match="spans lines 2 to 4: is there a quote too many"):
-        read('a,b,y\n1,"2,3\n4,5,6\n7",8,9\n1,2,3\n')
 
 
 def test_cells_may_be_very_long(read):
@@ -156,12 +139,6 @@ def test_cells_may_be_very_long(read):
 def test_years_are_names(read, names):
     with pytest.warns(UserWarning, match="is taken as the names of the columns"):
         assert list(read(",".join(names) + "\n0.5,1.5,2.5\n").columns) == names
-
-
-@pytest.mark.parametrize("content", ["5,3\n1,2\n", "2020,2019,2017\n1,2,3\n", "3,3\n4,5\n"])
-def test_other_numbers_are_no_names(read, content):
-    with pytest.raises(BadInput, match="the first line must hold the names of the columns"):
-        read(content)
 
 
 def test_lines_of_remarks_above_the_table_are_left_out(read):
@@ -248,7 +225,7 @@ CELLS = st.text(st.sampled_from('ab ,;|\t"\n1.5é'), max_size=5).map(str.strip)
 def test_rows_are_what_was_written(rows, separator, ends):
     file = io.StringIO(newline="")
     csv.writer(file, delimiter=separator, lineterminator=ends).writerows(rows)
-    found = list(rows_of(file.getvalue(), separator))
+    found = list(rows_of(file.getvalue(), separator, "t.csv"))
     assert [row.cells for row in found] == rows
     lines = file.getvalue().count("\n")
     assert found[-1].last_line == lines
@@ -305,10 +282,10 @@ def test_parts_of_a_large_file_are_of_one_type(read):
 # Headers and files.
 
 
-@pytest.mark.parametrize("first", ["0,1,1", "-1,1,1", "yes,No,yes", "true,false,true", "0.5,1,2"])
+@pytest.mark.parametrize("first", ["0,1,1", "-1,1,1", "0.5,1,2", "5,3", "2020,2019,2017"])
 def test_there_must_be_a_header(read, first):
     with pytest.raises(BadInput, match=r"must hold the names of the columns, got .*; is there a header"):
-        read(f"{first}\n1,0,1\n")
+        read(f"{first}\n" + first)
 
 
 def test_a_name_that_is_given_to_another_column_is_told(read):
@@ -346,5 +323,5 @@ def test_archives_hold_one_file(tmp_path):
     with ZipFile(tmp_path / "t.csv.zip", "w") as archive:
         archive.writestr("a.csv", "a,y\n1,2\n")
         archive.writestr("b.csv", "a,y\n1,2\n")
-    with pytest.raises(BadInput, match="must hold one file, got 2"):
+    with pytest.raises(BadInput, match="it must hold one file"):
         read_table(tmp_path / "t.csv.zip")

@@ -38,7 +38,7 @@ from swapwise.cli.options import (
     option,
 )
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
-from swapwise.cli.reading.dialect import Dialect
+from swapwise.cli.reading.rows import Dialect
 from swapwise.cli.show import show_graph
 from swapwise.clock import Clock
 

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from swapwise.checks import warn
-from swapwise.cli.checking.cells import is_number, other_kind, strange_cells, text_columns
+from swapwise.cli.checking.cells import is_number, not_numbers, text_columns
 from swapwise.cli.checking.columns import names_among, require_columns, without_missing
 from swapwise.cli.failures import BadInput
 from swapwise.cli.graph_names import Correlation, GraphModel
@@ -121,7 +121,7 @@ def _require_answers(table: pd.DataFrame) -> None:
 def _require_clear_decimals(table: pd.DataFrame) -> None:
     """Refuse columns of text that are numbers, if an option says which."""
     for name in text_columns(table):
-        wrong = other_kind(table[name])
+        wrong = not_numbers(table[name])
         if wrong is not None and wrong.decide:
             raise BadInput(f"the column {wrong.message}")
 
@@ -216,9 +216,9 @@ def as_counts(column: pd.Series) -> pd.Series:
     """
     expected = f"--counts names {column.name!r}, which must say how often each row was seen"
     if not is_number(column):
-        wrong = strange_cells(column) or other_kind(column)
+        wrong = not_numbers(column)
         if wrong:
-            raise BadInput(f"{expected}, but {wrong.fact}; {wrong.advice}")
+            raise BadInput(f"{expected}, but {wrong.message}")
         raise BadInput(f"{expected}, got text such as {column.iloc[0]!r}")
     counts = column.astype(float)
     is_bad = ~(np.isfinite(counts) & (counts >= 0)).to_numpy()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from swapwise.cli.failures import BadInput
 from swapwise.cli.messages import hint, quoted, some_of
-from swapwise.cli.reading.numerals import WITH_COMMAS, WITH_POINTS
 from swapwise.cli.reading.tables import require_file, usual_separator
 from swapwise.cli.reading.text_files import read_cells
 
@@ -95,8 +94,10 @@ def read_bounds(
 
 def _number(word: str) -> float:
     """Return the number that a word stands for, be it with a decimal point or a comma; NaN for no number."""
-    style = next((style for style in (*WITH_POINTS, *WITH_COMMAS) if style.is_plain(word)), None)
-    return math.nan if style is None else style.value(word)
+    try:
+        return float(word.replace(",", "."))
+    except ValueError:
+        return math.nan
 
 
 def _words_of_features(

@@ -37,7 +37,7 @@ from swapwise.cli.options import (
     option,
 )
 from swapwise.cli.output import Output, check_outputs, check_page, write_outputs
-from swapwise.cli.reading.dialect import Dialect
+from swapwise.cli.reading.rows import Dialect
 from swapwise.cli.request import DEMO, DEMO_TARGET, Request, request_of
 from swapwise.cli.show import show_selection
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from swapwise.cli.messages import Diagnostic, quoted, some_of
 from swapwise.cli.reading.numerals import decimal_of
-from swapwise.cli.reading.numerals import is_number as is_numeral
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,14 +15,16 @@ if TYPE_CHECKING:
 # What people write where there is no value, beside what pandas knows.
 MISSING = {*"?-–.*x", "??", "--", "..", "missing", "unknown", "na", "n.a.", "none", "#value!", "#div/0!"}
 
-DATE = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d\d[-/.]\d\d[-/.]\d\d)([T ].*)?"
+DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d\d[-/.]\d\d[-/.]\d\d)([T ].*)?"
+)
 
-# A number, with one thing before or behind it that is none.
-WITH_UNIT = r"^[+-]?([€$£¥]?)\s*[+-]?\d+(?:[.,'’ \u00a0\u202f]\d+)*\s*([^\d\s.,+\-:/][^:\s]{0,11})?$"
-
-# What looks like the minus of the keyboard, and what accountants write instead.
-OTHER_MINUS = re.compile(r"[\u2212\u2010-\u2014\ufe63\uff0d]\s*(?=[\d.,])")
-BRACKETS = re.compile(r"\(\s*([^()+-]*\d[^()]*)\)")
+# A number with a unit or a currency, in brackets, or with what only looks like the minus of the keyboard.
+MARKS = r"[-+\u2212\u2010-\u2014\ufe63\uff0d]?\s*"
+MARKED = re.compile(
+    rf"\(?{MARKS}[€$£¥]?\s*{MARKS}\d+(?:[.,'’\s]\d+)*\s*([^\d\s.,+\-:/()][^:\s()]{{0,11}})?\s*\)?"
+)
+UNMARKED = re.compile(r"[-+\d.,'’\s]*")
 
 # As much of a cell as a message needs.
 MOST_LETTERS = 40
@@ -53,108 +54,71 @@ def holds_lists(column: pd.Series) -> bool:
     return is_object_dtype(column) and not all(isinstance(cell, Hashable) for cell in column)
 
 
-def strange_cells(column: pd.Series, *, only_missing: bool = False) -> Diagnostic | None:
-    """Return what is wrong with the cells that are not numbers, if most cells of a text column are.
+def not_numbers(column: pd.Series, *, only_missing: bool = False) -> Diagnostic | None:
+    """Return why a column is text and not numbers, None if it is words that never were numbers.
 
-    With ``only_missing``, only cells that look like missing values count as wrong.
+    With ``only_missing``, only words for missing values among numbers count as wrong.
     """
-    words = _words_of(column)
-    if words is None:
+    from pandas.api.types import is_datetime64_any_dtype, is_object_dtype, is_string_dtype
+
+    name, there = repr(column.name), column.dropna()
+    is_text = is_object_dtype(column) or is_string_dtype(column)
+    if there.empty or not (is_text or is_datetime64_any_dtype(column)):
         return None
-    strange = words[~are_numbers(words)]
-    if strange.empty or 2 * len(strange) >= len(words):
-        return None
-    of_all = f"in {len(strange)} of {len(column)} rows"
-    kinds = dict.fromkeys(strange)
-    if all(word.lower() in MISSING for word in kinds):
-        fact = (
-            f"{column.name!r} has {quoted(kinds)} {of_all}, the first in {_place(strange.index[0], column)}, "
-            "which looks like missing values: leave such cells empty"
-        )
+    words = there.astype(str).str.strip()
+    kinds = words.map({word: _kind(word) if is_text else "date" for word in words.unique()})
+    odd, found = words[kinds != "number"], set(kinds)
+    of_all, are_few = f"in {len(odd)} of {len(column)} rows", 2 * len(odd) < len(words)
+    if found == {"number", "missing"} and are_few:
+        first = f"the first in {_place(odd.index[0], column)}, which looks like missing values"
+        fact = f"{name} has {quoted(dict.fromkeys(odd))} {of_all}, {first}: leave such cells empty"
         return Diagnostic(fact, "then --drop-missing leaves out their rows")
     if only_missing:
         return None
-    return Diagnostic(
-        f"{column.name!r} has text {of_all}: {_shown(strange, column)}", "correct it in the data"
-    )
-
-
-def other_kind(column: pd.Series) -> Diagnostic | None:
-    """Return what is wrong with a text column that holds dates, units or numbers in an unknown format."""
-    from pandas.api.types import is_datetime64_any_dtype
-
-    words = _words_of(column)
-    if is_datetime64_any_dtype(column) or (words is not None and words.str.fullmatch(DATE).all()):
-        first = str(column.dropna().iloc[0])
-        return Diagnostic(
-            f"{column.name!r} holds dates such as {first!r}", "make numbers of them, such as days"
-        )
-    if words is None:
-        return None
-    if are_numbers(words).all():
-        return _not_read(words, column)
-    usual = words.map(_with_usual_sign)
-    if are_numbers(usual).all():
-        other, meant = words[usual != words].iloc[0], usual[usual != words].iloc[0]
-        return Diagnostic(f"{column.name!r} holds numbers written as {other!r}", f"write {meant}")
-    with_unit = words[_have_unit(usual)]
-    if len(with_unit):
-        fact = f"{column.name!r} holds numbers with a unit, such as {with_unit.iloc[0]!r}"
-        return Diagnostic(fact, "write the numbers alone")
+    if found == {"number"}:
+        return _unread(words, name)
+    if found == {"date"}:
+        fact = f"{name} holds dates such as {words.iloc[0]!r}"
+        return Diagnostic(fact, "make numbers of them, such as days")
+    if are_few:
+        shown = [f"{word[:MOST_LETTERS]!r} in {_place(label, column)}" for label, word in odd.items()]
+        return Diagnostic(f"{name} has text {of_all}: {some_of(shown)}", "correct it in the data")
+    marked = words[kinds == "marked"]
+    if 2 * len(marked) >= len(words) and marked.str.extract(MARKED)[0].nunique() <= 1:
+        fact = f"{name} holds numbers with a sign or unit, such as {marked.iloc[0]!r}"
+        return Diagnostic(fact, "write the numbers alone, with - for minus")
     return None
 
 
-def _with_usual_sign(word: str) -> str:
-    """Return a word with the minus that it probably means."""
-    return BRACKETS.sub(r"-\1", word) if BRACKETS.fullmatch(word) else OTHER_MINUS.sub("-", word, count=1)
+def _kind(word: str) -> str:
+    """Return what a word is: a number in some format, a missing value, a date, a marked number, or text."""
+    if decimal_of(word) is not None or word.lower().lstrip("+-") in ("inf", "infinity"):
+        return "number"
+    if word.lower() in MISSING:
+        return "missing"
+    if DATE.fullmatch(word):
+        return "date"
+    return "marked" if MARKED.fullmatch(word) and not UNMARKED.fullmatch(word) else "text"
 
 
-def _have_unit(words: pd.Series) -> pd.Series:
-    """Return which words are numbers with a unit: none unless most are and they share one unit."""
-    parts = words.str.extract(WITH_UNIT).fillna("")
-    units = parts[0] + parts[1]
-    found = units != ""
-    return found & (units[found].nunique() == 1 and 2 * found.sum() >= len(words))
-
-
-def _not_read(words: pd.Series, column: pd.Series) -> Diagnostic:
+def _unread(words: pd.Series, name: str) -> Diagnostic:
     """Return why a column of numbers is still text."""
-    signs = words.map(decimal_of)
-    first = words[signs.isin([",", "."]) & ~signs.duplicated()]
-    if len(first) > 1:
-        fact = f"{column.name!r} has numbers written in several ways: {_shown(first, column)}"
-        return Diagnostic(fact, "write all alike")
-    if len(first):
-        sign, word = decimal_of(first.iloc[0]), first.iloc[0]
-        name = "commas" if sign == "," else "points"
-        fact = f"{column.name!r} holds numbers with decimal {name}, such as {word!r}, and others do not"
-        return Diagnostic(
-            fact, f"write all alike; --decimal {sign} is for all columns", decide=f"--decimal {sign}"
-        )
-    unclear = words[words.str.contains(",", regex=False)]
-    if len(unclear):
-        word = unclear.iloc[0]
-        fact = f"{column.name!r} holds numbers such as {word!r}"
-        either = f"{word.replace(',', '.')} or {word.replace(',', '')}"
+    examples = {decimal_of(word): word for word in reversed(words.tolist())}
+    if {",", "."} <= examples.keys():
+        shown = f"{examples[',']!r} and {examples['.']!r}"
+        return Diagnostic(f"{name} has numbers written in several ways: {shown}", "write all alike")
+    for sign, what in {",": "commas", ".": "points"}.items():
+        if sign in examples:
+            fact = f"{name} holds numbers with decimal {what}, such as {examples[sign]!r}"
+            option = f"--decimal {sign}"
+            return Diagnostic(fact, f"{option} reads them so, in all columns", decide=option)
+    unclear = [word for word in words if "," in word]
+    if unclear:
+        either = f"{unclear[0].replace(',', '.')} or {unclear[0].replace(',', '')}"
+        fact = f"{name} holds numbers such as {unclear[0]!r}, which may be {either}"
         decide = "--decimal , or --decimal ."
-        return Diagnostic(f"{fact}, which may be {either}", f"{decide} says which", decide=decide)
-    return Diagnostic(
-        f"{column.name!r} holds numbers as text, such as {words.iloc[0]!r}", "store them as numbers"
-    )
-
-
-def _words_of(column: pd.Series) -> pd.Series | None:
-    """Return the cells of a column of text that has any."""
-    from pandas.api.types import is_object_dtype, is_string_dtype
-
-    is_text = is_object_dtype(column) or is_string_dtype(column)
-    present = column.dropna()
-    return present.astype(str).str.strip() if is_text and len(present) else None
-
-
-def _shown(words: pd.Series, column: pd.Series) -> str:
-    """Return some words and where in the column they are."""
-    return some_of([f"{word[:MOST_LETTERS]!r} in {_place(label, column)}" for label, word in words.items()])
+        return Diagnostic(fact, f"{decide} says which", decide=decide)
+    return Diagnostic(f"{name} holds numbers as text, such as {words.iloc[0]!r}", "store them as numbers")
 
 
 def _place(label: int, column: pd.Series) -> str:
@@ -162,11 +126,3 @@ def _place(label: int, column: pd.Series) -> str:
     if column.index.name == "line":
         return f"line {label}"
     return f"row {column.index.get_loc(label) + 1}"
-
-
-def are_numbers(words: pd.Series) -> pd.Series:
-    """Return which words are numbers in any format."""
-    import pandas as pd
-
-    known = {word: is_numeral(word) for word in words.unique()}
-    return pd.to_numeric(words, errors="coerce").notna() | words.map(known).astype(bool)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swapwise.cli.checking.cells import holds_lists, other_kind, strange_cells, text_columns
+from swapwise.cli.checking.cells import holds_lists, not_numbers, text_columns
 from swapwise.cli.checking.targets import FEWEST_ROWS
 from swapwise.cli.failures import BadInput
 from swapwise.cli.messages import Diagnostic, quoted, some_of
@@ -80,7 +80,7 @@ def _not_usable(column: pd.Series, one_hot: bool) -> Diagnostic | None:
         fact = f"the column {name!r} holds lists or the like, neither numbers nor text"
         return Diagnostic(fact, "--force-out leaves it out", (name,))
     if not (one_hot and _groups_rows(column)):
-        found = strange_cells(column) or other_kind(column)
+        found = not_numbers(column)
         if found:
             fact = f"the column {found.fact}"
             advice = f"{found.advice}, or leave out the column by --force-out"

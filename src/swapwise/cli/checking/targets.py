@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapwise.checks import unwarned, warn
-from swapwise.cli.checking.cells import holds_lists, is_number, other_kind, strange_cells
+from swapwise.cli.checking.cells import holds_lists, is_number, not_numbers
 from swapwise.cli.failures import BadInput
 from swapwise.cli.messages import some_of
 from swapwise.cli.options import Family
@@ -34,32 +34,23 @@ def require_target(y: pd.Series, *, classes: bool) -> None:
     >>> require_target(pd.Series(["5 kg", "6 kg"], name="weight"), classes=False)
     Traceback (most recent call last):
     ...
-    swapwise.cli.failures.BadInput: the target 'weight' holds numbers with a unit, such as '5 kg'; write the
-    numbers alone
+    swapwise.cli.failures.BadInput: the target 'weight' holds numbers with a sign or unit, such as '5 kg';
+    write the numbers alone, with - for minus
     """
     present = y.dropna()
     if present.empty:
         raise BadInput(f"the target {y.name!r} has no values: all {len(y)} are missing")
     if holds_lists(y):
         raise BadInput(f"the target {y.name!r} holds lists or the like, neither numbers nor text")
-    if not is_number(y):
-        wrong = strange_cells(y, only_missing=classes) or (None if classes else other_kind(y))
-        if wrong:
-            raise BadInput(f"the target {wrong.fact}; {wrong.advice}")
+    wrong = None if is_number(y) else not_numbers(y, only_missing=classes)
+    if wrong:
+        raise BadInput(f"the target {wrong.message}")
     with unwarned():  # which is for the rows that are left in the end
         as_target(present, classes=classes)
 
 
 def as_target(y: pd.Series, *, classes: bool) -> pd.Series:
-    """Return a target that is not constant: numbers, or ``classes`` that may be words.
-
-    >>> import pandas as pd
-    >>> as_target(pd.Series(["no", "yes"], name="ill"), classes=False)
-    Traceback (most recent call last):
-    ...
-    swapwise.cli.failures.BadInput: the target 'ill' must hold numbers, got text such as 'no'; for classes,
-    --family logistic
-    """
+    """Return a target that is not constant: numbers, or ``classes`` that may be words."""
     import numpy as np
 
     if classes and not is_number(y):
@@ -97,15 +88,7 @@ def _as_classes(y: pd.Series, whole: bool) -> pd.Series:
 
 
 def require_family(y: pd.Series, family: Family) -> None:
-    """Refuse numbers that a family has no likelihood for, and say so if others are no counts.
-
-    >>> import pandas as pd
-    >>> require_family(pd.Series([3, -1], name="visits"), Family.POISSON)
-    Traceback (most recent call last):
-    ...
-    swapwise.cli.failures.BadInput: the target 'visits' must hold counts for --family poisson, got -1 as the
-    smallest of its numbers; --family linear fits any numbers
-    """
+    """Refuse numbers that a family has no likelihood for, and say so if others are no counts."""
     record = record_of(family)
     if record is None or record.outcome == "class":
         return
@@ -124,23 +107,14 @@ def require_family(y: pd.Series, family: Family) -> None:
 
 
 def record_of(family: Family) -> Record | None:
-    """Return the record of a family; least squares have none.
-
-    >>> record_of(Family.POISSON).outcome
-    'count'
-    """
+    """Return the record of a family; least squares have none."""
     from swapwise.objectives.glm import FAMILIES
 
     return None if family is Family.LINEAR else FAMILIES[family.value].family
 
 
 def read_offset(column: pd.Series, family: Family, *, is_exposure: bool) -> FloatArray:
-    """Return the offset that a column, or its logarithm, is; refuse it where the family has no use for it.
-
-    >>> import pandas as pd
-    >>> read_offset(pd.Series([1.0, 1.0], name="hours"), Family.POISSON, is_exposure=True)
-    array([0., 0.])
-    """
+    """Return the offset that a column, or its logarithm, is; refuse it where the family has no use for it."""
     import numpy as np
 
     option, record = ("--exposure" if is_exposure else "--offset"), record_of(family)
@@ -164,14 +138,7 @@ def read_offset(column: pd.Series, family: Family, *, is_exposure: bool) -> Floa
 
 
 def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None:
-    """Refuse fewer rows than can be learnt from, or than there are folds; say which classes have few.
-
-    >>> import pandas as pd
-    >>> require_rows(pd.Series([3, 1], name="visits"), Family.LINEAR, cross_validated=False)
-    Traceback (most recent call last):
-    ...
-    swapwise.cli.failures.BadInput: there must be at least 3 rows to choose by, got 2
-    """
+    """Refuse fewer rows than can be learnt from, or than there are folds; say which classes have few."""
     if len(y) < FEWEST_ROWS:
         raise BadInput(f"there must be at least {FEWEST_ROWS} rows to choose by, got {len(y)}")
     other = "; --choose bic does without"
@@ -192,12 +159,6 @@ def require_rows(y: pd.Series, family: Family, *, cross_validated: bool) -> None
 
 
 def require_rows_for_folds(n_rows: int, advice: str = "") -> None:
-    """Refuse fewer rows than there are folds, with ``advice`` behind the message.
-
-    >>> require_rows_for_folds(4)
-    Traceback (most recent call last):
-    ...
-    swapwise.cli.failures.BadInput: cross-validation needs at least 5 rows, got 4
-    """
+    """Refuse fewer rows than there are folds, with ``advice`` behind the message."""
     if n_rows < FOLDS:
         raise BadInput(f"{FOLDS_NEED}, got {n_rows}{advice}")

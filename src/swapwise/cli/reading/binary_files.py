@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, is_zipfile
+
+import numpy as np
 
 from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
@@ -23,13 +26,11 @@ def read_parquet(path: Path) -> pd.DataFrame:
         raise BadInput(f"{path}: Parquet files need pyarrow: pip install pyarrow") from None
     except (OSError, ValueError) as error:
         raise BadInput(f"{path} cannot be read as Parquet: {' '.join(str(error).split())}") from None
-    levels = [table.index.get_level_values(number) for number in range(table.index.nlevels)]
-    unnamed = [level for level in levels if level.name is None]
-    if unnamed and not isinstance(table.index, pd.RangeIndex):
+    if None in table.index.names and not isinstance(table.index, pd.RangeIndex):
         warn(f"the index of {path} has no name, and is taken as the names of the rows")
-    named = [level for level in levels if level.name is not None]
-    table = table.reset_index(drop=True)
-    return pd.concat([*(level.to_frame(index=False) for level in named), table], axis=1) if named else table
+    named = [table.index.get_level_values(name) for name in table.index.names if name is not None]
+    columns = [level.to_frame(index=False) for level in named]
+    return pd.concat([*columns, table.reset_index(drop=True)], axis=1)
 
 
 def read_arrays(path: Path) -> pd.DataFrame:
@@ -37,22 +38,21 @@ def read_arrays(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     arrays = _loaded(path)
-    names = _names(arrays.pop("columns", None), path)
+    names = arrays.pop("columns", None)
+    if names is not None and names.ndim != 1:
+        raise BadInput(f"the array 'columns' of {path} must be a row of names, got {names.ndim} dimensions")
     if not arrays:
         raise BadInput(f"{path} must hold arrays, got none")
-    lengths = {name: array.shape[0] if array.ndim else 0 for name, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        got = some_of([f"{name!r} {length}" for name, length in lengths.items()])
-        raise BadInput(f"the arrays of {path} must have as many rows each, got {got}")
+    shapes = some_of([f"{name!r} {array.shape}" for name, array in arrays.items()])
+    if not all(array.ndim in (1, 2) for array in arrays.values()):
+        raise BadInput(f"the arrays of {path} must have one or two dimensions, got {shapes}")
+    if len({len(array) for array in arrays.values()}) > 1:
+        raise BadInput(f"the arrays of {path} must have as many rows each, got {shapes}")
     return pd.concat([_columns_of(path, *item, names) for item in arrays.items()], axis=1)
 
 
 def _loaded(path: Path) -> dict[str, Any]:
     """Return the arrays of a file by their names, numbers in the order of bytes of this machine."""
-    from zipfile import BadZipFile, is_zipfile
-
-    import numpy as np
-
     if not is_zipfile(path):
         raise BadInput(f"{path} is no .npz file, whatever its name says; numpy.savez writes them")
     try:
@@ -66,26 +66,15 @@ def _loaded(path: Path) -> dict[str, Any]:
     return {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()}
 
 
-def _names(names: Any, path: Path) -> list[str] | None:
-    if names is None:
-        return None
-    if names.ndim != 1:
-        raise BadInput(f"the array 'columns' of {path} must be a row of names, got {names.ndim} dimensions")
-    return [name.decode(errors="replace") if isinstance(name, bytes) else str(name) for name in names]
-
-
-def _columns_of(path: Path, name: str, array: Any, names: list[str] | None) -> pd.DataFrame:
+def _columns_of(path: Path, name: str, array: Any, names: Any) -> pd.DataFrame:
     import pandas as pd
 
-    if array.ndim not in (1, 2):
-        raise BadInput(f"the array {name!r} of {path} must have one or two dimensions, got {array.ndim}")
     if array.ndim == 1:
         return pd.DataFrame({name: array})
     if names is None:
         return pd.DataFrame(array, columns=[f"{name}_{number}" for number in range(array.shape[1])])
     if len(names) != array.shape[1]:
-        raise BadInput(
-            f"the array 'columns' of {path} must name the {array.shape[1]} columns of {name!r}, got "
-            f"{len(names)} names"
-        )
-    return pd.DataFrame(array, columns=names)
+        wanted = f"the array 'columns' of {path} must name the {array.shape[1]} columns of {name!r}"
+        raise BadInput(f"{wanted}, got {len(names)} names")
+    words = [word.decode(errors="replace") if isinstance(word, bytes) else str(word) for word in names]
+    return pd.DataFrame(array, columns=words)

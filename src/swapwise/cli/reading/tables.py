@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swapwise.cli.failures import BadInput
 from swapwise.cli.reading.binary_files import read_arrays, read_parquet
 from swapwise.cli.reading.content import COMPRESSIONS
-from swapwise.cli.reading.dialect import Dialect
+from swapwise.cli.reading.rows import Dialect
 from swapwise.cli.reading.text_files import read_text, require_different
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import csv
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO, StringIO
-from itertools import pairwise
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,18 +20,16 @@ from swapwise.checks import warn
 from swapwise.cli.failures import BadInput
 from swapwise.cli.messages import quoted, some_of
 from swapwise.cli.reading.content import content_of
-from swapwise.cli.reading.dialect import Dialect
-from swapwise.cli.reading.numerals import has_comma_decimals, is_number, with_numbers
-from swapwise.cli.reading.rows import SEPARATORS, Layout, layout_of, rows_of, separator_of
+from swapwise.cli.reading.numerals import decimal_of, has_decimal_commas, with_numbers
+from swapwise.cli.reading.rows import SEPARATORS, Dialect, Row, layout_of, n_named, rows_of, separator_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# What a table of two values has in every line; the names of columns are other words.
-ANSWERS = {"no", "yes", "n", "y", "false", "true"}
-
-# Lines of remarks (those with columns may be the header), and the separator as Excel declares it.
-ABOVE = re.compile(rb'((?:#[^\r\n,;\t|]*\r?\n)*)(?:"?sep=([,;\t|])"?[^\S\r\n]*\r?\n)?', re.IGNORECASE)
+# Lines of remarks (those with columns may be the header), the separator as Excel declares it, blank lines.
+ABOVE = re.compile(
+    rb'((?:#[^\r\n,;\t|]*\r?\n)*)(?:"?sep=([,;\t|])"?[^\S\r\n]*\r?\n)?(?: *\r?\n)*', re.IGNORECASE
+)
 
 # Lines, or bytes of more than two lines, that tell what the separator is.
 MOST_LINES, MOST_BYTES = 50, 1_000_000
@@ -42,50 +40,60 @@ MANY_COLUMNS = 1000
 
 @dataclass(frozen=True, eq=False)
 class _File:
-    """The content of a file, and how its header is read."""
+    """The content of a file, where its names begin and in which line, and what is between its columns."""
 
     path: Path
     content: bytes
-    #: Where the header begins, and the number of lines above it
     start: int
     n_above: int
     separator: str
 
-    @cached_property
-    def head(self) -> str:
-        """The first lines."""
-        return _head(self.content, self.start)
+    def text(self, end: int | None = None) -> str:
+        """Return the names and what is below them, as far below the first line of the file as they are."""
+        return "\n" * self.n_above + self.content[self.start : end].decode()
 
     @cached_property
-    def first_rows(self) -> list[list[str]]:
-        """The cells of the first lines, with the names of the columns first."""
-        return [row.cells for row in rows_of(self.head, self.separator)]
+    def first_rows(self) -> list[Row]:
+        """The first rows, with the names of the columns first."""
+        end = _end_of_head(self.content, self.start)
+        return list(rows_of(self.text(end), self.separator, self.path))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [name.strip() for name in self.first_rows[0].cells]
 
     @cached_property
     def body(self) -> int:
         """Where the row below the names begins."""
-        lines = next(rows_of(self.head, self.separator)).last_line
-        above = "".join(line for line, _ in zip(StringIO(self.head, newline=""), range(lines), strict=False))
-        return self.start + len(above.encode())
+        lines = StringIO(self.text(_end_of_head(self.content, self.start)), newline="")
+        return self.start - self.n_above + len("".join(islice(lines, self.first_rows[0].last_line)).encode())
 
-    def layout(self) -> Layout:
-        """Look at each row, which takes long."""
-        text = "\n" * self.n_above + self.content[self.start :].decode()
-        return layout_of(text, self.separator, self.path)
-
-    def parse(self, width: int, decimal: str, **how: Any) -> pd.DataFrame:
+    def parse(self, width: int, decimal: str) -> pd.DataFrame:
         """Return the columns below the names, by their places."""
         import pandas as pd
 
-        body = BytesIO(self.content)
-        body.seek(self.body)
-        numbered = {"header": None, "names": range(width), "index_col": False}
-        blanks = {"skipinitialspace": b" " in self.content}  # which takes pandas a third longer
+        def read(*, in_parts: bool) -> pd.DataFrame:
+            body = BytesIO(self.content)
+            body.seek(self.body)
+            return pd.read_csv(
+                body,
+                sep=self.separator,
+                decimal=decimal,
+                header=None,
+                names=range(width),
+                index_col=False,
+                skipinitialspace=b" " in self.content,  # which takes pandas a third longer
+                low_memory=in_parts,
+            )
+
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # such columns are read again
             warnings.simplefilter("error", pd.errors.ParserWarning)  # cells would be lost
-            options = {"low_memory": width < MANY_COLUMNS} | numbered | blanks | how
-            return pd.read_csv(body, sep=self.separator, decimal=decimal, **options)
+            warnings.simplefilter("error", pd.errors.DtypeWarning)  # numbers in some parts, text in others
+            try:
+                return read(in_parts=width < MANY_COLUMNS)
+            except pd.errors.DtypeWarning:
+                return read(in_parts=False)
 
 
 def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
@@ -95,38 +103,27 @@ def read_text(path: Path, usual: str | None, dialect: Dialect) -> pd.DataFrame:
     that fits, and told. There are no blanks around words.
     """
     file = _opened(path, content_of(path, dialect.encoding), usual, dialect.sign)
-    if not file.first_rows:  # but for blanks and quotes
-        raise BadInput(f"{path} is empty: there is no name of a column in it")
-    names = [name.strip() for name in file.first_rows[0]]
-    _require_header(names, path)
-    decimal = dialect.decimal or ("," if has_comma_decimals(file.first_rows[1:], file.separator) else ".")
-    table, width, n_before = _parsed(file, decimal)
+    _require_header([name for name in file.names if name], path)
+    has_commas = file.separator != "," and has_decimal_commas(row.cells for row in file.first_rows[1:])
+    decimal = dialect.decimal or ("," if has_commas else ".")
+    table, n_before = _parsed(file, decimal)
+    if dialect.separator is None and file.separator != usual:
+        warn(f"{path} is read with {SEPARATORS.get(file.separator, 'blanks')} between its columns")
+    if decimal == "," and not dialect.decimal:
+        warn(f"{path} is read with decimal commas: 1,5 is 1.5")
+    names = file.names
     if n_before or names[0] == "":  # as R writes them without a name, and pandas
         names, n_before = names[1 - n_before :], 1
         warn(f"the first column of {path} has no name, and is taken as the names of the rows")
-    if dialect.separator is None and file.separator != usual:
-        warn(f"{path} is read with {SEPARATORS.get(file.separator, 'blanks')} between its columns")
-    named = {n_before + place: name or f"column {place + 1}" for place, name in enumerate(names)}
+    named = {place: name or f"column {place - n_before + 1}" for place, name in enumerate(names, n_before)}
     require_different(named.values(), path)
-    empty = {place for place in named if not names[place - n_before] and table[place].isna().all()}
-    named = {place: name for place, name in named.items() if place not in empty}
-
-    def named_words(part: pd.DataFrame, decimal: str) -> pd.DataFrame:
-        part = part if len(named) == part.shape[1] else part[list(named)]
-        part = _with_words(part, file, width, decimal)
-        return part.set_axis([named[place] for place in part.columns], axis=1)
-
-    def read(columns: Collection[str] | None, decimal: str) -> pd.DataFrame:
-        """Read some columns as they are written, or all with another decimal sign."""
-        if columns is None:
-            return named_words(file.parse(width, decimal).set_axis(table.index), decimal)
-        some = {place: name for place, name in named.items() if name in columns}
-        return file.parse(width, decimal, usecols=list(some), dtype=str).rename(columns=some)
-
-    found, is_given = named_words(table, decimal), dialect.decimal is not None
-    if len(named) > MANY_COLUMNS:
-        found = found.copy()  # in one block of each type
-    return with_numbers(found, path, read, decimal, is_given=is_given, separator=file.separator)
+    used = [place for place in named if names[place - n_before] or table[place].notna().any()]
+    table = table[used].set_axis([named[place] for place in used], axis=1)
+    if len(used) > MANY_COLUMNS:
+        table = table.copy()  # in one block of each type
+    if b" " in file.content or b"\t" in file.content or not file.content.isascii():
+        table = _stripped(table, decimal)
+    return with_numbers(table, path, decimal, is_sure=bool(dialect.decimal) or decimal == ",")
 
 
 def read_cells(path: Path, usual: str | None) -> list[list[str]]:
@@ -134,8 +131,7 @@ def read_cells(path: Path, usual: str | None) -> list[list[str]]:
     # No option is about this file: of two separators that fit, it has the usual one.
     content = content_of(path, None, remedy="save it as UTF-8")
     file = _opened(path, content, usual, None, strict=False)
-    text = "\n" * file.n_above + file.content[file.start :].decode()
-    rows = list(rows_of(text, file.separator))
+    rows = list(rows_of(file.text(), file.separator, path))
     width = len(rows[0].cells)
     for row in rows:
         if len(row.cells) != width:
@@ -148,10 +144,8 @@ def require_different(names: Iterable[str], path: Path) -> None:
     """Say which names there are several of."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise BadInput(
-            f"{path} has several columns of the same name: {quoted(twice)}; rename one of them, or leave it "
-            "out of the file"
-        )
+        told = f"{path} has several columns of the same name: {quoted(twice)}"
+        raise BadInput(f"{told}; rename one of them, or leave it out of the file")
 
 
 def _opened(
@@ -159,142 +153,98 @@ def _opened(
 ) -> _File:
     above = ABOVE.match(content)
     assert above is not None  # it may be empty
-    n_remarks, n_above = above[1].count(b"\n"), above[0].count(b"\n")
+    start, n_remarks = above.end(), above[1].count(b"\n")
     if n_remarks:
         lines = f"{n_remarks} line{'s' * (n_remarks > 1)}"
         warn(f"{path}: {lines} above the table, with # before, left out")
-    if not content[above.end() : above.end() + MOST_BYTES].strip():
-        raise BadInput(f"{path} is empty")
-    separator = separator or (above[2].decode() if above[2] else None)
-    if not separator:
-        separator = separator_of(_head(content, above.end()), usual, path, strict=strict)
-    return _File(path, content, above.end(), n_above, separator)
+    head = content[start : _end_of_head(content, start)].decode()
+    separator = separator or (above[2] or b"").decode() or separator_of(head, usual, path, strict=strict)
+    file = _File(path, content, start, above[0].count(b"\n"), separator)
+    if not file.first_rows:
+        raise BadInput(f"{path} is empty: there is no name of a column in it")
+    return file
 
 
-def _head(content: bytes, start: int) -> str:
-    """Return the first lines from a place on, and no part of a row if a cell goes over several of them."""
-    end, n_lines = start, 0
-    while end < len(content) and n_lines < MOST_LINES and (n_lines < 2 or end - start < MOST_BYTES):
-        found = content.find(b"\n", end)
-        end = len(content) if found < 0 else found + 1
-        n_lines += bool(content[start:end].strip()) if n_lines == 0 else 1
-    head = content[start:end]
-    if end < len(content) and head.count(b'"') % 2:  # within a cell
-        head = head[: head.rfind(b"\n", 0, head.rfind(b'"')) + 1] or head
-    return head.decode()
+def _end_of_head(content: bytes, start: int) -> int:
+    """Return where the first lines end, before a row of which a cell goes over the last of them."""
+    end = start
+    for n_lines in range(MOST_LINES):
+        if n_lines > 1 and end - start > MOST_BYTES:
+            break
+        end = content.find(b"\n", end) + 1 or len(content)
+    if end < len(content) and content.count(b'"', start, end) % 2:  # within a cell
+        end = content.rfind(b"\n", start, content.rfind(b'"', start, end)) + 1 or end
+    return end
 
 
 def _require_header(names: Sequence[str], path: Path) -> None:
     """Refuse numbers for names, unless they count up, as those of tables that never had other names."""
-    named = [name for name in names if name]
-    are_answers = len(named) > len(set(named)) and all(name.lower() in ANSWERS for name in named)
-    if not named or not (are_answers or all(map(is_number, named))):
+    if not names or None in map(decimal_of, names):
         return
-    if are_answers or not _count(named):
-        got = f"{'answers' if are_answers else 'numbers'}: {some_of(named)}"
-        raise BadInput(
-            f"{path}: the first line must hold the names of the columns, got {got}; is there a header?"
-        )
-    warn(f"the first line of {path}, {some_of(named)}, is taken as the names of the columns")
+    steps = set(np.diff([int(name) for name in names])) if all(map(str.isdecimal, names)) else {0}
+    are_years = {len(name) for name in names} == {len("2000")}
+    if len(steps) != 1 or 0 in steps or not (are_years or steps == {1}):
+        told = f"{path}: the first line must hold the names of the columns, got numbers: {some_of(names)}"
+        raise BadInput(f"{told}; is there a header?")
+    warn(f"the first line of {path}, {some_of(names)}, is taken as the names of the columns")
 
 
-def _count(names: Sequence[str]) -> bool:
-    """Return whether names are numbers in equal steps, such as 0, 1, 2 or years."""
-    if len(names) == 1 or not all(name.isdecimal() for name in names):
-        return False
-    steps = {int(after) - int(name) for name, after in pairwise(names)}
-    are_years = all(len(name) == len("2000") for name in names)
-    return len(steps) == 1 and bool(steps - {0}) and (are_years or steps == {1})
-
-
-def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, int, int]:
-    """Return all columns by their places, how many there are, and how many come before the first name."""
+def _parsed(file: _File, decimal: str) -> tuple[pd.DataFrame, int]:
+    """Return all columns by their places, and how many come before the first name."""
     import pandas as pd
 
-    names, *rows = file.first_rows
-    n_before = int(any(row[len(names) :][-1:] > [""] for row in rows))
-    n_before *= all(len(row) == len(names) + 1 for row in rows)
-    width = len(names) + n_before
+    width, table = len(file.names), None
+    first_line = file.first_rows[0].last_line + 1
     try:
         table = file.parse(width, decimal)
     except pd.errors.EmptyDataError:
-        return pd.DataFrame(columns=range(width)), width, 0
+        return pd.DataFrame(columns=range(width)), 0
     except (pd.errors.ParserError, pd.errors.ParserWarning):
-        table = None
-    first_line = file.content.count(b"\n", 0, file.body) + 1
-    if table is not None and _is_plain(file, table, n_before):
-        table.index = pd.RangeIndex(first_line, first_line + len(table), name="line")
-        return table, width, n_before
-    layout = file.layout()
-    try:
-        if table is None or layout.width != width:
-            table = file.parse(layout.width, decimal)
-    except pd.errors.ParserError:
-        table = None
-    if table is None or len(table) != len(layout.lines):
-        last = layout.lines[-1] if layout.lines else first_line
+        pass
+    if table is not None and _is_plain(file, table):
+        return table.set_axis(pd.RangeIndex(first_line, first_line + len(table), name="line")), 0
+    lines, width, has_one_more = layout_of(file.text(), file.separator, file.path)
+    table = file.parse(width, decimal)
+    if len(table) != len(lines):
         raise BadInput(
-            f"{file.path} cannot be read: a quote is not closed, perhaps in line {last}, or a line holds "
-            "nothing but quotes or odd blanks"
+            f"{file.path} cannot be read: pandas finds {len(table)} rows and Python {len(lines)}; is a quote "
+            "not closed, or a line of nothing but quotes or odd blanks?"
         )
-    numbers = pd.Index(layout.lines, dtype="int64", name="line")
-    return table.set_axis(numbers), layout.width, int(layout.has_one_more)
+    return table.set_axis(pd.Index(lines, dtype="int64", name="line")), int(has_one_more)
 
 
-def _is_plain(file: _File, table: pd.DataFrame, n_before: int) -> bool:
+def _is_plain(file: _File, table: pd.DataFrame) -> bool:
     """Return whether every row is certainly one line, with a cell for each name, as pandas has read them."""
-    content, body = file.content, file.body
-    n_ends = np.count_nonzero(np.frombuffer(content, dtype=np.uint8)[body:] == ord("\n"))
-    if n_ends + (not content.endswith(b"\n")) != len(table):
+    content, start = file.content, file.body
+    body = np.frombuffer(content, dtype=np.uint8)[start:]
+    ends = body == ord("\n")
+    if np.count_nonzero(ends) + (not content.endswith(b"\n")) != len(table):
         return False
-    if b"\r" in content and content.count(b"\r", body) != content.count(b"\r\n", body):
+    if b"\r" in content and content.count(b"\r", start) != content.count(b"\r\n", start):
         return False
-    if n_before and not table[0].is_unique:
-        return False
-    names = file.first_rows[0]
-    last = max((place for place, name in enumerate(names) if name.strip()), default=0) + n_before
-    # A row that is too short lacks its last cell at least.
-    return not table[last].isna().any() or _has_separators(file, last)
-
-
-def _has_separators(file: _File, expected: int) -> bool:
-    """Return whether every line has as many separators outside quotes; False if that is not clear."""
+    n_separators = n_named(file.names) - 1
+    if not table[n_separators].isna().any():
+        return True  # a row that is too short lacks its last cell at least
     if len(file.separator) > 1 or ord(file.separator) > 127:
         return False
-    body = np.frombuffer(file.content, dtype=np.uint8)[file.body :]
-    starts = np.append(0, np.flatnonzero(body[:-1] == ord("\n")) + 1)
+    starts = np.append(0, np.flatnonzero(ends[:-1]) + 1)
     signs, quotes = body == ord(file.separator), body == ord('"')
     if quotes.any():
         n_quotes = np.cumsum(quotes)
         if (n_quotes[starts[1:] - 1] % 2).any():  # a quote that is part of a cell
             return False
         signs &= n_quotes % 2 == 0
-    return bool((np.add.reduceat(signs, starts, dtype=np.int64) >= expected).all())
+    return bool((np.add.reduceat(signs, starts, dtype=np.int64) >= n_separators).all())
 
 
-def _with_words(table: pd.DataFrame, file: _File, width: int, decimal: str) -> pd.DataFrame:
-    """Return a table whose text is text, and not numbers in parts of it, without blanks around words."""
+def _stripped(table: pd.DataFrame, decimal: str) -> pd.DataFrame:
+    """Return a table without blanks around words, read again where there are any."""
     import pandas as pd
-    from pandas.api.types import infer_dtype
 
-    texts = [place for place, dtype in table.dtypes.items() if dtype.kind == "O"]
-    kinds = {place: infer_dtype(table[place], skipna=True) for place in texts}
-    mixed = [place for place, kind in kinds.items() if kind not in ("string", "boolean", "empty")]
-    changed: dict[int, pd.Series] = {}
-    if mixed:
-        words = file.parse(width, decimal, usecols=mixed, dtype=str, low_memory=False).set_axis(table.index)
-        changed |= {place: words[place] for place in mixed}
-    if b" " in file.content or b"\t" in file.content or not file.content.isascii():
-        for place in texts:
-            column = changed.get(place, table[place])
-            words = column.str.strip() if kinds[place] != "boolean" else column
-            blank = words.notna() & (words != column)
-            if blank.any():
-                written = words.to_csv(index=False, header=False, quoting=csv.QUOTE_ALL)
-                read = pd.read_csv(StringIO(written), header=None, skip_blank_lines=False, decimal=decimal)
-                changed[place] = read[0].set_axis(table.index)
-    if changed:
-        table = table.copy()
-    for place, column in changed.items():
-        table[place] = column
+    for name in [name for name, dtype in table.dtypes.items() if dtype.kind == "O"]:
+        words = table[name].str.strip()
+        if (words.notna() & (words != table[name])).any():
+            written = words.to_csv(index=False, header=False, quoting=csv.QUOTE_ALL)
+            read = pd.read_csv(StringIO(written), header=None, skip_blank_lines=False, decimal=decimal)
+            table[name] = read[0].set_axis(table.index)
     return table
