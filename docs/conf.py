@@ -156,7 +156,7 @@ def mend_for_restructured_text(
 def shorten_factories(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """Write a default that is made anew as dots: Sphinx cannot read what dataclasses say of it."""
+    """Write a default factory as dots: Sphinx cannot read what dataclasses say of it."""
     return signature and signature.replace("<factory>", "..."), returns
 
 

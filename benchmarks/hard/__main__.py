@@ -72,7 +72,7 @@ def _parser() -> ArgumentParser:
     add("--runs", type=count, default=5, help="of which the median time is taken; 5")
     add("--restarts", type=count, default=200, help="that the best known answer is to have seen; 200")
     add("--again", action="store_true", help="make the restarts once more, from other seeds")
-    add("--fresh", action="store_true", help="measure anew what is timed and stored already")
+    add("--fresh", action="store_true", help="measure again what is timed and stored already")
     add("--store", type=Path, default=Path("results/hard"), help="the folder of the results; results/hard")
     return parser
 

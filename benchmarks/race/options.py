@@ -135,6 +135,6 @@ def _parser(prog: str) -> ArgumentParser:
     )
     add("--out", type=Path, default=Path("results/bench"), help="the folder of the results; results/bench")
     add("--best", type=Path, help="the file of best known answers; best.jsonl among the results")
-    add("--fresh", action="store_true", help="measure anew what is stored already")
+    add("--fresh", action="store_true", help="measure again what is stored already")
     add("--readme", action="store_true", help="save the picture to docs/images/race.png too")
     return parser

@@ -27,7 +27,7 @@ two_of_each = sw.Partition(digits.target, 2)
 # %%
 # The search
 # ----------
-# The objective is submodular, so half of the optimum is promised whatever the data. The gains of what could
+# The objective is submodular, so half of the optimum is guaranteed for any data. The gains of what could
 # be added to the answer guarantee more, and what is proven of it is more still.
 
 result = sw.maximize(coverage, two_of_each)

@@ -1,5 +1,5 @@
 """
-Digits: the grid that nobody mentioned
+Digits: recovering the pixel grid
 ======================================
 
 Pixels, with ink or without, as spins of an Ising model with at most four neighbours per pixel. Nothing is

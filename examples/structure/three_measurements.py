@@ -20,7 +20,7 @@ RIDGE = 1e-3
 # %%
 # The constraint
 # --------------
-# Two columns per feature on average, of at most so many features:
+# Two columns per feature on average, from at most a given number of features:
 
 X, y = load_breast_cancer(as_frame=True, return_X_y=True)
 measures = X.columns.str.replace("mean |worst | error", "", regex=True)
@@ -60,7 +60,7 @@ print(comparison.round(3))
 # What it gains
 # -------------
 # With three features the loss is lower if they are asked for. With five or more the constraint no longer
-# matters: the best columns come from so many features anyway. Splits of the same tumours overlap, so the
+# matters: the best columns come from that few features anyway. Splits of the same tumours overlap, so the
 # standard errors are somewhat too small.
 
 plt.rcParams["font.size"] = 13

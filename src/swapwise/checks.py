@@ -184,7 +184,7 @@ def is_number(value: Any) -> bool:
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a label or name is None, NaN or another marker of a missing value."""
+    """Return whether a label or name is None, NaN or another marker of a missing value."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):

@@ -45,9 +45,9 @@ def write_new(path: Path, data: bytes) -> Path:
 
 
 def make_empty(folder: Path, name: str = "") -> Path:
-    """Make an empty file in a folder, under a name that nobody can guess, and return its path.
+    """Make an empty file in a folder, under a name that cannot be guessed, and return its path.
 
-    Whoever could guess the name could put a symbolic link there, and what is written would go to where it
+    Someone who could guess the name could put a symbolic link there, and what is written would go to where it
     leads.
 
     >>> import tempfile

@@ -95,7 +95,7 @@ def maximize(
     -------
     SearchResult
         After a keyboard interrupt too, with the best set so far and status INTERRUPTED. Its ``guarantee``
-        is what the theorems promise of this run.
+        is what the theorems guarantee for this run.
 
     See Also
     --------

@@ -253,7 +253,7 @@ class MoveList(MoveBatch):
         return np.append(values, 0.0)[elements].sum(axis=1)  # padding is -1 and finds the 0
 
     def are_swaps(self) -> bool:
-        """Tell whether every move adds at most one element and drops at most one."""
+        """Return whether every move adds at most one element and drops at most one."""
         return self.added.shape[1] <= 1 and self.dropped.shape[1] <= 1
 
     def swap_columns(self) -> tuple[IndexArray, IndexArray]:

@@ -160,7 +160,7 @@ def some_objectives(random: Random, constraint: sw.IndependenceSystem, count: in
 
 
 def has_edges(constraint: sw.IndependenceSystem) -> bool:
-    """Tell whether the elements are edges of a graph that an Ising model would have to share."""
+    """Return whether the elements are edges of a graph that an Ising model would have to share."""
     return any(hasattr(part, "edges") for part in getattr(constraint, "matroids", (constraint,)))
 
 

@@ -33,7 +33,7 @@ def quick_check(seed: int, max_nodes: int, seconds: float = 2.0) -> small.Report
 
 
 def are_seen(claims: set[str]) -> bool:
-    """Tell whether all of these are found to be wrong, in one of a few instances each."""
+    """Return whether all of these are found to be wrong, in one of a few instances each."""
     missing = set(claims)
     for seed in range(25):
         missing -= {claim for claim, _ in quick_check(seed, max_nodes=3).violations}

@@ -114,7 +114,7 @@ def test_other_data_are_scored_in_the_coding_of_fit(stored):
     assert model.score(stored(ones)) == pytest.approx(model.score(ones), abs=1e-10)
     chunked = da.from_array(dependent_spins(5), chunks=(41, N_VERTICES))
     with pytest.raises(
-        ValueError, match=r"X must hold 0 and 1, as the data of fit did, got -1 at .* in chunk 0"
+        ValueError, match=r"X must hold 0 and 1, as the training data did, got -1 at .* in chunk 0"
     ):
         model.score(chunked)
 

@@ -130,7 +130,7 @@ def test_a_certificate_wants_the_classes_of_fit():
     X, y, _ = problem()
     model = SparseClassifier(2).fit(X, y)
     with pytest.raises(
-        ValueError, match=r"y must hold the classes of fit, \['blue', 'red'\], got \['b', 'r'\]"
+        ValueError, match=r"y must hold the classes of the training data, \['blue', 'red'\], got \['b', 'r'\]"
     ):
         model.certify(X, [label[0] for label in y])
 

@@ -152,9 +152,9 @@ def test_certificates_are_for_the_data_of_fit(kind):
     certificate = fitted.certify(X, y)
     assert certificate.value == pytest.approx(fitted.result_.value)
     assert certificate.ratio > 0.99
-    with pytest.raises(ValueError, match="the data must be those of fit"):
+    with pytest.raises(ValueError, match="the data must be the training data"):
         fitted.certify(X[::-1], y)
-    with pytest.raises(ValueError, match="the data must be those of fit"):
+    with pytest.raises(ValueError, match="the data must be the training data"):
         fitted.set_params(ridge=0.5).certify(X, y)
 
 
@@ -164,7 +164,7 @@ def test_certificates_know_weights(kind):
     weight = np.arange(80) % 3
     fitted = kind(constraint=2).fit(X, y, weight)
     assert fitted.certify(X, y, weight).value == pytest.approx(fitted.result_.value)
-    with pytest.raises(ValueError, match="the data must be those of fit"):
+    with pytest.raises(ValueError, match="the data must be the training data"):
         fitted.certify(X, y)
 
 

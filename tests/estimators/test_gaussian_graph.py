@@ -234,7 +234,7 @@ def test_certificates_are_for_the_data_of_fit(kind):
     proof = model.certify(X)
     assert proof.value == pytest.approx(model.result_.value)
     assert proof.ratio > 0.99
-    with pytest.raises(ValueError, match="X must be the data of fit"):
+    with pytest.raises(ValueError, match="X must be the training data"):
         model.certify(X + np.random.default_rng(0).standard_normal(X.shape))
 
 

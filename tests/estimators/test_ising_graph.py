@@ -180,7 +180,7 @@ class TestScore:
         assert model.score(coded[:1]) == model.score(coded[:1] > 0)
         ones = np.ones((1, 8))
         assert model.score(ones) == sw.IsingGraph(2).fit(2 * coded - 1).score(ones)
-        with pytest.raises(ValueError, match="X must hold 0 and 1, as the data of fit did; got -1"):
+        with pytest.raises(ValueError, match="X must hold 0 and 1, as the training data did; got -1"):
             model.score(2 * coded - 1)
 
     def test_in_cross_validation(self):
@@ -248,7 +248,7 @@ class TestCertify:
 
     def test_other_data_are_refused(self):
         model = sw.IsingGraph(2).fit(spins())
-        with pytest.raises(ValueError, match="must be the data of fit"):
+        with pytest.raises(ValueError, match="must be the training data"):
             model.certify(spins(seed=1))
 
 

@@ -233,7 +233,7 @@ class TestMissingAnswers:
         model = sw.IsingGraphCV(max_degree=2).fit(data)
         assert model.certify(data).ratio == pytest.approx(1.0, abs=1e-6)
         data[0, :3] = np.nan
-        with pytest.raises(ValueError, match="X must be the data of fit"):
+        with pytest.raises(ValueError, match="X must be the training data"):
             model.certify(data)
 
     def test_the_same_call_gives_the_same_answer(self):

@@ -132,7 +132,7 @@ def test_certificates_know_the_offset():
     X, y, weight, offset = problem()
     model = SparsePoissonRegressor(2, ridge=0.1).fit(X, y, weight, offset)
     assert model.certify(X, y, weight, offset).value == pytest.approx(model.result_.value)
-    with pytest.raises(ValueError, match="the data must be those of fit"):
+    with pytest.raises(ValueError, match="the data must be the training data"):
         model.certify(X, y, weight)
 
 

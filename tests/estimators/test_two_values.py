@@ -153,9 +153,9 @@ def test_a_third_value_later_on_is_named():
     model = sw.IsingGraph(2).fit(coded(PAIRS["each its own"]))
     other = coded(PAIRS["each its own"])
     other.loc[3, "bee"] = "x"
-    with pytest.raises(ValueError, match="X must hold 'f' and 'm', as the data of fit did; got 'x' in 'bee'"):
+    with pytest.raises(ValueError, match="'f' and 'm', as the training data did; got 'x' in 'bee'"):
         model.score(other)
-    with pytest.raises(ValueError, match=r"X must hold 0 and 1, as the data of fit did; got '(no|yes)' in 0"):
+    with pytest.raises(ValueError, match=r"0 and 1, as the training data did; got '(no|yes)' in 0"):
         sw.IsingGraph(2).fit(coded((0, 1), as_frame=False)).score(coded(("no", "yes"), as_frame=False))
 
 

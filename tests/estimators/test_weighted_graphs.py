@@ -168,7 +168,7 @@ def test_other_weights_are_refused_by_certify():
     spins, times = table(7)
     model = sw.IsingGraph(2).fit(spins, sample_weight=times)
     with pytest.raises(
-        ValueError, match=r"must be the data of fit \(and weights and parameters those of fit"
+        ValueError, match=r"must be the training data \(with the weights and parameters given to fit"
     ):
         model.certify(spins)
 

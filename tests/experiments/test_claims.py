@@ -379,9 +379,9 @@ def test_what_is_not_proven_is_not_refuted():
     )
     assert found.verdict == "not measured"
     assert "proven at least 0.400" in found.measured
-    assert "promised 0.01 on average" in found.measured
+    assert "guaranteed 0.01 on average" in found.measured
     nothing = changed(as_in_the_paper(), "promised", np.nan, part="certificates")
-    assert "promised nothing" in find(nothing, "achieve a good approximation").measured
+    assert "guaranteed nothing" in find(nothing, "achieve a good approximation").measured
 
 
 def test_sizes_at_which_both_explain_everything_are_ties():
@@ -498,7 +498,7 @@ class TestRelatedWork:
         )
         found = find(as_in_the_paper(), "Greedy-based: N/A")
         assert found.verdict == "does not hold"
-        assert "promised for oblivious (0.1) and greedy (0.2); nothing for omp" in found.measured
+        assert "There is a guarantee for oblivious (0.1) and greedy (0.2); nothing for omp" in found.measured
 
 
 def test_means_are_of_shared_instances():

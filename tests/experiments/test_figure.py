@@ -128,7 +128,7 @@ def written(figure):
         "as published",
         "without small graphs",
         "without what is large",
-        "every promise",
+        "every guarantee",
     ],
 )
 def test_fonts_are_large_enough_and_nothing_covers_anything_else_or_is_cut_off(rows):

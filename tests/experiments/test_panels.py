@@ -228,7 +228,7 @@ class TestWords:
 
 
 BAD_ROWS = [
-    ([1, 2], TypeError, r"rows must be a pandas.DataFrame, as of the experiments, got \[1, 2\]"),
+    ([1, 2], TypeError, r"rows must be a pandas.DataFrame, as returned by the experiments, got \[1, 2\]"),
     (
         fake().drop(columns=["seed", "quality"]),
         ValueError,

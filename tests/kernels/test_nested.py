@@ -55,7 +55,7 @@ def rank(specimen):
 
 
 def within(limits, subset):
-    """Tell whether every set of the tree, and all that are around it, have room for the subset."""
+    """Return whether every set of the tree, and all that are around it, have room for the subset."""
     leaf, end, parent, capacity, at_least = limits
     counts, kept = np.zeros((2, len(capacity)), dtype=int)
     for element in subset:

@@ -1,4 +1,4 @@
-"""A fitted model writes its page and its table of coefficients, with or without the data of fit."""
+"""A fitted model writes its page and its table of coefficients, with or without the training data."""
 
 import os
 
@@ -80,7 +80,7 @@ class TestReport:
         model.report(tmp_path / "graph.html", X)
         assert (tmp_path / "graph.html").read_text(encoding="utf-8") == graph_report(model, X)
         model.report(tmp_path / "graph.html")
-        assert "on the data of fit" not in (tmp_path / "graph.html").read_text(encoding="utf-8")
+        assert "on the training data" not in (tmp_path / "graph.html").read_text(encoding="utf-8")
 
     def test_what_goes_wrong_leaves_the_old_page(self, data, tmp_path):
         model = sw.SparseRegressor(2).fit(*data)

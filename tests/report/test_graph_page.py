@@ -111,7 +111,7 @@ class TestContent:
 
     def test_without_data(self, model):
         page = graph_report(model)
-        assert "on the data of fit" not in page
+        assert "on the training data" not in page
         assert "rain – &lt;script" in page
 
     def test_the_title_says_which_graph(self, data, model):
@@ -127,7 +127,7 @@ class TestContent:
 
     def test_settings(self, data, model, page):
         text, answer = Reader(page).text["settings"], Reader(page).text["graph"]
-        for words in (f"{model.score(data):.5g} on the data of fit", "2.5 seconds", "proofproven optimal"):
+        for words in (f"{model.score(data):.5g} on the training data", "2.5 seconds", "proofproven optimal"):
             assert words in answer
         for words in (f"{EVIL}{EVIL}", "IsingGraphCV", "300 samples of 6 variables"):
             assert words in text

@@ -265,7 +265,7 @@ class TestPath:
     @pytest.mark.parametrize(
         ("arguments", "options", "error", "message"),
         [
-            (5, {}, TypeError, "model must be a pandas.DataFrame, as of the path_ of a fitted"),
+            (5, {}, TypeError, "model must be a pandas.DataFrame, as returned by the path_ of a fitted"),
             (SIZE_PATH[["bic"]], {}, ValueError, "size is missing"),
             (SIZE_PATH[:0], {}, ValueError, "at least one row"),
             (SIZE_PATH[["size"]], {}, ValueError, "one that the path has: none"),

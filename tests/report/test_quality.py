@@ -20,7 +20,7 @@ def regression(n=10, samples=60):
 
 
 def table(sizes=(1, 2, 3), upper_bound=(2.0, 3.0, 3.5), guarantee=(0.5, 0.4, 0.3), trivial=False):
-    """A frame as of quality_over_sizes, with numbers that are easy to tell apart."""
+    """A frame as returned by quality_over_sizes, with numbers that are easy to tell apart."""
     value = np.arange(1.0, len(sizes) + 1)
     columns = {"size": sizes, "value": value, "upper_bound": upper_bound, "guarantee": guarantee}
     frame = pd.DataFrame(columns)

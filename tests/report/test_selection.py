@@ -67,7 +67,11 @@ class TestContent:
 
     def test_the_answer_has_score_proof_and_time(self, data, model, page):
         text = trimmed(page, "chosen")
-        for words in (f"R² on the data of fit{model.score(*data):.4f}", "proofproven optimal", "1.5 seconds"):
+        for words in (
+            f"R² on the training data{model.score(*data):.4f}",
+            "proofproven optimal",
+            "1.5 seconds",
+        ):
             assert words in text
 
     def test_a_cross_validated_score_is_told_first(self, data):
@@ -75,7 +79,7 @@ class TestContent:
         row = model.path_.set_index("size").loc[model.size_]
         told = f"cross-validated mean squared error{row['cv_mean']:.5g} ± {row['cv_se']:.2g} on rows left out"
         text = trimmed(selection_report(model, *data), "chosen")
-        assert text.index(told) < text.index("R² on the data of fit")
+        assert text.index(told) < text.index("R² on the training data")
 
     def test_settings(self, page):
         text = trimmed(page, "settings")
@@ -175,11 +179,11 @@ class TestContent:
     @pytest.mark.parametrize(
         ("kind", "of_y", "words", "heading"),
         [
-            (SparseRegressor, lambda y: y, "R² on the data of fit", "Residuals"),
+            (SparseRegressor, lambda y: y, "R² on the training data", "Residuals"),
             (
                 SparsePoissonRegressor,
                 lambda y: np.round(np.exp(y / 4)),
-                "deviance explained on the data of fit",
+                "deviance explained on the training data",
                 "Calibration",
             ),
             (SparseClassifier, lambda y: y > 0, "classified correctly", "Calibration"),
@@ -199,7 +203,7 @@ class TestContent:
         X, y = data[0], np.ceil(np.exp(data[1] / 4))
         model = SparseGLMRegressor(2, family=family).fit(X, y)
         page = selection_report(model, X, y)
-        assert f"deviance explained on the data of fit{model.score(X, y):.4f}" in trimmed(page, "chosen")
+        assert f"deviance explained on the training data{model.score(X, y):.4f}" in trimmed(page, "chosen")
         assert f"expected {outcome}mean {outcome} in the data" in trimmed(page, "fit")
         assert ("dispersion alpha" in trimmed(page, "settings")) == (family == "negative-binomial")
 
@@ -233,10 +237,10 @@ class TestContent:
         text = trimmed(selection_report(model, X, y), "chosen")
         shares = [100 * np.mean(y == one) for one in (EVIL, "no")]
         assert shares[1] > shares[0]
-        assert f"most frequent classno: {shares[1]:.1f} % of the data of fit" in text
+        assert f"most frequent classno: {shares[1]:.1f} % of the training data" in text
         of_none, p = np.mean(y == EVIL), model.predict_proba(X)[:, 0]
         deviance = [-np.mean(np.log(np.where(y == EVIL, q, 1 - q))) for q in (p, of_none)]
-        assert f"deviance explained on the data of fit{1 - deviance[0] / deviance[1]:.4f}" in text
+        assert f"deviance explained on the training data{1 - deviance[0] / deviance[1]:.4f}" in text
 
     def test_the_chosen_size(self, data):
         model = SparseRegressorCV(sizes=range(1, 4), criterion="ebic").fit(*data)
@@ -294,7 +298,7 @@ class TestBadInput:
             selection_report(model, "data.csv", data[1])
 
     def test_columns(self, data, model):
-        with pytest.raises(ValueError, match="X must have the 6 columns of fit, got 5"):
+        with pytest.raises(ValueError, match="X must have the 6 columns of the training data, got 5"):
             selection_report(model, data[0].iloc[:, :5], data[1])
 
     def test_target(self, data, model):

@@ -162,5 +162,5 @@ def test_large_graphs_and_axes_of_others():
     ],
 )
 def test_other_things_are_refused(plot):
-    with pytest.raises(TypeError, match=r"must be a \w+, as of"):
+    with pytest.raises(TypeError, match=r"must be a \w+, as returned by"):
         plot("boot")

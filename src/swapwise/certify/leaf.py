@@ -46,7 +46,7 @@ NOISE = 1e-13
 
 
 def is_nearly_leaf(objective: SetFunction, region: Region) -> bool:
-    """Tell whether a few splits make the region so small that bounds are not worth their time."""
+    """Return whether a few splits make the region so small that bounds are not worth their time."""
     if not _is_quadratic(objective) or objective.bounds is not None:  # the closed form knows of none
         return False
     room, candidates = _room(region), len(region.open)
@@ -112,7 +112,7 @@ def _few_sets(region: Region, room: int) -> list[IndexArray] | None:
 
 
 def _is_quadratic(objective: SetFunction) -> TypeGuard[SparseObjective]:
-    """Tell whether u is a quadratic function of one coefficient per element."""
+    """Return whether u is a quadratic function of one coefficient per element."""
     return (
         isinstance(objective, SparseObjective)
         and objective.curvature_is == "hessian"

@@ -116,7 +116,7 @@ class SetTable:
     def rest_bounds(self, prices: SetPrices) -> tuple[FloatArray, BoolArray]:
         """Return what no set of each summand exceeds that is not listed, and which copies it may have.
 
-        It has at most so many elements, and each of them is by so much cheaper than it was.
+        It has at most this many elements, each cheaper than before by a given amount.
         """
         assert self.rest is not None
         cheaper = np.maximum(prices.copies - self.rest.copies, 0.0)[:-1]

@@ -146,12 +146,12 @@ class SubsetSearch:
 
 
 def _count(n: int, at_least: int, at_most: int) -> int:
-    """Return the number of sets of so many out of n."""
+    """Return the number of sets of a given size out of n."""
     return sum(comb(n, size) for size in range(at_least, at_most + 1))
 
 
 def _is_worth_splitting(worth: FloatArray, excess: float, at_least: int, at_most: int) -> bool:
-    """Tell whether splits and bounds take less work than to go through all sets.
+    """Return whether splits and bounds take less work than to go through all sets.
 
     Candidates have to go, the best first, until what they are worth makes up for the excess of the bound.
     Each of them leaves the sets that hold it, for which the same holds, and a bound on the others.

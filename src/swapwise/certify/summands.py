@@ -28,7 +28,7 @@ STEPS_AT_ROOT, STEPS_BELOW, IDLE_STEPS = 300, 30, 10
 # given up when they are smaller than the second.
 FIRST_STEP, LAST_STEP = 1.0, 0.02
 
-# Elements are fixed, and prices chosen anew for what is left, no more often than this.
+# Elements are fixed, and prices chosen again for what is left, no more often than this.
 MOST_ROUNDS = 8
 
 

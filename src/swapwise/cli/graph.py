@@ -108,7 +108,9 @@ def graph(
     proof_seconds: ProofSeconds = PROOF_SECONDS,
     bootstrap: Annotated[
         int,
-        option(help="Learn again from so many resampled tables: intervals.", metavar="NUMBER", panel=SEARCH),
+        option(
+            help="Number of bootstrap resamples, for intervals of the edges.", metavar="NUMBER", panel=SEARCH
+        ),
     ] = 0,
     seed: Annotated[
         int | None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Criteria such as EBIC are derived for many samples; with fewer than this they choose nearly by chance.
 FEW_SAMPLES = 30
 
-# More edges than this make a picture that nobody can read.
+# More edges than this make an unreadable picture.
 MANY_EDGES = 100
 
 # A column that numbers the rows of a table this long is no coincidence.
@@ -54,7 +54,7 @@ def note_on_rows(rows: Rows, by_criterion: bool) -> None:
 
 
 def numbers_the_rows(column: pd.Series) -> bool:
-    """Tell whether a column is named like an identifier and has another whole number in every row.
+    """Return whether a column is named like an identifier and has another whole number in every row.
 
     >>> [numbers_the_rows(pd.Series(range(20), name=name)) for name in ("person_id", "age")]
     [True, False]
@@ -66,7 +66,7 @@ def numbers_the_rows(column: pd.Series) -> bool:
 
 
 def _look_like_weights(table: pd.DataFrame, counts: pd.Series) -> bool:
-    """Tell whether counts are whole numbers, of rows that a table of counts would not have twice."""
+    """Return whether counts are whole numbers, of rows that a table of counts would not have twice."""
     is_whole = bool((counts % 1 == 0).all() and (counts > 1).any())
     return is_whole and bool(table.duplicated().any())
 

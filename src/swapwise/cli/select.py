@@ -71,7 +71,7 @@ Size = Annotated[
 Exactly = Annotated[
     int | None,
     limit(
-        help="So many features in all, no more and no fewer; per group: --per-group N --at-least N.",
+        help="Exactly this many features in all; per group: --per-group N --at-least N.",
         metavar="NUMBER",
     ),
 ]
@@ -105,7 +105,7 @@ PerGroup = Annotated[
         metavar="NUMBER",
     ),
 ]
-FewGroups = Annotated[int | None, limit(help="Features of so many groups at most.", metavar="NUMBER")]
+FewGroups = Annotated[int | None, limit(help="Features from at most this many groups.", metavar="NUMBER")]
 AndGroups = Annotated[Path | None, limit(help="Other groups, which limit the choice too.", metavar="FILE")]
 AndPerGroup = Annotated[
     int | None, limit(help="Maximum number per group of these; 1 by default.", metavar="NUMBER")

@@ -255,7 +255,7 @@ class Queries:
         return self.induced(places_of(wanted, self.names, "the constraint"))
 
     def is_independent(self: Any, support: Iterable[int]) -> bool:
-        """Tell whether ``support`` is an independent set."""
+        """Return whether ``support`` is an independent set."""
         return bool(self._is_independent(as_elements(support, self.n, "the set")))
 
     def max_weight(self: Any, weights: ArrayLike, time_limit: float | None = None) -> MaxWeight:
@@ -337,7 +337,7 @@ class Constraint(Queries, ABC):
 
     @abstractmethod
     def _is_independent(self, support: IndexArray) -> bool:
-        """Tell whether a sorted integer array is an independent set."""
+        """Return whether a sorted integer array is an independent set."""
 
     # -- moves --------------------------------------------------------------------------------------
 
@@ -591,7 +591,7 @@ class Constraint(Queries, ABC):
         return extended
 
     def _is_answer(self, support: IndexArray) -> bool:
-        """Tell whether a sorted integer array is an independent set that meets all lower limits.
+        """Return whether a sorted integer array is an independent set that meets all lower limits.
 
         A set that does not will do if there is a larger one that does, whatever it is.
         """
@@ -602,7 +602,7 @@ class Constraint(Queries, ABC):
         return np.ones((self.n, len(support) + 1), dtype=bool)
 
     def is_complete(self, support: IndexArray) -> bool:
-        """Tell whether an independent set meets all lower limits, if there are any; answers must.
+        """Return whether an independent set meets all lower limits, if there are any; answers must.
 
         >>> from swapwise import Uniform
         >>> Uniform(4, 3, at_least=2).is_complete(np.array([1]))

@@ -171,7 +171,7 @@ def read_edges(edges: Any, what: str = "edges") -> list[Edge]:
 
 
 def is_graph(edges: Any) -> bool:
-    """Tell whether edges were given as a networkx graph."""
+    """Return whether edges were given as a networkx graph."""
     return hasattr(edges, "edges")
 
 

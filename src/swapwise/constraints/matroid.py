@@ -187,7 +187,7 @@ class Matroid(IndependenceSystem):
     def contract(self, elements: Iterable[int]) -> Matroid:
         """Return the matroid in which ``elements`` are forced in: S is independent if S ∪ elements is.
 
-        Elements keep their numbers. Those forced in are part of every base, stand in nobody's way
+        Elements keep their numbers. Those forced in are part of every base, block no other element
         and are never dropped, so ``maximize`` returns the best set that holds them. (The textbook's
         contraction removes them from the ground set; here they stay, as coloops.)
 

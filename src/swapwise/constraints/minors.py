@@ -88,7 +88,7 @@ class Truncation(Minor):
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         feasible = self.matroid._swap_mask(support)
         if self._taken(support) == self.size:
-            # All places are taken, so somebody has to go for each newcomer, but nobody who is
+            # All places are taken, so each newcomer replaces an element, but none that is
             # forced in: a forced element keeps its place even when it is dropped.
             newcomers = np.setdiff1d(np.arange(self.n), self.forced)
             keep_places = np.append(np.isin(support, self.forced), True)

@@ -14,7 +14,7 @@ from swapwise.constraints.laminar import Laminar
 
 
 class Partition(Laminar):
-    """At most ``capacity`` elements of each label, and at least so many: three sensors per site, say.
+    """At most ``capacity`` elements per label, and at least ``at_least``: three sensors per site, say.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ class Partition(Laminar):
         How many elements of each label may be chosen: a number for all, a dict or a pandas Series.
     at_least : int or mapping from label to int, optional
         How many elements of each label must be chosen; of labels that a mapping does not name, none must.
-        With ``at_least`` equal to ``capacity``, exactly so many are. Answers of searches and proofs meet the
-        limits; while a search goes on, sets only have to leave room for what is missing.
+        With ``at_least`` equal to ``capacity``, exactly that many are chosen. Answers of searches and
+        proofs meet the limits; during a search, sets only have to leave room for what is missing.
     size : int, optional
         How many elements may be chosen in all.
 

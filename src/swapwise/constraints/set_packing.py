@@ -12,7 +12,7 @@ from swapwise.constraints.packing import PackingSystem
 
 
 class SetPacking(PackingSystem):
-    """Sets that have no item in common: crews that share nobody, bundles of goods sold once.
+    """Sets that have no item in common: crews that share no member, bundles of goods sold once.
 
     Element ``j`` uses the items ``sets[j]``, and no item may be used twice. Sets of at most p items
     make a p-exchange system. An empty set uses nothing and can always be chosen.

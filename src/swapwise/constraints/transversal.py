@@ -85,7 +85,7 @@ class Transversal(Matroid):
 
     def _swap_mask(self, support: IndexArray) -> BoolArray:
         # A newcomer takes a slot; who had it moves to another, and so on, until somebody finds an
-        # empty slot (then nobody need go) or goes. So the newcomer can replace whomever it reaches.
+        # empty slot (then no element need go) or goes. So the newcomer can replace whomever it reaches.
         slot = self._match(support)
         pushes = _closure(self._fits[np.ix_(support, slot)])
         reaches = _product(self._fits[:, slot], pushes)

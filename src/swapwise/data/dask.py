@@ -96,7 +96,7 @@ class DaskChunks(Chunks):
             self._sent[key] = (
                 values,
                 list(lazy),
-            )  # as long as the numbers are here, nobody else has their place
+            )  # as long as the numbers are here, nothing else takes their place
         return self._sent[key][1]
 
     def __getstate__(self) -> dict[str, Any]:

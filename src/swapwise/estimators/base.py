@@ -267,7 +267,7 @@ class SparseEstimator(BaseEstimator, ABC):
         Parameters
         ----------
         X, y, sample_weight :
-            The data of fit.
+            The training data.
         time_limit : float, optional
             Seconds after which the best bound so far is returned; None for no limit.
         **options :
@@ -288,7 +288,7 @@ class SparseEstimator(BaseEstimator, ABC):
         pandas.DataFrame
             Columns ``feature``, ``class`` (a row per feature and class, if there are more than two),
             ``coefficient`` (in the units of the data) and ``per_std``: the coefficient times the standard
-            deviation of the feature in the data of fit, which can be compared between features.
+            deviation of the feature in the training data, which can be compared between features.
 
         Examples
         --------
@@ -323,11 +323,11 @@ class SparseEstimator(BaseEstimator, ABC):
         path : path of the file
             One file that opens without a network; it is written in whole or not at all.
         X : frame or array-like of shape (n_samples, n_features), optional
-            The data of fit, for how predictions compare with them and how the features are correlated.
+            The training data, for how predictions compare with them and how the features are correlated.
         y : array-like of shape (n_samples,), optional
-            The target of fit.
+            The training target.
         **options :
-            ``groups`` (a mapping from feature to group), ``certificate`` (as of :meth:`certify`), ``asked``
+            ``groups`` (a mapping from feature to group), ``certificate`` (from :meth:`certify`), ``asked``
             (a mapping of words, shown among the settings), ``seconds`` and ``offset``.
 
         Examples
@@ -352,7 +352,7 @@ class SparseEstimator(BaseEstimator, ABC):
         Parameters
         ----------
         input_features : array-like of str, optional
-            The names of all features; those of fit, if it had any, by default.
+            The names of all features; by default those of the training data, if it had any.
         """
         check_is_fitted(self)
         names: NDArray[Any] = _check_feature_names_in(self, input_features)
@@ -427,7 +427,7 @@ class SparseEstimator(BaseEstimator, ABC):
         return as_weights(sample_weight, len(y))
 
     def _elements(self) -> Elements:
-        """Return what can be chosen from the data of fit."""
+        """Return what can be chosen from the training data."""
         names = getattr(self, "feature_names_in_", None)
         return Elements.of(self.groups, self.n_features_in_, None if names is None else names.tolist())
 
@@ -519,8 +519,8 @@ class SparseEstimator(BaseEstimator, ABC):
         value = objective(self.result_.support)
         if not np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6):
             raise ValueError(
-                "the data must be those of fit (and the parameters too): the chosen features have value "
-                f"{value:.6g} here and had {self.result_.value:.6g} in fit"
+                "the data must be the training data (with the same parameters): the chosen features have "
+                f"value {value:.6g} here and had {self.result_.value:.6g} in fit"
             )
         return certify(objective, self.constraint_, self.result_, time_limit=time_limit, **options)
 

@@ -36,14 +36,14 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
     ----------
     constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
     iter, tol, time_limit, random_state, progress :
-        As of :class:`SparseRegressor`.
+        See :class:`SparseRegressor`.
     ridge : float, optional
         Weight of the penalty ``ridge · ‖coef‖² / 2`` (of standardised columns, with ``standardize``) on the
         mean log-likelihood: scikit-learn's ``LogisticRegression`` has ``C = 1 / (ridge · n_samples)``. None
         is 1e-4, which keeps coefficients finite if the classes are separable and hardly shrinks them
         otherwise.
     class_weight : "balanced" or dict from class to weight, optional
-        As of scikit-learn's ``LogisticRegression``: what the weight of every sample of a class is multiplied
+        As in scikit-learn's ``LogisticRegression``: what the weight of every sample of a class is multiplied
         by; 1 for classes that are not named. ``"balanced"`` gives all classes the same weight in total.
 
     Attributes
@@ -55,7 +55,7 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
     family_ : Family
         The record of the family: of two classes, or of several.
     support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_ :
-        As of :class:`SparseRegressor`.
+        See :class:`SparseRegressor`.
 
     See Also
     --------
@@ -199,7 +199,8 @@ class SparseClassifier(ClassifierMixin, OffsetEstimator):
             self.classes_ = classes
         elif classes.tolist() != self.classes_.tolist():
             raise ValueError(
-                f"y must hold the classes of fit, {self.classes_.tolist()}, got {classes.tolist()}"
+                f"y must hold the classes of the training data, {self.classes_.tolist()}, "
+                f"got {classes.tolist()}"
             )
         return codes.astype(np.float64)
 

@@ -25,19 +25,19 @@ class SparseClassifierCV(CrossValidated, SparseClassifier):
     constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
     bs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
     iter, tol, time_limit, random_state, progress :
-        As of :class:`SparseRegressorCV`. The held-out loss is the log-loss. With K > 2 classes, a feature
+        See :class:`SparseRegressorCV`. The held-out loss is the log-loss. With K > 2 classes, a feature
         counts as K - 1 coefficients, and so does the intercept.
     ridge, class_weight :
-        As of :class:`SparseClassifier`. Class weights are those of all data, and weigh held-out samples too.
+        See :class:`SparseClassifier`. Class weights are those of all data, and weigh held-out samples too.
         To information criteria they are importance, whatever ``weights_are`` says of sample weights.
 
     Attributes
     ----------
     criterion_, n_folds_, size_, path_, path_supports_, path_coefs_, n_iter_ :
-        As of :class:`SparseRegressorCV`; the deviance is minus twice the log-likelihood.
+        See :class:`SparseRegressorCV`; the deviance is minus twice the log-likelihood.
     classes_, coef_, intercept_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
     ure_names_in_ :
-        As of :class:`SparseClassifier`, for the chosen size.
+        See :class:`SparseClassifier`, for the chosen size.
 
     See Also
     --------

@@ -25,7 +25,7 @@ MOST_CATEGORIES = 20
 # those of the nearest correlation matrix are at least this.
 NEGATIVE, LEAST_EIGENVALUE = 1e-10, 1e-4
 
-# Projections in search of the nearest correlation matrix: so many, or until none moves by more than this.
+# Projections in search of the nearest correlation matrix: their largest number, and the move that ends them.
 MOST_PROJECTIONS, SETTLED = 500, 1e-7
 
 

@@ -47,7 +47,7 @@ class FamilyRegressor(RegressorMixin, OffsetEstimator):
         Parameters
         ----------
         X : array-like, frame, sparse matrix, or data in chunks, of shape (n_samples, n_features)
-            As of :meth:`SparseRegressor.fit`.
+            See :meth:`SparseRegressor.fit`.
         y : array-like of shape (n_samples,)
             What the family has a likelihood for: counts, or other numbers that are not negative; for the
             gamma family, positive numbers.

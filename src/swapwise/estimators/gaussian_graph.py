@@ -36,8 +36,8 @@ LAST_RESORT = 0.01
 
 # What to do about text.
 ORDERED = (
-    "ordered categories, as of pd.Categorical(..., ordered=True), are taken with correlation='polychoric' or "
-    "'spearman'"
+    "ordered categories, as made by pd.Categorical(..., ordered=True), are taken with "
+    "correlation='polychoric' or 'spearman'"
 )
 
 
@@ -82,7 +82,7 @@ class BaseGaussianGraph(BaseGraph):
         Returns
         -------
         array of shape (n_samples, n_features_in_), or pandas.DataFrame
-            A frame if the columns of the data of fit had names.
+            A frame if the columns of the training data had names.
         """
         check_is_fitted(self)
         rng, n_samples = as_generator(random_state), as_count(n_samples, "n_samples")
@@ -107,12 +107,12 @@ class BaseGaussianGraph(BaseGraph):
         Parameters
         ----------
         X, sample_weight, time_limit, **options :
-            As of :meth:`IsingGraph.certify`.
+            See :meth:`IsingGraph.certify`.
 
         Returns
         -------
         Certificate
-            As of :func:`swapwise.certify`.
+            See :func:`swapwise.certify`.
         """
         return super().certify(X, sample_weight, time_limit=time_limit, **options)
 
@@ -244,7 +244,7 @@ class GaussianGraph(BaseGaussianGraph):
     location_ : array of shape (n_features,)
         The means.
     log_likelihood_ : float
-        The mean over the samples of fit.
+        The mean over the training samples.
     graph_ : networkx.Graph
         Its nodes are the names of the columns, or else their positions; its edges have the attribute
         ``weight``, the partial correlation.

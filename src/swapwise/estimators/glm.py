@@ -38,7 +38,7 @@ class SparseGLMRegressor(FamilyRegressor):
     ----------
     constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
     iter, tol, time_limit, random_state, progress :
-        As of :class:`SparseRegressor`.
+        See :class:`SparseRegressor`.
     family : "poisson", "gamma", "negative-binomial", or a Family
         What the target is: counts; amounts, which are positive, with a constant coefficient of variation;
         counts that vary more than Poisson's. All have a log link. A record of one's own is a
@@ -63,7 +63,7 @@ class SparseGLMRegressor(FamilyRegressor):
     alpha_ : float
         The dispersion that the fit was made with, of the negative binomial family only.
     support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_ :
-        As of :class:`SparseRegressor`.
+        See :class:`SparseRegressor`.
 
     See Also
     --------

@@ -20,9 +20,9 @@ class SparseGLMRegressorCV(FamilyRegressorCV, SparseGLMRegressor):
     constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
     bs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
     iter, tol, time_limit, random_state, progress :
-        As of :class:`SparseRegressorCV`. The held-out loss is the mean deviance of the family.
+        See :class:`SparseRegressorCV`. The held-out loss is the mean deviance of the family.
     family, ridge :
-        As of :class:`SparseGLMRegressor`.
+        See :class:`SparseGLMRegressor`.
     alpha : float, optional
         The dispersion of the negative binomial family; None is estimated in alternation with the whole path:
         alpha is that of maximum likelihood for the means of the chosen size, then there is another path, and
@@ -31,11 +31,11 @@ class SparseGLMRegressorCV(FamilyRegressorCV, SparseGLMRegressor):
     Attributes
     ----------
     criterion_, n_folds_, size_, path_, path_supports_, path_coefs_, n_iter_ :
-        As of :class:`SparseRegressorCV`. The deviance of the gamma family is minus twice the log-likelihood
+        See :class:`SparseRegressorCV`. The deviance of the gamma family is minus twice the log-likelihood
         at the best shape for each size, but for a constant: like that of least squares, it knows no scale.
     coef_, intercept_, family_, alpha_, support_, selection_frequency_, result_, constraint_, \
     atures_in_, feature_names_in_ :
-        As of :class:`SparseGLMRegressor`, for the chosen size.
+        See :class:`SparseGLMRegressor`, for the chosen size.
 
     See Also
     --------

@@ -140,10 +140,10 @@ class BaseGraph(BaseEstimator, ABC):
         path : path of the file
             One file that opens without a network; it is written in whole or not at all.
         X : frame or array-like of shape (n_samples, n_features), optional
-            The data of fit, for the score and what is said of missing answers.
+            The training data, for the score and what is said of missing answers.
         **options :
-            ``sample_weight`` (the weights of fit), ``bootstrap`` (as of :func:`swapwise.bootstrap_graph`),
-            ``case_dropping`` (as of :func:`swapwise.case_dropping`), ``certificate`` (as of :meth:`certify`),
+            ``sample_weight`` (as given to fit), ``bootstrap`` (from :func:`swapwise.bootstrap_graph`),
+            ``case_dropping`` (from :func:`swapwise.case_dropping`), ``certificate`` (from :meth:`certify`),
             ``asked`` (a mapping of words, shown among the settings) and ``seconds``.
 
         Examples
@@ -221,9 +221,9 @@ class BaseGraph(BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The data of fit, which must be in memory.
+            The training data, which must be in memory.
         sample_weight : array-like of shape (n_samples,), optional
-            The weights of fit.
+            The weights given to fit.
         time_limit : float, optional
             Seconds after which the best bound so far is returned; None for no limit.
         **options :
@@ -232,15 +232,15 @@ class BaseGraph(BaseEstimator, ABC):
         Returns
         -------
         Certificate
-            As of :func:`swapwise.certify`.
+            See :func:`swapwise.certify`.
         """
         check_is_fitted(self)
         objective = self._fitted_objective(self._read_data(X, sample_weight, reset=False))
         value = objective(self.result_.support)
         if not np.isclose(value, self.result_.value, rtol=1e-6, atol=1e-6):
             raise ValueError(
-                "X must be the data of fit (and weights and parameters those of fit): the fitted graph has "
-                f"value {value:.6g} on X and had {self.result_.value:.6g} in fit"
+                "X must be the training data (with the weights and parameters given to fit): the fitted "
+                f"graph has value {value:.6g} on X and had {self.result_.value:.6g} in fit"
             )
         return certify(objective, self.constraint_, self.result_, time_limit=time_limit, **options)
 

@@ -51,7 +51,7 @@ class BaseIsingGraph(PairwiseGraph):
     def sample(
         self, n_samples: int = 1, random_state: Any = None, burn_in: int = 1000
     ) -> NDArray[Any] | pd.DataFrame:
-        """Draw samples of the fitted model, of the values that the data of fit had.
+        """Draw samples of the fitted model, of the values that the training data had.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class BaseIsingGraph(PairwiseGraph):
         Returns
         -------
         array of shape (n_samples, n_features_in_), or pandas.DataFrame
-            A frame if the columns of the data of fit had names.
+            A frame if the columns of the training data had names.
         """
         check_is_fitted(self)
         n_samples, burn_in = as_count(n_samples, "n_samples"), as_count(burn_in, "burn_in")

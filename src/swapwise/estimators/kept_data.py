@@ -24,8 +24,8 @@ from swapwise.search.result import SearchResult
 MOST_BYTES = 1 << 20
 
 LEFT = (
-    "the data of fit were large, and not kept: result_.guarantee is None; certify(X, y) proves how good the "
-    "answer is, and swapwise.maximize returns a result that keeps its data"
+    "the training data were large, and not kept: result_.guarantee is None; certify(X, y) proves how good "
+    "the answer is, and swapwise.maximize returns a result that keeps its data"
 )
 
 

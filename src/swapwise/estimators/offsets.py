@@ -32,7 +32,7 @@ class OffsetEstimator(SparseEstimator):
         Parameters
         ----------
         X, y, sample_weight :
-            As of :meth:`SparseRegressor.fit`, with targets that the model has a likelihood for.
+            See :meth:`SparseRegressor.fit`, with targets that the model has a likelihood for.
         offset : array-like of shape (n_samples,) or float, optional
             Added to the linear predictor, with a coefficient of 1: with a log link, the logarithm of the
             exposure. A number is that of all samples.
@@ -57,7 +57,7 @@ class OffsetEstimator(SparseEstimator):
     ) -> Certificate:
         """Prove how far from the best feasible choice the fitted one can be.
 
-        The data are those of fit, with their offset; see :meth:`SparseRegressor.certify`.
+        The data are the training data, with their offset; see :meth:`SparseRegressor.certify`.
         """
         check_is_fitted(self)
         return self._certify(self._read(X, y, sample_weight, offset, reset=False), time_limit, options)

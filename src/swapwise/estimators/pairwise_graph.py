@@ -30,7 +30,7 @@ class PairwiseGraph(BaseGraph):
     what is drawn tells about its neighbours, not about itself.
     """
 
-    #: What was drawn for missing values of the data of fit, in their order
+    #: What was drawn for missing values of the training data, in their order
     _drawn: FloatArray | None = None
 
     #: Whether missing values can be drawn: not if the data are none that the model describes

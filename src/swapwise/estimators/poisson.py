@@ -16,7 +16,7 @@ class SparsePoissonRegressor(FamilyRegressor):
     ----------
     constraint, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
     iter, tol, time_limit, random_state, progress :
-        As of :class:`SparseRegressor`.
+        See :class:`SparseRegressor`.
     ridge : float, optional
         Weight of the penalty ``ridge · ‖coef‖² / 2`` (of standardised columns, with ``standardize``) on the
         mean log-likelihood: the ``alpha`` of scikit-learn's ``PoissonRegressor``. None is 1e-4, which keeps
@@ -29,7 +29,7 @@ class SparsePoissonRegressor(FamilyRegressor):
     family_ : Family
         The record of the Poisson family.
     support_, selection_frequency_, result_, constraint_, n_iter_, n_features_in_, feature_names_in_ :
-        As of :class:`SparseRegressor`.
+        See :class:`SparseRegressor`.
 
     See Also
     --------

@@ -14,17 +14,17 @@ class SparsePoissonRegressorCV(FamilyRegressorCV, SparsePoissonRegressor):
     constraint, sizes, along, criterion, cv, one_standard_error, gamma, n_features_original, weights_are, \
     bs, method, start, q, fit_intercept, standardize, groups, forced, bounds, positive, n_restarts, \
     iter, tol, time_limit, random_state, progress :
-        As of :class:`SparseRegressorCV`. The held-out loss is the mean Poisson deviance.
+        See :class:`SparseRegressorCV`. The held-out loss is the mean Poisson deviance.
     ridge : float, optional
-        As of :class:`SparsePoissonRegressor`.
+        See :class:`SparsePoissonRegressor`.
 
     Attributes
     ----------
     criterion_, n_folds_, size_, path_, path_supports_, path_coefs_, n_iter_ :
-        As of :class:`SparseRegressorCV`.
+        See :class:`SparseRegressorCV`.
     coef_, intercept_, family_, support_, selection_frequency_, result_, constraint_, n_features_in_, \
     ure_names_in_ :
-        As of :class:`SparsePoissonRegressor`, for the chosen size.
+        See :class:`SparsePoissonRegressor`, for the chosen size.
 
     See Also
     --------

@@ -85,7 +85,7 @@ class SparseRegressor(RegressorMixin, SparseEstimator):
     n_features_in_ : int
     feature_names_in_ : array of str, if the columns have names
     feature_std_ : array of shape (n_features,)
-        The (weighted) standard deviations of the features in the data of fit.
+        The (weighted) standard deviations of the features in the training data.
     n_samples_fit_ : int
         The number of samples that had a weight.
 

@@ -45,7 +45,7 @@ class SparseSelector(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     constraint : int, constraint, or callable
-        As of :class:`SparseRegressor`, and so are all parameters that are not named here.
+        See :class:`SparseRegressor`, which also describes all parameters that are not named here.
     loss : "auto", "squared", "logistic", "poisson", "gamma" or "negative-binomial"
         What "best" means: the fit of :class:`SparseRegressor`, :class:`SparseClassifier`,
         :class:`SparsePoissonRegressor` or :class:`SparseGLMRegressor`. ``"auto"`` is squared for floats with
@@ -53,7 +53,7 @@ class SparseSelector(SelectorMixin, BaseEstimator):
         numbers. Whole numbers that differ more than classes do are refused, since they may be counts or
         measurements.
     ridge : float, optional
-        As of the estimator of the loss; None is its default.
+        See the estimator for the loss; None is that estimator's default.
 
     Attributes
     ----------

@@ -74,7 +74,7 @@ def mean_over_chunks(
     rows = () if weight is None else (weight,)
     total, n_others = matrix.reduce(_LikelihoodSum(low, coupling, field), *rows)
     if n_others:
-        refuse_others(matrix, low, f"must hold {low} and 1, as the data of fit did", weight)
+        refuse_others(matrix, low, f"must hold {low} and 1, as the training data did", weight)
     return float(total / (matrix.n_samples if weight is None else weight.sum()))
 
 

@@ -47,7 +47,7 @@ class Coding:
     array([[0, 1]])
     >>> coding.to_spins(np.array([[0.0, 3.0]]), ["a", "b"])
     Traceback (most recent call last):
-    ValueError: X must hold 0 and 1, as the data of fit did; got 3 in 'b'
+    ValueError: X must hold 0 and 1, as the training data did; got 3 in 'b'
     """
 
     low: NDArray[Any]
@@ -62,7 +62,7 @@ class Coding:
             row, column = np.argwhere(is_other)[0]
             pair = " and ".join(dict.fromkeys(_word(value[column]) for value in (self.low, self.high)))
             got = f"{_word(values[row, column])} in {names[column]!r}"
-            raise ValueError(f"X must hold {pair}, as the data of fit did; got {got}")
+            raise ValueError(f"X must hold {pair}, as the training data did; got {got}")
         return np.where(missing, np.nan, np.where(is_high, 1.0, -1.0))
 
     def from_spins(self, spins: FloatArray) -> NDArray[Any]:

@@ -102,7 +102,7 @@ def local_optima(rows: pd.DataFrame) -> Outcome:
 
 
 def proofs(rows: pd.DataFrame) -> Outcome:
-    """Say which share of the optimum is proven, beside what the theorem promises."""
+    """Say which share of the optimum is proven, beside what the theorem guarantees."""
     proven = rows[rows["part"] == "certificates"].dropna(subset=["proven"])
     if proven.empty:
         raise Missing("certificates")
@@ -112,10 +112,10 @@ def proofs(rows: pd.DataFrame) -> Outcome:
         promise = f"{short(promised.mean())} on average" if promised.max() > 0 else "nothing"
         texts.append(
             f"{setting}, {method} ({sizes(setting, some['size'])}, {trials(some)}): proven at least "
-            f"{some['proven'].min():.3f}, {some['proven'].mean():.3f} on average; promised {promise}"
+            f"{some['proven'].min():.3f}, {some['proven'].mean():.3f} on average; guaranteed {promise}"
         )
     kinds = [(x.setting.name, x.procedure.name) for x in BEYOND if x.procedure.part == "certificates"]
-    remark = f"{GOOD}, and proven. What the theorem promises by itself is in the figures."
+    remark = f"{GOOD}, and proven. What the theorem guarantees by itself is in the figures."
     remark += _without("certificates", gaps(proven, kinds))
     if proven["proven"].min() >= 0.5:
         return Outcome(True, ". ".join(texts), remark)
@@ -123,7 +123,7 @@ def proofs(rows: pd.DataFrame) -> Outcome:
 
 
 def broader(rows: pd.DataFrame) -> Outcome:
-    """Try methods under a constraint that is no matroid."""
+    """Try methods under a constraint that is not a matroid."""
     runs = rows[rows["setting"].str.startswith("ising")].dropna(subset=["value", "status"])
     absent = [method for method in LOCAL_SEARCHES if method not in set(runs["method"])]
     if absent:
@@ -139,14 +139,14 @@ def broader(rows: pd.DataFrame) -> Outcome:
         except TypeError as error:
             refusal = str(error)
     measured = (
-        f"{sum(ended)} of 3 local searches work under a b-matching constraint, which is no matroid "
+        f"{sum(ended)} of 3 local searches work under a b-matching constraint, which is not a matroid "
         f"({len(runs)} rows of this run, and a small example); {RESIDUAL} "
         + (f"refuses it: “{refusal}”" if refusal else "works there too")
     )
     refusing = [name for name in METHODS if METHODS[name]().missing(f, matching) is not None]
     others = [name for name in METHODS if name not in (*refusing, "exhaustive")]
     remark = (
-        f"{listed(others).capitalize()}, too, work there, most of them without a promise; "
+        f"{listed(others).capitalize()}, too, work there, most of them without a guarantee; "
         f"{listed(refusing)} do not."
     )
     return Outcome(all(ended) and bool(refusal), measured, remark)
@@ -256,7 +256,7 @@ def quality(
     remarks = [f"{meaning}."]
     text = "; ".join(map(str, leads))
     if growing:
-        # Whoever outperforms the benchmarks outperforms the best of them.
+        # A method that outperforms the benchmarks outperforms the best of them.
         lead_on_best = pd.concat([lead.by_size for lead in leads], axis=1).min(axis=1)
         high, low = lead_on_best[upper].mean(), lead_on_best[~upper].mean()
         error = _growth_error(comparison, leads, upper)

@@ -173,7 +173,7 @@ def paper_ising(
     random_state : int, numpy.random.SeedSequence, numpy.random.Generator or None
         The source of randomness; the same number gives the same instance.
     burn_in : int
-        How many sweeps (every spin drawn anew once) the chain makes before the first sample.
+        How many sweeps (every spin drawn again once) the chain makes before the first sample.
     thin : int
         How many sweeps lie between two samples, counting the one that makes the sample: 1 keeps every
         state of the chain. Products along an edge forget the past within 50 sweeps in the paper's
@@ -245,7 +245,7 @@ def _gibbs_samples(
     thin: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return every ``thin``-th state of one Gibbs chain, one a row."""
+    """Return every ``thin``-th state of one Gibbs chain, one per row."""
     tail, head = pairs(n_vertices)
     ends = np.concatenate([tail[edges], head[edges]])
     order = np.argsort(ends, kind="stable")  # the graph is regular: each vertex has the same number of ends

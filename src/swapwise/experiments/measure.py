@@ -22,8 +22,8 @@ from swapwise.threads import kernel_threads
 if TYPE_CHECKING:
     import pandas as pd
 
-# What is timed runs again until this many seconds are spent on it, or until it has run so many times: on the
-# median of a few milliseconds claims would be decided by chance.
+# What is timed runs again until this many seconds are spent on it, or until it has run this many times: on
+# the median of a few milliseconds claims would be decided by chance.
 ENOUGH_SECONDS, ENOUGH_RUNS = 0.03, 15
 
 #: The columns of a row.
@@ -66,7 +66,7 @@ def measure(cell: Cell) -> Row:
 
 
 def _enough(seconds: Sequence[float], repeats: int) -> bool:
-    """Tell whether the median of these runs can be relied on."""
+    """Return whether the median of these runs can be relied on."""
     return len(seconds) >= repeats and (sum(seconds) >= ENOUGH_SECONDS or len(seconds) >= ENOUGH_RUNS)
 
 

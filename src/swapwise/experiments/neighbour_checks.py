@@ -103,23 +103,23 @@ def _shares(method: str, options: tuple[tuple[str, object], ...], family: str) -
 
 
 def promised_without_matroid(rows: pd.DataFrame) -> Outcome:
-    """See what the theorems promise under a constraint that is no matroid, before anything is run."""
+    """See what the theorems guarantee under a constraint that is not a matroid, before anything is run."""
     _require(rows, [OBLIVIOUS, "greedy"])
     promised, refused = _promised_under_b_matching()
     some = {name: ratio for name, ratio in promised.items() if ratio > 0}
     greedy = [name for name in ("greedy", "omp", "foba") if name in some]
     measured = (
-        "A small regression under a b-matching constraint. Something is promised for "
+        "A small regression under a b-matching constraint. There is a guarantee for "
         f"{listed([f'{name} ({ratio:.2g})' for name, ratio in some.items()])}; nothing for "
         f"{listed([name for name in promised if name not in some])}; not to be run there: {listed(refused)}"
     )
-    remark = "N/A: no greedy method has a promise, or it cannot be run there."
+    remark = "N/A: no greedy method has a guarantee, or it cannot be run there."
     return Outcome(not greedy and "random-residual-greedy" in refused, measured, remark)
 
 
 @cache
 def _promised_under_b_matching() -> tuple[dict[str, float], list[str]]:
-    """Return what is promised of the methods that run in a small example, and the names of the others."""
+    """Return what is guaranteed for the methods that run in a small example, and the names of the others."""
     f, matching = _independent_columns(), BMatching.complete(4, 1)
     constants = restricted_constants(f, matching.max_size(), matching.exchange_size(1))
     runs = [name for name in METHODS if METHODS[name]().missing(f, matching) is None and name != "exhaustive"]
@@ -128,7 +128,7 @@ def _promised_under_b_matching() -> tuple[dict[str, float], list[str]]:
 
 
 def _independent_columns() -> LeastSquares:
-    """Return a regression on six nearly orthogonal columns: the theorems promise something there."""
+    """Return a regression on six nearly orthogonal columns: the theorems guarantee something there."""
     X = np.random.default_rng(0).standard_normal((60, 6))
     return LeastSquares(X, X @ np.arange(1.0, 7.0))
 

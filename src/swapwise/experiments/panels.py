@@ -343,7 +343,7 @@ def check_rows(rows: pd.DataFrame) -> pd.DataFrame:
     >>> check_rows(pd.DataFrame({"size": [1]}))
     Traceback (most recent call last):
     ...
-    ValueError: rows must have the columns setting, ..., as of the experiments; setting, ... are missing
+    ValueError: rows must have the columns setting, ..., as returned by the experiments; ... are missing
     """
     require_columns(rows, "rows", COLUMNS, "the experiments")
     flavours = sorted({str(flavour) for flavour in rows["flavour"]})

@@ -191,7 +191,7 @@ class Plain(Procedure):
 
 
 def plain_is_there() -> bool:
-    """Tell whether the plain program can be imported."""
+    """Return whether the plain program can be imported."""
     try:
         importlib.import_module("benchmarks.reference")
     except ImportError:

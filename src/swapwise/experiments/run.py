@@ -116,7 +116,7 @@ def _where() -> AbstractContextManager[object]:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Let processes that begin within ignore Ctrl-C from their first moment: whoever began them ends them."""
+    """Let processes that begin within ignore Ctrl-C from their first moment: their parent ends them."""
     if threading.current_thread() is not threading.main_thread():  # only that one may say so
         yield
         return

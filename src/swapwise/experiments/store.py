@@ -25,7 +25,7 @@ class Store:
 
     Every line is a JSON object with a row, its checksum and the format, written in one go. A program that is
     killed leaves at most one unfinished line, the last: it is taken off, and its row made again. A damaged
-    line anywhere else is an error, since nobody knows what else is wrong; so is a row of another format,
+    line anywhere else is an error, since other lines may be wrong too; so is a row of another format,
     whose seconds cannot be compared.
 
     Use it as a context manager: the file is open, and locked, in between.

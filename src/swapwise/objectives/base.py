@@ -448,7 +448,7 @@ class Summand(ABC):
     ) -> tuple[float, FloatArray]:
         """Return what the part does not exceed on sets of all of ``held`` and some of the candidates.
 
-        There are at least and at most so many of them (``sizes``), and each adds its price to the bound. With
+        Their number lies between two limits (``sizes``), and each adds its price to the bound. With
         it comes about how much less it would be without each candidate. Both steer a search for the sets that
         matter: good bounds save it from going through all sets, and without any, as here, it does. A bound
         below ``target`` need not be any better.

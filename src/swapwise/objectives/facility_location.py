@@ -24,7 +24,7 @@ class FacilityLocation(SetFunction):
     .. math:: f(S) = \sum_c \max_{j∈S} s_{cj}
 
     Rows of ``similarity`` are clients (samples), columns are the elements that can be chosen; no entry
-    is negative, and a client with nobody to serve it counts 0.
+    is negative, and a client that nothing serves counts 0.
 
     See Also
     --------
@@ -151,7 +151,7 @@ class FacilityLocationState(SwapState):
 
     def _served_by(self, drops: IndexArray) -> scipy.sparse.csr_array:
         """Return a matrix with a one for every client and the element of ``drops`` that serves it."""
-        column = np.full(self.objective.n + 1, NOTHING)  # the last is for clients whom nobody serves
+        column = np.full(self.objective.n + 1, NOTHING)  # the last is for clients that nothing serves
         column[drops] = np.arange(len(drops))
         position = column[self._server]
         clients = np.flatnonzero(position != NOTHING)

@@ -1,4 +1,4 @@
-"""How the predictions of a model compare with the data of fit."""
+"""How the predictions of a model compare with the training data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Bin(NamedTuple):
 
 
 def data_parts(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> list[Part]:
-    """Return how the model's predictions compare with the data of fit, as suits the kind of target.
+    """Return how the model's predictions compare with the training data, as suits the kind of target.
 
     Nothing can be said of a model that was fitted with an offset, without that offset.
 
@@ -52,7 +52,7 @@ def data_parts(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> list[
 def _residuals(predicted: FloatArray, y: FloatArray) -> Part:
     residual = y - predicted
     words = (
-        "The data minus the prediction; a good model leaves no pattern. On the data of fit, from "
+        "The data minus the prediction; a good model leaves no pattern. On the training data, from "
         f"{residual.min():.4g} to {residual.max():.4g}, with a standard deviation of {residual.std():.4g}."
     )
     rows = np.arange(len(y))
@@ -85,14 +85,14 @@ def _class_calibration(names: Any, probability: FloatArray, y: Any) -> Part:
     }
     words = "Bins of similar predicted probability: the mean prediction against the observed frequency."
     labels = ("class", "predicted probability", "share in the data")
-    return _calibration(curves, f"{words} On the data of fit.", labels)
+    return _calibration(curves, f"{words} On the training data.", labels)
 
 
 def _mean_calibration(outcome: str, predicted: FloatArray, y: FloatArray) -> Part:
     curves = {f"{outcome}s": _calibrated(predicted, y)}
     words = f"Bins of similar expected {outcome}s: the mean prediction against the observed mean."
     labels = ("what", f"expected {outcome}", f"mean {outcome} in the data")
-    return _calibration(curves, f"{words} On the data of fit.", labels)
+    return _calibration(curves, f"{words} On the training data.", labels)
 
 
 def _alike(predicted: FloatArray) -> list[IndexArray]:

@@ -35,13 +35,13 @@ def settings_of(model: Any) -> dict[str, str]:
 
 
 def scores_of(model: Any, X: pd.DataFrame | None, y: Any, offset: Any = None) -> dict[str, str]:
-    """Return how good the fit is: on rows that were left out, if any were, and on the data of fit if given.
+    """Return how good the fit is: on rows that were left out, if any were, and on the training data if given.
 
     A model that was fitted with an offset fits as well as that says; without it, nothing is said.
 
     >>> from swapwise import SparseRegressor
     >>> X = pd.DataFrame({"tea": [1.0, 2.0, 3.0, 5.0]})
-    >>> scores_of(SparseRegressor(1).fit(X, X["tea"]), X, X["tea"])["R² on the data of fit"]
+    >>> scores_of(SparseRegressor(1).fit(X, X["tea"]), X, X["tea"])["R² on the training data"]
     '1.0000'
     """
     said = {}
@@ -92,13 +92,13 @@ def fit_measures(model: Any, X: pd.DataFrame, y: Any, offset: Any = None) -> dic
 def _quality(model: Any, X: pd.DataFrame, y: Any, offset: Any) -> dict[str, str]:
     measures = fit_measures(model, X, y, offset)
     accuracy = measures.pop("accuracy", None)
-    said = {f"{name} on the data of fit": f"{value:.4f}" for name, value in measures.items()}
+    said = {f"{name} on the training data": f"{value:.4f}" for name, value in measures.items()}
     if accuracy is not None:
         classes, counts = np.unique(np.asarray(y), return_counts=True)
         most, often = shown_name(classes[counts.argmax()]), 100 * counts.max() / counts.sum()
         return {
-            "classified correctly": f"{100 * accuracy:.1f} % of the data of fit",
-            "most frequent class": f"{most}: {often:.1f} % of the data of fit",
+            "classified correctly": f"{100 * accuracy:.1f} % of the training data",
+            "most frequent class": f"{most}: {often:.1f} % of the training data",
             **said,
         }
     if "R²" in measures:

@@ -13,14 +13,14 @@ def require_columns(frame: pd.DataFrame, name: str, columns: Sequence[str], made
     >>> require_columns(pd.DataFrame({"size": [1]}), "frame", ["size", "value"], "quality_over_sizes")
     Traceback (most recent call last):
     ...
-    ValueError: frame must have the columns size, value, as of quality_over_sizes; value is missing
+    ValueError: frame must have the columns size, value, as returned by quality_over_sizes; value is missing
     """
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"{name} must be a pandas.DataFrame, as of {made_by}, got {frame!r}")
+        raise TypeError(f"{name} must be a pandas.DataFrame, as returned by {made_by}, got {frame!r}")
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise ValueError(
-            f"{name} must have the columns {', '.join(columns)}, as of {made_by}; "
+            f"{name} must have the columns {', '.join(columns)}, as returned by {made_by}; "
             f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
         )
     if frame.empty:

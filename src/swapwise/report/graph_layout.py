@@ -21,11 +21,11 @@ SHAPE = 1.3
 # instead of leaving the page empty above and below.
 _NEAR, _BEND = 3.0, 0.75
 
-# Up to so many nodes times edges: how many random starts are tried, and how many layouts untangled: all
+# Up to this many nodes times edges: how many random starts are tried, and how many layouts untangled: all
 # that a second or so allows.
 _EFFORT = {600.0: (24, 6), 6000.0: (8, 2), np.inf: (2, 1)}
 
-# Beyond so many nodes, stress (quadratic in the nodes) is too slow.
+# Beyond this many nodes, stress (quadratic in the nodes) is too slow.
 _MOST = 500
 
 # Stress counts differences by this power of the distance: edges matter more than with the usual 2.

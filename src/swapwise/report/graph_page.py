@@ -54,9 +54,9 @@ def graph_report(
     model : fitted IsingGraph, GaussianGraph or MixedGraph, or their CV
         The ``CV`` ones show the criterion over the number of edges too.
     X : frame or array-like of shape (n_samples, n_features), optional
-        The data of fit; without them, the score and missing answers are left out.
+        The training data; without them, the score and missing answers are left out.
     sample_weight : array-like of shape (n_samples,), optional
-        The weights of fit; whole numbers are taken as how often each row was seen.
+        The weights given to fit; whole numbers are taken as how often each row was seen.
     bootstrap : GraphBootstrap, or frame like its ``edges``, optional
         Adds intervals and inclusion frequencies to the weights, and a chart of them.
     case_dropping : CaseDropping, or frame like its ``summary``, optional
@@ -162,7 +162,7 @@ def _score(model: Any, X: pd.DataFrame | None, sample_weight: ArrayLike | None) 
     if X is None:
         return None
     score = model.score(X, sample_weight=sample_weight)
-    return f"{words_of(model).score} {score:.5g} on the data of fit"
+    return f"{words_of(model).score} {score:.5g} on the training data"
 
 
 def _settings(model: Any, X: pd.DataFrame | None, sample_weight: ArrayLike | None) -> dict[str, str | None]:

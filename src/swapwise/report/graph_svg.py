@@ -30,7 +30,7 @@ _EDGE, _LONG_EDGE, _INSIDE = 84.0, 120.0, 5
 # Pixels of a screen that a point of a printed page is shown with.
 _PIXELS = 1.5
 
-# Beyond so many variables, names are left to the pointer.
+# Beyond this many variables, names are left to the pointer.
 _MOST_NAMES = 120
 
 # Letters of a name that there is room for: three lines.
@@ -71,7 +71,7 @@ def graph_svg(
 
 
 def _shortened(name: str) -> str:
-    """Return a name of so many letters at most, without its middle: many differ in their last letters."""
+    """Return a name of at most this many letters, without its middle: many differ in their last letters."""
     half = (_LONGEST - 1) // 2
     return name if len(name) <= _LONGEST else f"{name[:half]}…{name[-half:]}"
 

@@ -21,8 +21,8 @@ _CROSSING, _ON_EDGE, _ON_NODE = 0.5, 2.5, 3.0
 # Nodes are tried at these distances from where they are, in these directions.
 _RADII, _DIRECTIONS = (0.4, 0.15, 0.8, 1.4), 12
 
-# How often all nodes are looked at, up to so many nodes times edges; how many crossings are counted to move a
-# node once, and how many places are tried at least. Graphs of 200 nodes take about a second.
+# How often all nodes are looked at, up to this many nodes times edges; how many crossings are counted to move
+# a node once, and how many places are tried at least. Graphs of 200 nodes take about a second.
 _SWEEPS, _FEW, _MOST_WORK, _FEWEST_SPOTS = 6, 6000, 6e4, 9
 
 # A crossing of weak edges disturbs less than one of strong edges, but it does.
@@ -48,7 +48,7 @@ def untangled(
 ) -> FloatArray:
     """Return the places after moving one node at a time, the worst first, to where it costs least.
 
-    Nodes that are in nobody's way stay. Every move lowers the costs of :func:`clutter` that concern the node.
+    Nodes that overlap nothing stay. Every move lowers the costs of :func:`clutter` that concern the node.
 
     >>> on_the_edge = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.0]])
     >>> pair, far = np.array([[0, 1]]), 2.0 * (np.ones((3, 3)) - np.eye(3))

@@ -114,7 +114,7 @@ def training_frame(model: Any, X: Any) -> pd.DataFrame | None:
     >>> training_frame(model, pd.DataFrame({"a": [1]}))
     Traceback (most recent call last):
     ...
-    ValueError: X must have the 2 columns of fit, got 1
+    ValueError: X must have the 2 columns of the training data, got 1
     """
     import narwhals.stable.v1 as nw
     from sklearn.utils.validation import check_is_fitted
@@ -132,7 +132,9 @@ def training_frame(model: Any, X: Any) -> pd.DataFrame | None:
         names = getattr(model, "feature_names_in_", None)
         X = pd.DataFrame(X, columns=names if X.shape[1] == model.n_features_in_ else None)
     if X.shape[1] != model.n_features_in_:
-        raise ValueError(f"X must have the {model.n_features_in_} columns of fit, got {X.shape[1]}")
+        raise ValueError(
+            f"X must have the {model.n_features_in_} columns of the training data, got {X.shape[1]}"
+        )
     return X
 
 

@@ -94,12 +94,12 @@ def plot_support(
         A label for each feature, in order or by name. By default the ``groups`` of the estimator, or the
         labels of its constraint if that is a ``Partition`` (truncated or not).
     names : sequence of str, optional
-        What to call the features, if not as in the data of fit.
+        What to call the features, if not as in the training data.
     top : int, optional
         How many of the largest coefficients to draw.
     scale : float, sequence or Series, optional
         What coefficients are multiplied with: a number for all, or one for each feature, in order or by
-        name. By default the standard deviations of the features in the data of fit; ``scale=1`` draws
+        name. By default the standard deviations of the features in the training data; ``scale=1`` draws
         coefficients in the units of the data.
 
     Returns

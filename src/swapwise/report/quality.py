@@ -1,4 +1,4 @@
-"""How good the answers are over the size of the support: found, promised and proven."""
+"""How good the answers are over the size of the support: found, guaranteed and proven."""
 
 from __future__ import annotations
 

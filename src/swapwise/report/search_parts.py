@@ -43,7 +43,7 @@ _CUT_SHORT = {
 
 
 def notice_of(result: SearchResult, certificate: Certificate | None) -> str:
-    """Return what nobody should miss: that a search was cut short, or its proof interrupted; else nothing.
+    """Return what the reader must know: that a search was cut short, or its proof interrupted; else nothing.
 
     >>> from swapwise import Linear, Uniform, maximize
     >>> notice_of(maximize(Linear([1, 3, 2]), Uniform(3, 2), max_iter=1), None)

@@ -46,10 +46,10 @@ def selection_report(
     model : fitted SparseRegressor, SparseClassifier or SparseGLMRegressor, or one of their kin
         A CV kind shows the fit against the size too.
     X : frame or array-like of shape (n_samples, n_features), optional
-        The data of fit; without them, how predictions compare with the data and how the chosen features are
+        The training data; without them, how predictions compare with the data and how the chosen features are
         correlated is left out.
     y : array-like of shape (n_samples,), optional
-        The target of fit.
+        The training target.
     groups : mapping from feature to group, optional
         Features are listed by group; those that it does not name are in none.
     certificate : Certificate, optional
@@ -59,7 +59,7 @@ def selection_report(
     seconds : float, optional
         How long it took.
     offset : array-like of shape (n_samples,) or float, optional
-        The offset of fit; without it, how well a model with offsets fits is not shown.
+        The offset given to fit; without it, how well a model with offsets fits is not shown.
 
     Returns
     -------

@@ -459,7 +459,7 @@ def _dumbbells(rows: pd.DataFrame, alpha: float) -> list[Series]:
 
 def _require(given: Any, kind: type[Any], name: str, made_by: str) -> None:
     if not isinstance(given, kind):
-        raise TypeError(f"{name} must be a {kind.__name__}, as of {made_by}, got {given!r}")
+        raise TypeError(f"{name} must be a {kind.__name__}, as returned by {made_by}, got {given!r}")
 
 
 def _require_measures(names: list[str], known: Iterable[str], what: str) -> None:

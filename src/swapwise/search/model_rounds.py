@@ -29,7 +29,7 @@ CANDIDATES, CANDIDATES_PER_CHOICE, BASES, FEW = 100, 4, 6, 200
 BASES_OF_BLOCKS = 3
 
 # Models are damped like this, one after the other, until one leads to something better. Without damping, a
-# model is best for a few steps, and promises far too much of sets that have little in common with the fit.
+# model is best for a few steps, and predicts far too much for sets that have little in common with the fit.
 DAMPINGS = 0.3, 0.6, 0.0
 
 # Where all elements are looked at anyway, this many more models are around parts of the set, with a damping.

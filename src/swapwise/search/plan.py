@@ -69,7 +69,7 @@ class Above(NamedTuple):
 
     #: Finds the set of ``start="relaxation"``.
     relaxation: Callable[[SetFunction, Constraint, Clock], IndexArray]
-    #: Works out what the theorems promise of a result.
+    #: Works out what the theorems guarantee for a result.
     guarantee: Callable[..., Any]
 
 

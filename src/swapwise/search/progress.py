@@ -114,7 +114,7 @@ class ProofState(NamedTuple):
 @contextmanager
 def proof_bar(what: str) -> Iterator[Callable[[ProofState], None]]:
     """Show value, bound, gap, parts and time while a bound is proven, and passes over data in chunks."""
-    # Nobody knows how far away the end is; without a bar there is room for the numbers.
+    # It is unknown how far away the end is; without a bar there is room for the numbers.
     with _bar("{task.fields[words]}{task.fields[looks]}", has_bar=False) as bar:
         task = bar.add_task(what, total=None, words="", looks="")
         looks = _Looks()

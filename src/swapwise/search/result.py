@@ -134,7 +134,7 @@ class SearchResult:
         matching pursuit's better sister), a set for every size
     method : the names of the strategies that were run
     certificate : the :class:`Certificate` that :func:`exact` proved, else None
-    guarantee : what the theorems promise of this run, or None; see :attr:`guarantee`
+    guarantee : what the theorems guarantee for this run, or None; see :attr:`guarantee`
 
     See Also
     --------
@@ -184,7 +184,7 @@ class SearchResult:
 
     @cached_property
     def guarantee(self) -> Any:
-        """What the theorems promise of this run, or None if nothing is known of the objective.
+        """What the theorems guarantee for this run, or None if nothing is known about the objective.
 
         A ``Guarantee``, worked out when it is first asked for. If it was, a pickled result takes it along;
         the data are left behind.

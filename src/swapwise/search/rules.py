@@ -94,7 +94,7 @@ class Pivot(ABC):
         return best_of_batches(state, batches, incumbent, budget, scores=scores, are_cheap=are_cheap)
 
     def are_cheap(self, state: State, moves: MoveBatch) -> bool:
-        """Tell whether moves are better scored as a whole; else a search can stop between pieces of them."""
+        """Return whether moves are better scored in one go; else a search can stop between pieces of them."""
         return costs_little(state, moves)
 
 

@@ -42,14 +42,14 @@ def bootstrap_graph(
     model : graph estimator
         Such as an :class:`IsingGraph`, fitted or not, or a pipeline that ends in one. One that is fitted must
         have been fitted to X. Every choice that its ``fit`` makes, such as that of the number of edges, is
-        made anew for each bootstrap sample.
+        made again for each bootstrap sample.
     X : array-like of shape (n_samples, n_features)
-        The data of fit, in memory.
+        The training data, in memory.
     n_boots : int
         How many bootstrap samples to draw.
     sample_weight : array-like of shape (n_samples,), optional
-        How much each row counts. Whole numbers are counts: so many cases are drawn. With other weights,
-        rows are drawn, which keep their weights.
+        How much each row counts. Whole numbers are counts: as many cases are drawn as their sum. With other
+        weights, rows are drawn, which keep their weights.
     level : float
         How much of the bootstrap distribution the intervals hold.
     n_jobs : int, optional

@@ -247,7 +247,7 @@ def _barrier(H: FloatArray, D: FloatArray) -> tuple[FloatArray, float]:
 
 
 def is_valid_shift(H: FloatArray, D: FloatArray) -> bool:
-    """Tell whether H − D is positive semidefinite, up to rounding of eigenvalues.
+    """Return whether H − D is positive semidefinite, up to rounding of eigenvalues.
 
     >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
     >>> is_valid_shift(H, np.array([1.0, 1.0])), is_valid_shift(H, np.array([1.1, 1.0]))

@@ -1,4 +1,4 @@
-"""What the theorems promise of an answer before the search.
+"""What the theorems guarantee for an answer before the search.
 
 Where the paper's printed forms slip, its proofs are followed: ``exp(+…)`` in Table 1 and Theorem 2 is
 ``exp(−…)``; ``M_{s,2}`` in the last row of Table 1 and in the proof of Theorem 4 is ``M_{s,t}``; t is
@@ -89,7 +89,7 @@ def guarantee(
     epsilon: float | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> Guarantee:
-    """Return what is promised of a method under a constraint, for any objective with these constants.
+    """Return what is guaranteed for a method under a constraint, for any objective with these constants.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def of_local_search(
     q: int = 1,
     epsilon: float | None = None,
 ) -> Guarantee:
-    """Return what is promised of a local search, from constants that are for its sizes.
+    """Return what is guaranteed for a local search, from constants that are for its sizes.
 
     >>> from swapwise import BMatching
     >>> of_local_search(Oblivious(), BMatching.complete(4, 1), Localizability(1.0, 1.0, 1.0))
@@ -178,7 +178,7 @@ def of_method(
     T: int | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> Guarantee:
-    """Return what is promised of a method other than local search, whichever it is.
+    """Return what is guaranteed for a method other than local search, whichever it is.
 
     >>> from swapwise import Uniform
     >>> of_method("of my own", Uniform(5, 2), SubmodularityRatios.of_submodular())
@@ -243,7 +243,7 @@ class _Search:
         if type(rule) not in PIVOTS.values():
             return nothing(f"there is no theorem on the rule {rule!r}")
         if self.epsilon is not None and self.T is not None:
-            return nothing("the geometric rule promises nothing before it stops by itself")
+            return nothing("the geometric rule guarantees nothing before it stops by itself")
         if isinstance(constants, RestrictedConstants):
             return self._sparse(rule, constants)
         if isinstance(constants, SubmodularityRatios):
@@ -273,7 +273,7 @@ class _Search:
             if rule.smoothness == "move":
                 M, name = float(constants.M_rule), "M_rule"
             elif float(rule.smoothness) < M * (1 - EQUAL):
-                return nothing(f"{rule!r} is less than M_st = {M:.4g}: nothing is promised")
+                return nothing(f"{rule!r} is less than M_st = {M:.4g}: nothing is guaranteed")
             else:
                 M, name = max(M, float(rule.smoothness)), "M"
         if isinf(M):
@@ -287,7 +287,7 @@ class _Search:
     def _made_of(
         self, triple: Triple, numbers: dict[str, float], theorem: str, alpha: str, beta: str
     ) -> Guarantee:
-        """Return the promise; ``alpha`` and ``beta`` are how α and the sum of the β are written."""
+        """Return the guarantee; ``alpha`` and ``beta`` are how α and the sum of the β are written."""
         ratio = local_search_ratio(triple, self.s, self.p, self.q, self.T, self.epsilon)
         formula = LIMITS.get(beta, f"{alpha}/({beta})")
         numbers = numbers | ({"p": self.p, "q": self.q} if self.p > 1 else {})

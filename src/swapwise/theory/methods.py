@@ -28,7 +28,7 @@ FLAT = "more features than samples, collinear columns, or too many for more than
 
 
 def flat(name: str) -> Guarantee:
-    """Return that nothing is promised where u does not bend enough.
+    """Return that nothing is guaranteed where u does not bend enough.
 
     >>> flat("m_2s")
     vacuous (m_2s is 0 (more features than samples, ...): a ridge makes it positive)
@@ -70,7 +70,7 @@ class Case:
         return float(found) if isinstance(found, (int, float)) else default
 
     def is_flat(self) -> Guarantee | None:
-        """Return that nothing is promised, if γ is known to be no more than 0."""
+        """Return that nothing is guaranteed, if γ is known to be no more than 0."""
         if float(self.ratios.gamma_s) > 0:
             return None
         return FLAT_RATIO if self.constants is None else flat("m_s")

@@ -21,7 +21,7 @@ class Guarantee:
     constants : the numbers in the formula
     in_expectation : whether it holds on average over the method's random choices
     max_iterations : within how many moves the search stops, begun at the best single element, if known
-    reason : why nothing is promised, if the ratio is 0
+    reason : why nothing is guaranteed, if the ratio is 0
     assumptions : what it takes on trust of the constraint, a sentence each (see ``Certificate.assumptions``)
     trivial : whether it says no more than that all elements together have a larger value, as in
         ``Certificate.trivial``
@@ -43,12 +43,12 @@ class Guarantee:
     --------
     >>> from swapwise import Coverage, Uniform, maximize
     >>> f = Coverage([{1, 2, 3, 4}, {1, 2, 5}, {3, 4, 6}, {5}, {6}])
-    >>> promise = maximize(f, Uniform(5, 2), "greedy").guarantee
-    >>> promise
+    >>> guarantee = maximize(f, Uniform(5, 2), "greedy").guarantee
+    >>> guarantee
     at least 0.8333 of the optimum (along the run: f(S)/f(all elements)), which is trivial
-    >>> promise.ratio, promise.vacuous, promise.trivial
+    >>> guarantee.ratio, guarantee.vacuous, guarantee.trivial
     (0.833..., False, True)
-    >>> promise.beyond_trivial
+    >>> guarantee.beyond_trivial
     at least 0.75 of the optimum (Nemhauser, Wolsey and Fisher 1978: 1 − (1 − 1/s)^T)
     """
 
@@ -65,7 +65,7 @@ class Guarantee:
 
     @property
     def vacuous(self) -> bool:
-        """Whether nothing is promised."""
+        """Whether nothing is guaranteed."""
         return self.ratio == 0
 
     @property
@@ -79,7 +79,7 @@ class Guarantee:
         return next((each for each in (self, *self.others) if each.theorem != ALONG_THE_RUN), None)
 
     def __repr__(self) -> str:
-        """Return the promise in words."""
+        """Return the guarantee in words."""
         if self.vacuous:
             return f"vacuous ({self.reason})"
         part = "the optimum" if self.ratio == 1 else f"at least {self.ratio:.4g} of the optimum"

@@ -32,7 +32,7 @@ def guarantee_table(
     constants: Constants | SetFunction,
     details: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> pd.DataFrame:
-    """Return what the theorems promise of every method under a constraint: the paper's Table 1, and more.
+    """Return what the theorems guarantee for every method under a constraint: the paper's Table 1, and more.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def guarantee_table(
     Returns
     -------
     pandas.DataFrame
-        One row per method, those that promise most first. ``needs`` is what its theorem asks for, and
+        One row per method, best guarantee first. ``needs`` is what its theorem asks for, and
         ``reason`` why the ratio is 0, if it is.
 
     See Also
@@ -113,7 +113,7 @@ def _needs(name: str) -> str:
 def _promise(
     name: str, constraint: Constraint, constants: Constants, details: Mapping[str, Any] | None
 ) -> Guarantee:
-    """Return what is promised of a method, or why nothing is: here a misfit is no error."""
+    """Return what is guaranteed for a method, or why nothing is: here a misfit is no error."""
     if name in PIVOTS and name != "oblivious" and not isinstance(constants, RestrictedConstants):
         return nothing("the rule reads coefficients: its theorem needs RestrictedConstants")
     try:

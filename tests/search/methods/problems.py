@@ -201,7 +201,7 @@ def problem(seed, objective, constraint, force=False):
 
 
 def is_fixed(f, constraint, support, step):
-    """Tell whether no independent set is heavier than a set, after a step from its fit."""
+    """Return whether no independent set is heavier than a set, after a step from its fit."""
     w, S = f.coef(support), list(support)
     weights = element_norms2(f, w + step * f.gradient_at(w) * outside(f, support))
     heaviest = max(weights[list(T)].sum() for T in family_of(constraint).sets)

@@ -22,7 +22,7 @@ MANY_CLASSES, MOST_CLASSES = 10, 20
 # Fewer say nothing of what explains them.
 FEWEST_ROWS = 3
 
-# As of the estimators that choose a size.
+# The same as in the estimators that choose a size.
 FOLDS = 5
 FOLDS_NEED = f"cross-validation needs at least {FOLDS} rows"
 

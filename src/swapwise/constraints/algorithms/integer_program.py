@@ -70,8 +70,8 @@ class IntegerProgram:
     ) -> MaxWeight:
         """Return a max-weight set with all of ``held`` and nothing of negative weight.
 
-        Out of time, or after so many nodes, it is the best so far, with a bound. Without any set, the bound
-        is minus infinity. Inequalities that are found on the way are kept for bounds. Without a limit on
+        Out of time or nodes, it is the best so far, with a bound. Without any set, the bound is
+        minus infinity. Inequalities that are found on the way are kept for bounds. Without a limit on
         nodes they are not, so that the same weights lead to the same set, whatever was asked before.
         """
         if not self._n_columns:

@@ -144,7 +144,7 @@ def _largest_share(
         if (on_inside <= inside + left).all():
             return on_outside, on_inside
         np.minimum(on_inside, inside + left, out=on_inside)
-    raise RuntimeError("weights do not split: one of the constraints is no matroid")
+    raise RuntimeError("weights do not split: one of the constraints is not a matroid")
 
 
 def _unfinished(
@@ -192,7 +192,9 @@ def _best_path(
         changed = _relax(to_inside, by_first[:, :-1].T, -outside, to_outside, from_inside)
         arcs[changed] = sweep
     else:
-        raise RuntimeError("the exchange graph has a negative circuit: one of the constraints is no matroid")
+        raise RuntimeError(
+            "the exchange graph has a negative circuit: one of the constraints is not a matroid"
+        )
     ends = np.flatnonzero(by_second[:, -1] & (to_outside < 0))
     if not len(ends):
         return None

@@ -50,7 +50,7 @@ def losses_with_and_without(
     if len(room) <= MOST_GROUPS:
         for pair in combinations(range(groups.shape[1]), 2):
             two = groups[:, pair]
-            # Of a group that has members by other columns as well, nobody can say here how full it is.
+            # How full a group is cannot be known here if it also has members by other columns.
             if groups.shape[1] == 2 or not shared[two[two >= 0]].any():
                 losses.append(_on_cycles(two, room, price, reduced, allowed, support))
     with_it, without = zip(*losses, strict=True)

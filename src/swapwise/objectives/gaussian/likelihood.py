@@ -12,7 +12,7 @@ from swapwise.checks import FloatArray, IndexArray, as_real
 from swapwise.kernels import gaussian
 from swapwise.objectives.gaussian.objective import checked_covariance
 
-# Correlations that move by no more than this in a sweep have settled; there are at most so many sweeps.
+# Correlations that move by no more than this in a sweep have settled; there are at most this many sweeps.
 SETTLED, MOST_SWEEPS = 1e-10, 20_000
 
 # A fit counts as the maximum if its correlations on the edges are as close as this to those of the data.

@@ -108,7 +108,7 @@ class Gamma(GeneralizedLinear):
     Parameters
     ----------
     X : array-like, sparse matrix, or data in chunks, of shape (n_samples, n_features)
-        As of :class:`Logistic`.
+        See :class:`Logistic`.
     y : array-like of shape (n_samples,)
         Positive numbers: amounts, durations, costs.
     ridge : float
@@ -120,7 +120,7 @@ class Gamma(GeneralizedLinear):
     groups : iterable of hashable, optional
         One label per column: elements of the ground set are then whole groups, in order of appearance.
     bounds : pair, sequence of pairs or mapping, optional
-        What coefficients may be, as of :class:`Logistic`.
+        Limits of the coefficients; see :class:`Logistic`.
     positive : bool
         Whether no coefficient may be negative, whatever ``bounds`` say.
 

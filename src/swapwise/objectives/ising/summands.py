@@ -134,7 +134,7 @@ class VertexSummand(Summand):
         prices: FloatArray,
         target: float = -np.inf,
     ) -> tuple[float, FloatArray]:
-        """Return what no fit on ``held`` and so many of the candidates exceeds, and what each is worth.
+        """Return what no fit on ``held`` and that number of candidates exceeds, and what each is worth.
 
         Every step of the relaxation gives a dual point, and the best of them is the bound.
         """

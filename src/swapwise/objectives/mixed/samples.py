@@ -16,7 +16,7 @@ from swapwise.objectives.mixed.families import Gaussian
 # A column that others nearly determine has a conditional variance near 0, and couplings without bounds.
 LEAST_VARIANCE = 1e-3
 
-# Conditional variances are taken from regressions on all other columns if there are so many samples per
+# Conditional variances are taken from regressions on all other columns if there are this many samples per
 # column; they are too low if there are fewer.
 SAMPLES_PER_COLUMN = 5
 

@@ -22,8 +22,8 @@ from swapwise.objectives.base import (
 from swapwise.search.methods.base import SparseMethod, knows_smoothness, moved_to
 from swapwise.search.result import Status
 
-# Rounds end after this many per element. A fit ends after this many Newton steps, or when one promises less
-# than this share of the value; steps are halved this many times at most.
+# Rounds end after this many per element. A fit ends after this many Newton steps, or when one predicts a
+# gain of less than this share of the value; steps are halved at most this many times.
 MOST_ROUNDS, MOST_STEPS, LEAST_GAIN, MOST_HALVINGS = 20, 100, 1e-13, 40
 
 

@@ -131,7 +131,7 @@ def count_bound(constraint: Constraint, maximal: bool = True) -> int:
 
 
 def _count_by_size(tree: LaminarTree, complete: bool) -> list[int]:
-    """Return how many sets demand so many places and keep the limits, up to the largest number.
+    """Return how many sets demand this many places and keep the limits, up to the largest number.
 
     Of those that meet the lower limits, if only these are counted, that is their size. From the leaves up.
     """

@@ -24,10 +24,11 @@ class OrderedLocalSearch(Method):
     It is made if the squared weights of C, as they come in after S − B one by one, sum to more than those of
     B. Large weights count for more than they are worth, since what is large stands in the way of few.
 
-    The oblivious search promises ``1/(p + 1/q)`` with moves that bring in q elements. From p = 3 on, this one
-    promises more than that does with q = p, which looks at as many moves: 0.333 in place of 0.3 for p = 3,
-    and 0.286 in place of 0.235 for p = 4. On random instances it ends better than q = 1 and worse than q = 2.
-    Each round looks at all small sets of neighbours, so that it is for some dozens of elements.
+    The oblivious search guarantees ``1/(p + 1/q)`` with moves that bring in q elements. For p ≥ 3
+    this method guarantees more than the oblivious search with q = p, which looks at as many moves: 0.333
+    instead of 0.3 for p = 3, and 0.286 instead of 0.235 for p = 4. On random
+    instances it ends better than q = 1 and worse than q = 2. Each round looks at all small sets of
+    neighbours, so the method is for a few dozen elements.
 
     See Also
     --------
@@ -39,7 +40,7 @@ class OrderedLocalSearch(Method):
     The sum of the squares rises with every move, since what is left in S has fewer elements before it. That
     f rises is not asked for; the answer is the best set on the way.
 
-    Proof of the promise. In a p-exchange system, S and an optimal O come with sets ``Y_x ⊆ S − O`` for
+    Proof of the guarantee. In a p-exchange system, S and an optimal O come with sets ``Y_x ⊆ S − O`` for
     ``x ∈ O − S`` of at most p elements each, none in more than p of them, so that any C ⊆ O − S may come in
     if all Y_x of its elements leave. Let ``C = P_y`` hold the x for which y has the largest weight in Y_x. No
     move is left to be made, so ``Σ_C w(x)² ≤ Σ w(z)²`` over the union of the Y_x, which is at most

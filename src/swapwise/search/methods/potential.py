@@ -94,13 +94,13 @@ class FilmusWard(PotentialSearch):
     ``Φ(S) = ∫₀¹ e^p/(e − 1) · E f(S(p))/p dp``, where S(p) holds each element of S with probability p. It has
     a closed form for ``Coverage``, ``FacilityLocation`` and ``Linear``; otherwise it is a sum
     over all subsets of a base of up to 8 elements, and larger bases are coloured (Buchbinder and Feldman). No
-    value is sampled, so that the promise holds for certain.
+    value is sampled, so that the guarantee holds for certain.
 
     Parameters
     ----------
     levels : int
         The number ℓ of colours, where they are needed. Every round has 2^ℓ − 1 times the cost of one of the
-        oblivious search, and the promise is ``1 − (1 + 1/ℓ)^{−ℓ}``: 0.59 for 4 colours, 0.61 for 8.
+        oblivious search, and the guarantee is ``1 − (1 + 1/ℓ)^{−ℓ}``: 0.59 for 4 colours, 0.61 for 8.
 
     See Also
     --------
@@ -146,7 +146,7 @@ class Distorted(PotentialSearch):
         ``f(S) ≥ γ² (1 − e^{−φ})/φ · max f``   for every ``φ ≥ β(1 − γ) + γ²``.
 
     Neither γ nor β needs to be known: several φ are tried in falling order, each from where the last one
-    ended, and the promise is that of the smallest that is large enough.
+    ended, and the guarantee is that of the smallest that is large enough.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class Distorted(PotentialSearch):
         The φ. None is 4, 2, 1.5, 1 and 0.75, for ``β(1 − γ) + γ²`` is never below 3/4.
     levels : int
         The number ℓ of colours for bases of more than 8 elements; see :class:`FilmusWard`. There ``phi``
-        stands for φ/β, of which 1 is always enough (None is 1, 0.75 and 0.5), and the promise is
+        stands for φ/β, of which 1 is always enough (None is 1, 0.75 and 0.5), and the guarantee is
         ``γ²/φ · (1 − (1 + φ/(βℓ))^{−ℓ})``.
 
     See Also
