@@ -283,7 +283,7 @@ def test_arrays_and_frames_of_polars_give_the_same_page(data, model):
     frame = pl.DataFrame({name: X[name].to_list() for name in X.columns})
     page = selection_report(model, X, y)
     assert selection_report(model, X.to_numpy(), y) == page
-    assert selection_report(model, frame, pl.Series(y.to_list())) == page
+    assert selection_report(model, frame, pl.Series(np.asarray(y))) == page
 
 
 class TestBadInput:
