@@ -310,17 +310,25 @@ class TestConstraints:
     def test_default_sizes(self):
         rng = np.random.default_rng(0)
         X, y = rng.standard_normal((60, 50)), rng.standard_normal(60)
-        largest = {60: 20, 21: 10, 6: 3}
+        largest = {60: 10, 21: 4, 6: 1}
         for n, size in largest.items():
             model = sw.SparseRegressorCV(criterion="bic").fit(X[:n], y[:n])
             assert model.path_["size"].tolist() == list(range(1, size + 1))
+        few = X[:, :4]
+        assert len(sw.SparseRegressorCV(criterion="bic").fit(few, y).path_) == 4
         forced = sw.SparseRegressorCV(criterion="bic", forced=[0, 1, 2, 3]).fit(X[:6], y[:6])
         assert forced.path_["size"].tolist() == [4]
         for weights_are, most in (("importance", 3), ("precision", 3), ("counts", 4)):
             weighted = sw.SparseRegressorCV(criterion="bic", weights_are=weights_are)
-            assert weighted.fit(X[:6], y[:6], [1, 1, 1, 1, 1, 3]).path_["size"].max() == most
+            assert weighted.fit(few[:6], y[:6], [1, 1, 1, 1, 1, 3]).path_["size"].max() == most
             by_folds = weighted.set_params(criterion="cv", cv=2)  # as for the eight rows that these stand for
-            assert by_folds.fit(X[:6], y[:6], [1, 1, 1, 1, 1, 3]).path_["size"].max() == 4
+            assert by_folds.fit(few[:6], y[:6], [1, 1, 1, 1, 1, 3]).path_["size"].max() == 4
+
+    def test_a_criterion_that_does_not_stop_is_told(self):
+        rng = np.random.default_rng(0)
+        X, y = rng.standard_normal((60, 200)), rng.standard_normal(60)
+        with pytest.warns(UserWarning, match="bic chooses the largest size that was tried, 8"):
+            sw.SparseRegressorCV(criterion="bic").fit(X, y)
 
     def test_nothing_may_be_the_answer(self):
         X, _ = problem(sw.SparseRegressorCV)

@@ -28,6 +28,7 @@ from swapwise.checks import (
     unwarned,
     warn,
 )
+from swapwise.constraints.base import Constraint
 from swapwise.constraints.matroid import Matroid
 from swapwise.data.matrix import Matrix
 from swapwise.data.open import is_chunked, is_dask
@@ -260,6 +261,7 @@ class CrossValidated(SparseEstimator):
         self.criterion_ = self._criterion_after(self.n_folds_, len(sample.folds))
         row = chosen_row(self.path_, self.criterion_, self.one_standard_error)
         self.size_ = sizes[row]
+        self._warn_of_the_last_size(sizes, constraints[-1])
         if interrupted:
             found = _as_it_is(results[row], task.objective)
         else:
@@ -267,6 +269,15 @@ class CrossValidated(SparseEstimator):
         statuses = [result.status for result in (*results, found.best)]
         warn_if_cut_short(statuses, self.time_limit, self.max_iter, "path_['status'] or result_.status")
         return self._install(task, elements, constraints[row], found)
+
+    def _warn_of_the_last_size(self, sizes: list[int], largest: Constraint) -> None:
+        """Warn if an information criterion falls to the end of the default sizes, as it does on noise."""
+        is_open = self.size_ == sizes[-1] and len(sizes) > 1 and self.size_ < largest.n
+        if self.sizes is None and self.criterion_ != "cv" and is_open and self.along == "size":
+            warn(
+                f"{self.criterion_} chooses the largest size that was tried, {self.size_}, and may go on: "
+                "compare criterion='cv' or 'ebic' with gamma=1, or say which sizes to try"
+            )
 
     def _n_for_sizes(self, sample: SplitSample) -> int:
         """Return how many samples decide which sizes are tried by default."""

@@ -24,10 +24,11 @@ class SparseRegressorCV(CrossValidated, SparseRegressor):
         What all answers keep to beside their size, as for :class:`SparseRegressor`; None for no more than
         the size.
     sizes : iterable of int, optional
-        The sizes to try; by default 1, 2, … up to 20, to half the samples (for ``criterion="cv"``, weights
-        that are whole numbers count them), or to what the constraint allows. Capacities: up to 20, to where
-        all labels together would hold half the samples, or to the largest label. Sizes beyond what can be
-        chosen are the largest that can.
+        The sizes to try; by default 1, 2, … up to 20, half the samples (for ``criterion="cv"``, weights that
+        are whole numbers count them), n / (log p · log log n) for n samples of p features, or what the
+        constraint allows, whichever is least. Capacities: up to 20, to where all labels together would hold
+        half the samples, or to the largest label. Larger sizes than the constraint allows are cut to the
+        largest that it does. Include 0 to try the model without features.
     along : "size" or "capacity"
         What a size is: the number of features (with ``groups``: of groups), or the number of features of each
         label of a ``Partition``, whose own capacities are then not used.

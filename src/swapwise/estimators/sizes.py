@@ -48,7 +48,7 @@ def growing_constraints(
     if along == "capacity":
         growth = _by_capacity(base, n_samples)
     else:
-        growth = _by_size(base, max(n_forced, _largest_size(n_samples)))
+        growth = _by_size(base, max(n_forced, _largest_size(n_samples, elements.n)))
     wanted: Iterable[int] = range(max(1, growth.least), max(growth.largest, growth.least) + 1)
     if sizes is not None:
         wanted = _large_enough(_read_sizes(sizes), growth.least, along)
@@ -58,8 +58,18 @@ def growing_constraints(
     return {size: with_forced(limit, forced, elements) for size, limit in limits.items()}
 
 
-def _largest_size(n_samples: int) -> int:
-    return max(1, min(LARGEST_DEFAULT_SIZE, n_samples // 2))
+def _largest_size(n_samples: int, n_elements: int) -> int:
+    """Return the largest size to try by default.
+
+    With many elements to choose from, the best sets of more than about n / (log p · log log n) fit noise, and
+    information criteria never stop (Zhu et al., PNAS 117 (2020), take the same).
+
+    >>> _largest_size(60, 200), _largest_size(500, 1000), _largest_size(6, 4)
+    (8, 20, 3)
+    """
+    halves = n_samples // 2
+    noise = np.log(max(n_elements, 2)) * np.log(np.log(max(n_samples, 16)))
+    return max(1, min(LARGEST_DEFAULT_SIZE, halves, int(n_samples / noise)))
 
 
 def _by_size(base: Constraint, most: int) -> Growth:
